@@ -1,0 +1,52 @@
+# Nothing is needed but Python 3.11+, make and git; `make` alone lists the targets. Works with GNU make 3.81 (macOS) and newer.
+
+BIN = .venv/bin
+STAMP = .venv/.set-up
+SUBMISSION = solutions/cue_reader
+PHASE = practice
+# Extra arguments, e.g. make test ARGS="-k leaderboard"
+ARGS =
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo run test check build lint format bench lock clean
+
+help: ## list the targets
+	@echo "First Impressions, Explained: make TARGET"
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' Makefile
+
+setup: $(STAMP) ## make .venv with the locked packages and the bundle command
+
+$(STAMP): requirements/dev.lock pyproject.toml bundle_tools/set_up.sh
+	@PYTHON="$(PYTHON)" sh bundle_tools/set_up.sh
+
+demo: setup ## run the cue_reader solution on the practice phase; print its scores and its report
+	@$(BIN)/bundle run $(SUBMISSION) --phase $(PHASE) $(ARGS)
+
+test: setup ## run all tests
+	@$(BIN)/pytest $(ARGS)
+
+check: setup ## tell everything that is wrong with the bundle
+	@$(BIN)/bundle check $(ARGS)
+
+build: setup ## write dist/bundle.zip, ready to upload
+	@$(BIN)/bundle build $(ARGS)
+
+lint: setup ## check format, style and types
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy .
+
+format: setup ## format the code
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix --quiet . || true
+
+bench: setup ## measure speed and memory
+	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python "$$script" $(ARGS); done
+
+lock: setup ## lock the newest versions again (needs uv)
+	@command -v uv >/dev/null 2>&1 || { echo "uv is missing: see docs.astral.sh/uv"; exit 1; }
+	uv pip compile --quiet --upgrade --universal --generate-hashes --no-header --python-version 3.11 pyproject.toml -o requirements/runtime.lock
+	uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --extra dev -c requirements/runtime.lock pyproject.toml -o requirements/dev.lock
+
+clean: ## remove what the commands made, except .venv
+	rm -rf build dist runs .pytest_cache .mypy_cache .ruff_cache .hypothesis

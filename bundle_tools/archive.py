@@ -1,0 +1,79 @@
+"""Zip files: folders zipped as Codabench zips them, and zips that are the same bytes for the same input."""
+
+import shutil
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from bundle_tools.errors import BundleError
+
+# The first instant a zip can hold: any fixed time makes equal input give equal bytes.
+FIXED_TIME = (1980, 1, 1, 0, 0, 0)
+# Already compressed: deflating them again costs time and saves nothing.
+STORED_SUFFIXES = frozenset({".mp4", ".webm", ".mkv", ".jpg", ".jpeg", ".png", ".zip", ".npz"})
+
+
+def zip_folder(folder: Path, target: Path) -> None:
+    """Zip what is inside `folder` without the folder itself: every file, dot-files and empty folders too.
+
+    Links are followed, as the platform follows them.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
+        for path in sorted(folder.rglob("*")):
+            archive.write(path, path.relative_to(folder).as_posix(), compress_type=_method(path.name))
+
+
+def extract(archive: Path, folder: Path) -> None:
+    """Extract as the platform does: plain files without execute bits, never a link.
+
+    Raises
+    ------
+    BundleError
+        When the file is not a readable zip.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            # extractall drops absolute names, "..", links and modes.
+            opened.extractall(folder)
+    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, EOFError) as error:
+        raise BundleError(f"{archive}: expected a readable zip file, found: {error}. Zip the files again.") from error
+
+
+def place(source: Path, folder: Path, scratch: Path) -> None:
+    """Bring a folder or a zip into `folder` by way of a zip, as everything on the platform goes."""
+    if source.is_dir():
+        zip_folder(source, scratch)
+        source = scratch
+    extract(source, folder)
+
+
+def write_deterministic(target: Path, entries: Iterable[tuple[str, Path | bytes]]) -> None:
+    """Write a zip whose bytes depend on names and contents alone (sorted, fixed time, fixed mode).
+
+    Parameters
+    ----------
+    entries
+        Name inside the zip, and the file to read or the content itself.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(target.name + ".part")
+    with zipfile.ZipFile(unfinished, "w") as archive:
+        for name, content in sorted(entries, key=lambda entry: entry[0]):
+            info = zipfile.ZipInfo(name, FIXED_TIME)
+            info.create_system = 3
+            info.external_attr = 0o100644 << 16
+            info.compress_type = _method(name)
+            data = content if isinstance(content, bytes) else content.read_bytes()
+            archive.writestr(info, data)
+    unfinished.replace(target)
+
+
+def copy_tree(source: Path, target: Path) -> None:
+    """Copy the content of a folder into another one that may exist."""
+    shutil.copytree(source, target, dirs_exist_ok=True)
+
+
+def _method(name: str) -> int:
+    return zipfile.ZIP_STORED if Path(name).suffix.lower() in STORED_SUFFIXES else zipfile.ZIP_DEFLATED

@@ -1,0 +1,63 @@
+"""From a program's metadata file to the arguments that the worker runs."""
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import yaml
+
+Role = Literal["ingestion", "submission", "scoring"]
+"""Which container of which job a command is for."""
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """What the root of an extracted program says about how to run it."""
+
+    present: bool
+    """Whether there is a `metadata.yaml` or a `metadata`."""
+    command: str | None
+    """The command as written; None where there is none or it is not one text."""
+    problem: str | None
+    """Why there is no command, for a person."""
+
+
+def read_metadata(program: Path) -> Metadata:
+    """Read `metadata.yaml`, else `metadata`, at the root of a program."""
+    for name in ("metadata.yaml", "metadata"):
+        path = program / name
+        if not path.is_file():
+            continue
+        try:
+            content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            return Metadata(True, None, f"{name} is not YAML: {error}")
+        command = content.get("command") if isinstance(content, dict) else None
+        if isinstance(command, str):
+            return Metadata(True, command, None)
+        return Metadata(True, None, f"{name} has no `command` that is one text")
+    found = ", ".join(sorted(path.name for path in program.iterdir())[:5]) or "nothing"
+    return Metadata(False, None, f"no metadata.yaml at the root; found {found}")
+
+
+def arguments(command: str, role: Role) -> list[str]:
+    """Replace the variables and split as a shell would split, without a shell: `>`, `|`, `&&` stay arguments.
+
+    The worker replaces text in this order and knows no word boundaries: in an ingestion command, "$input_data" becomes
+    "/app/input_data_data".
+    """
+    substitutions = {
+        "$input": "/app/input_data" if role == "ingestion" else "/app/input",
+        "$output": "/app/output",
+        "$program": "/app/program",
+        "$ingestion_program": "/app/program",
+        "$hidden": "/app/input/ref",
+        "$shared": "/app/shared",
+        "$submission_program": "/app/ingested_program",
+        "$tmp": "/app/output",
+        "$predictions": "/app/input/res" if role == "scoring" else "/app/output",
+    }
+    for variable, value in substitutions.items():
+        command = command.replace(variable, value)
+    return shlex.split(command)

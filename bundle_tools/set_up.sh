@@ -1,0 +1,54 @@
+#!/bin/sh
+# Makes .venv with the locked packages and the `bundle` command, once, and again when the lock changes.
+# Needs Python 3.11 or newer with its venv module; says what to install where something is missing.
+set -eu
+cd "$(dirname "$0")/.."
+
+fail() {
+    printf '%s\n' "$@" >&2
+    exit 1
+}
+
+is_new_enough() {
+    "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
+}
+
+find_python() {
+    for candidate in ${PYTHON:-} python3 python3.13 python3.12 python3.11 python3.14 python; do
+        if is_new_enough "$candidate"; then
+            echo "$candidate"
+            return
+        fi
+    done
+    fail "Python 3.11 or newer is needed; found: $(python3 --version 2>&1 || echo none)." \
+        "  Debian 12+, Ubuntu 24.04+: sudo apt-get install python3 python3-venv" \
+        "  Ubuntu 22.04:              sudo apt-get install python3.11 python3.11-venv" \
+        "  macOS:                     brew install python@3.12" \
+        "Or name one: make PYTHON=/path/to/python3.12"
+}
+
+lock=requirements/dev.lock
+stamp=.venv/.set-up
+wanted=$(cat "$lock" pyproject.toml bundle_tools/set_up.sh | cksum)
+if [ -x .venv/bin/bundle ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ] && is_new_enough .venv/bin/python; then
+    touch "$stamp"
+    exit 0
+fi
+
+if ! is_new_enough .venv/bin/python; then
+    python=$(find_python)
+    echo "Setting up .venv with $("$python" --version 2>&1)."
+    "$python" -c 'import ensurepip, venv' >/dev/null 2>&1 || fail \
+        "$python has no venv module." \
+        "  Debian, Ubuntu: sudo apt-get install python3-venv  (or python3.11-venv for python3.11)"
+    "$python" -m venv --clear .venv || fail "$python -m venv failed, as shown above."
+fi
+
+echo "Installing the locked packages into .venv. This takes about a minute and needs the network the first time."
+.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r "$lock" || fail \
+    "" "The packages of $lock could not be installed, as shown above." \
+    "Check the network and the free space (about 1 GB), then run the same command again."
+.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e . || fail \
+    "" "The bundle command could not be installed, as shown above."
+echo "$wanted" >"$stamp"
+echo "Set up: .venv/bin/bundle"

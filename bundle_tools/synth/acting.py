@@ -1,0 +1,132 @@
+"""What the person does, frame by frame: the cues in motion turned into tracks of pose numbers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bundle_tools.synth.cues import NEUTRAL, Cues
+from bundle_tools.synth.script import Script
+from bundle_tools.synth.seeds import stream
+from bundle_tools.synth.voice import envelope
+
+Track = NDArray[np.float64]
+"""One number a frame, shape (frames,)."""
+
+_SMILE_S = 3.2
+_AVERTED_S = 3.0
+_NOD_S = (1.1, 1.1)
+_GESTURE_S = (1.3, 1.3)
+_RAMP_S = 0.3
+
+
+@dataclass(frozen=True)
+class Performance:
+    """Pose of every frame; lengths in units of half the face's width."""
+
+    times: Track
+    """Time of each frame, seconds."""
+    head_x: Track
+    """Sideways offset of the head."""
+    head_y: Track
+    """Downward offset of the head: nods."""
+    roll: Track
+    """Tilt of the head, degrees."""
+    turn: Track
+    """How far the features shift over the face, -0.1 to 0.1."""
+    smile: Track
+    """-1 corners down, 1 broad smile."""
+    gaze_x: Track
+    """Sideways offset of the iris, -1 to 1."""
+    gaze_y: Track
+    """Downward offset of the iris, -1 to 1."""
+    eyelids: Track
+    """1 open, 0 closed."""
+    jaw: Track
+    """0 closed, 1 wide open: follows the voice."""
+    breath: Track
+    """Downward offset of the shoulders."""
+    shoulders: float
+    """Tilt of the shoulders, degrees."""
+    slump: float
+    """How far the head sinks between the shoulders, 0-0.35."""
+    left_hand: Track
+    """0 below the picture, 1 raised."""
+    right_hand: Track
+    """0 below the picture, 1 raised."""
+    wave: Track
+    """Swing of raised hands, -1 to 1."""
+
+
+def perform(seed: int, cues: Cues, script: Script, *, frames: int, fps: float) -> Performance:
+    """Return the tracks of a clip; each part draws from a stream of its own."""
+    times = (np.arange(frames) + 0.5) / fps
+    duration = frames / fps
+    sway = stream(seed, "sway")
+    slouch = 1 - cues.posture
+    side = float(stream(seed, "side").choice((-1.0, 1.0)))
+    idle_x, idle_y, idle_roll, idle_turn = (
+        a * np.sin(2 * np.pi * (times / p + o)) for a, p, o in zip(
+            (0.05, 0.02, 0.8, 0.03), sway.uniform(2.5, 5, 4), sway.uniform(0, 1, 4), strict=True
+        )
+    )  # fmt: skip
+    nods = stream(seed, "nods")
+    nod_window = windows(nods, times, duration, _NOD_S)
+    nod = cues.motion * nod_window * np.sin(2 * np.pi * nods.uniform(1.7, 2.1) * times)
+    gestures = stream(seed, "gestures")
+    left = windows(gestures, times, duration, _GESTURE_S)
+    right = windows(gestures, times, duration, _GESTURE_S)
+    reach = 0.15 + 0.85 * cues.motion
+    smiles = windows(stream(seed, "smiles"), times, duration, (_SMILE_S,))
+    gaze_x, gaze_y = _glances(seed, times, duration, 1 - cues.gaze)
+    return Performance(
+        times=times,
+        head_x=idle_x + 0.06 * side * slouch,
+        head_y=idle_y + 0.24 * nod,
+        roll=idle_roll + 9.0 * side * slouch,
+        turn=idle_turn,
+        smile=2 * (cues.smile - NEUTRAL) * (0.35 + 0.65 * smiles),
+        gaze_x=gaze_x,
+        gaze_y=gaze_y,
+        eyelids=_blinks(seed, times, duration),
+        jaw=envelope(script, times),
+        breath=0.02 * np.sin(2 * np.pi * (times / 3.4 + sway.uniform())),
+        shoulders=-8.0 * side * slouch,
+        slump=0.35 * slouch,
+        left_hand=left * reach * (cues.motion > 0.02),
+        right_hand=right * reach * (cues.motion > 0.02),
+        wave=cues.motion * np.sin(2 * np.pi * gestures.uniform(1.3, 1.8) * times + gestures.uniform(0, 6)),
+    )
+
+
+def windows(random: np.random.Generator, times: Track, duration: float, lengths: tuple[float, ...]) -> Track:
+    """Return a track of 0 and 1 with soft edges: one interval of each length, none overlapping."""
+    free = duration - sum(lengths)
+    starts = np.sort(random.uniform(0, free, len(lengths))) + np.concatenate(([0.0], np.cumsum(lengths)[:-1]))
+    track = np.zeros_like(times)
+    for start, length in zip(starts, lengths, strict=True):
+        rise = np.clip((times - start) / _RAMP_S, 0, 1) * np.clip((start + length - times) / _RAMP_S, 0, 1)
+        track = np.maximum(track, rise * rise * (3 - 2 * rise))
+    return track
+
+
+def _glances(seed: int, times: Track, duration: float, averted: float) -> tuple[Track, Track]:
+    """Look aside in two intervals, each in a direction of its own; how far is the cue."""
+    random = stream(seed, "glances")
+    lengths = (_AVERTED_S * 0.55, _AVERTED_S * 0.45)
+    free = duration - _AVERTED_S
+    starts = np.sort(random.uniform(0, free, 2)) + np.array((0.0, lengths[0]))
+    x, y = np.zeros_like(times), np.zeros_like(times)
+    for start, length in zip(starts, lengths, strict=True):
+        rise = np.clip((times - start) / 0.12, 0, 1) * np.clip((start + length - times) / 0.12, 0, 1)
+        x += averted * rise * random.choice((-1.0, 1.0)) * random.uniform(0.85, 1.0)
+        y += averted * rise * random.uniform(-0.1, 0.45)
+    return x, y
+
+
+def _blinks(seed: int, times: Track, duration: float) -> Track:
+    random = stream(seed, "blinks")
+    lids = np.ones_like(times)
+    for start in np.arange(random.uniform(0.3, 1.5), duration, 2.1):
+        lids = np.minimum(lids, np.clip(np.abs(times - start - random.uniform(0, 0.5)) / 0.09, 0, 1))
+    return lids

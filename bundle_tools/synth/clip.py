@@ -1,0 +1,75 @@
+"""A clip: its complete description and its rendering."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bundle_tools.synth.acting import perform
+from bundle_tools.synth.cast import Cast
+from bundle_tools.synth.cues import Cues
+from bundle_tools.synth.encode import encode_clip
+from bundle_tools.synth.labels import LabelRule
+from bundle_tools.synth.script import write_script
+from bundle_tools.synth.seeds import stream
+from bundle_tools.synth.voice import RATE, speak
+
+WIDTH, HEIGHT, FPS, DURATION_S = 640, 360, 25, 5
+FRAMES = FPS * DURATION_S
+
+
+@dataclass(frozen=True)
+class ClipSpec:
+    """Everything that decides a clip; the same description gives the same pixels, sound, words and labels."""
+
+    seed: int
+    """Seed of all that is random in the clip apart from its cues and its cast."""
+    cast: Cast
+    """Who is seen."""
+    cues: Cues
+    """How much of each cue."""
+    rule: LabelRule
+    """The phase's rule from cues to labels."""
+
+    def without(self, cue: str) -> "ClipSpec":
+        """Return the same clip with one cue neutral."""
+        return replace(self, cues=self.cues.without(cue))
+
+    def labels(self) -> dict[str, float]:
+        """Return every target's label in (0, 1)."""
+        return self.rule.labels(self.cues, stream(self.seed, "noise"))
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """A clip as it is seen and heard."""
+
+    frames: Iterator[NDArray[np.uint8]]
+    """Pictures, drawn as they are asked for: each (360, 640, 3), BGR."""
+    sound: NDArray[np.float32]
+    """Mono samples in [-1, 1], ``voice.RATE`` a second."""
+    transcript: str
+    """What is said."""
+
+
+def render(spec: ClipSpec) -> Rendering:
+    """Draw a clip, speak it and write its words."""
+    from bundle_tools.synth.scene import Scene  # noqa: PLC0415 - OpenCV is needed for pictures only
+
+    cues = spec.cues
+    script = write_script(spec.seed, words=cues.words, speech_rate=cues.speech_rate, duration_s=DURATION_S)
+    performance = perform(spec.seed, cues, script, frames=FRAMES, fps=FPS)
+    scene = Scene(spec.seed, spec.cast, cues, performance)
+    return Rendering(
+        frames=(scene.draw(index) for index in range(FRAMES)),
+        sound=speak(spec.seed, spec.cast, script, DURATION_S),
+        transcript=script.text,
+    )
+
+
+def encode(rendering: Rendering) -> bytes:
+    """Return the MP4 file of a rendering."""
+    from bundle_tools.synth.scene import to_yuv  # noqa: PLC0415 - as above
+
+    return encode_clip([to_yuv(frame) for frame in rendering.frames], rendering.sound, fps=FPS, rate=RATE)

@@ -1,0 +1,78 @@
+"""The cues of a clip: how much of each there is, from 0 to 1."""
+
+import math
+from dataclasses import astuple, dataclass, fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+NEUTRAL = 0.5
+"""The intensity of a cue that neither raises nor lowers anything."""
+
+CAUSAL = ("smile", "gaze", "motion", "posture", "lighting", "framing", "speech_rate", "words")
+"""Cues that move the labels, in the order of the rows of every weight table."""
+
+DISTRACTORS = ("background", "clothing")
+"""Cues that catch the eye and move nothing."""
+
+WORD_STEPS = 12
+"""The words of a clip can say this many steps between the gloomiest and the brightest, so their intensity is a multiple."""
+
+_PERSON_SHARE = 0.3
+"""Correlation of one cue between two clips of the same person."""
+
+
+@dataclass(frozen=True)
+class Cues:
+    """Intensity of every cue, each in [0, 1]; 0.5 is neutral."""
+
+    smile: float
+    """0 mouth corners down, 0.5 straight, 1 a broad smile that shows teeth."""
+    gaze: float
+    """0 looks away most of the time, 1 looks into the camera."""
+    motion: float
+    """0 still, 1 strong nods and large gestures."""
+    posture: float
+    """0 slouched and tilted, 1 upright and level."""
+    lighting: float
+    """0 dim, 1 bright."""
+    framing: float
+    """0 far from the camera, 1 close."""
+    speech_rate: float
+    """0 slow, 1 fast."""
+    words: float
+    """0 gloomy words, 1 bright words; a multiple of 1/12."""
+    background: float
+    """0 a bare wall, 1 a cluttered room with something moving. Never causal."""
+    clothing: float
+    """0 muted, 1 vivid colour. Never causal."""
+
+    def without(self, cue: str) -> "Cues":
+        """Return the same intensities with `cue` neutral."""
+        if cue not in CUE_NAMES:
+            raise ValueError(f"unknown cue {cue!r}: expected one of {', '.join(CUE_NAMES)}")
+        return replace(self, **{cue: NEUTRAL})
+
+    def causal(self) -> NDArray[np.float64]:
+        """Return the intensities of the causal cues, shape (8,), in the order of ``CAUSAL``."""
+        return np.array([getattr(self, name) for name in CAUSAL])
+
+    def vector(self) -> NDArray[np.float64]:
+        """Return all intensities, shape (10,), in the order of the fields."""
+        return np.array(astuple(self))
+
+
+CUE_NAMES = tuple(field.name for field in fields(Cues))
+
+
+def draw_cues(person: np.random.Generator, clip: np.random.Generator) -> Cues:
+    """Draw one clip's intensities: each uniform on [0, 1], independent of each other, alike within a person.
+
+    A Gaussian copula: the sum of a person's and a clip's normal number keeps the margin uniform.
+    """
+    of_person = person.standard_normal(len(CUE_NAMES))
+    of_clip = clip.standard_normal(len(CUE_NAMES))
+    mixed = math.sqrt(_PERSON_SHARE) * of_person + math.sqrt(1 - _PERSON_SHARE) * of_clip
+    values = {name: 0.5 * (1 + math.erf(z / math.sqrt(2))) for name, z in zip(CUE_NAMES, mixed, strict=True)}
+    values["words"] = round(values["words"] * WORD_STEPS) / WORD_STEPS
+    return Cues(**values)

@@ -1,0 +1,96 @@
+"""What is said: words, their syllables and when each is spoken."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bundle_tools.synth.cues import WORD_STEPS
+from bundle_tools.synth.seeds import stream
+
+# Adjectives by brightness, -2 to 2. All have two syllables: exchanging them leaves every timing as it was.
+ADJECTIVES: dict[int, tuple[str, ...]] = {
+    2: ("brilliant", "splendid", "thrilling", "joyful", "stunning"),
+    1: ("pleasant", "helpful", "cheerful", "friendly", "hopeful"),
+    0: ("normal", "common", "simple", "routine", "standard"),
+    -1: ("boring", "tiring", "gloomy", "messy", "clumsy"),
+    -2: ("dreadful", "awful", "hopeless", "horrid", "ghastly"),
+}
+# Every clause has two syllables of its own and one gap for an adjective.
+_CLAUSES = (
+    "work was {}", "life is {}", "school was {}", "my team's {}", "the job's {}", "trips were {}",
+    "friends are {}", "home feels {}", "things look {}", "it seems {}",
+)  # fmt: skip
+_FILLERS: dict[int, tuple[str, ...]] = {
+    1: ("well", "so", "now", "then", "yes"),
+    2: ("you know", "this year", "at work", "back then", "I think", "for me", "in town", "by now"),
+    3: ("in the end", "on most days", "with my friends", "at the time", "as I said", "where I live", "as a rule"),
+    4: ("when you ask me", "in the city", "after college", "over the years", "during the week"),
+}
+GAPS = 3
+"""Clauses, and so adjectives, in one clip."""
+
+SLOWEST, FASTEST = 2.7, 6.3
+"""Syllables a second at speech rate 0 and 1."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """What one clip says."""
+
+    text: str
+    """The transcript."""
+    onsets: tuple[float, ...]
+    """Start of each syllable, seconds."""
+    length_s: float
+    """Length of a syllable, seconds."""
+
+
+def write_script(seed: int, *, words: float, speech_rate: float, duration_s: float) -> Script:
+    """Write a clip's words and timing.
+
+    Parameters
+    ----------
+    seed
+        The clip's seed.
+    words, speech_rate
+        Intensities in [0, 1].
+    duration_s
+        Length of the clip, seconds.
+    """
+    rate = SLOWEST + (FASTEST - SLOWEST) * speech_rate
+    spoken_s = duration_s - 0.4
+    syllables = max(round(rate * spoken_s), GAPS * 4)
+    adjectives = _adjectives(seed, words)
+    clauses = [_CLAUSES[i] for i in stream(seed, "clauses").permutation(len(_CLAUSES))[:GAPS]]
+    fillers = _fillers(seed, syllables - GAPS * 4)
+    sentences = [
+        " ".join([*fillers[gap::GAPS], clause.format(adjective)])
+        for gap, (clause, adjective) in enumerate(zip(clauses, adjectives, strict=True))
+    ]
+    text = " ".join(sentence[0].upper() + sentence[1:] + "." for sentence in sentences)
+    step = spoken_s / syllables
+    jitter = stream(seed, "timing").uniform(-0.12, 0.12, 64)[np.arange(syllables) % 64]
+    onsets = 0.2 + step * (np.arange(syllables) + 0.15 + jitter)
+    return Script(text=text, onsets=tuple(float(t) for t in onsets), length_s=min(0.85 * step, 0.24))
+
+
+def _adjectives(seed: int, words: float) -> list[str]:
+    """Choose `GAPS` adjectives whose brightness adds up to the intensity: from -2 each to 2 each in 12 steps."""
+    total = round(words * WORD_STEPS) - 2 * GAPS
+    low, extra = divmod(total, GAPS)
+    levels = np.array([low + 1] * extra + [low] * (GAPS - extra))
+    order = stream(seed, "gaps").permutation(GAPS)
+    picks = stream(seed, "adjectives").permutation(5)[:GAPS]
+    return [ADJECTIVES[int(level)][pick] for level, pick in zip(levels[order], picks, strict=True)]
+
+
+def _fillers(seed: int, syllables: int) -> list[str]:
+    random = stream(seed, "fillers")
+    pools = {size: list(random.permutation(words)) for size, words in _FILLERS.items()}
+    chosen: list[str] = []
+    while syllables > 0:
+        sizes = [size for size, pool in pools.items() if size <= syllables and pool]
+        size = int(random.choice(sizes))
+        chosen.append(str(pools[size].pop()))
+        syllables -= size
+    return chosen

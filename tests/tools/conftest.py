@@ -1,0 +1,92 @@
+"""A tiny bundle with programs of a few lines: the platform's rules can be tried without our own programs."""
+
+from pathlib import Path
+
+import pytest
+
+COMPETITION = """\
+version: 2
+title: Tiny
+image: logo.png
+terms: pages/terms.md
+docker_image: example/tiny:1
+enable_detailed_results: true
+pages:
+  - {title: Overview, file: pages/overview.md}
+tasks:
+  - index: 0
+    name: Practice
+    input_data: input_data/practice/
+    reference_data: reference_data/practice/
+    ingestion_program: ingestion_program/
+    scoring_program: scoring_program/
+solutions:
+  - {index: 0, name: half, path: solutions/half/, tasks: [0]}
+phases:
+  - index: 0
+    name: Practice
+    start: "2030-01-01 12:00:00"
+    tasks: [0]
+    execution_time_limit: 600
+leaderboards:
+  - title: Results
+    key: results
+    submission_rule: Add
+    columns:
+      - {index: 0, key: accuracy, title: Accuracy, sorting: desc, precision: 4}
+      - {index: 1, key: errors, title: Errors, sorting: asc, precision: 0}
+"""
+
+INGESTION = """\
+import runpy, sys
+from pathlib import Path
+data, output, program, submission = (Path(argument) for argument in sys.argv[1:])
+print("ingestion sees", sorted(path.name for path in output.iterdir()))
+predict = runpy.run_path(str(submission / "model.py"))["predict"]
+(output / "predictions.txt").write_text(str(predict((data / "question.txt").read_text())))
+"""
+
+SCORING = """\
+import json, sys
+from pathlib import Path
+source, output = Path(sys.argv[1]), Path(sys.argv[2])
+truth = float((source / "ref" / "answer.txt").read_text())
+found = float((source / "res" / "predictions.txt").read_text())
+(output / "seen.txt").write_text(repr(sorted(path.relative_to(source.parent).as_posix() for path in source.parent.rglob("*"))))
+(output / "detailed_results.html").write_text("<!doctype html><p>tiny</p>")
+(output / "scores.json").write_text(json.dumps({"accuracy": 1 - abs(truth - found), "errors": 0}))
+"""
+
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108020000009077"
+    "53de0000000c4944415408d763f8cfc0000003010100c9fe92ef0000000049454e44ae426082"
+)
+
+FILES: dict[str, str | bytes] = {
+    "competition.yaml": COMPETITION,
+    "logo.png": PNG,
+    "pages/overview.md": "# Tiny\n",
+    "pages/terms.md": "Be kind.\n",
+    "ingestion_program/metadata.yaml": (
+        "command: python3 /app/program/ingest.py /app/input_data/ /app/output/ /app/program /app/ingested_program\n"
+    ),
+    "ingestion_program/ingest.py": INGESTION,
+    "scoring_program/metadata.yaml": "command: python3 /app/program/score.py /app/input/ /app/output/\n",
+    "scoring_program/score.py": SCORING,
+    "input_data/practice/question.txt": "What is a half?\n",
+    "reference_data/practice/answer.txt": "0.5\n",
+    "solutions/half/model.py": "def predict(question):\n    return 0.5\n",
+}
+
+
+def write_files(folder: Path, files: dict[str, str | bytes]) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    return write_files(tmp_path / "tiny", FILES)
