@@ -1,7 +1,7 @@
-"""Draw the logo: a person in a speech bubble on a strip of film, and a magnifier over the smile that made the impression.
+"""Draw the logo: a person in a speech bubble on a strip of film, a magnifier over the smile that made the impression.
 
-Run `python docs/branding/draw_logo.py` to write `logo.png`. The drawing is polygons alone, so the same versions of OpenCV and
-NumPy give the same pixels on every machine; a font would not.
+Run `python docs/branding/draw_logo.py` to write `logo.png`. The drawing is polygons alone, so the same versions of
+OpenCV and NumPy give the same pixels on every machine; a font would not.
 """
 
 import argparse
@@ -29,9 +29,9 @@ Points = NDArray[np.float64]
 Image = NDArray[np.uint8]
 
 
-def ellipse(x: float, y: float, width: float, height: float, start: float = 0.0, end: float = 360.0) -> Points:
+def ellipse(x: float, y: float, width: float, height: float, sector: tuple[float, float] = (0.0, 360.0)) -> Points:
     """Points of an ellipse (or of its sector between two angles in degrees, clockwise from the right)."""
-    angles = np.radians(np.linspace(start, end, 361))
+    angles = np.radians(np.linspace(*sector, 361))
     return np.column_stack([x + width / 2 * np.cos(angles), y + height / 2 * np.sin(angles)])
 
 
@@ -43,17 +43,18 @@ def rounded_box(left: float, top: float, right: float, bottom: float, radius: fl
         (left + radius, bottom - radius, 90.0),
         (left + radius, top + radius, 180.0),
     ]
-    return np.concatenate([ellipse(x, y, 2 * radius, 2 * radius, a, a + 90) for x, y, a in corners])
+    return np.concatenate([ellipse(x, y, 2 * radius, 2 * radius, (a, a + 90)) for x, y, a in corners])
 
 
-def arc(x: float, y: float, width: float, height: float, thickness: float, start: float, end: float) -> Points:
-    """Points of a curved stroke with round ends."""
-    outer = ellipse(x, y, width + thickness, height + thickness, start, end)
-    inner = ellipse(x, y, width - thickness, height - thickness, end, start)
-    first, last = (outer[0] + inner[-1]) / 2, (outer[-1] + inner[0]) / 2
-    tip = ellipse(*last, thickness, thickness, end, end + 180)
-    tail = ellipse(*first, thickness, thickness, start + 180, start + 360)
-    return np.concatenate([outer, tip, inner, tail])
+def smile(x: float, y: float, width: float, height: float, thickness: float) -> Points:
+    """Points of a stroke with round ends along the lower part of an ellipse."""
+    start, end = 18.0, 162.0
+    outer = ellipse(x, y, width + thickness, height + thickness, (start, end))
+    inner = ellipse(x, y, width - thickness, height - thickness, (end, start))
+    (first_x, first_y), (last_x, last_y) = (outer[0] + inner[-1]) / 2, (outer[-1] + inner[0]) / 2
+    left_end = ellipse(last_x, last_y, thickness, thickness, (end, end + 180))
+    right_end = ellipse(first_x, first_y, thickness, thickness, (start + 180, start + 360))
+    return np.concatenate([outer, left_end, inner, right_end])
 
 
 def paint(canvas: Image, points: Points, colour: Colour, within: Image | None = None) -> None:
@@ -84,7 +85,7 @@ def person(canvas: Image, within: Image, x: float, y: float, scale: float) -> No
     paint(canvas, at(ellipse(-16, -66, 168, 84)), HAIR, within)
     for side in (-1, 1):
         paint(canvas, at(ellipse(side * 33, 2, 19, 25)), INK, within)
-    paint(canvas, at(arc(0, 30, 70, 58, 11, 18, 162)), PAPER, within)
+    paint(canvas, at(smile(0, 30, 70, 58, 11)), PAPER, within)
 
 
 def draw() -> Image:

@@ -1,0 +1,64 @@
+"""Run a submission at home with the very programs of the competition: python3 run.py my_submission [--out my_run]."""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+# In the starting kit the programs lie beside this file; in the repository one level up.
+ROOT = HERE if (HERE / "ingestion_program").is_dir() else HERE.parent
+
+
+def main() -> int:
+    """Predict and explain the practice clips, score the result, and say where the report is.
+
+    Returns
+    -------
+    int
+        0 if there are scores, else 1.
+    """
+    parser = argparse.ArgumentParser(description="Run a submission on the practice clips and score it.")
+    parser.add_argument("submission", type=Path, help="the folder that holds model.py, or a zip of its content")
+    parser.add_argument("--out", type=Path, default=Path("my_run"), help="where results go (default: %(default)s)")
+    arguments = parser.parse_args()
+    out: Path = arguments.out.resolve()
+    if out.exists() and any(out.iterdir()) and not (out / "input" / "res").is_dir():
+        parser.error(f"{out} holds other things; name an empty or a new folder with --out")
+    shutil.rmtree(out, ignore_errors=True)
+
+    with tempfile.TemporaryDirectory() as folder:
+        submission = Path(folder) / "submission"
+        if arguments.submission.is_dir():
+            shutil.copytree(arguments.submission, submission)
+        elif arguments.submission.is_file():
+            shutil.unpack_archive(arguments.submission, submission, "zip")
+        else:
+            parser.error(f"there is no {arguments.submission}")
+        program = ROOT / "ingestion_program"
+        _python(program / "ingestion.py", ROOT / "input_data/practice", out / "input/res", program, submission)
+    shutil.copytree(ROOT / "reference_data/practice", out / "input/ref")
+    _python(ROOT / "scoring_program/scoring.py", out / "input", out / "output")
+
+    report, scores = out / "output/detailed_results.html", out / "output/scores.json"
+    if report.is_file():
+        print(f"\nReport: {report}")
+    if not scores.is_file():
+        print("No scores: the report and the lines above say why.")
+        return 1
+    for key, value in json.loads(scores.read_text("utf-8")).items():
+        print(f"  {key:<20} {value}")
+    return 0
+
+
+def _python(script: Path, *arguments: Path) -> None:
+    """Run one of the two programs; what it has to say, it prints."""
+    arguments[1].mkdir(parents=True, exist_ok=True)
+    subprocess.run([sys.executable, str(script), *map(str, arguments)], check=False)  # noqa: S603 - no shell
+
+
+if __name__ == "__main__":
+    sys.exit(main())
