@@ -44,14 +44,15 @@ def main() -> int:
     _python(ROOT / "scoring_program/scoring.py", out / "input", out / "output")
 
     report, scores = out / "output/detailed_results.html", out / "output/scores.json"
+    lines = [""]
+    if scores.is_file():
+        lines += [f"  {key:<20} {value}" for key, value in json.loads(scores.read_text("utf-8")).items()]
+    else:
+        lines.append("No scores: the report and the lines above say why.")
     if report.is_file():
-        print(f"\nReport: {report}")
-    if not scores.is_file():
-        print("No scores: the report and the lines above say why.")
-        return 1
-    for key, value in json.loads(scores.read_text("utf-8")).items():
-        print(f"  {key:<20} {value}")
-    return 0
+        lines.append(f"Report: {report}")
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 0 if scores.is_file() else 1
 
 
 def _python(script: Path, *arguments: Path) -> None:
