@@ -1,0 +1,3 @@
+"""Ingestion: run a submitted model over clips and record what it answers. No score is computed here."""
+
+VERSION = "0.1.0"

@@ -1,0 +1,82 @@
+"""Memory that ingestion writes and the model process reads: frames cross the border without being copied.
+
+An anonymous file (memfd) is used rather than `multiprocessing.shared_memory`, because that lives in /dev/shm, which
+holds 64 MB in the platform's containers and kills the process that goes beyond.
+"""
+
+import mmap
+import os
+import sys
+import tempfile
+
+import numpy as np
+import numpy.typing as npt
+
+KEPT_FREE = 4
+
+
+class FrameBuffer:
+    """One block of shared memory."""
+
+    def __init__(self, number: int, size: int) -> None:
+        self.number = number
+        """Names the block in messages; never reused."""
+        self.size = size
+        """Bytes."""
+        self.descriptor = _anonymous_file(size)
+        self._memory = mmap.mmap(self.descriptor, size)
+        self._bytes = np.frombuffer(self._memory, np.uint8)
+
+    def slot(self, number: int, shape: tuple[int, int, int]) -> npt.NDArray[np.uint8]:
+        """Return slot `number` as a writable array of `shape`."""
+        length = shape[0] * shape[1] * shape[2]
+        return self._bytes[number * length : (number + 1) * length].reshape(shape)
+
+    def close(self) -> None:
+        """Give the memory up on this side; it lives on as long as the model process looks at it."""
+        os.close(self.descriptor)
+
+
+class BufferPool:
+    """Hands out blocks and takes them back: fresh memory costs page faults, used memory does not."""
+
+    def __init__(self) -> None:
+        self._free: list[FrameBuffer] = []
+        self._created = 0
+        self.bytes_in_use = 0
+        """Bytes of the blocks that are handed out."""
+
+    def take(self, size: int) -> FrameBuffer:
+        """Return a block of `size` bytes."""
+        self.bytes_in_use += size
+        for buffer in self._free:
+            if buffer.size == size:
+                self._free.remove(buffer)
+                return buffer
+        self._created += 1
+        return FrameBuffer(self._created, size)
+
+    def give_back(self, buffer: FrameBuffer, *, reusable: bool) -> list[int]:
+        """Take `buffer` back; return the numbers of blocks that are gone for good.
+
+        A block that the model still looks at is not reusable: its content must stay as it is.
+        """
+        self.bytes_in_use -= buffer.size
+        if reusable:
+            self._free.append(buffer)
+        gone = [] if reusable else [buffer]
+        if len(self._free) > KEPT_FREE:
+            gone.append(self._free.pop(0))
+        for old in gone:
+            old.close()
+        return [old.number for old in gone]
+
+
+def _anonymous_file(size: int) -> int:
+    if sys.platform == "linux":
+        descriptor = os.memfd_create("frames", os.MFD_CLOEXEC)
+    else:
+        with tempfile.TemporaryFile() as file:
+            descriptor = os.dup(file.fileno())
+    os.ftruncate(descriptor, size)
+    return descriptor

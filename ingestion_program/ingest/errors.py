@@ -1,0 +1,46 @@
+"""Problems: what went wrong, where, what was expected, and how to fix it, for the person who can."""
+
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+Stage = Literal["settings", "data", "load", "predict", "explain", "run"]
+Severity = Literal["error", "warning"]
+Fault = Literal["participant", "organiser"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that went wrong."""
+
+    code: str
+    """Short name from a closed vocabulary, e.g. `target_missing`."""
+    stage: Stage
+    """When it came up."""
+    where: str
+    """File, key, clip or line."""
+    found: str
+    """What was there."""
+    expected: str
+    """What should be there."""
+    fix: str
+    """What the person can do."""
+    severity: Severity = "error"
+    """A warning leaves the value in use."""
+    fault: Fault = "participant"
+    """Who can fix it."""
+
+    def line(self) -> str:
+        """Return the problem as one line for a log."""
+        return f"{self.code} · {self.where} · found {self.found}; expected {self.expected} · {self.fix}"
+
+    def record(self) -> dict[str, str]:
+        """Return the problem as it stands in the output files."""
+        return asdict(self)
+
+
+class IngestionError(Exception):
+    """The run cannot go on. Carries every problem that was found, not only the first."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__("\n".join(problem.line() for problem in problems))
+        self.problems = problems

@@ -1,0 +1,251 @@
+"""Serve frames and sound to the model: decode what it asks for, ahead of time where its habits are known.
+
+A model asks for the same frames clip after clip. What it asked for in the last two clips is decoded for the coming
+ones while it is still busy: one single-threaded decoder a core is the fastest arrangement there is. What is too
+large for that is streamed, with all cores on one decoder.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import RLock
+from typing import Any
+
+from ingest.buffers import BufferPool, FrameBuffer
+from ingest.data import ClipSource
+from ingest.frame_stream import FrameStream, StreamPlan, plan_stream
+from ingest.sound import RATES, Sound, read_sound
+from ingest.video import BadRequest, ClipFacts, FrameRequest, UnreadableClip, parse_request, read_facts
+
+Send = Callable[[dict[str, Any], FrameBuffer | None], None]
+Asked = FrameRequest | int
+"""Something a model asked for: frames, or sound at a rate."""
+
+AHEAD_BYTES = 128 << 20
+"""Decoding ahead stops when this much memory is in use."""
+AHEAD_CLIPS = 3
+"""How many clips ahead are decoded at most."""
+
+
+@dataclass(frozen=True)
+class ClipEnd:
+    """What is left to say when a clip is finished."""
+
+    gone: list[int]
+    """Numbers of buffers that the model's side may drop."""
+    faults: list[str]
+    """What was wrong with the clip's file."""
+    unreadable: bool
+    """Whether frames could not be decoded at all."""
+
+
+class FrameServer:
+    """Frames and sound of one clip at a time, with those of the next ones under way."""
+
+    def __init__(self) -> None:
+        self._cores = os.cpu_count() or 1
+        self._pool = BufferPool()
+        self._lock = RLock()
+        self._facts: dict[str, ClipFacts] = {}
+        self._streams: dict[tuple[str, FrameRequest], FrameStream] = {}
+        self._sounds: dict[tuple[str, int], Future[Sound | None]] = {}
+        self._sound_decoder = ThreadPoolExecutor(1)
+        self._pending: list[tuple[ClipSource, FrameRequest]] = []
+        self._running = 0
+        self._clip: ClipSource | None = None
+        self._extra: list[FrameStream] = []
+        self._open: dict[int, FrameStream] = {}
+        self._asked: list[Asked] = []
+        self._asked_before: list[Asked] | None = None
+        self._habit: list[Asked] = []
+
+    def begin(self, clip: ClipSource, upcoming: Sequence[ClipSource]) -> ClipFacts:
+        """Make `clip` the current one and start decoding for it and for the `upcoming` ones.
+
+        Raises
+        ------
+        UnreadableClip
+            When the clip cannot be decoded.
+        """
+        self._clip = clip
+        self._asked = []
+        facts = self._read_facts(clip)
+        requests = [asked for asked in self._habit if isinstance(asked, FrameRequest)]
+        coming = [clip, *upcoming[:AHEAD_CLIPS]]
+        with self._lock:
+            wanted = [(source, request) for source in coming for request in requests]
+            self._pending = [pair for pair in wanted if (pair[0].clip_id, pair[1]) not in self._streams]
+            for source in coming[:2]:
+                for rate in (asked for asked in self._habit if isinstance(asked, int)):
+                    self._start_sound(source, rate)
+        self._advance()
+        return facts
+
+    def open(self, number: int, body: object, send: Send) -> None:
+        """Answer the model's request `number` with a head, then with slots as they are decoded."""
+        clip = self._current()
+        try:
+            request = parse_request(body)
+        except BadRequest as error:
+            send({"stream": number, "error": str(error)}, None)
+            return
+        if request not in self._asked:
+            self._asked.append(request)
+        stream = self._find_or_start(clip, request)
+        if stream is None:
+            send({"stream": number, "end": True}, None)
+            return
+        self._open[number] = stream
+        head = {
+            "stream": number,
+            "buffer": stream.buffer.number,
+            "bytes": stream.buffer.size,
+            "shape": stream.plan.shape,
+            "slot_count": stream.plan.slots,
+            "streaming": stream.plan.streaming,
+        }
+        send(head, stream.buffer)
+
+        def pass_on(slots: list[int]) -> None:
+            if slots:
+                send({"stream": number, "slots": slots}, None)
+            elif stream.error:
+                send({"stream": number, "error": "the clip cannot be decoded"}, None)
+            else:
+                send({"stream": number, "end": True}, None)
+
+        stream.listen(pass_on)
+
+    def free(self, slots: Sequence[tuple[int, int]], left: Sequence[int]) -> None:
+        """Take back slots, as (request, slot), and forget requests whose iterators the model has left."""
+        for number, slot in slots:
+            stream = self._open.get(number)
+            if stream is not None and 0 <= slot < stream.plan.slots:
+                stream.free(slot)
+        for number in left:
+            stream = self._open.get(number)
+            if stream is not None:
+                stream.leave()
+
+    def sound(self, rate: object) -> Sound | None:
+        """Return the current clip's sound at `rate` samples a second.
+
+        Raises
+        ------
+        BadRequest
+            When the rate is not a whole number that makes sense.
+        """
+        if not isinstance(rate, int) or not RATES[0] <= rate <= RATES[1]:
+            raise BadRequest(f"audio: rate is {rate!r:.60}, expected a whole number from {RATES[0]} to {RATES[1]}")
+        if rate not in self._asked:
+            self._asked.append(rate)
+        return self._start_sound(self._current(), rate).result()
+
+    def end(self, *, model_lives: bool) -> ClipEnd:
+        """Finish the current clip; memory that the model still looks at stays as it is, the rest is used again."""
+        clip = self._current()
+        with self._lock:
+            self._pending = []
+            keys = [key for key in self._streams if key[0] == clip.clip_id]
+            streams = [self._streams.pop(key) for key in keys] + self._extra
+            self._extra = []
+            for sound in [key for key in self._sounds if key[0] == clip.clip_id]:
+                del self._sounds[sound]
+            self._facts.pop(clip.clip_id, None)
+        gone: list[int] = []
+        faults = []
+        for stream in streams:
+            stream.leave()
+            stream.cancel()
+            stream.wait()
+            if stream.error:
+                faults.append(str(stream.error))
+            elif stream.last_good is not None:
+                faults.append(f"only {stream.last_good + 1} frames can be decoded")
+            with self._lock:
+                gone += self._pool.give_back(stream.buffer, reusable=stream.outstanding == 0 or not model_lives)
+        self._open.clear()
+        if model_lives:
+            before = self._asked_before
+            self._habit = [asked for asked in self._asked if before is None or asked in before]
+            self._asked_before = self._asked
+        return ClipEnd(gone, sorted(set(faults)), any(stream.error for stream in streams))
+
+    def close(self) -> None:
+        """Stop all decoders."""
+        with self._lock:
+            self._pending = []
+            streams = list(self._streams.values())
+        for stream in streams:
+            stream.cancel()
+            stream.wait()
+        self._sound_decoder.shutdown()
+
+    def _current(self) -> ClipSource:
+        if self._clip is None:
+            raise RuntimeError("no clip has begun")
+        return self._clip
+
+    def _read_facts(self, clip: ClipSource) -> ClipFacts:
+        with self._lock:
+            if clip.clip_id not in self._facts:
+                self._facts[clip.clip_id] = read_facts(clip.path)
+            return self._facts[clip.clip_id]
+
+    def _start_sound(self, clip: ClipSource, rate: int) -> "Future[Sound | None]":
+        key = (clip.clip_id, rate)
+        if key not in self._sounds:
+
+            def decode() -> Sound | None:
+                return read_sound(clip.path, rate, self._read_facts(clip).duration_s)
+
+            self._sounds[key] = self._sound_decoder.submit(decode)
+        return self._sounds[key]
+
+    def _find_or_start(self, clip: ClipSource, request: FrameRequest) -> FrameStream | None:
+        key = (clip.clip_id, request)
+        with self._lock:
+            self._pending = [pair for pair in self._pending if (pair[0].clip_id, pair[1]) != key]
+            stream = self._streams.get(key)
+            if stream is not None and stream.available:
+                return stream
+            plan = plan_stream(request, self._read_facts(clip))
+            if not len(plan.wanted):
+                return None
+            new = self._start(clip, plan, threads=self._cores)
+            if stream is None:
+                self._streams[key] = new
+            else:  # a second reading of something that is streamed, or two readings at once
+                self._extra.append(new)
+            return new
+
+    def _start(self, clip: ClipSource, plan: StreamPlan, *, threads: int) -> FrameStream:
+        stream = FrameStream(clip, plan, self._pool.take(plan.bytes))
+        self._running += 1
+        stream.start(threads, self._finished)
+        return stream
+
+    def _finished(self) -> None:
+        with self._lock:
+            self._running -= 1
+        self._advance()
+
+    def _advance(self) -> None:
+        """Start what is pending, as far as cores and memory allow, in the order in which it will be needed."""
+        with self._lock:
+            while self._pending and self._running < self._cores:
+                clip, request = self._pending[0]
+                try:
+                    plan = plan_stream(request, self._read_facts(clip))
+                except UnreadableClip:  # said when it is that clip's turn
+                    self._pending.pop(0)
+                    continue
+                if not len(plan.wanted):
+                    self._pending.pop(0)
+                    continue
+                if (plan.streaming and self._running) or self._pool.bytes_in_use + plan.bytes > AHEAD_BYTES:
+                    return
+                self._pending.pop(0)
+                threads = self._cores if plan.streaming else 1
+                self._streams[clip.clip_id, request] = self._start(clip, plan, threads=threads)

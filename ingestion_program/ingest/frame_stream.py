@@ -1,0 +1,153 @@
+"""One request for frames of one clip: a thread decodes them into shared memory, the model process gets the slots."""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Condition, RLock, Thread
+
+import numpy as np
+import numpy.typing as npt
+
+from ingest.buffers import FrameBuffer
+from ingest.data import ClipSource
+from ingest.video import ClipFacts, FrameReader, FrameRequest, UnreadableClip, frame_shape, wanted_frames
+
+WHOLE_BYTES = 48 << 20
+"""A request up to this size is decoded whole, and can be decoded ahead or served twice."""
+RING_BYTES = 32 << 20
+"""A larger one is streamed through a ring of slots of this size."""
+
+
+@dataclass(frozen=True)
+class StreamPlan:
+    """How one request for one clip is carried out."""
+
+    wanted: npt.NDArray[np.int64]
+    """Frame indices, ascending."""
+    shape: tuple[int, int, int]
+    """(height, width, 3) of a frame."""
+    slots: int
+    """Frames that fit into the buffer."""
+
+    @property
+    def streaming(self) -> bool:
+        """Whether slots are used more than once."""
+        return self.slots < len(self.wanted)
+
+    @property
+    def bytes(self) -> int:
+        """Size of the buffer."""
+        return self.slots * int(np.prod(self.shape))
+
+
+def plan_stream(request: FrameRequest, facts: ClipFacts) -> StreamPlan:
+    """Decide between decoding whole and streaming."""
+    wanted, shape = wanted_frames(request, facts), frame_shape(request, facts)
+    size = int(np.prod(shape))
+    slots = len(wanted) if len(wanted) * size <= WHOLE_BYTES else min(len(wanted), max(6, RING_BYTES // size))
+    return StreamPlan(wanted, shape, slots)
+
+
+class FrameStream:
+    """Frames of one request for one clip: a thread decodes them, at most one listener gets them in order."""
+
+    def __init__(self, clip: ClipSource, plan: StreamPlan, buffer: FrameBuffer) -> None:
+        self.plan = plan
+        self.buffer = buffer
+        self.outstanding = 0
+        """Slots that the model can see."""
+        self.listened = False
+        """Whether the model has got frames of it; a streamed request can be listened to only once."""
+        self.finished = False
+        """Whether the decoder has stopped."""
+        self.error: UnreadableClip | None = None
+        """Why decoding failed."""
+        self.last_good: int | None = None
+        """Index of the last frame, where the file ends earlier than its time stamps promise."""
+        self._clip = clip
+        self._ready: list[int] = []
+        self._free = deque(range(plan.slots))
+        self._cancelled = False
+        self._listener: Callable[[list[int]], None] | None = None
+        self._changed = Condition(RLock())
+
+    def start(self, threads: int, finished: Callable[[], None]) -> None:
+        """Decode in a thread of its own; `finished` is called when it ends."""
+        Thread(target=self._decode, args=(threads, finished), daemon=True).start()
+
+    def listen(self, listener: Callable[[list[int]], None]) -> None:
+        """Pass slots in order: those decoded already at once, the others as they come, an empty list at the end."""
+        with self._changed:
+            self._listener = listener
+            self.listened = True
+            if self._ready:
+                self._tell(list(self._ready))
+            if self.finished:
+                self._tell([])
+
+    def leave(self) -> None:
+        """Pass no more slots to the listener."""
+        with self._changed:
+            self._listener = None
+            if self.plan.streaming:
+                self.cancel()
+
+    def free(self, slot: int) -> None:
+        """Take back `slot`, which may be filled again when the request is streamed."""
+        with self._changed:
+            self.outstanding -= 1
+            if self.plan.streaming:
+                self._free.append(slot)
+                self._changed.notify_all()
+
+    def cancel(self) -> None:
+        """Stop decoding."""
+        with self._changed:
+            self._cancelled = True
+            self._changed.notify_all()
+
+    def wait(self) -> None:
+        """Wait until the decoder has stopped: only then may its buffer serve another."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.finished)
+
+    @property
+    def available(self) -> bool:
+        """Whether the model can be given these frames from the start."""
+        with self._changed:
+            return self._listener is None and not self._cancelled and not (self.listened and self.plan.streaming)
+
+    def _tell(self, slots: list[int]) -> None:
+        if self._listener is not None:
+            self.outstanding += len(slots)
+            self._listener(slots)
+
+    def _next_slot(self) -> int | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._free or self._cancelled)
+            return None if self._cancelled else self._free.popleft()
+
+    def _decode(self, threads: int, finished: Callable[[], None]) -> None:
+        try:
+            reader = FrameReader(self._clip.path, threads=threads)
+            try:
+                for index in self.plan.wanted:
+                    slot = self._next_slot()
+                    if slot is None:
+                        break
+                    reader.read_into(int(index), self.buffer.slot(slot, self.plan.shape))
+                    with self._changed:
+                        if not self.plan.streaming or self._listener is None:
+                            self._ready.append(slot)
+                        self._tell([slot])
+            finally:
+                self.last_good = reader.last_good
+                reader.close()
+        except UnreadableClip as error:
+            self.error = error
+        finally:
+            with self._changed:
+                self.finished = True
+                self._changed.notify_all()
+                self._tell([])
+            finished()

@@ -1,0 +1,216 @@
+"""The task's settings: targets, limits, what an explanation may hold. Read from `task.yaml`, checked in one pass."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ingest.errors import IngestionError, Problem
+
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Target:
+    """One number that a model predicts."""
+
+    name: str
+    """Key in predictions."""
+    minimum: float
+    """Smallest valid value."""
+    maximum: float
+    """Largest valid value."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run may cost."""
+
+    time_limit_s: float
+    """The platform's limit for the whole job, seconds."""
+    load_s: float
+    """Importing model.py and constructing Model, seconds."""
+    call_s: float
+    """One call of predict or explain, seconds."""
+    restarts: int
+    """How often a crashed or hung model process is started again."""
+
+
+@dataclass(frozen=True)
+class ExplanationFormat:
+    """What an explanation may hold."""
+
+    minimum_chars: int
+    """Shortest text."""
+    maximum_chars: int
+    """Longest text; the rest is cut."""
+    image_width: int
+    """Pixels."""
+    image_height: int
+    """Pixels."""
+    grid_rows: int
+    """Rows of the grid that spatial evidence is averaged onto."""
+    grid_columns: int
+    """Columns of that grid."""
+    cues: tuple[str, ...]
+    """The vocabulary of cue claims."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """The settings of one phase."""
+
+    name: str
+    """The phase's name in logs and reports."""
+    data_version: str
+    """Names the data set; scoring compares it with its own."""
+    seed: int
+    """The only source of randomness."""
+    clips_file: str
+    """Path of the clip list, relative to the input data."""
+    transcripts_file: str
+    """Path of the transcripts, relative to the input data."""
+    targets: tuple[Target, ...]
+    """In the order in which they are written."""
+    limits: Limits
+    """What a run may cost."""
+    explanation: ExplanationFormat
+    """What an explanation may hold."""
+    show_model_output: bool
+    """Whether what the model prints is handed back."""
+
+
+def read_task(path: Path) -> Task:
+    """Read and check the settings.
+
+    Raises
+    ------
+    IngestionError
+        With every problem of the file; the fault is the organiser's.
+    """
+    reader = _Reader(path)
+    task = Task(
+        name=reader.text("task"),
+        data_version=reader.text("data_version"),
+        seed=reader.integer("seed", 0, 2**63 - 1),
+        clips_file=reader.text("clips"),
+        transcripts_file=reader.text("transcripts"),
+        targets=reader.targets(),
+        limits=Limits(
+            time_limit_s=reader.number("limits.time_limit_s", 1, 10**7),
+            load_s=reader.number("limits.load_s", 0.1, 10**6),
+            call_s=reader.number("limits.call_s", 0.1, 10**6),
+            restarts=reader.integer("limits.restarts", 0, 1000),
+        ),
+        explanation=ExplanationFormat(
+            minimum_chars=reader.integer("explanation.text.minimum_chars", 1, 10**6),
+            maximum_chars=reader.integer("explanation.text.maximum_chars", 1, 10**6),
+            image_width=reader.integer("explanation.image.width", 1, 4096),
+            image_height=reader.integer("explanation.image.height", 1, 4096),
+            grid_rows=reader.integer("explanation.evidence.grid.rows", 1, 256),
+            grid_columns=reader.integer("explanation.evidence.grid.columns", 1, 256),
+            cues=reader.names("explanation.evidence.cues"),
+        ),
+        show_model_output=reader.switch("feedback.model_output"),
+    )
+    reader.finish()
+    return task
+
+
+class _Reader:
+    """Looks keys up by dotted path; collects a problem for each that is missing or wrong."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._problems: list[Problem] = []
+        self._content: object = None
+        try:
+            self._content = yaml.safe_load(path.read_text("utf-8-sig"))
+        except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError, ValueError) as error:
+            self._problem("settings_unreadable", "", " ".join(str(error).split())[:300], "a YAML file in UTF-8")
+            self.finish()
+        if not isinstance(self._content, dict):
+            self._problem("settings_unreadable", "", type(self._content).__name__, "a mapping of keys")
+            self.finish()
+        self.integer("format_version", FORMAT_VERSION, FORMAT_VERSION)
+
+    def finish(self) -> None:
+        """Raise if anything was wrong."""
+        if self._problems:
+            raise IngestionError(self._problems)
+
+    def text(self, key: str) -> str:
+        value = self._find(key)
+        if isinstance(value, str) and value.strip():
+            return value
+        self._problem("settings_value", key, repr(value)[:100], "a non-empty text")
+        return ""
+
+    def number(self, key: str, minimum: float, maximum: float) -> float:
+        value = self._find(key)
+        if isinstance(value, int | float) and not isinstance(value, bool) and minimum <= value <= maximum:
+            return float(value)
+        self._problem("settings_value", key, repr(value)[:100], f"a number from {minimum} to {maximum}")
+        return math.nan
+
+    def integer(self, key: str, minimum: int, maximum: int) -> int:
+        value = self._find(key)
+        if isinstance(value, int) and not isinstance(value, bool) and minimum <= value <= maximum:
+            return value
+        self._problem("settings_value", key, repr(value)[:100], f"a whole number from {minimum} to {maximum}")
+        return minimum
+
+    def switch(self, key: str) -> bool:
+        value = self._find(key)
+        if isinstance(value, bool):
+            return value
+        self._problem("settings_value", key, repr(value)[:100], "true or false")
+        return False
+
+    def names(self, key: str) -> tuple[str, ...]:
+        value = self._find(key)
+        if isinstance(value, list) and all(isinstance(item, str) and item for item in value):
+            if len(set(value)) == len(value):
+                return tuple(value)
+            self._problem("settings_value", key, "a name twice", "each name once")
+            return ()
+        self._problem("settings_value", key, repr(value)[:100], "a list of names")
+        return ()
+
+    def targets(self) -> tuple[Target, ...]:
+        value = self._find("targets")
+        if not isinstance(value, list) or not value:
+            self._problem("settings_value", "targets", repr(value)[:100], "a list of {name, minimum, maximum}")
+            return ()
+        targets = []
+        for position, item in enumerate(value):
+            key = f"targets[{position}]"
+            name, minimum, maximum = (
+                (item.get("name"), item.get("minimum"), item.get("maximum")) if isinstance(item, dict) else (None,) * 3
+            )
+            numbers = [n for n in (minimum, maximum) if isinstance(n, int | float) and not isinstance(n, bool)]
+            if not (
+                isinstance(name, str) and name and len(numbers) == 2 and -math.inf < numbers[0] < numbers[1] < math.inf
+            ):
+                self._problem("settings_value", key, repr(item)[:100], "{name: …, minimum: …, maximum: …}")
+                continue
+            targets.append(Target(name, float(numbers[0]), float(numbers[1])))
+        if len({target.name for target in targets}) < len(targets):
+            self._problem("settings_value", "targets", "a name twice", "each target once")
+        return tuple(targets)
+
+    def _find(self, key: str) -> Any:  # noqa: ANN401 - YAML holds anything
+        value: Any = self._content
+        for part in key.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        return value
+
+    def _problem(self, code: str, key: str, found: str, expected: str) -> None:
+        where = f"{self._path.name}, key {key}" if key else self._path.name
+        fix = f"correct {key} in {self._path.name}" if key else f"correct {self._path.name}"
+        found = "nothing" if found == "None" else found
+        self._problems.append(
+            Problem(code, stage="settings", where=where, found=found, expected=expected, fix=fix, fault="organiser")
+        )

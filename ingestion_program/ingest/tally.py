@@ -1,0 +1,66 @@
+"""What happened so far: counts, problems, and whether the run as a whole can be judged."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ingest.errors import Problem
+from ingest.log import Log
+
+RunStatus = Literal["complete", "partial", "invalid", "organiser_error"]
+ClipStatus = Literal["ok", "failed", "not_reached", "unreadable"]
+CLIP_STATUSES: tuple[ClipStatus, ...] = ("ok", "failed", "not_reached", "unreadable")
+SUMMARISED = 12
+
+
+@dataclass
+class Tally:
+    """Grows during a run; `run.json` and the summary are made of it."""
+
+    status: RunStatus = "complete"
+    """The run's status so far."""
+    total: int = 0
+    """Clips of the task."""
+    clips: Counter[ClipStatus] = field(default_factory=Counter)
+    """How many clips ended how."""
+    problems: list[Problem] = field(default_factory=list)
+    """Problems of the whole run."""
+    clip_problems: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """How often each (code, where) came up on a clip."""
+    load_s: float = 0.0
+    """Seconds until the model was loaded."""
+    restarts: int = 0
+    """How often the model process was started again."""
+
+    def end(self, status: RunStatus, problems: list[Problem]) -> None:
+        """Give the run a status other than complete, with the reasons."""
+        self.status = status
+        self.problems += problems
+
+    def add_clip(self, clip_id: str, status: ClipStatus, problems: list[Problem], log: Log) -> None:
+        """Count a clip; the first problem of each kind is logged at once, all kinds in the summary."""
+        self.clips[status] += 1
+        for problem in problems:
+            key = (problem.code, problem.where)
+            if key not in self.clip_problems:
+                log.line(f"clip {clip_id} · {problem.line()}")
+            self.clip_problems[key] += 1
+
+    def judge(self) -> None:
+        """One error on every clip is a bug in the submission, not a result: say it once and do not have it scored."""
+        codes = {code for code, _where in self.clip_problems}
+        if self.clips["failed"] and not self.clips["ok"] and len(codes) == 1:
+            (code,) = codes
+            where = next(iter(self.clip_problems))[1]
+            fix = "correct the first failure in the log; try it at home with `bundle run`"
+            found, expected = f"{code} on every clip that was tried", "an answer for at least one clip"
+            self.end("invalid", [Problem("every_clip_failed", "run", where, found, expected, fix)])
+
+    def summarise(self, log: Log) -> None:
+        """Log what a reader needs who sees only the last lines."""
+        counts = ", ".join(f"{self.clips[status]} {status.replace('_', ' ')}" for status in CLIP_STATUSES)
+        log.line(f"{self.total} clips: {counts}", summary=True)
+        for (code, where), count in self.clip_problems.most_common(SUMMARISED):
+            log.line(f"{count} x {code} · {where}", summary=True)
+        for problem in self.problems[:SUMMARISED]:
+            log.line(problem.line(), summary=True)

@@ -1,0 +1,249 @@
+"""Decode video: which frames a request means, and how they get from the file into memory, scaled, in RGB.
+
+PyAV reads the time stamps without decoding (so variable frame rates and wrong headers do no harm); OpenCV decodes,
+because it fills a given array in place and skips unwanted frames without converting them. Frames are never sought:
+in clips with few key frames a seek costs more than decoding on.
+"""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import av
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+Frame = npt.NDArray[np.uint8]
+MAXIMUM_FRAMES = 100_000
+MAXIMUM_SIDE = 4096
+
+
+class UnreadableClip(Exception):
+    """The file cannot be decoded; the text says what was tried."""
+
+
+class BadRequest(Exception):
+    """A model asked for frames that cannot be given; the text is shown to the participant."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClipFacts:
+    """What is known of a clip before decoding."""
+
+    duration_s: float
+    """From the first frame's start to the last one's end."""
+    fps: float
+    """Frames a second, the mean."""
+    width: int
+    """Pixels, after rotation."""
+    height: int
+    """Pixels, after rotation."""
+    times: npt.NDArray[np.float64]
+    """Seconds at which each frame begins, ascending, the first is 0."""
+
+
+@dataclass(frozen=True)
+class FrameRequest:
+    """Which frames, and how large. Two equal requests give equal frames, so one decoding serves both."""
+
+    count: int | None = None
+    """This many, in the middle of as many equal parts."""
+    fps: float | None = None
+    """This many a second."""
+    start_s: float = 0.0
+    """Start of the interval."""
+    end_s: float | None = None
+    """End of the interval, the clip's end when None."""
+    time_s: float | None = None
+    """The one frame shown at this time; the other fields but `size` are then unused."""
+    size: tuple[int, int] | None = None
+    """(width, height) to scale to."""
+
+
+def read_facts(path: Path) -> ClipFacts:
+    """Read size and time stamps; of the pictures only the first is decoded.
+
+    Raises
+    ------
+    UnreadableClip
+        When no frame can be read.
+    """
+    try:
+        with av.open(str(path)) as container:
+            stream = container.streams.video[0]
+            base = stream.time_base
+            stamps = [
+                packet.pts
+                for packet in container.demux(stream)
+                if packet.pts is not None and not packet.is_discard and packet.size
+            ]
+    except (av.error.FFmpegError, IndexError, OSError, ValueError) as error:
+        raise UnreadableClip(f"{type(error).__name__} while reading its packets") from error
+    if not stamps or base is None:
+        raise UnreadableClip("no frame with a time stamp")
+    times: npt.NDArray[np.float64] = np.unique(np.array(stamps, np.int64)).astype(np.float64) * float(base)
+    times -= times[0]
+    step = float(np.median(np.diff(times))) if len(times) > 1 else 1 / 25
+    duration = float(times[-1]) + step
+    capture = open_capture(path, threads=1)
+    width, height = (int(capture.get(key)) for key in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT))
+    # Decided here, before any model is asked, so that such a clip is left out for every submission alike.
+    decodes = capture.grab()
+    capture.release()
+    if not decodes or width <= 0 or height <= 0:
+        raise UnreadableClip("not a single frame can be decoded")
+    return ClipFacts(duration, len(times) / duration, width, height, times)
+
+
+def open_capture(path: Path, *, threads: int) -> cv2.VideoCapture:
+    """Open `path` for decoding with `threads` decoder threads.
+
+    Raises
+    ------
+    UnreadableClip
+        When OpenCV cannot open it.
+    """
+    capture = cv2.VideoCapture(str(path), cv2.CAP_FFMPEG, [cv2.CAP_PROP_N_THREADS, threads])
+    if not capture.isOpened():
+        raise UnreadableClip("OpenCV cannot open it")
+    return capture
+
+
+def parse_request(body: Any) -> FrameRequest:  # noqa: ANN401 - comes from the model process
+    """Check a model's request.
+
+    Raises
+    ------
+    BadRequest
+        With a text for the participant.
+    """
+    if not isinstance(body, dict):
+        raise BadRequest("frames: the arguments are not valid")
+    numbers = {key: _number(body, key) for key in ("count", "fps", "start_s", "end_s", "time_s")}
+    count, rate = numbers["count"], numbers["fps"]
+    if count is not None and rate is not None:
+        raise BadRequest("frames: give count or fps, not both")
+    if count is not None and not (count == int(count) and 1 <= count <= MAXIMUM_FRAMES):
+        raise BadRequest(f"frames: count is {count:g}, expected a whole number from 1 to {MAXIMUM_FRAMES}")
+    if rate is not None and not 0 < rate <= 1000:
+        raise BadRequest(f"frames: fps is {rate:g}, expected more than 0, at most 1000")
+    size = body.get("size")
+    if size is not None:
+        if not (isinstance(size, list) and len(size) == 2 and all(isinstance(n, int) for n in size)):
+            raise BadRequest(f"frames: size is {size!r:.60}, expected (width, height) in whole pixels")
+        if not all(1 <= n <= MAXIMUM_SIDE for n in size):
+            raise BadRequest(f"frames: size is {size!r:.60}, expected 1 to {MAXIMUM_SIDE} pixels a side")
+    return FrameRequest(
+        count=None if count is None else int(count),
+        fps=rate,
+        start_s=numbers["start_s"] or 0.0,
+        end_s=numbers["end_s"],
+        time_s=numbers["time_s"],
+        size=None if size is None else (size[0], size[1]),
+    )
+
+
+def _number(body: dict[str, Any], key: str) -> float | None:
+    value = body.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise BadRequest(f"frames: {key} is {value!r:.60}, expected a number")
+    return float(value)
+
+
+def wanted_frames(request: FrameRequest, facts: ClipFacts) -> npt.NDArray[np.int64]:
+    """Return the indices of the frames that `request` means, ascending; an index may come more than once."""
+    end = facts.duration_s if request.end_s is None else min(request.end_s, facts.duration_s)
+    start = max(0.0, request.start_s)
+    if request.time_s is not None:
+        moments = np.array([request.time_s])
+    elif request.count is None and request.fps is None:
+        first, last = np.searchsorted(facts.times, [start - 1e-9, end - 1e-9])
+        return np.arange(first, last)
+    else:
+        length = max(0.0, end - start)
+        count = request.count if request.count is not None else round(length * (request.fps or 0.0))
+        if length == 0.0 or count == 0:
+            return np.empty(0, np.int64)
+        moments = start + (np.arange(min(count, MAXIMUM_FRAMES)) + 0.5) * (length / count)
+    # The frame that is on screen at that moment is the last one that has begun.
+    shown = np.searchsorted(facts.times, moments + 1e-9, side="right") - 1
+    return np.clip(shown, 0, len(facts.times) - 1).astype(np.int64)
+
+
+def frame_shape(request: FrameRequest, facts: ClipFacts) -> tuple[int, int, int]:
+    """Return (height, width, 3) of the frames that `request` gives."""
+    width, height = request.size or (facts.width, facts.height)
+    return height, width, 3
+
+
+class FrameReader:
+    """Reads frames of one file in ascending order, scaled, as RGB.
+
+    If the file holds fewer frames than its time stamps promise, the last good one stands in for the missing ones.
+    """
+
+    def __init__(self, path: Path, *, threads: int) -> None:
+        self._path = path
+        self._threads = threads
+        self._capture = open_capture(path, threads=threads)
+        self._position = -1
+        self._scratch: Frame | None = None
+        self.last_good: int | None = None
+        """Index of the last frame that could be decoded, once that is known to be earlier than promised."""
+
+    def read_into(self, index: int, out: Frame) -> None:
+        """Write frame `index` into `out`, an array of shape (height, width, 3) whose size decides the scaling.
+
+        Raises
+        ------
+        UnreadableClip
+            When not a single frame can be decoded.
+        """
+        if self.last_good is not None:
+            index = min(index, self.last_good)
+        while self._position < index:
+            # grab() decodes without converting to pixels that nobody wants.
+            if not self._capture.grab():
+                self._return_to_last_good()
+                break
+            self._position += 1
+        read, frame = self._capture.retrieve(self._scratch)
+        if not read:
+            raise UnreadableClip(f"frame {self._position} cannot be converted")
+        self._scratch = np.asarray(frame, np.uint8)
+        scale_to_rgb(self._scratch, out)
+
+    def close(self) -> None:
+        """Release the file."""
+        self._capture.release()
+
+    def _return_to_last_good(self) -> None:
+        if self._position < 0:
+            raise UnreadableClip("not a single frame can be decoded")
+        self.last_good = self._position
+        self._capture.release()
+        self._capture = open_capture(self._path, threads=self._threads)
+        for _ in range(self.last_good + 1):
+            self._capture.grab()
+
+
+def scale_to_rgb(frame: Frame, out: Frame) -> None:
+    """Write the BGR `frame` into `out` as RGB, scaled to the size of `out`.
+
+    A frame at least twice as large is first halved by averaging, then interpolated linearly: nearly the pixels of
+    full area averaging at a quarter of its cost, and never aliased.
+    """
+    height, width = out.shape[:2]
+    if frame.shape[0] >= 2 * height and frame.shape[1] >= 2 * width:
+        half = (frame.shape[1] // 2, frame.shape[0] // 2)
+        frame = np.asarray(cv2.resize(frame, half, interpolation=cv2.INTER_AREA), np.uint8)
+    if frame.shape[:2] != (height, width):
+        frame = np.asarray(cv2.resize(frame, (width, height), interpolation=cv2.INTER_LINEAR), np.uint8)
+    # OpenCV returns another array when it could not write in place.
+    converted = cv2.cvtColor(frame, cv2.COLOR_BGR2RGB, dst=out)
+    if converted is not out:
+        out[...] = converted

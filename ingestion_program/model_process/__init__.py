@@ -1,0 +1,1 @@
+"""What runs inside the model process, beside the participant's code: the smallest possible set of modules."""

@@ -1,0 +1,63 @@
+"""The model process: load the participant's model, then answer one call after another until the channel closes.
+
+Started by ingestion as `python -s -P .../model_process/__main__.py DESCRIPTOR`. Whatever the participant's code
+does, it does here and never in the process that writes results.
+"""
+
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def main() -> None:
+    """Serve calls over the socket whose descriptor is the first argument."""
+    here = str(Path(__file__).resolve().parent.parent)
+    sys.path.insert(0, here)
+    from model_process import clip, loading, packing, protocol  # noqa: PLC0415 - the folder is on the path only here
+
+    # The participant's modules must not find ours, nor ours theirs.
+    sys.path.remove(here)
+    channel = socket.socket(fileno=int(sys.argv[1]))
+    connection = clip.Connection(
+        send=lambda body: protocol.send(channel, body),
+        receive=lambda: protocol.receive(channel),
+    )
+    order = protocol.receive(channel).body
+    submission = Path(order["submission"])
+    try:
+        model = loading.load_model(submission)
+    except loading.LoadFailure as failure:
+        connection.send({"op": "failed", **failure.report})
+        return
+    connection.send({"op": "ready"})
+
+    while True:
+        order = connection.wait_for_call()
+        try:
+            view = clip.Clip(**order["clip"], _connection=connection)
+            value: Any = (
+                model.predict(view) if order["call"] == "predict" else model.explain(view, dict(order["prediction"]))
+            )
+            packer = packing.Packer()
+            packed = packer.pack(value)
+        except protocol.ChannelClosed:
+            return
+        except BaseException as error:  # noqa: BLE001 - one clip's failure must not end the process
+            where = loading.location(error, submission)
+            connection.send({"op": "raised", "found": loading.describe(error), "where": where})
+        else:
+            del value, view
+            connection.flush()
+            protocol.send(channel, {"op": "answer", "value": packed}, blob=packer.blob())
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    finally:
+        # Threads and exit handlers of the participant's code must not keep the process alive.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)

@@ -1,0 +1,102 @@
+"""Turn what a model returned into plain JSON and raw pixels, and back.
+
+Conversion happens inside the model process: a strange object (a dict subclass, a lazy array, a GPU tensor) runs its
+code there, and ingestion only ever sees JSON and bytes.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+MAXIMUM_ARRAY_BYTES = 48 << 20
+MAXIMUM_DEPTH = 8
+MAXIMUM_ITEMS = 100_000
+ARRAY, OTHER = "$array", "$other"
+
+Array = npt.NDArray[Any]
+
+
+class Packer:
+    """Collects the arrays of one answer while its structure is made plain."""
+
+    def __init__(self) -> None:
+        self._blocks: list[bytes] = []
+        self._size = 0
+        self._items = 0
+
+    def pack(self, value: object, depth: int = 0) -> Any:  # noqa: ANN401 - one answer per kind of value
+        """Return `value` as JSON types; arrays and anything else become an object with one `$` key."""
+        self._items += 1
+        if depth > MAXIMUM_DEPTH or self._items > MAXIMUM_ITEMS:
+            return {OTHER: "a structure that is too deep or too large"}
+        if value is None or isinstance(value, bool | str):
+            return value
+        if isinstance(value, int):
+            return value if abs(value) < 1 << 63 else {OTHER: "an integer of more than 63 bits"}
+        if isinstance(value, float):
+            return float(value)
+        if isinstance(value, np.generic):
+            return self.pack(value.item(), depth + 1)
+        if isinstance(value, dict):
+            return {str(key): self.pack(item, depth + 1) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.pack(item, depth + 1) for item in value]
+        array = as_array(value)
+        return {OTHER: type(value).__name__} if array is None else self._pack_array(array)
+
+    def _pack_array(self, array: Array) -> dict[str, Any]:
+        if array.dtype.kind not in "biuf":
+            return {OTHER: f"an array of dtype {array.dtype}"}
+        # Checked before the copy is made.
+        if self._size + array.nbytes > MAXIMUM_ARRAY_BYTES:
+            return {OTHER: f"an array of {array.nbytes} bytes, with shape {array.shape}"}
+        array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        description = {"dtype": array.dtype.str, "shape": list(array.shape), "offset": self._size}
+        self._blocks.append(array.tobytes())
+        self._size += array.nbytes
+        return {ARRAY: description}
+
+    def blob(self) -> bytes:
+        """Return the bytes of all arrays, in the order in which they were packed."""
+        return b"".join(self._blocks)
+
+
+def as_array(value: object) -> Array | None:
+    """Return `value` as an array if it is one in some library's dress (NumPy, PyTorch, Pillow), else None."""
+    if isinstance(value, np.ndarray):
+        return value
+    if hasattr(value, "detach") and hasattr(value, "cpu"):
+        value = value.detach().cpu()
+    if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
+        return np.asarray(value)
+    return None
+
+
+def unpack(value: Any, blob: bytes) -> Any:  # noqa: ANN401 - the inverse of pack
+    """Return the packed `value` with its arrays rebuilt from `blob`; a malformed one becomes a `$other` object."""
+    if isinstance(value, list):
+        return [unpack(item, blob) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {ARRAY}:
+        array = _unpack_array(value[ARRAY], blob)
+        return {OTHER: "a malformed array"} if array is None else array
+    return {key: unpack(item, blob) for key, item in value.items()}
+
+
+def _unpack_array(description: Any, blob: bytes) -> Array | None:  # noqa: ANN401 - comes from the other process
+    try:
+        dtype = np.dtype(str(description["dtype"]))
+        shape = tuple(int(size) for size in description["shape"])
+        offset = int(description["offset"])
+        if dtype.kind not in "biuf" or len(shape) > MAXIMUM_DEPTH or min(shape, default=1) < 0 or offset < 0:
+            return None
+        count = 1
+        for size in shape:
+            count *= size
+        if offset + count * dtype.itemsize > len(blob):
+            return None
+        return np.frombuffer(blob, dtype, count, offset).reshape(shape)
+    except (TypeError, ValueError, KeyError, OverflowError):
+        return None
