@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 CLIP_BYTES = 128 * 1024
 """Size of every clip's file. A file's size would tell how much moves, so all are padded to one size."""
 
-_QUALITIES = (27, 30, 33, 36, 40)
+_QUALITIES = (25, 28, 30, 33, 36, 40)
 """Constant rate factors to try until a clip fits."""
 
 
@@ -56,7 +56,7 @@ def _encode(
     target = io.BytesIO()
     # bitexact leaves out the time of writing and the writer's version.
     with av.open(target, "w", format="mp4", options={"fflags": "+bitexact"}) as container:
-        options = {"crf": str(quality), "preset": "fast", "g": "50", "threads": "1", "flags": "+bitexact"}
+        options = {"crf": str(quality), "preset": "veryfast", "g": "50", "threads": "1", "flags": "+bitexact"}
         video = container.add_stream("libx264", rate=fps, options=options)
         video.height, video.width = frames[0].shape[0] * 2 // 3, frames[0].shape[1]
         video.pix_fmt = "yuv420p"

@@ -1,0 +1,145 @@
+"""Putting a frame together: room, person, light and grain."""
+
+import math
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from bundle_tools.synth.acting import Performance
+from bundle_tools.synth.body import NECK_Y, draw_body, draw_hand
+from bundle_tools.synth.canvas import Layer, from_hsv
+from bundle_tools.synth.cast import Cast
+from bundle_tools.synth.cues import Cues
+from bundle_tools.synth.face import draw_back_hair, draw_expression, draw_head
+from bundle_tools.synth.room import draw_room
+from bundle_tools.synth.seeds import stream
+
+WIDTH, HEIGHT = 640, 360
+
+Picture = NDArray[np.uint8]
+"""Shape (360, 640, 3), BGR."""
+
+_SMALLEST, _LARGEST = 40.0, 74.0
+"""Half the width of a face in pixels at framing 0 and 1."""
+_DIMMEST, _BRIGHTEST = 0.42, 1.04
+"""Gain of all light at lighting 0 and 1."""
+_SUPERSAMPLING = 1.6
+_GRAINS = 6
+
+
+class Scene:
+    """Draws the frames of one clip."""
+
+    def __init__(self, seed: int, cast: Cast, cues: Cues, performance: Performance) -> None:
+        self.cast, self.cues, self.acts = cast, cues, performance
+        place = stream(seed, "place")
+        self.scale = _SMALLEST + (_LARGEST - _SMALLEST) * cues.framing
+        self.x = WIDTH / 2 + place.uniform(-1, 1) * (190 - 1.2 * self.scale)
+        self.y = 105 + 0.55 * self.scale + place.uniform(-12, 12)
+        light = float(place.choice((-1.0, 1.0)) * place.uniform(0.5, 1.0))
+        drawn = _SUPERSAMPLING * self.scale
+        self.room = draw_room(cast, cues.background, stream(seed, "room"), WIDTH, HEIGHT)
+        self.body = draw_body(cast, drawn, cues.clothing, light)
+        self.head = draw_head(cast, drawn, stream(seed, "hair"), light)
+        self.hair = draw_back_hair(cast, drawn, stream(seed, "hair"))
+        self.hand = draw_hand(cast, drawn, cues.clothing)
+        levels = np.arange(256) * (_DIMMEST + (_BRIGHTEST - _DIMMEST) * cues.lighting)
+        self.light = np.clip(np.round(levels), 0, 255).astype(np.uint8)
+        self.mobile = from_hsv(float(place.uniform(40, 150)), 0.5, 0.7)
+        self.mobile_x = place.uniform(60, WIDTH - 60)
+        grain = np.round(stream(seed, "grain").standard_normal((_GRAINS, HEIGHT, WIDTH), np.float32) * 1.3)
+        self.lighter = [cv2.merge([np.clip(one, 0, 9).astype(np.uint8)] * 3) for one in grain]
+        self.darker = [cv2.merge([np.clip(-one, 0, 9).astype(np.uint8)] * 3) for one in grain]
+
+    def draw(self, index: int) -> Picture:
+        """Return one frame."""
+        acts = self.acts
+        frame = self.room.copy()
+        self._draw_mobile(frame, index)
+        base_x, base_y = self.x, self.y + self.scale * acts.breath[index]
+        pivot, roll = (0.0, 1.3), float(acts.roll[index])
+        head_at = (
+            base_x + self.scale * acts.head_x[index],
+            base_y + self.scale * (pivot[1] + acts.head_y[index] + acts.slump),
+        )
+        body_at = (base_x + 0.3 * self.scale * acts.head_x[index], base_y + NECK_Y * self.scale)
+        if self.hair is not None:
+            _lay(frame, self.hair, pivot, head_at, roll, self.scale)
+        _lay(frame, self.body, (0.0, NECK_Y), body_at, acts.shoulders, self.scale)
+        _lay(frame, self._expression(index), pivot, head_at, roll, self.scale)
+        for side, raised in ((-1.0, acts.left_hand[index]), (1.0, acts.right_hand[index])):
+            self._draw_hand(frame, side, float(raised), index)
+        frame = np.asarray(cv2.LUT(frame, self.light), np.uint8)
+        frame = np.asarray(cv2.add(frame, self.lighter[index % _GRAINS]), np.uint8)
+        return np.asarray(cv2.subtract(frame, self.darker[index % _GRAINS]), np.uint8)
+
+    def _expression(self, index: int) -> Layer:
+        acts = self.acts
+        return draw_expression(
+            self.head,
+            self.cast,
+            gaze=(float(acts.gaze_x[index]), float(acts.gaze_y[index])),
+            lids=float(acts.eyelids[index]),
+            smile=float(acts.smile[index]),
+            jaw=float(acts.jaw[index]),
+            turn=float(acts.turn[index]),
+        )
+
+    def _draw_hand(self, frame: Picture, side: float, raised: float, index: int) -> None:
+        if raised < 0.01:
+            return
+        highest = min(self.y + 2.75 * self.scale, HEIGHT - 0.75 * self.scale)
+        lowest = HEIGHT + self.scale
+        at = (
+            self.x + side * (1.75 + 0.2 * self.acts.wave[index]) * self.scale,
+            lowest + (highest - lowest) * raised + 0.12 * self.scale * self.acts.wave[index],
+        )
+        _lay(frame, self.hand, (0.0, 0.0), at, side * (-12 + 14 * self.acts.wave[index]), self.scale, flip=side > 0)
+
+    def _draw_mobile(self, frame: Picture, index: int) -> None:
+        """Swing an out-of-focus ball on a thread: eye-catching and without meaning."""
+        if self.cues.background < 0.15:
+            return
+        angle = 0.5 * self.cues.background * math.sin(2 * math.pi * self.acts.times[index] / 1.7)
+        tip = (self.mobile_x + 62 * math.sin(angle), 62 * math.cos(angle))
+        at = (round(tip[0] * 16), round(tip[1] * 16))
+        cv2.line(frame, (round(self.mobile_x * 16), 0), at, (120, 120, 120), 1, cv2.LINE_AA, 4)
+        cv2.circle(frame, at, 9 * 16, self.mobile, -1, cv2.LINE_AA, 4)
+
+
+def to_yuv(frame: Picture) -> NDArray[np.uint8]:
+    """Return a frame as planar YUV 4:2:0, shape (540, 640): what the encoder takes."""
+    return np.asarray(cv2.cvtColor(frame, cv2.COLOR_BGR2YUV_I420), np.uint8)
+
+
+def _lay(
+    frame: Picture,
+    layer: Layer,
+    pivot: tuple[float, float],
+    at: tuple[float, float],
+    degrees: float,
+    scale: float,
+    *,
+    flip: bool = False,
+) -> None:
+    """Lay a layer over the frame: `pivot` (units) comes to rest at `at` (pixels), turned clockwise by `degrees`."""
+    shrink = scale / layer.scale
+    c, s = shrink * math.cos(math.radians(degrees)), shrink * math.sin(math.radians(degrees))
+    px, py = (pivot[0] - layer.left) * layer.scale - 0.5, (pivot[1] - layer.top) * layer.scale - 0.5
+    mirror = -1.0 if flip else 1.0
+    matrix = np.array([[c * mirror, -s, 0.0], [s * mirror, c, 0.0]])
+    matrix[:, 2] = (at[0] - 0.5, at[1] - 0.5) - matrix[:, :2] @ (px, py)
+    height, width = layer.alpha.shape
+    corners = matrix[:, :2] @ np.array([(0, width, width, 0), (0, 0, height, height)]) + matrix[:, 2:]
+    x0, y0 = (max(math.floor(v) - 1, 0) for v in corners.min(axis=1))
+    x1 = min(math.ceil(corners[0].max()) + 1, WIDTH)
+    y1 = min(math.ceil(corners[1].max()) + 1, HEIGHT)
+    if x0 >= x1 or y0 >= y1:
+        return
+    matrix[:, 2] -= (x0, y0)
+    size = (x1 - x0, y1 - y0)
+    colour = cv2.warpAffine(layer.image, matrix, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    weight = np.asarray(cv2.warpAffine(layer.alpha, matrix, size, flags=cv2.INTER_LINEAR), np.float32)
+    part = frame[y0:y1, x0:x1]
+    part[:] = cv2.blendLinear(np.ascontiguousarray(part), np.asarray(colour, np.uint8), 1 - weight, weight)

@@ -1,0 +1,111 @@
+"""The two settings files of a phase, and the texts that go with a labelled folder."""
+
+from dataclasses import dataclass
+
+from bundle_tools.synth.labels import TARGETS
+
+DATA_VERSION = "synthetic-1"
+VOCABULARY = (
+    "smile", "gaze", "motion", "posture", "lighting", "framing",
+    "background", "clothing", "speech_rate", "words", "face", "voice",
+)  # fmt: skip
+_TITLES = ("Extraversion", "Agreeableness", "Conscientiousness", "Emotional stability", "Openness", "Invite to interview")
+
+
+@dataclass(frozen=True)
+class Disclosure:
+    """What participants may see of a phase."""
+
+    model_output: bool
+    """Whether what the model prints is handed back."""
+    clips: bool
+    """Whether the report shows single clips."""
+    truth: bool
+    """Whether the report shows labels and errors of single clips."""
+
+
+DISCLOSURES = {
+    "practice": Disclosure(model_output=True, clips=True, truth=True),
+    "final": Disclosure(model_output=False, clips=False, truth=False),
+}
+
+
+def input_settings(phase: str) -> str:
+    """Return the text of ``input_data/<phase>/task.yaml``."""
+    targets = "\n".join(f"  - {{name: {name}, minimum: 0.0, maximum: 1.0}}" for name in TARGETS)
+    return f"""\
+format_version: 1
+task: {phase}
+data_version: {DATA_VERSION}
+seed: 20170721                 # the only source of randomness in ingestion
+clips: clips.csv
+transcripts: transcripts.json
+targets:
+{targets}
+limits:
+  time_limit_s: 600            # this phase's execution_time_limit in competition.yaml
+  load_s: 60
+  call_s: 30
+  restarts: 5
+explanation:
+  text: {{minimum_chars: 20, maximum_chars: 1200}}
+  image: {{width: 355, height: 200}}
+  evidence:
+    grid: {{rows: 9, columns: 16}}
+    cues: [{", ".join(VOCABULARY)}]
+feedback:
+  model_output: {_yaml(DISCLOSURES[phase].model_output)}
+"""
+
+
+def reference_settings(phase: str, constants: dict[str, float]) -> str:
+    """Return the text of ``reference_data/<phase>/task.yaml``; `constants` are the means of the training labels."""
+    targets = "\n".join(
+        f"  - {{name: {name}, title: {title}, minimum: 0.0, maximum: 1.0, constant: {constants[name]}}}"
+        for name, title in zip(TARGETS, _TITLES, strict=True)
+    )
+    shown = DISCLOSURES[phase]
+    return f"""\
+format_version: 1
+task: {phase}
+data_version: {DATA_VERSION}
+targets:                       # constant: the mean over the training set, the baseline of the skill
+{targets}
+main_target: interview
+group: {{name: traits, title: Five traits, targets: [{", ".join(TARGETS[:-1])}]}}
+bootstrap: {{resamples: 1000, level: 0.95, seed: 20170722}}
+coverage: {{text: 0.6, image: 0.2, evidence: 0.2}}
+explanation:
+  text: {{minimum_chars: 20, maximum_chars: 1200}}
+report:
+  clips: {_yaml(shown.clips)}
+  truth: {_yaml(shown.truth)}
+  gallery: 24
+"""
+
+
+def readme(clips: int) -> str:
+    """Return the README of a labelled folder."""
+    return f"""\
+# Synthetic talking heads with labels
+
+{clips} short clips of invented people (drawn, no real person) with labels for six targets.
+
+| file | what it holds |
+|---|---|
+| `clips/<clip_id>.mp4` | 5 s, 640x360, 25 frames a second, H.264 with mono AAC sound |
+| `labels.csv` | `clip_id,source_id` and one column per target, each in [0, 1]; `source_id` tells which clips show the same person |
+| `transcripts.json` | `{{clip_id: text}}`: what is said |
+
+Targets: {", ".join(TARGETS)}.
+
+The labels are a function of what a person does and how the clip is made: smile, gaze, motion, posture, lighting, framing,
+speech rate and words. Skin, hair, face, clothes, voice pitch and room are random and never change a label. Keep clips of one
+person on the same side of every split.
+
+The drawings and the rule are free to use for any purpose. They say nothing about real people.
+"""
+
+
+def _yaml(value: bool) -> str:
+    return "true" if value else "false"
