@@ -1,4 +1,7 @@
-"""A small, complete submission: brighter clips make better first impressions. Put your own ideas in its place."""
+"""A small, complete submission: brighter clips make better first impressions.
+
+Put your own ideas in its place.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -6,16 +9,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-TARGETS = ("extraversion", "agreeableness", "conscientiousness", "emotional_stability", "openness", "interview")
+TARGETS = (
+    "extraversion",
+    "agreeableness",
+    "conscientiousness",
+    "emotional_stability",
+    "openness",
+    "interview",
+)
 ROWS, COLUMNS = 9, 16
 Clip = Any  # the clip object that the Submission page describes
 
 
 class Model:
-    """Predicts from brightness alone, and can therefore say exactly where each prediction comes from."""
+    """Predicts from brightness alone, so it can say where each prediction comes from."""
 
     def __init__(self, assets: Path) -> None:
-        """Load what the model needs from its own folder, for instance np.load(assets / "weights.npz")."""
+        """Load what the model needs, for instance np.load(assets / "weights.npz")."""
         self.assets = assets
 
     def predict(self, clip: Clip) -> dict[str, float]:
@@ -32,20 +42,23 @@ class Model:
         edges = np.linspace(0.0, clip.duration_s, len(light) + 1)
         return {
             "text": (
-                f"The lighting {verb} the interview score to {prediction['interview']:.2f}: the picture's mean "
-                f"brightness is {mean:.0%}, and it is brightest around second {edges[brightest]:.0f}."
+                f"The lighting {verb} the interview score to {prediction['interview']:.2f}: "
+                f"the mean brightness is {mean:.0%}, and the picture is brightest "
+                f"{edges[brightest]:.0f} seconds after the start."
             ),
             "image": clip.frame_at(clip.duration_s / 2, size=(355, 200)),
             "evidence": {
                 "space": light,
-                "time": [[edges[i], edges[i + 1], float(part.mean())] for i, part in enumerate(light)],
-                "cues": [{"cue": "lighting", "target": "interview", "contribution": 0.4 * (mean - 0.5)}],
+                "time": [[edges[i], edges[i + 1], part.mean()] for i, part in enumerate(light)],
+                "cues": [
+                    {"cue": "lighting", "target": "interview", "contribution": 0.4 * (mean - 0.5)},
+                ],
             },
         }
 
 
 def brightness(clip: Clip) -> npt.NDArray[np.float64]:
-    """Return the brightness in [0, 1] of each cell of a 9 x 16 grid, for about every second of the clip."""
+    """Return the brightness in [0, 1] of each cell of a 9 x 16 grid, about once a second."""
     seconds = max(1, round(clip.duration_s))
     cells = [
         frame.reshape(ROWS, 10, COLUMNS, 10, 3).mean(axis=(1, 3, 4)) / 255
