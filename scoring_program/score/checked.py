@@ -1,0 +1,151 @@
+"""A mapping read from YAML that is checked key by key, and that collects every problem instead of stopping at one."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from score.errors import Problem
+from score.strict_json import finite_number
+
+
+class _UniqueKeyLoader(yaml.SafeLoader):
+    """YAML's safe loader keeps the last of two equal keys in silence; a settings file deserves better."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} stands twice", node.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+class Checked:
+    """One mapping of a settings file; readers return a usable value, and note a problem if they had to invent it."""
+
+    def __init__(self, values: object, where: str, problems: list[Problem]) -> None:
+        self.where = where
+        self.problems = problems
+        self._known: set[str] = set()
+        self._values: dict[Any, Any] = values if isinstance(values, dict) else {}
+        if not isinstance(values, dict):
+            self.add(where, type(values).__name__, "a mapping of keys to values")
+
+    def add(self, where: str, found: str, expected: str) -> None:
+        """Note one problem of the settings."""
+        self.problems.append(
+            Problem("setting-invalid", "settings", where, found, expected, "correct it as docs/data_format.md shows")
+        )
+
+    def has(self, key: str) -> bool:
+        """Whether an optional key is given."""
+        self._known.add(key)
+        return self._values.get(key) is not None
+
+    def _get(self, key: str, expected: str) -> object:
+        self._known.add(key)
+        if key not in self._values:
+            self.add(f"{self.where}, {key}", "nothing", expected)
+            return None
+        return self._values[key]
+
+    def number(self, key: str, minimum: float, maximum: float) -> float:
+        """Read a finite number inside a range, both ends included."""
+        expected = f"a number from {minimum:g} to {maximum:g}"
+        value = self._get(key, expected)
+        if value is None and key not in self._values:
+            return minimum
+        number = finite_number(value)
+        if number is None or not minimum <= number <= maximum:
+            self.add(f"{self.where}, {key}", repr(value)[:60], expected)
+            return minimum
+        return number
+
+    def integer(self, key: str, minimum: int, maximum: int) -> int:
+        """Read a whole number inside a range, both ends included."""
+        value = self.number(key, minimum, maximum)
+        if value != int(value):
+            self.add(f"{self.where}, {key}", f"{value:g}", "a whole number")
+        return int(value)
+
+    def text(self, key: str, longest: int = 200) -> str:
+        """Read a non-empty text of one line; a number written without quotes is taken as text."""
+        expected = f"a text of 1 to {longest} characters"
+        value = self._get(key, expected)
+        if value is None and key not in self._values:
+            return ""
+        text = str(value) if isinstance(value, str | int | float) else ""
+        if not 1 <= len(text) <= longest or not text.isprintable():
+            self.add(f"{self.where}, {key}", repr(value)[:60], expected)
+        return text
+
+    def flag(self, key: str) -> bool:
+        """Read true or false."""
+        value = self._get(key, "true or false")
+        if not isinstance(value, bool):
+            if key in self._values:
+                self.add(f"{self.where}, {key}", repr(value)[:60], "true or false")
+            return False
+        return value
+
+    def section(self, key: str) -> Checked:
+        """Read a mapping inside this one."""
+        value = self._get(key, "a mapping")
+        if value is None and key not in self._values:
+            return Checked({}, f"{self.where}, {key}", [])  # one problem for the section, not one for each key in it
+        return Checked(value, f"{self.where}, {key}", self.problems)
+
+    def sections(self, key: str) -> list[Checked]:
+        """Read a list of mappings, at least one."""
+        value = self._get(key, "a list")
+        items = value if isinstance(value, list) else []
+        if not items and key in self._values:
+            self.add(f"{self.where}, {key}", repr(value)[:60], "a list with at least one entry")
+        return [Checked(item, f"{self.where}, {key} {n}", self.problems) for n, item in enumerate(items, 1)]
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Read a list of texts, at least one."""
+        value = self._get(key, "a list of texts")
+        if not isinstance(value, list) or not value or not all(isinstance(item, str) for item in value):
+            if key in self._values:
+                self.add(f"{self.where}, {key}", repr(value)[:60], "a list of texts")
+            return ()
+        return tuple(value)
+
+    def finish(self) -> None:
+        """Name the keys that nothing has asked for: most are misspelt."""
+        for key in self._values:
+            if key not in self._known:
+                self.add(
+                    f"{self.where}, {key}"[:120], "a key that is not known", "one of " + ", ".join(sorted(self._known))
+                )
+
+
+def read_yaml(path: Path, problems: list[Problem]) -> Checked:
+    """Read a settings file; a missing or unreadable file is one problem, not an exception.
+
+    Parameters
+    ----------
+    path
+        The file; only its name is ever shown.
+    problems
+        Where everything that is wrong is collected.
+    """
+    try:
+        # A byte order mark is what some editors add; it changes nothing.
+        values = yaml.load(path.read_text(encoding="utf-8-sig"), Loader=_UniqueKeyLoader)  # noqa: S506 - a SafeLoader
+    except FileNotFoundError:
+        found, expected = "no such file", "the phase's settings"
+    except (OSError, UnicodeDecodeError) as error:
+        found, expected = type(error).__name__, "a readable text in UTF-8"
+    except (yaml.YAMLError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" in line {mark.line + 1}" if mark else ""
+        found, expected = f"a mistake{line}: {getattr(error, 'problem', None) or type(error).__name__}", "YAML"
+    else:
+        return Checked(values, path.name, problems)
+    Checked({}, path.name, problems).add(path.name, found, expected)
+    return Checked({}, path.name, [])  # its keys are missing too, but that is said already

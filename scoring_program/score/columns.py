@@ -1,0 +1,175 @@
+"""The one registry of score columns: scores.json, the leaderboard, the pages' tables and the report all read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from score.explanation import explanation_total
+from score.settings import Settings
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What columns are computed from, once for the run and once for each resample (b rows, k targets)."""
+
+    metrics: dict[str, Array]
+    """Each metric of score.metrics.METRICS by name, (b, k)."""
+    coverage: Array
+    """(b,) mean completeness of the explanations, in [0, 1]."""
+    failed_clips: float
+    """Clips with the worst value; the same in every resample."""
+    duration_s: float
+    """Wall time of ingestion; the same in every resample."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One number of the leaderboard."""
+
+    key: str
+    """Key in scores.json and in competition.yaml."""
+    title: str
+    """Heading, at most 36 characters."""
+    direction: str
+    """``desc`` when higher is better, else ``asc``: the leaderboard's word for its sorting."""
+    minimum: float
+    """Lowest possible value."""
+    maximum: float | None
+    """Highest possible value; None when there is none."""
+    worst: float | None
+    """What a run that got everything wrong has; None where that depends on the data."""
+    chance: float | None
+    """What can be had without looking at a clip; None where that depends on the data."""
+    decimals: int
+    """Rounding in scores.json, and so on the leaderboard."""
+    meaning: str
+    """One sentence for participants."""
+    compute: Callable[[Measured], Array | float] = field(repr=False, compare=False)
+    """From what was measured to (b,) values, or to one number that no resample changes."""
+
+    def rounded(self, value: float) -> float | int:
+        """Round as in scores.json; whole numbers become integers, and -0.0 becomes 0.0."""
+        return round(value, self.decimals) + 0.0 if self.decimals else round(value)
+
+
+def columns(settings: Settings) -> tuple[Column, ...]:
+    """List the score columns of a task, in leaderboard order; the first is the primary one.
+
+    Parameters
+    ----------
+    settings
+        Targets, main target and group; no name of a target is known to the program.
+    """
+    main = settings.main
+    chosen = [settings.names.index(main.name)]
+    result = [_EXPLANATION, *_pair(main.name, main.title, f"of {main.title}", chosen)]
+    if settings.group:
+        chosen = [settings.names.index(name) for name in settings.group.targets]
+        title = settings.group.title
+        result += _pair(settings.group.name, title, f"of {title}, the mean over {len(chosen)} targets", chosen)
+    return (*result, *_COMMON)
+
+
+def _pair(name: str, title: str, subject: str, chosen: list[int]) -> list[Column]:
+    """Columns of one target, or of the mean over several."""
+    return [
+        Column(
+            key=f"{name}_accuracy",
+            title=f"{title}: accuracy",
+            direction="desc",
+            minimum=0.0,
+            maximum=1.0,
+            worst=0.0,
+            chance=None,
+            decimals=4,
+            meaning=f"1 - mean absolute error, divided by the range, {subject}.",
+            compute=lambda measured: measured.metrics["accuracy"][:, chosen].mean(axis=1),
+        ),
+        Column(
+            key=f"{name}_ccc",
+            title=f"{title}: CCC",
+            direction="desc",
+            minimum=-1.0,
+            maximum=1.0,
+            worst=-1.0,
+            chance=0.0,
+            decimals=4,
+            meaning=f"Concordance correlation coefficient {subject}: agreement in rank, scale and level.",
+            compute=lambda measured: measured.metrics["ccc"][:, chosen].mean(axis=1),
+        ),
+    ]
+
+
+def _mean_skill(measured: Measured) -> Array:
+    return np.asarray(measured.metrics["skill"].mean(axis=1))
+
+
+_EXPLANATION = Column(
+    key="explanation",
+    title="Explanation score",
+    direction="desc",
+    minimum=0.0,
+    maximum=100.0,
+    worst=0.0,
+    chance=0.0,
+    decimals=2,
+    meaning="100 x coverage x skill: complete explanations of predictions that are worth explaining.",
+    compute=lambda measured: explanation_total(measured.coverage, _mean_skill(measured)),
+)
+
+_COMMON = (
+    Column(
+        key="skill",
+        title="Skill over the constant",
+        direction="desc",
+        minimum=-1.0,
+        maximum=1.0,
+        worst=-1.0,
+        chance=0.0,
+        decimals=4,
+        meaning="Share of the constant baseline's error that is removed, the mean over all targets.",
+        compute=_mean_skill,
+    ),
+    Column(
+        key="coverage",
+        title="Coverage of explanations",
+        direction="desc",
+        minimum=0.0,
+        maximum=1.0,
+        worst=0.0,
+        chance=0.0,
+        decimals=4,
+        meaning="How complete the explanations are: a valid text, a picture, valid evidence.",
+        compute=lambda measured: measured.coverage,
+    ),
+    Column(
+        key="failed_clips",
+        title="Failed clips",
+        direction="asc",
+        minimum=0.0,
+        maximum=None,
+        worst=None,
+        chance=None,
+        decimals=0,
+        meaning="Clips without a valid prediction; each is scored with the worst value.",
+        compute=lambda measured: measured.failed_clips,
+    ),
+    Column(
+        key="duration_s",
+        title="Run time (s)",
+        direction="asc",
+        minimum=0.0,
+        maximum=None,
+        worst=None,
+        chance=None,
+        decimals=1,
+        meaning="Wall time of the whole run over all clips.",
+        compute=lambda measured: measured.duration_s,
+    ),
+)

@@ -1,0 +1,87 @@
+"""What can go wrong, as data: problems, the two errors that end a run, and the two ways to tell people.
+
+No text in here may hold a label value: logs and reports are open to participants, whatever the phase.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from traceback import extract_tb
+from typing import ClassVar
+
+from score.visible import one_line
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong; the same fields as in docs/output_format.md."""
+
+    code: str
+    """Short, stable name in kebab case, such as ``label-missing``."""
+    stage: str
+    """``settings``, ``data``, ``load``, ``predict``, ``explain`` or ``run``."""
+    where: str
+    """The clip, file, line or key."""
+    found: str
+    """What is there; never a label value."""
+    expected: str
+    """What should be there."""
+    fix: str
+    """What to do about it."""
+    severity: str = "error"
+    """``error`` or ``warning``."""
+    fault: str = "organiser"
+    """``participant`` or ``organiser``."""
+
+    def for_organiser(self) -> str:
+        """Everything, in one line."""
+        parts = (self.code, self.where, f"found {self.found}", f"expected {self.expected}", self.fix)
+        return one_line(" · ".join(part for part in parts if part), 600)
+
+    def for_participant(self) -> str:
+        """Say all of it where the participant can act, else only that they need not."""
+        if self.fault == "participant":
+            return self.for_organiser()
+        return one_line(f"{self.code} · {self.where} · this is not your fault: please tell the organisers", 300)
+
+
+class ScoringError(Exception):
+    """The run cannot be scored, for the reasons in ``problems``; raised only before a label is compared with anything.
+
+    Raising it later would make "Failed" (which costs no attempt) depend on labels, and so reveal them.
+    """
+
+    exit_code: ClassVar[int]
+
+    def __init__(self, headline: str, problems: Sequence[Problem]) -> None:
+        super().__init__(headline)
+        self.headline = headline
+        self.problems = tuple(problems)
+
+
+class NotGradableError(ScoringError):
+    """The results cannot be judged: the submission is invalid, or its results are missing or damaged."""
+
+    exit_code = 1
+
+
+class OrganiserError(ScoringError):
+    """Settings, reference data or the program itself are at fault; the participant is not."""
+
+    exit_code = 2
+
+
+def internal_problem(error: Exception) -> Problem:
+    """Describe an unexpected error by its type and place alone: its message may quote a label."""
+    frames = extract_tb(error.__traceback__)
+    place = f"{Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else "the scoring program"
+    return Problem(
+        code="internal-error",
+        stage="run",
+        where=place,
+        found=type(error).__name__,
+        expected="no unexpected error",
+        fix="run the scoring program on the same input by hand to see the whole error",
+    )

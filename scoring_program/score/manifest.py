@@ -1,0 +1,183 @@
+"""What of ``res/`` is believed: the regular files that ``manifest.json`` lists, with their sizes and hashes.
+
+A submission's own files may lie beside them (the platform copies a submission into the output folder before ingestion
+runs), so everything else is counted and otherwise ignored, whatever its name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from score.errors import NotGradableError, Problem
+from score.strict_json import StrictJsonError, parse_object
+
+MEBIBYTE = 2**20
+MANIFEST = "manifest.json"
+WORKER_METADATA = "metadata"  # the worker writes it after ingestion has ended, so no manifest can list it
+_SAFE_PATH = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9_-]{0,63}/)?[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.[a-z0-9]{1,8}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_LARGEST = {"predictions.csv": 256 * MEBIBYTE, "explanations.jsonl": 2048 * MEBIBYTE, "clips.jsonl": 1024 * MEBIBYTE}
+_LARGEST_IMAGE = MEBIBYTE
+_LARGEST_OTHER = 64 * MEBIBYTE
+_MOST_FILES = 200_000
+_MOST_COUNTED = 10_000
+
+NOTHING_LEFT = "The prediction step left no results."
+
+
+@dataclass(frozen=True)
+class ResultsFolder:
+    """A folder whose listed files have been checked."""
+
+    root: Path
+    """The folder ``input/res``."""
+    sizes: dict[str, int]
+    """Bytes of each listed file, by its path relative to the root."""
+    hashes: dict[str, str]
+    """SHA-256 of each listed file."""
+    sealed: bool
+    """Whether the manifest carries a seal that was checked. Without a key there is nothing to check it with."""
+    unlisted: int
+    """Number of other files, all of them ignored (counted up to 10,000)."""
+
+    def read(self, name: str) -> bytes:
+        """Read one listed file, and check once more that it is the one that was listed.
+
+        Raises
+        ------
+        NotGradableError
+            If the file is not listed or has changed.
+        """
+        if name not in self.sizes:
+            raise NotGradableError(
+                "The results are incomplete.", [_damage(name, "not in the manifest", "a listed file")]
+            )
+        data = (self.root / name).read_bytes()
+        if hashlib.sha256(data).hexdigest() != self.hashes[name]:
+            raise NotGradableError("The results are damaged.", [_damage(name, "another content", "the listed SHA-256")])
+        return data
+
+
+def open_results(root: Path) -> ResultsFolder:
+    """Read the manifest of a results folder and check every file that it lists.
+
+    Raises
+    ------
+    NotGradableError
+        If nothing is there, or with every listed file that is missing, a link, oversized or changed.
+    """
+    _refuse_nothing(root)
+    problems: list[Problem] = []
+    entries, sealed = _manifest(root, problems)
+    sizes: dict[str, int] = {}
+    hashes: dict[str, str] = {}
+    for name, entry in entries.items():
+        found = _mismatch(root, name, entry)
+        if found:
+            problems.append(_damage(name[:140], found, "a regular file with the listed size and SHA-256"))
+        else:
+            sizes[name], hashes[name] = entry["bytes"], entry["sha256"]
+    if problems:
+        raise NotGradableError("The results are damaged.", problems)
+    return ResultsFolder(root, sizes, hashes, sealed, _count_unlisted(root, sizes))
+
+
+def _damage(where: str, found: str, expected: str) -> Problem:
+    fix = "submit again; if it happens again, tell the organisers"
+    return Problem("results-damaged", "run", where, found, expected, fix)
+
+
+def _refuse_nothing(root: Path) -> None:
+    present = {entry.name for entry in os.scandir(root)} if root.is_dir() else set()
+    if MANIFEST in present:
+        return
+    found = "no file" if present <= {WORKER_METADATA} else "files, but no manifest.json"
+    raise NotGradableError(
+        NOTHING_LEFT,
+        [
+            Problem(
+                code="results-missing",
+                stage="run",
+                where="the results folder",
+                found=found,
+                expected="manifest.json, which ingestion writes last",
+                fix="submit again, or ask for a re-run; if it happens again, tell the organisers",
+            )
+        ],
+    )
+
+
+def _manifest(root: Path, problems: list[Problem]) -> tuple[dict[str, dict[str, Any]], bool]:
+    path = root / MANIFEST
+    if not is_regular(root, MANIFEST):
+        problems.append(_damage(MANIFEST, "a link or a special file", "a regular file"))
+        return {}, False
+    try:
+        with path.open("rb") as stream:
+            manifest = parse_object(stream.read(_LARGEST_OTHER + 1), _LARGEST_OTHER)
+    except StrictJsonError as error:
+        problems.append(_damage(MANIFEST, str(error), "JSON as in docs/output_format.md"))
+        return {}, False
+    files = manifest.get("files")
+    if manifest.get("format_version") != 1 or not isinstance(files, dict) or len(files) > _MOST_FILES:
+        problems.append(_damage(MANIFEST, "another format", "format_version 1 and a mapping of files"))
+        return {}, False
+    good = {name: entry for name, entry in files.items() if _SAFE_PATH.fullmatch(name) and _is_entry(entry)}
+    for name in files.keys() - good.keys():
+        problems.append(_damage(f"{MANIFEST}, {name[:140]}", "an unsafe path or a broken entry", "bytes and sha256"))
+    return good, False
+
+
+def _is_entry(entry: object) -> bool:
+    if not isinstance(entry, dict):
+        return False
+    size, digest = entry.get("bytes"), entry.get("sha256")
+    return type(size) is int and size >= 0 and isinstance(digest, str) and bool(_SHA256.fullmatch(digest))
+
+
+def is_regular(root: Path, name: str) -> bool:
+    """Whether a file below the root is a regular file reached without following any link."""
+    path = root
+    parts = name.split("/")
+    for depth, part in enumerate(parts, 1):
+        path = path / part
+        try:
+            mode = path.lstat().st_mode
+        except OSError:
+            return False
+        if not (stat.S_ISREG(mode) if depth == len(parts) else stat.S_ISDIR(mode)):
+            return False
+    return True
+
+
+def _mismatch(root: Path, name: str, entry: dict[str, Any]) -> str:
+    """Say what is wrong with a listed file; an empty text when nothing is."""
+    path = root / name
+    if not is_regular(root, name):
+        return "no regular file"
+    limit = _LARGEST_IMAGE if name.startswith("images/") else _LARGEST.get(name, _LARGEST_OTHER)
+    size = path.stat().st_size
+    if size != entry["bytes"]:
+        return f"{size} bytes instead of {entry['bytes']}"
+    if size > limit:
+        return f"{size} bytes, more than {limit}"
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return "" if digest == entry["sha256"] else "another content than listed"
+
+
+def _count_unlisted(root: Path, listed: dict[str, int]) -> int:
+    own = {MANIFEST, WORKER_METADATA, *listed}
+    count = 0
+    for folder, _, names in os.walk(root):
+        for name in names:
+            count += (Path(folder) / name).relative_to(root).as_posix() not in own
+        if count >= _MOST_COUNTED:
+            break
+    return min(count, _MOST_COUNTED)

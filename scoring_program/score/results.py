@@ -1,0 +1,94 @@
+"""Everything that ingestion handed over, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from score.errors import NotGradableError, OrganiserError, Problem
+from score.explanation_record import Explanation
+from score.manifest import ResultsFolder, open_results
+from score.records import ClipRecord, read_clips, read_explanations, read_predictions
+from score.run_facts import RunFacts, read_run
+from score.settings import Settings
+
+
+@dataclass(frozen=True)
+class Results:
+    """One run's records."""
+
+    folder: ResultsFolder
+    """Where the pictures are."""
+    run: RunFacts
+    """The run as a whole."""
+    clips: dict[str, ClipRecord]
+    """How each clip went."""
+    predictions: dict[str, tuple[float, ...]]
+    """Predicted values in the order of the targets, of clips with a valid prediction."""
+    explanations: dict[str, Explanation]
+    """What was said, of clips with a valid prediction."""
+    warnings: tuple[Problem, ...]
+    """What was tolerated and has to be said."""
+
+
+def read_results(root: Path, settings: Settings) -> Results:
+    """Read ``input/res``.
+
+    Raises
+    ------
+    NotGradableError
+        If the submission is invalid, or its results are missing or damaged.
+    OrganiserError
+        If ingestion stopped over the organiser's data, or ran on other data than the reference belongs to.
+    """
+    folder = open_results(root)
+    problems: list[Problem] = []
+    run = read_run(folder.read("run.json"), problems)
+    if run is None:
+        raise NotGradableError("The results are damaged.", problems)
+    if run.status == "invalid":
+        raise NotGradableError("The submission cannot be judged.", run.problems or [_unexplained("participant")])
+    if run.status == "organiser_error":
+        raise OrganiserError(
+            "The phase's data or settings have a mistake.", run.problems or [_unexplained("organiser")]
+        )
+    _check_versions(run, settings)
+    clips = read_clips(folder.read("clips.jsonl"), problems)
+    predictions = read_predictions(folder.read("predictions.csv"), settings, problems)
+    images = frozenset(name for name in folder.sizes if name.startswith("images/"))
+    explanations = read_explanations(folder.read("explanations.jsonl"), settings, images, problems)
+    if any(problem.severity == "error" for problem in problems):
+        raise NotGradableError("The results are damaged.", problems)
+    return Results(folder, run, clips, predictions, explanations, tuple(problems))
+
+
+def _unexplained(fault: str) -> Problem:
+    return Problem(
+        code="run-" + ("invalid" if fault == "participant" else "stopped"),
+        stage="run",
+        where="run.json",
+        found="no reason",
+        expected="the reason why ingestion stopped",
+        fix="read ingestion's log",
+        fault=fault,
+    )
+
+
+def _check_versions(run: RunFacts, settings: Settings) -> None:
+    problems = [
+        Problem(
+            code="version-mismatch",
+            stage="settings",
+            where=f"task.yaml, {key}",
+            found=f"{ran!r} in the input data, {scored!r} in the reference data",
+            expected="the same text in both",
+            fix="give the phase's task the input data and the reference data that belong together",
+        )
+        for key, ran, scored in (
+            ("data_version", run.data_version, settings.data_version),
+            ("task", run.task, settings.task),
+        )
+        if ran != scored
+    ]
+    if problems:
+        raise OrganiserError("The input data and the reference data do not belong together.", problems)

@@ -1,0 +1,124 @@
+"""What ``run.json`` and the worker's ``metadata`` say about the run as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from score.errors import Problem
+from score.manifest import WORKER_METADATA, is_regular
+from score.records import parse_problems
+from score.strict_json import StrictJsonError, finite_number, parse_object
+
+_LARGEST_RUN = 4 * 2**20
+_LARGEST_METADATA = 64 * 2**10
+_LONGEST_RUN_S = 1e7
+RUN_STATUSES = ("complete", "partial", "invalid", "organiser_error")
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """The run, as ingestion recorded it."""
+
+    status: str
+    """``complete``, ``partial``, ``invalid`` or ``organiser_error``."""
+    task: str
+    """Name of the phase in the input data."""
+    data_version: str
+    """Version of the input data."""
+    problems: tuple[Problem, ...]
+    """Problems of the whole run."""
+    duration_s: float
+    """Wall time of ingestion, >= 0."""
+    time_limit_s: float | None
+    """The phase's time limit."""
+    details: tuple[tuple[str, str], ...]
+    """(label, value) of the facts that the report lists, participants' text not among them."""
+
+
+def read_run(data: bytes, problems: list[Problem]) -> RunFacts | None:
+    """Read ``run.json``; None, and a problem, when it cannot be used."""
+    try:
+        run = parse_object(data, _LARGEST_RUN)
+    except StrictJsonError as error:
+        problems.append(_broken(str(error), "JSON as in docs/output_format.md"))
+        return None
+    if run.get("format_version") != 1:
+        problems.append(_broken("another format_version", "1: both programs from one release"))
+    if run.get("status") not in RUN_STATUSES:
+        problems.append(_broken("a status that is not known", "one of " + ", ".join(RUN_STATUSES)))
+    duration = _seconds(run.get("duration_s"))
+    if duration is None:
+        problems.append(_broken("no duration_s", "seconds, >= 0"))
+    if problems:
+        return None
+    return RunFacts(
+        status=run["status"],
+        task=_text(run.get("task")),
+        data_version=_text(run.get("data_version")),
+        problems=parse_problems(run.get("problems")),
+        duration_s=duration or 0.0,
+        time_limit_s=_seconds(run.get("time_limit_s")),
+        details=_details(run),
+    )
+
+
+def _broken(found: str, expected: str) -> Problem:
+    fix = "use the ingestion and the scoring program of one release, and run again"
+    return Problem("run-record-broken", "run", "run.json", found, expected, fix)
+
+
+def _text(value: object) -> str:
+    return value[:200] if isinstance(value, str) else ""
+
+
+def _seconds(value: object) -> float | None:
+    number = finite_number(value)
+    return number if number is not None and 0 <= number <= _LONGEST_RUN_S else None
+
+
+def _details(run: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    packages = run.get("packages")
+    listed = packages.items() if isinstance(packages, dict) else ()
+    facts = {
+        "Isolation": _text(run.get("isolation")),
+        "Restarts of the model": str(run["restarts"]) if type(run.get("restarts")) is int else "",
+        "Loading the model": f"{load:.1f} s" if (load := _seconds(run.get("load_s"))) is not None else "",
+        "Ingestion program": _text(run.get("program_version")),
+        "Python": _text(run.get("python")),
+        "Packages": ", ".join(f"{_text(name)} {_text(version)}" for name, version in list(listed)[:20]),
+        "Machine": _text(run.get("machine")),
+        "Submission (SHA-256)": _text(run.get("submission_sha256"))[:16],
+        "Settings (SHA-256)": _text(run.get("settings_sha256"))[:16],
+    }
+    return tuple((label, value) for label, value in facts.items() if value)
+
+
+def read_worker_metadata(root: Path) -> tuple[tuple[str, str], ...]:
+    """Read what the platform's worker noted about ingestion; nothing when the file is absent or rubbish.
+
+    Returns
+    -------
+    tuple
+        (label, value) pairs for the report.
+    """
+    path = root / WORKER_METADATA
+    if not is_regular(root, WORKER_METADATA) or path.stat().st_size > _LARGEST_METADATA:
+        return ()
+    try:
+        values = yaml.safe_load(path.read_bytes())
+    except (yaml.YAMLError, ValueError, RecursionError, OSError):
+        return ()
+    if not isinstance(values, dict):
+        return ()
+    names = {
+        "ingestionElapsedTime": "Ingestion, by the worker's clock (s)",
+        "ingestionExitCode": "Ingestion's exit code",
+        "elapsedTime": "Worker's elapsed time (s)",
+        "exitCode": "Worker's exit code",
+    }
+    numbers = ((label, finite_number(values.get(key))) for key, label in names.items())
+    return tuple((label, f"{value:g}") for label, value in numbers if value is not None)

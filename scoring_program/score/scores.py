@@ -1,0 +1,66 @@
+"""Writing results: scores.json with exactly the columns, scores.txt for CodaLab v1, every file at one stroke."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+from score.columns import Column
+from score.strict_json import parse_object
+
+_LARGEST_SCORES = 2**20
+_LARGEST_STORED = 1e10  # the leaderboard refuses a number with eleven digits before the point
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a text so that the file is either the old one or the whole new one; the platform reads while we write."""
+    draft = path.with_name(f".{path.name}.tmp")
+    draft.write_text(text, encoding="utf-8", newline="\n")
+    draft.replace(path)
+
+
+def check_scores(scores: dict[str, float | int], registry: tuple[Column, ...]) -> None:
+    """Check that the scores are exactly the columns, each finite and inside its bounds.
+
+    Raises
+    ------
+    ValueError
+        Naming the column, never the value.
+    """
+    keys = {column.key for column in registry}
+    if len(keys) != len(registry) or scores.keys() != keys:
+        raise ValueError(f"scores {sorted(scores)} do not match the columns {sorted(keys)}")
+    for column in registry:
+        value = scores[column.key]
+        upper = _LARGEST_STORED if column.maximum is None else column.maximum
+        if not math.isfinite(value) or not column.minimum <= value <= upper:
+            raise ValueError(f"{column.key} is outside {column.minimum} to {upper}")
+
+
+def write_scores(folder: Path, scores: dict[str, float | int], registry: tuple[Column, ...]) -> None:
+    """Write ``scores.txt``, then, as the very last file, ``scores.json``, and read it again.
+
+    Parameters
+    ----------
+    folder
+        The output folder.
+    scores
+        A value for each column.
+    registry
+        The columns, in leaderboard order.
+
+    Raises
+    ------
+    ValueError
+        If the scores are not exactly the columns, each finite and inside its bounds. Nothing is written then.
+    """
+    check_scores(scores, registry)
+    ordered = {column.key: scores[column.key] for column in registry}
+    text = json.dumps(ordered, indent=2, allow_nan=False) + "\n"
+    if parse_object(text.encode(), _LARGEST_SCORES) != ordered:
+        raise ValueError("scores.json would not be read as it was written")
+    write_atomically(folder / "scores.txt", "".join(f"{key}: {value}\n" for key, value in ordered.items()))
+    write_atomically(folder / "scores.json", text)
+    if parse_object((folder / "scores.json").read_bytes(), _LARGEST_SCORES) != ordered:
+        raise ValueError("scores.json is not what was written")

@@ -1,0 +1,228 @@
+"""The settings of scoring: ``task.yaml`` of the reference data, checked as a whole."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from score.checked import Checked, read_yaml
+from score.errors import OrganiserError, Problem
+
+FORMAT_VERSION = 1
+LONGEST_TITLE = 24  # with what a column adds it stays within the 36 characters that the leaderboard stores
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
+
+
+@dataclass(frozen=True)
+class Target:
+    """One number that a submission predicts."""
+
+    name: str
+    """Key in predictions and labels, lower case."""
+    title: str
+    """How people read it, at most 24 characters."""
+    minimum: float
+    """Lower end of the range."""
+    maximum: float
+    """Upper end of the range, > minimum."""
+    constant: float
+    """Mean over the training set, inside the range: what the constant baseline predicts."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Targets whose mean has score columns of its own."""
+
+    name: str
+    """Prefix of the column keys, such as ``traits``."""
+    title: str
+    """How people read it."""
+    targets: tuple[str, ...]
+    """Names of targets, at least one."""
+
+
+@dataclass(frozen=True)
+class BootstrapSettings:
+    """How intervals are drawn."""
+
+    resamples: int
+    """Number of resamples; 0 switches intervals off."""
+    level: float
+    """Nominal coverage, in (0, 1)."""
+    seed: int
+    """The only source of randomness in scoring."""
+
+
+@dataclass(frozen=True)
+class CoverageWeights:
+    """What each part of an explanation is worth; the sum is 1."""
+
+    text: float
+    """A valid text; without it nothing else counts."""
+    image: float
+    """A picture, on top."""
+    evidence: float
+    """Valid evidence, on top."""
+
+
+@dataclass(frozen=True)
+class TextLimits:
+    """Length of a valid text, in characters."""
+
+    minimum_chars: int
+    """>= 1."""
+    maximum_chars: int
+    """>= minimum_chars."""
+
+
+@dataclass(frozen=True)
+class ReportSettings:
+    """What participants may see in the report."""
+
+    clips: bool
+    """A table of clips and the gallery; false shows aggregates only."""
+    truth: bool
+    """True values and errors per clip; never without ``clips``."""
+    gallery: int
+    """How many explanations are shown with their picture, 0 to 200."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that one phase's scoring needs to know besides the labels."""
+
+    task: str
+    """Name of the phase."""
+    data_version: str
+    """The same text as in the input data."""
+    targets: tuple[Target, ...]
+    """In the order of all tables."""
+    main_target: str
+    """Name of the target with score columns of its own."""
+    group: Group | None
+    """Targets whose mean has score columns; None when the task has none."""
+    bootstrap: BootstrapSettings
+    """How intervals are drawn."""
+    coverage: CoverageWeights
+    """What the parts of an explanation are worth."""
+    text: TextLimits
+    """When a text is valid."""
+    report: ReportSettings
+    """What participants may see."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the targets, in order."""
+        return tuple(target.name for target in self.targets)
+
+    @property
+    def main(self) -> Target:
+        """The main target."""
+        return self.targets[self.names.index(self.main_target)]
+
+
+def read_settings(path: Path) -> Settings:
+    """Read and check ``reference_data/<phase>/task.yaml``.
+
+    Raises
+    ------
+    OrganiserError
+        With every problem of the file at once.
+    """
+    problems: list[Problem] = []
+    root = read_yaml(path, problems)
+    if root.integer("format_version", 1, 1_000_000) != FORMAT_VERSION:
+        root.add(f"{root.where}, format_version", "another version", str(FORMAT_VERSION))
+    settings = Settings(
+        task=root.text("task", 64),
+        data_version=root.text("data_version", 100),
+        targets=tuple(_target(item) for item in root.sections("targets")),
+        main_target=root.text("main_target", 32),
+        group=_group(root.section("group")) if root.has("group") else None,
+        bootstrap=_bootstrap(root.section("bootstrap")),
+        coverage=_coverage(root.section("coverage")),
+        text=_text_limits(root.section("explanation")),
+        report=_report(root.section("report")),
+    )
+    root.finish()
+    _check_names(settings, root)
+    if problems:
+        raise OrganiserError("The settings of the reference data have mistakes.", problems)
+    return settings
+
+
+def _name(item: Checked, key: str = "name") -> str:
+    name = item.text(key, 32)
+    if name and not _NAME.fullmatch(name):
+        item.add(f"{item.where}, {key}", repr(name), "lower-case letters, digits and underscores, a letter first")
+    return name
+
+
+def _target(item: Checked) -> Target:
+    minimum, maximum = item.number("minimum", -1e6, 1e6), item.number("maximum", -1e6, 1e6)
+    if minimum >= maximum:
+        item.add(item.where, f"the range {minimum:g} to {maximum:g}", "minimum below maximum")
+        maximum = minimum + 1
+    constant = item.number("constant", minimum, maximum)
+    target = Target(_name(item), item.text("title", LONGEST_TITLE), minimum, maximum, constant)
+    item.finish()
+    return target
+
+
+def _group(item: Checked) -> Group:
+    group = Group(_name(item), item.text("title", LONGEST_TITLE), item.texts("targets"))
+    item.finish()
+    return group
+
+
+def _bootstrap(item: Checked) -> BootstrapSettings:
+    resamples, seed = item.integer("resamples", 0, 100_000), item.integer("seed", 0, 2**53)
+    bootstrap = BootstrapSettings(resamples, item.number("level", 0.5, 0.999), seed)
+    item.finish()
+    return bootstrap
+
+
+def _coverage(item: Checked) -> CoverageWeights:
+    weights = CoverageWeights(item.number("text", 0, 1), item.number("image", 0, 1), item.number("evidence", 0, 1))
+    item.finish()
+    total = weights.text + weights.image + weights.evidence
+    if abs(total - 1) > 1e-9:
+        item.add(item.where, f"weights whose sum is {total:g}", "a sum of 1")
+    return weights
+
+
+def _text_limits(item: Checked) -> TextLimits:
+    text = item.section("text")
+    limits = TextLimits(text.integer("minimum_chars", 1, 100_000), text.integer("maximum_chars", 1, 100_000))
+    if limits.minimum_chars > limits.maximum_chars:
+        text.add(text.where, "a minimum above the maximum", "minimum_chars <= maximum_chars")
+    text.finish()
+    item.finish()
+    return limits
+
+
+def _report(item: Checked) -> ReportSettings:
+    report = ReportSettings(item.flag("clips"), item.flag("truth"), item.integer("gallery", 0, 200))
+    item.finish()
+    if report.truth and not report.clips:
+        item.add(f"{item.where}, truth", "true while clips is false", "truth: false, or clips: true")
+    return report
+
+
+def _check_names(settings: Settings, root: Checked) -> None:
+    names = settings.names
+    for name in sorted({name for name in names if name and names.count(name) > 1}):
+        root.add(f"{root.where}, targets", f"{name} twice", "every name once")
+    known = "one of " + ", ".join(names)
+    if settings.main_target and settings.main_target not in names:
+        root.add(f"{root.where}, main_target", repr(settings.main_target), known)
+    if settings.group is None:
+        return
+    for name in settings.group.targets:
+        if name not in names:
+            root.add(f"{root.where}, group, targets", repr(name), known)
+    if len(set(settings.group.targets)) != len(settings.group.targets):
+        root.add(f"{root.where}, group, targets", "a name that stands twice", "every name once")
+    if settings.group.name == settings.main_target:
+        root.add(f"{root.where}, group, name", repr(settings.group.name), "another name than the main target's")

@@ -1,0 +1,41 @@
+"""Participants' text, made safe to look at: what cannot be seen is shown as ⟦U+202E⟧."""
+
+from __future__ import annotations
+
+import re
+
+# Controls (but tab and newline), bidirectional overrides, zero-width signs, line separators, lone surrogates, tags.
+# The zero-width joiners U+200C and U+200D stay: scripts and emoji need them.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+
+
+def visible(text: str, limit: int = 10_000) -> str:
+    r"""Show every hidden character as its code point, and cut what is longer than the limit.
+
+    Parameters
+    ----------
+    text
+        Any text, lone surrogates included.
+    limit
+        Characters of the original that are kept, >= 1.
+
+    Returns
+    -------
+    str
+        Encodable as UTF-8, in logical order. It is *not* HTML-escaped: the template does that.
+
+    Examples
+    --------
+    >>> visible("a\u202eb")
+    'a⟦U+202E⟧b'
+    """
+    kept = text if len(text) <= limit else text[:limit] + "…"
+    return _HIDDEN.sub(lambda match: f"⟦U+{ord(match.group()):04X}⟧", kept)
+
+
+def one_line(text: str, limit: int) -> str:
+    """Like `visible`, with every run of white space as one space: a log line cannot be forged with a line break."""
+    return visible(" ".join(text.split()), limit)
