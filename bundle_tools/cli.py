@@ -1,16 +1,23 @@
 """The `bundle` command."""
 
 import argparse
+import json
+import os
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
+from bundle_tools.build import Options, build
+from bundle_tools.check import check
 from bundle_tools.competition import find_root, load
-from bundle_tools.console import say
+from bundle_tools.console import progress_bar, say
 from bundle_tools.emulator.engine import DockerEngine, Engine, ProcessEngine
 from bundle_tools.emulator.run import run_submission
 from bundle_tools.emulator.scores import row
 from bundle_tools.errors import BundleError
+
+TRAINING_CLIPS = 240
 
 DESCRIPTION = """\
 Run, check and build the competition bundle.
@@ -62,6 +69,36 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--image", help="image of the docker engine (default: the one in competition.yaml)")
     run.add_argument("--network", action="store_true", help="docker engine: let the containers reach the network")
     run.set_defaults(action=_run)
+
+    check = commands.add_parser("check", prog="bundle check", help="tell everything that is wrong with a bundle")
+    check.add_argument("path", type=Path, nargs="?", help="folder or zip (default: this bundle)")
+    check.add_argument("--json", action="store_true", help="print the findings as JSON")
+    check.set_defaults(action=_check)
+
+    build = commands.add_parser("build", prog="bundle build", help="check, then write the zip to upload")
+    build.add_argument("--out", type=Path, default=Path("dist/bundle.zip"), help="the zip (default: dist/bundle.zip)")
+    build.add_argument(
+        "--start", type=_moment, help='move all dates so that the first phase starts then, UTC: "2026-12-01 12:00:00"'
+    )
+    build.add_argument(
+        "--training-clips",
+        type=_count,
+        default=TRAINING_CLIPS,
+        help="clips of the public training set; 0 packs the small committed sample (default: %(default)s)",
+    )
+    build.add_argument("--bundle", type=Path, help="folder of the bundle (default: this one, else the checkout)")
+    build.set_defaults(action=_build)
+
+    data = commands.add_parser("data", prog="bundle data", help="make data")
+    kinds = data.add_subparsers(required=True, metavar="KIND")
+    synth = kinds.add_parser("synth", prog="bundle data synth", help="a labelled set of synthetic clips")
+    synth.add_argument("--clips", type=_count, required=True, help="how many")
+    synth.add_argument("--seed", type=_count, required=True, help="the same seed gives the same bytes")
+    synth.add_argument("--out", type=Path, required=True, help="a folder that is empty or does not exist yet")
+    synth.set_defaults(action=_synth)
+    committed = kinds.add_parser("committed", prog="bundle data committed", help="the data in this repository, again")
+    committed.add_argument("--bundle", type=Path, help="folder of the bundle (default: this one, else the checkout)")
+    committed.set_defaults(action=_committed)
     return parser
 
 
@@ -83,6 +120,72 @@ def _run(arguments: argparse.Namespace) -> int:
     elif competition.detailed_results:
         say("Warning: no detailed_results.html, so the platform would show no report.")
     return 0
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    path: Path = arguments.path or find_root()
+    if not path.exists():
+        raise BundleError(f"{path}: expected a folder or a zip, found nothing there.")
+    findings = check(path)
+    errors = sum(finding.severity == "error" for finding in findings)
+    if arguments.json:
+        say(json.dumps([finding.record() for finding in findings], indent=2))
+    else:
+        for finding in findings:
+            for line in finding.lines():
+                say(line)
+        warnings = sum(finding.severity == "warning" for finding in findings)
+        say(f"{path}: {errors} errors, {warnings} warnings, {len(findings) - errors - warnings} notes.")
+    return 1 if errors else 0
+
+
+def _build(arguments: argparse.Namespace) -> int:
+    options = Options(arguments.out, arguments.start, arguments.training_clips, _workers())
+    for finding in build(find_root(arguments.bundle), options):
+        for line in finding.lines():
+            say(line)
+    say(f"Built: {options.out}")
+    return 0
+
+
+def _synth(arguments: argparse.Namespace) -> int:
+    from bundle_tools.synth.dataset import write_training  # noqa: PLC0415 - loads OpenCV
+
+    out: Path = arguments.out
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise BundleError(f"--out {out}: expected a folder that is empty or new. Choose another one.")
+    with progress_bar("clips") as progress:
+        write_training(out, clips=arguments.clips, seed=arguments.seed, workers=_workers(), progress=progress)
+    say(f"{arguments.clips} clips, labels and transcripts: {out}")
+    return 0
+
+
+def _committed(arguments: argparse.Namespace) -> int:
+    from bundle_tools.synth.dataset import write_committed  # noqa: PLC0415 - loads OpenCV
+
+    root = find_root(arguments.bundle)
+    with progress_bar("clips") as progress:
+        write_committed(root, workers=_workers(), progress=progress)
+    say(f"Made again: input_data/, reference_data/ and public_data/ in {root}")
+    return 0
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise ValueError
+    return number
+
+
+def _moment(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is not None:
+        raise ValueError
+    return moment
+
+
+def _workers() -> int:
+    return os.cpu_count() or 1
 
 
 if __name__ == "__main__":

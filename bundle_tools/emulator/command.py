@@ -7,6 +7,8 @@ from typing import Literal
 
 import yaml
 
+METADATA_NAMES = ("metadata.yaml", "metadata")
+
 Role = Literal["ingestion", "submission", "scoring"]
 """Which container of which job a command is for."""
 
@@ -25,20 +27,24 @@ class Metadata:
 
 def read_metadata(program: Path) -> Metadata:
     """Read `metadata.yaml`, else `metadata`, at the root of a program."""
-    for name in ("metadata.yaml", "metadata"):
+    for name in METADATA_NAMES:
         path = program / name
-        if not path.is_file():
-            continue
-        try:
-            content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        except (yaml.YAMLError, ValueError, RecursionError) as error:
-            return Metadata(True, None, f"{name} is not YAML: {error}")
-        command = content.get("command") if isinstance(content, dict) else None
-        if isinstance(command, str):
-            return Metadata(True, command, None)
-        return Metadata(True, None, f"{name} has no `command` that is one text")
+        if path.is_file():
+            return parse_metadata(name, path.read_text(encoding="utf-8", errors="replace"))
     found = ", ".join(sorted(path.name for path in program.iterdir())[:5]) or "nothing"
     return Metadata(False, None, f"no metadata.yaml at the root; found {found}")
+
+
+def parse_metadata(name: str, text: str) -> Metadata:
+    """Find the command in the text of a metadata file."""
+    try:
+        content = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        return Metadata(True, None, f"{name} is not YAML: {error}")
+    command = content.get("command") if isinstance(content, dict) else None
+    if isinstance(command, str):
+        return Metadata(True, command, None)
+    return Metadata(True, None, f"{name} has no `command` that is one text")
 
 
 def arguments(command: str, role: Role) -> list[str]:

@@ -22,7 +22,7 @@ def test_a_run_prints_the_row_and_keeps_everything(tiny: Path, capfd: pytest.Cap
     code, out = run(tiny)
     printed = capfd.readouterr().out
     assert code == 0
-    assert "Leaderboard row (Practice)\n  Accuracy  1.0\n  Errors      0\n" in printed
+    assert "Leaderboard row (Practice)\n  Accuracy  1.0\n  Errors    0.0\n" in printed
     assert f"Report: {out / 'scoring_output' / 'detailed_results.html'}" in printed
     assert sorted(path.name for path in out.iterdir()) == [".bundle-run", "ingestion_output", "logs", "scoring_output"]
     assert "ingestion sees" in (out / "logs" / "ingestion_stdout.txt").read_text()
@@ -83,6 +83,7 @@ def test_execute_bits_are_lost(tiny: Path) -> None:
     assert not (out / "ingestion_output" / "model.py").stat().st_mode & 0o111
 
 
+WRITE = "open('../output/scores.json', 'w').write("
 FAILURES = {
     "scoring exits with 1": (
         {"scoring_program/score.py": "raise SystemExit(1)\n"},
@@ -90,18 +91,16 @@ FAILURES = {
     ),
     "no scores": ({"scoring_program/score.py": ""}, "scores.json: the scoring program wrote none"),
     "NaN": (
-        {"scoring_program/score.py": "open('../output/scores.json', 'w').write('{\"accuracy\": NaN, \"errors\": 0}')"},
+        {"scoring_program/score.py": WRITE + '\'{"accuracy": NaN, "errors": 0}\')'},
         "accuracy: expected a finite number, found nan",
     ),
     "text": (
-        {
-            "scoring_program/score.py": "open('../output/scores.json', 'w').write('{\"accuracy\": \"x\", \"errors\": 1e10}')"
-        },
+        {"scoring_program/score.py": WRITE + '\'{"accuracy": "x", "errors": 1e10}\')'},
         "accuracy: expected a number, found 'x'; errors: expected less than ten billion",
     ),
-    "list": ({"scoring_program/score.py": "open('../output/scores.json', 'w').write('[1]')"}, "expected one object"),
+    "list": ({"scoring_program/score.py": WRITE + "'[1]')"}, "expected one object"),
     "BOM": (
-        {"scoring_program/score.py": "open('../output/scores.json', 'w').write('\\ufeff{}')"},
+        {"scoring_program/score.py": WRITE + "'\\ufeff{}')"},
         "scores.json: expected readable scores",
     ),
     "missing and unknown columns": (

@@ -1,0 +1,168 @@
+"""Rules about the data of this project's tasks: both sides agree, and every clip is there, whole and readable.
+
+They apply to a task whose input and reference data both hold a `task.yaml` (docs/data_format.md).
+"""
+
+import csv
+import hashlib
+import io
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import av
+import yaml
+from av.error import FFmpegError
+
+from bundle_tools.check.dataset import Dataset, find
+from bundle_tools.check.document import Draft
+from bundle_tools.check.findings import FAILS_LATER, Finding, shown
+
+CLIP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+CLIPS_HEADER = ["clip_id", "file", "sha256"]
+
+
+def check_data(draft: Draft) -> Iterator[Finding]:
+    """Find where input data, reference data and phases contradict each other, and clips that cannot be used."""
+    for position, task in draft.entries("tasks"):
+        given, wanted = find(draft, task.get("input_data")), find(draft, task.get("reference_data"))
+        if given is None or wanted is None or not all("task.yaml" in side.names() for side in (given, wanted)):
+            continue
+        sides = {"input data": _settings(given), "reference data": _settings(wanted)}
+        broken = [side for side, settings in sides.items() if settings is None]
+        where = draft.at("tasks", position)
+        for side in broken:
+            what = f"task.yaml of the {side} is not a mapping of settings."
+            yield Finding("data-settings", "error", where, what, FAILS_LATER, "See docs/data_format.md.")
+        if broken:
+            continue
+        ours, theirs = sides["input data"] or {}, sides["reference data"] or {}
+        yield from _check_agreement(draft, position, task, ours, theirs)
+        ids: list[str] = []
+        yield from _check_clips(f"{task['input_data']}", given, ours, ids)
+        yield from _check_labels(f"{task['reference_data']}", wanted, ours, ids)
+
+
+def _check_agreement(
+    draft: Draft, position: int, task: dict[str, Any], given: dict[str, Any], wanted: dict[str, Any]
+) -> Iterator[Finding]:
+    where = f"{task['input_data']}task.yaml"
+    for key in ("task", "data_version"):
+        if given.get(key) != wanted.get(key) or given.get(key) is None:
+            what = f"{key}: {shown(given.get(key))} in the input data, {shown(wanted.get(key))} in the reference data."
+            yield Finding(
+                "data-version", "error", where, what, "Scoring refuses to mix them.", "Generate both together."
+            )
+    if _targets(given) != _targets(wanted) or not _targets(given):
+        what = f"Targets: {_targets(given)} in the input data, {_targets(wanted)} in the reference data."
+        effect = "Predictions are judged against other names or ranges."
+        yield Finding("data-targets", "error", where, what, effect, "Make names, order and ranges equal.")
+    limits = given.get("limits")
+    limit = limits.get("time_limit_s") if isinstance(limits, dict) else None
+    for _, phase in draft.entries("phases"):
+        tasks = phase.get("tasks")
+        if isinstance(tasks, list) and task.get("index") in tasks:
+            allowed = phase.get("execution_time_limit", 600) or 600
+            if limit != allowed:
+                what = f"time_limit_s: {shown(limit)}; execution_time_limit of the phase is {shown(allowed)}."
+                effect = "Ingestion ends too early, or the platform kills it."
+                yield Finding("data-time-limit", "error", where, what, effect, "Write the same number.")
+
+
+def _check_clips(folder: str, data: Dataset, settings: dict[str, Any], ids: list[str]) -> Iterator[Finding]:
+    name = str(settings.get("clips"))
+    where = f"{folder}{name}"
+    names = set(data.names())
+    if name not in names:
+        yield Finding("clips-missing", "error", where, "The list of clips is missing.", FAILS_LATER, "Generate it.")
+        return
+    rows = list(csv.reader(io.StringIO(data.text(name))))
+    if not rows or rows[0] != CLIPS_HEADER:
+        what = f"Expected the header {','.join(CLIPS_HEADER)}; found {shown(','.join(rows[0]) if rows else '')}."
+        yield Finding("clips-header", "error", where, what, FAILS_LATER, "Correct the header.")
+        return
+    for line, row in enumerate(rows[1:], start=2):
+        place = f"{where}:{line}"
+        if len(row) != len(CLIPS_HEADER) or not CLIP_ID.fullmatch(row[0]):
+            what = f"Expected clip_id,file,sha256; found {shown(','.join(row))}."
+            yield Finding("clips-row", "error", place, what, FAILS_LATER, "Correct the line.")
+            continue
+        clip, file, digest = row
+        if clip in ids:
+            yield Finding("clips-twice", "error", place, f"{clip} stands there twice.", FAILS_LATER, "Delete one.")
+        ids.append(clip)
+        if file not in names:
+            what = f"{clip}: {file} is missing."
+            yield Finding("clip-missing", "error", place, what, FAILS_LATER, "Put the file there.")
+            continue
+        content = data.read(file)
+        if hashlib.sha256(content).hexdigest() != digest.lower():
+            what = f"{clip}: {file} has another SHA-256 than the list says."
+            yield Finding("clip-hash", "error", place, what, "Ingestion stops.", "Write the list again.")
+        yield from _check_video(place, clip, content)
+    listed = {row[1] for row in rows[1:] if len(row) == len(CLIPS_HEADER)}
+    extra = sorted(other for other in names if other.startswith("clips/") and other not in listed)
+    if extra:
+        what = f"{len(extra)} files that the list does not name, such as {extra[0]}."
+        yield Finding("clips-extra", "warning", where, what, "They are packed and never used.", "Delete them.")
+    if not ids:
+        yield Finding("clips-none", "error", where, "The list holds no clip.", FAILS_LATER, "Add clips.")
+
+
+def _check_video(where: str, clip: str, content: bytes) -> Iterator[Finding]:
+    try:
+        with av.open(io.BytesIO(content), "r") as container:
+            stream = container.streams.video[0]
+            claimed = stream.frames
+            packets = sum(packet.size > 0 for packet in container.demux(stream))
+            container.seek(0)
+            next(container.decode(video=0))
+    except (FFmpegError, IndexError, StopIteration, ValueError) as error:
+        what = f"{clip}: cannot be decoded: {type(error).__name__}: {error}."
+        yield Finding("clip-unreadable", "error", where, what, FAILS_LATER, "Encode it again as H.264 in MP4.")
+        return
+    if claimed and claimed != packets:
+        what = f"{clip}: claims {claimed} frames and holds {packets}."
+        effect = "Frames asked for by their time may be missing."
+        yield Finding("clip-frames", "error", where, what, effect, "Encode it again.")
+
+
+def _check_labels(folder: str, data: Dataset, settings: dict[str, Any], ids: list[str]) -> Iterator[Finding]:
+    where = f"{folder}labels.csv"
+    if "labels.csv" not in data.names():
+        yield Finding("labels-missing", "error", where, "The labels are missing.", FAILS_LATER, "Generate them.")
+        return
+    rows = list(csv.reader(io.StringIO(data.text("labels.csv"))))
+    header = rows[0] if rows else []
+    targets = [name for name, *_ in _targets(settings)]
+    if header[:2] != ["clip_id", "source_id"] or set(targets) != set(header[2:]):
+        what = f"Expected clip_id, source_id and the targets; found {shown(','.join(header))}."
+        yield Finding("labels-header", "error", where, what, FAILS_LATER, "Correct the header.")
+    labelled = [row[0] for row in rows[1:] if row]
+    for kind, clips in (
+        ("have no label", sorted(set(ids) - set(labelled))),
+        ("have a label and are not in the input data", sorted(set(labelled) - set(ids))),
+    ):
+        if clips:
+            what = f"{len(clips)} clips {kind}, such as {clips[0]}."
+            effect = "A clip that nobody can predict, or nobody can score."
+            yield Finding("labels-clips", "error", where, what, effect, "Generate both together.")
+
+
+def _settings(data: Dataset) -> dict[str, Any] | None:
+    try:
+        content = yaml.safe_load(data.text("task.yaml"))
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def _targets(settings: dict[str, Any]) -> list[tuple[str, Any, Any]]:
+    targets = settings.get("targets")
+    if not isinstance(targets, list):
+        return []
+    return [
+        (str(target.get("name")), target.get("minimum"), target.get("maximum"))
+        for target in targets
+        if isinstance(target, dict)
+    ]

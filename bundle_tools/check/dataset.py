@@ -1,0 +1,117 @@
+"""A program or data set of a bundle, seen alike whether it is a folder or a zip."""
+
+import hashlib
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from uuid import UUID
+
+from bundle_tools.check.archive import JUNK, check_zip
+from bundle_tools.check.document import Draft, Key
+from bundle_tools.check.findings import CRASHES, FAILS_LATER, REFUSED, Finding, shown
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """The files that Codabench would hand to a program or a participant."""
+
+    path: Path
+    """Folder or zip."""
+
+    def names(self) -> list[str]:
+        """Give the files' names relative to the root, sorted, without junk."""
+        if self.path.is_dir():
+            found = [path.relative_to(self.path).as_posix() for path in self.path.rglob("*") if path.is_file()]
+        else:
+            with zipfile.ZipFile(self.path) as archive:
+                found = [member.filename for member in archive.infolist() if not member.is_dir()]
+        return sorted(name for name in found if not JUNK & set(PurePosixPath(name).parts))
+
+    def read(self, name: str) -> bytes:
+        """Give the content of one file."""
+        if self.path.is_dir():
+            return (self.path / name).read_bytes()
+        with zipfile.ZipFile(self.path) as archive:
+            return archive.read(name)
+
+    def text(self, name: str) -> str:
+        """Give the content of one file as UTF-8 text; bytes that are none are replaced."""
+        return self.read(name).decode("utf-8-sig", "replace")
+
+    def hashes(self) -> dict[str, str]:
+        """Give SHA-256 -> name of every file that is not empty, also of those in zips one level down."""
+        found = {}
+        for name in self.names():
+            content = self.read(name)
+            if content.strip():
+                found[hashlib.sha256(content).hexdigest()] = name
+        return found
+
+
+def check_path(draft: Draft, path: tuple[Key, ...], value: object) -> Iterator[Finding]:
+    """Find what is wrong with the path of a program or data set; an absent key is not looked at here."""
+    where, name = draft.at(*path), str(path[-1])
+    if not isinstance(value, str):
+        if value is not None:
+            what = f"{name}: expected a path; found {shown(value)}."
+            yield Finding("path-type", "error", where, what, CRASHES, "Write a folder with a trailing slash.")
+        return
+    if not value.strip():
+        what = f"{name}: expected a path; found an empty one."
+        effect = "Codabench packs the whole bundle, labels included, as this data set."
+        yield Finding("path-empty", "error", where, what, effect, "Name a folder, or leave the key out.")
+        return
+    if is_key(value):
+        return
+    if value.startswith("/") or "\\" in value or ".." in PurePosixPath(value).parts:
+        what = f"{name}: expected a path inside the bundle; found {shown(value)}."
+        yield Finding("path-outside", "error", where, what, "It may exist here and not there.", "Use a relative path.")
+        return
+    target = draft.root / value
+    if target.is_dir():
+        yield from _check_folder(draft, where, name, value)
+    elif target.is_file():
+        if target.suffix != ".zip" or any(finding.severity == "error" for finding in check_zip(target)):
+            what = f"{name}: expected a folder or a valid zip; found {shown(value)}."
+            yield Finding("path-zip", "error", where, what, FAILS_LATER, "Name a folder with a trailing slash.")
+    else:
+        what = f"{name}: expected an existing folder or zip, or a data set's key; found {shown(value)}."
+        yield Finding("path-missing", "error", where, what, REFUSED, "Correct the path.")
+
+
+def _check_folder(draft: Draft, where: str, name: str, value: str) -> Iterator[Finding]:
+    if not value.endswith("/"):
+        what = f"{name}: expected a trailing slash; found {shown(value)}."
+        effect = "Codabench zips it into a temporary folder that all uploads share."
+        yield Finding("path-slash", "warning", where, what, effect, f"Write {value}/.")
+    folder = draft.root / value
+    if folder.resolve() == draft.root.resolve():
+        what = f"{name}: names the bundle itself."
+        effect = "Codabench packs the whole bundle, labels included, as this data set."
+        yield Finding("path-empty", "error", where, what, effect, "Name a folder, or leave the key out.")
+    elif folder.with_name(folder.name + ".zip").exists():
+        what = f"{name}: both {folder.name}/ and {folder.name}.zip exist."
+        yield Finding("path-twins", "error", where, what, "Codabench overwrites the zip.", "Delete or rename one.")
+    elif not any(folder.iterdir()):
+        what = f"{name}: {value} is empty."
+        yield Finding("path-hollow", "warning", where, what, FAILS_LATER, "Put the files there.")
+
+
+def is_key(value: object) -> bool:
+    """Tell whether a value is the key (UUID) of something that is on the server already."""
+    try:
+        UUID(str(value))
+    except ValueError:
+        return False
+    return True
+
+
+def find(draft: Draft, value: object) -> Dataset | None:
+    """Open a path of the bundle; None where there is nothing to open, which `check_path` reports."""
+    if not isinstance(value, str) or not value.strip() or is_key(value) or ".." in PurePosixPath(value).parts:
+        return None
+    path = draft.root / value
+    if value.startswith("/") or path.resolve() == draft.root.resolve():
+        return None
+    return Dataset(path) if path.is_dir() or (path.is_file() and zipfile.is_zipfile(path)) else None

@@ -1,0 +1,109 @@
+"""`competition.yaml` with the line of every value: what the rules look at."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bundle_tools.check.findings import CRASHES, REFUSED, Finding
+
+FILE = "competition.yaml"
+# A competition.yaml has a few kilobytes; a giant one would only stop this program.
+LARGEST_BYTES = 2_000_000
+
+Key = str | int
+Path_ = tuple[Key, ...]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A bundle that may be wrong in any way."""
+
+    root: Path
+    """The folder that holds `competition.yaml`."""
+    content: dict[str, Any]
+    """The parsed file; its values may have any type."""
+    lines: dict[Path_, int]
+    """Keys and list positions down to a value -> line, from 1."""
+    folder: bool
+    """Whether the bundle was given as a folder, not as a zip."""
+    findings: list[Finding] = field(default_factory=list)
+    """Filled by the rules, in any order."""
+
+    def at(self, *path: Key) -> str:
+        """Give the file and line of a value, or of the nearest value around it."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return f"{FILE}:{self.lines[path]}" if path else FILE
+
+    def entries(self, key: str) -> list[tuple[int, dict[str, Any]]]:
+        """Give the mappings of a top-level list with their positions; whatever is no mapping is left out."""
+        value = self.content.get(key)
+        if not isinstance(value, list):
+            return []
+        return [(position, entry) for position, entry in enumerate(value) if isinstance(entry, dict)]
+
+
+def read(root: Path, *, folder: bool) -> tuple[Draft | None, list[Finding]]:
+    """Read `competition.yaml`; where it cannot be used at all, say why and give no draft."""
+    path = root / FILE
+    if not path.is_file():
+        others = sorted(str(p.relative_to(root)) for p in [*root.glob("*.y*ml"), *root.glob("*/competition.y*ml")])
+        found = f"found {', '.join(others[:3])}" if others else "found none"
+        what = f"Expected {FILE} at the root, with exactly this name; {found}."
+        return None, [_fatal("yaml-missing", what, "Rename or move it; zip the files, not their folder.")]
+    if path.stat().st_size > LARGEST_BYTES:
+        what = f"Expected at most {LARGEST_BYTES} bytes; found {path.stat().st_size}."
+        return None, [_fatal("yaml-size", what, "Keep texts in pages.")]
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        content = yaml.safe_load(text)
+    except UnicodeDecodeError as error:
+        return None, [_fatal("yaml-encoding", f"Expected UTF-8; found {error.reason}.", "Save it as UTF-8.")]
+    except yaml.MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        what = f"Expected plain YAML; found: {error.problem}."
+        return None, [_fatal("yaml-syntax", what, "Correct this line; no tabs, no tags.", line)]
+    except (yaml.YAMLError, ValueError, RecursionError, TypeError) as error:
+        return None, [_fatal("yaml-syntax", f"Expected plain YAML; found: {type(error).__name__}.", "Simplify it.")]
+    if not isinstance(content, dict):
+        what = f"Expected keys and values; found {type(content).__name__}."
+        return None, [_fatal("yaml-mapping", what, "Start from the competition.yaml of this repository.")]
+    lines: dict[Path_, int] = {}
+    findings = list(_walk(node, (), lines, set())) if node else []
+    return Draft(root, content, lines, folder), findings
+
+
+def _walk(node: yaml.Node, path: Path_, lines: dict[Path_, int], seen: set[int]) -> Iterator[Finding]:
+    lines.setdefault(path, node.start_mark.line + 1)
+    if id(node) in seen:
+        # An alias: its line is known where it was defined, and walking it again could take for ever.
+        return
+    seen.add(id(node))
+    if isinstance(node, yaml.SequenceNode):
+        for position, child in enumerate(node.value):
+            yield from _walk(child, (*path, position), lines, seen)
+    elif isinstance(node, yaml.MappingNode):
+        keys = set()
+        for key, child in node.value:
+            name = str(key.value) if isinstance(key, yaml.ScalarNode) else "?"
+            if name in keys and name != "<<":
+                yield Finding(
+                    "yaml-duplicate-key",
+                    "error",
+                    f"{FILE}:{key.start_mark.line + 1}",
+                    f"The key {name!r} stands here twice.",
+                    "Codabench silently keeps the last one.",
+                    "Delete one.",
+                )
+            keys.add(name)
+            lines[(*path, name)] = key.start_mark.line + 1
+            yield from _walk(child, (*path, name), lines, seen)
+
+
+def _fatal(code: str, what: str, fix: str, line: str = "") -> Finding:
+    effect = CRASHES if code == "yaml-mapping" else REFUSED
+    return Finding(code, "error", FILE + line, what, effect, fix)

@@ -1,0 +1,50 @@
+"""One finding about a bundle, and how it is shown."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Severity = Literal["error", "warning", "note"]
+
+# What Codabench would do, in the words used most often.
+REFUSED = "Codabench refuses the bundle and deletes the upload."
+CRASHES = "Codabench's unpacker stops with a raw Python error and deletes the upload."
+IGNORED = "Codabench ignores it without a word."
+FAILS_LATER = "Codabench accepts it; submissions fail later."
+
+ORDER: dict[str, int] = {"error": 0, "warning": 1, "note": 2}
+LONGEST_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong, or worth knowing."""
+
+    code: str
+    """Short name of the rule, e.g. "phase-overlap"."""
+    severity: Severity
+    """error: the bundle would not work or would leak; warning: it would surprise; note: worth knowing."""
+    where: str
+    """File, with the line where that is known."""
+    what: str
+    """What was expected and what was found."""
+    effect: str
+    """What Codabench would do."""
+    fix: str
+    """What to do."""
+
+    def lines(self) -> list[str]:
+        """Give the finding for a person."""
+        return [f"{self.severity} [{self.code}] {self.where}", f"  {self.what}", f"  {self.effect} Fix: {self.fix}"]
+
+    def record(self) -> dict[str, Any]:
+        """Give the finding for a program."""
+        return asdict(self)
+
+
+def shown(value: object) -> str:
+    """Show a value of a bundle in one short, printable piece."""
+    if isinstance(value, (dict, list)):
+        # Aliases can make a small file an endless value: its repr is never built.
+        return f"a {'mapping' if isinstance(value, dict) else 'list'} of {len(value)}"
+    text = repr(value)
+    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"

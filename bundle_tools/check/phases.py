@@ -1,0 +1,136 @@
+"""Rules about phases: dates, order, limits, and what their participants may open."""
+
+import re
+from collections.abc import Iterator
+from datetime import date, datetime
+from typing import Any
+
+from dateutil import parser as dates
+
+from bundle_tools.check.dataset import check_path
+from bundle_tools.check.document import Draft, Key
+from bundle_tools.check.fields import Field, check_fields
+from bundle_tools.check.findings import CRASHES, REFUSED, Finding, shown
+from bundle_tools.check.tasks import check_list, check_references
+
+BOOL = Field("bool")
+PHASE = {
+    "index": Field("any"),
+    "name": Field("text", required=True, longest=256),
+    "description": Field("text", null=True, empty=True),
+    "start": Field("date", required=True),
+    "end": Field("date", null=True),
+    "tasks": Field("list", required=True),
+    "max_submissions_per_day": Field("integer", null=True),
+    "max_submissions": Field("integer", null=True),
+    "execution_time_limit": Field("integer"),
+    "auto_migrate_to_this_phase": BOOL,
+    "hide_output": BOOL,
+    "hide_prediction_output": BOOL,
+    "hide_score_output": BOOL,
+    "public_data": Field("path"),
+    "starting_kit": Field("path"),
+}
+DEFAULT_QUEUE_CAP_S = 600
+ZONE = re.compile(r"(Z|UTC|GMT|[+-]\d\d:?\d\d)\s*$")
+SAFE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?")
+SAFE_FORM = 'Write it in quotes, in UTC: "2026-03-01 12:00:00".'
+
+
+def check_phases(draft: Draft) -> Iterator[Finding]:
+    """Find what is wrong with the phases."""
+    yield from check_list(draft, "phases")
+    known = [task.get("index") for _, task in draft.entries("tasks")]
+    phases = draft.entries("phases")
+    for position, phase in phases:
+        path: tuple[Key, ...] = ("phases", position)
+        yield from check_fields(draft, path, phase, PHASE)
+        yield from check_references(draft, (*path, "tasks"), phase.get("tasks"), known)
+        yield from _check_limits(draft, path, phase)
+        for key in ("public_data", "starting_kit"):
+            if key in phase:
+                yield from check_path(draft, (*path, key), phase[key])
+    yield from _check_order(draft, phases)
+
+
+def _check_limits(draft: Draft, path: tuple[Key, ...], phase: dict[str, Any]) -> Iterator[Finding]:
+    for key in ("max_submissions_per_day", "max_submissions"):
+        if key in phase and (phase[key] is None or phase[key] == 0):
+            what = f"{key}: found {shown(phase[key])}."
+            yield Finding(
+                "phase-unlimited", "warning", draft.at(*path, key), what, "It means unlimited.", "Give a number."
+            )
+    limit = phase.get("execution_time_limit")
+    where = draft.at(*path, "execution_time_limit")
+    if limit == 0:
+        effect = "Codabench takes 600."
+        yield Finding(
+            "phase-limit-zero", "warning", where, "execution_time_limit: found 0.", effect, "Write the limit."
+        )
+    elif isinstance(limit, int) and limit > DEFAULT_QUEUE_CAP_S and draft.content.get("queue") is None:
+        what = f"execution_time_limit: {limit} s, without a queue of your own."
+        effect = f"Codabench's default queue ends a job after {DEFAULT_QUEUE_CAP_S} s."
+        yield Finding("phase-limit-cap", "warning", where, what, effect, "Lower it, or name a queue.")
+
+
+def _check_order(draft: Draft, phases: list[tuple[int, dict[str, Any]]]) -> Iterator[Finding]:
+    indexes = [phase.get("index", 0) for _, phase in phases]
+    if any(isinstance(index, bool) or not isinstance(index, int) for index in indexes):
+        what = "Expected integers as indexes of all phases."
+        yield Finding("phase-index", "error", draft.at("phases"), what, CRASHES, "Number them 0, 1, 2.")
+        return
+    if len(set(indexes)) < len(indexes):
+        what = "Two phases have the same index."
+        effect = "Their order then depends on the file."
+        yield Finding("phase-index-twice", "warning", draft.at("phases"), what, effect, "Number them 0, 1, 2.")
+    ordered = sorted(phases, key=lambda entry: entry[1].get("index", 0))
+    previous: datetime | None = None
+    for rank, (position, phase) in enumerate(ordered):
+        path: tuple[Key, ...] = ("phases", position)
+        start, start_findings = _moment(draft, (*path, "start"), phase.get("start"))
+        end, end_findings = _moment(draft, (*path, "end"), phase.get("end"))
+        yield from start_findings
+        yield from end_findings
+        last = rank == len(ordered) - 1
+        if not last and not phase.get("end"):
+            what = "Only the last phase may have no end."
+            yield Finding("phase-end-missing", "error", draft.at(*path), what, REFUSED, "Add end.")
+        if start and end and end <= start:
+            what = f"The phase ends ({end}) before it starts ({start})."
+            effect = "Codabench accepts it; nobody can submit."
+            yield Finding("phase-reversed", "error", draft.at(*path, "end"), what, effect, "Correct the dates.")
+        if start and previous and start <= previous:
+            what = f"The phase starts ({start}) before or when the one before it ends ({previous})."
+            yield Finding("phase-overlap", "error", draft.at(*path, "start"), what, REFUSED, "Start it later.")
+        previous = end or previous
+        if rank == 0 and str(phase.get("auto_migrate_to_this_phase", False)).lower() in {"true", "yes", "1", "on"}:
+            what = "The first phase has nothing to migrate from."
+            where = draft.at(*path, "auto_migrate_to_this_phase")
+            yield Finding("phase-migrate", "error", where, what, REFUSED, "Delete the key.")
+
+
+def _moment(draft: Draft, path: tuple[Key, ...], value: object) -> tuple[datetime | None, list[Finding]]:
+    where, key = draft.at(*path), path[-1]
+    if value is None or value == "":
+        return None, []
+    if isinstance(value, date):
+        what = f"{key}: found an unquoted date."
+        finding = Finding("date-unquoted", "warning", where, what, "Codabench drops its time of day.", SAFE_FORM)
+        return datetime(value.year, value.month, value.day), [finding]
+    if not isinstance(value, str):
+        what = f"{key}: expected a quoted date; found {shown(value)}."
+        return None, [Finding("date-type", "error", where, what, CRASHES, SAFE_FORM)]
+    try:
+        moment = dates.parse(value).replace(tzinfo=None)
+    except (ValueError, OverflowError):
+        what = f"{key}: expected a date; found {shown(value)}."
+        return None, [Finding("date-unreadable", "error", where, what, CRASHES, SAFE_FORM)]
+    if ZONE.search(value):
+        what = f"{key}: {shown(value)} names a time zone."
+        effect = "Codabench drops it and takes the clock as UTC."
+        return moment, [Finding("date-zone", "warning", where, what, effect, SAFE_FORM)]
+    if not SAFE.fullmatch(value.strip()):
+        what = f"{key}: {shown(value)} can be read in more than one way."
+        effect = f"Codabench reads {moment}."
+        return moment, [Finding("date-form", "warning", where, what, effect, SAFE_FORM)]
+    return moment, []

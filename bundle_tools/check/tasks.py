@@ -1,0 +1,201 @@
+"""Rules about tasks, the programs they run, and the solutions that go with them."""
+
+import ast
+import re
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+from bundle_tools.check.dataset import Dataset, check_path, find, is_key
+from bundle_tools.check.document import Draft, Key
+from bundle_tools.check.fields import Field, check_fields
+from bundle_tools.check.findings import CRASHES, FAILS_LATER, IGNORED, REFUSED, Finding, shown
+from bundle_tools.emulator.command import parse_metadata
+
+PROGRAMS = ("ingestion_program", "scoring_program")
+DATA = ("input_data", "reference_data")
+TASK = {
+    "index": Field("any", required=True),
+    "key": Field("any"),
+    "name": Field("text", longest=256),
+    "description": Field("text", null=True, empty=True),
+    **{key: Field("path") for key in (*PROGRAMS, *DATA)},
+    "ingestion_only_during_scoring": Field("bool"),
+}
+SOLUTION = {
+    "index": Field("any", required=True),
+    "tasks": Field("list", required=True),
+    "path": Field("path"),
+    "key": Field("any"),
+    "name": Field("text", longest=256),
+    "description": Field("text", null=True, empty=True),
+}
+SHELL = re.compile(r"[|&;<>`*?]|\$\(|\$[A-Z]")
+SCRIPT = re.compile(r"(?:/app/program|\$program|\$ingestion_program)/(\S+\.py)")
+
+
+def check_tasks(draft: Draft) -> Iterator[Finding]:
+    """Find what is wrong with the tasks."""
+    yield from check_list(draft, "tasks")
+    indexes: list[object] = []
+    for position, task in draft.entries("tasks"):
+        path: tuple[Key, ...] = ("tasks", position)
+        yield from check_fields(draft, path, task, TASK)
+        yield from _check_index(draft, path, task.get("index"), indexes)
+        if task.get("key") is not None:
+            if not is_key(task["key"]):
+                what = f"key: expected the key (UUID) of a task; found {shown(task['key'])}."
+                yield Finding("task-key", "error", draft.at(*path, "key"), what, CRASHES, "Correct or delete it.")
+            continue
+        for key in ("name", "scoring_program"):
+            if key not in task:
+                what = f"The task has no {key}."
+                yield Finding("task-missing", "error", draft.at(*path), what, REFUSED, "Add it.")
+        for key in (*PROGRAMS, *DATA):
+            if key in task:
+                yield from check_path(draft, (*path, key), task[key])
+        for key in PROGRAMS:
+            program = find(draft, task.get(key))
+            if program is not None:
+                yield from _check_program(draft, (*path, key), program)
+        if task.get("ingestion_only_during_scoring"):
+            what = "ingestion_only_during_scoring is on."
+            effect = "Ingestion, and with it the submission, could then read the reference data."
+            where = draft.at(*path, "ingestion_only_during_scoring")
+            yield Finding("task-ingestion-only", "error", where, what, effect, "Leave it out.")
+
+
+def check_solutions(draft: Draft) -> Iterator[Finding]:
+    """Find what is wrong with the solutions."""
+    known = [task.get("index") for _, task in draft.entries("tasks")]
+    seen: list[object] = []
+    for position, solution in draft.entries("solutions"):
+        path: tuple[Key, ...] = ("solutions", position)
+        yield from check_fields(draft, path, solution, SOLUTION)
+        if any(_same(solution.get("index"), other) for other in seen):
+            what = f"The index {shown(solution.get('index'))} stands there twice."
+            yield Finding("solution-index", "warning", draft.at(*path, "index"), what, IGNORED, "Number them.")
+        seen.append(solution.get("index"))
+        yield from check_references(draft, (*path, "tasks"), solution.get("tasks"), known)
+        if solution.get("key") is not None:
+            continue
+        if "path" not in solution:
+            what = "The solution has no path."
+            yield Finding("solution-path", "error", draft.at(*path), what, REFUSED, "Name its folder.")
+            continue
+        yield from check_path(draft, (*path, "path"), solution["path"])
+        files = find(draft, solution["path"])
+        if files is not None:
+            yield from _check_submission(draft, (*path, "path"), files)
+
+
+def check_list(draft: Draft, key: str) -> Iterator[Finding]:
+    """Find a list that is empty or holds something else than mappings."""
+    value = draft.content.get(key)
+    if not isinstance(value, list):
+        return
+    if not value:
+        yield Finding(f"{key}-empty", "error", draft.at(key), f"{key} is empty.", CRASHES, "Add at least one.")
+    for position, entry in enumerate(value):
+        if not isinstance(entry, dict):
+            what = f"{key}: expected keys and values; found {shown(entry)}."
+            yield Finding("entry-type", "error", draft.at(key, position), what, CRASHES, "Write keys and values.")
+
+
+def check_references(draft: Draft, path: tuple[Key, ...], value: object, known: list[Any]) -> Iterator[Finding]:
+    """Find indexes of tasks that do not exist; 0 and "0" are not the same."""
+    if not isinstance(value, list):
+        return
+    if not value:
+        what = "tasks is empty."
+        yield Finding("tasks-none", "error", draft.at(*path), what, FAILS_LATER, "Name the index of a task.")
+    for index in value:
+        if not any(_same(index, other) for other in known):
+            what = f"tasks: no task has the index {shown(index)} (the type counts)."
+            yield Finding("tasks-unknown", "error", draft.at(*path), what, CRASHES, "Use the index of a task.")
+
+
+def _check_index(draft: Draft, path: tuple[Key, ...], index: object, seen: list[object]) -> Iterator[Finding]:
+    where = draft.at(*path, "index")
+    if index is not None and (isinstance(index, bool) or not isinstance(index, int)):
+        what = f"index: expected an integer; found {shown(index)}."
+        effect = "Phases and solutions must then use the very same type."
+        yield Finding("task-index-type", "warning", where, what, effect, "Use 0, 1, 2.")
+    if any(_same(index, other) for other in seen):
+        what = f"index: {shown(index)} stands there twice."
+        yield Finding("task-index-twice", "error", where, what, REFUSED, "Number the tasks.")
+    seen.append(index)
+
+
+def _check_program(draft: Draft, path: tuple[Key, ...], program: Dataset) -> Iterator[Finding]:
+    where = draft.at(*path)
+    names = program.names()
+    name = next((name for name in ("metadata.yaml", "metadata") if name in names), None)
+    silent = (
+        "The platform runs nothing and goes on to scoring."
+        if path[-1] == "ingestion_program"
+        else "No run gets scores."
+    )
+    if name is None:
+        below = [other for other in names if other.endswith(("/metadata.yaml", "/metadata")) or other == "metadata.yml"]
+        found = f"found {below[0]}" if below else "found none"
+        what = f"{path[-1]}: expected metadata.yaml at its root; {found}."
+        yield Finding("program-metadata", "error", where, what, silent, "Put metadata.yaml at the root.")
+        return
+    metadata = parse_metadata(name, program.text(name))
+    if metadata.command is None or not metadata.command.strip():
+        what = f"{path[-1]}: {metadata.problem or f'{name} has an empty command'}."
+        yield Finding("program-command", "error", where, what, silent, "Write command: as one text.")
+        return
+    command = metadata.command
+    if SHELL.search(command):
+        what = f"{path[-1]}: the command holds signs of a shell: {shown(command)}."
+        yield Finding("program-shell", "error", where, what, "They arrive as plain arguments.", "Write one command.")
+    if "$input_data" in command and path[-1] == "ingestion_program":
+        what = f"{path[-1]}: the command holds $input_data."
+        effect = "Codabench replaces $input in it: /app/input_data_data."
+        yield Finding("program-variable", "error", where, what, effect, "Write /app/input_data/.")
+    try:
+        shlex.split(command)
+    except ValueError as error:
+        what = f"{path[-1]}: the command cannot be split: {error}."
+        yield Finding("program-quotes", "error", where, what, silent, "Close the quotes.")
+    if "/app/ingestion_program" in command:
+        what = f"{path[-1]}: the command names /app/ingestion_program, which is never mounted."
+        yield Finding("program-mount", "error", where, what, FAILS_LATER, "Write /app/program.")
+    for script in SCRIPT.findall(command)[:1]:
+        if script not in names:
+            what = f"{path[-1]}: the command runs {script}, which is not there."
+            yield Finding("program-script", "error", where, what, FAILS_LATER, "Correct the command.")
+
+
+def _check_submission(draft: Draft, path: tuple[Key, ...], files: Dataset) -> Iterator[Finding]:
+    where = draft.at(*path)
+    names = files.names()
+    for name in ("metadata.yaml", "metadata"):
+        if name in names:
+            what = f"{name} stands at the root of a solution."
+            effect = "Its command would run in a container of its own, past ingestion."
+            yield Finding("solution-metadata", "error", where, what, effect, "Delete it.")
+    programs = [find(draft, task.get("ingestion_program")) for _, task in draft.entries("tasks")]
+    if not any(program is not None and "ingest/__init__.py" in program.names() for program in programs):
+        return
+    if "model.py" not in names:
+        what = "model.py is missing at the root of a solution."
+        yield Finding("solution-model", "error", where, what, "Ingestion refuses it.", "Put model.py at its root.")
+        return
+    try:
+        tree = ast.parse(files.read("model.py"))
+    except (SyntaxError, ValueError) as error:
+        what = f"model.py of a solution is not Python: {error}."
+        yield Finding("solution-syntax", "error", where, what, "Ingestion refuses it.", "Correct it.")
+        return
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Model"]
+    methods = {node.name for found in classes for node in found.body if isinstance(node, ast.FunctionDef)}
+    if not {"predict", "explain"} <= methods:
+        what = "model.py of a solution has no class Model with predict and explain."
+        yield Finding("solution-contract", "error", where, what, "Ingestion refuses it.", "Add them.")
+
+
+def _same(one: object, other: object) -> bool:
+    return type(one) is type(other) and one == other

@@ -1,0 +1,45 @@
+"""An engine and the competition's image, made once; where that cannot be, the tests say loudly that they are skipped."""
+
+import fcntl
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).with_name("engine.sh")
+CANNOT = 77
+
+
+def call(command: str, **variables: str) -> str:
+    """Run one command of engine.sh; skip where this machine cannot do it, fail where it went wrong."""
+    done = subprocess.run(
+        ["sh", str(SCRIPT), command], capture_output=True, text=True, env={**os.environ, **variables}, check=False
+    )
+    last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+    if done.returncode == CANNOT:
+        pytest.skip(f"CONTAINERS NOT TESTED: {last}")
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.fixture(scope="session")
+def image() -> Iterator[str]:
+    """Give the image's name while an engine runs; `docker` finds that engine through the environment."""
+    # One session at a time: the first one to end would stop the other's engine.
+    with (Path(tempfile.gettempdir()) / "first-impressions-engine.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        before = os.environ.get("DOCKER_HOST")
+        host = call("up")
+        if host:
+            os.environ["DOCKER_HOST"] = host
+        try:
+            yield call("image")
+        finally:
+            call("down")
+            if before is None:
+                os.environ.pop("DOCKER_HOST", None)
+            else:
+                os.environ["DOCKER_HOST"] = before

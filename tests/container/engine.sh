@@ -1,0 +1,106 @@
+#!/bin/sh
+# A Docker engine and the competition's image for the container tests, made without any image registry.
+#
+#   engine.sh up      use the running engine, else start one; prints its address (DOCKER_HOST)
+#   engine.sh image   build docker/Dockerfile; prints the image's name
+#   engine.sh down    stop the engine that `up` started
+#
+# Exit code 77: this machine cannot do it, and the last line says why. Everything else goes to standard error.
+set -eu
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+state=${ENGINE_STATE:-/var/tmp/first-impressions-engine}
+base=first-impressions-base:bookworm
+image=first-impressions-test:latest
+python=${PYTHON:-$root/.venv/bin/python}
+
+cannot() {
+    echo "$*" >&2
+    exit 77
+}
+
+answers() {
+    docker info >/dev/null 2>&1
+}
+
+up() {
+    command -v docker >/dev/null || cannot "No docker command. Debian: apt-get install docker.io"
+    if answers; then
+        echo "${DOCKER_HOST:-}"
+        return
+    fi
+    DOCKER_HOST=unix://$state/docker.sock
+    export DOCKER_HOST
+    if ! answers; then
+        [ "$(id -u)" = 0 ] || cannot "No Docker engine answers, and only root can start one."
+        command -v dockerd >/dev/null || cannot "No Docker engine answers, and there is no dockerd. Debian: apt-get install docker.io"
+        start overlay2 || start vfs || cannot "dockerd does not start: $(tail -n 1 "$state/log")"
+    fi
+    echo "$DOCKER_HOST"
+}
+
+start() {
+    mkdir -p "$state"
+    # No bridge and no packet filter: the tests run without a network, and this works where iptables does not.
+    setsid dockerd --host "$DOCKER_HOST" --data-root "$state/data" --exec-root "$state/exec" --pidfile "$state/pid" \
+        --storage-driver "$1" --bridge none --iptables=false --ip6tables=false >"$state/log" 2>&1 </dev/null &
+    engine=$!
+    for _ in $(seq 30); do
+        sleep 1
+        answers && return 0
+        kill -0 "$engine" 2>/dev/null || return 1
+    done
+    kill "$engine"
+    return 1
+}
+
+down() {
+    [ -f "$state/pid" ] || return 0
+    engine=$(cat "$state/pid")
+    kill "$engine" 2>/dev/null || return 0
+    for _ in $(seq 20); do
+        kill -0 "$engine" 2>/dev/null || return 0
+        sleep 0.5
+    done
+}
+
+image() {
+    docker image inspect python:3.11-slim >/dev/null 2>&1 && base=python:3.11-slim
+    docker image inspect "$base" >/dev/null 2>&1 || make_base >&2
+    scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' EXIT
+    mkdir "$scratch/requirements" "$scratch/docker"
+    cp "$root/requirements/runtime.lock" "$scratch/requirements/"
+    cp "$root/docker/Dockerfile" "$scratch/docker/"
+    wheels=$state/wheels-$(cksum <"$root/requirements/runtime.lock" | tr ' ' -)
+    if [ ! -d "$wheels" ]; then
+        # Fetched out here, where the package index is known to be reachable; the build then needs no network.
+        mkdir -p "$state"
+        rm -rf "$wheels.part"
+        "$python" -m pip download --quiet --only-binary :all: --require-hashes \
+            -r "$root/requirements/runtime.lock" -d "$wheels.part" >&2 || cannot "The wheels of the image cannot be fetched."
+        mv "$wheels.part" "$wheels"
+    fi
+    cp -R "$wheels" "$scratch/docker/wheels"
+    docker build --quiet --network none --build-arg BASE="$base" --build-arg PIP_ARGS=--no-index \
+        -f "$scratch/docker/Dockerfile" -t "$image" "$scratch" >&2
+    echo "$image"
+}
+
+make_base() {
+    # Debian 12 has Python 3.11, as python:3.11-slim has.
+    [ "$(id -u)" = 0 ] || cannot "There is no image python:3.11-slim, and only root can make a base with debootstrap."
+    command -v debootstrap >/dev/null || cannot "There is no debootstrap. Debian: apt-get install debootstrap"
+    echo "Making a base image with debootstrap; this takes about two minutes."
+    mkdir -p "$state"
+    rootfs=$(mktemp -d "$state/rootfs.XXXXXX")
+    debootstrap --variant=minbase --include=python3,python3-pip,ca-certificates bookworm "$rootfs" >"$state/debootstrap.log" ||
+        { rm -rf "$rootfs"; cannot "debootstrap failed: $(tail -n 1 "$state/debootstrap.log")"; }
+    # Like the official image: this Python is there for us, not for the distribution.
+    rm -f "$rootfs"/usr/lib/python3*/EXTERNALLY-MANAGED
+    rm -rf "$rootfs"/var/cache/apt/archives/*.deb "$rootfs"/var/lib/apt/lists/*
+    tar -C "$rootfs" -c . | docker import - "$base"
+    rm -rf "$rootfs"
+}
+
+"$1"
