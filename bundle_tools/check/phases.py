@@ -32,7 +32,6 @@ PHASE = {
     "starting_kit": Field("path"),
 }
 DEFAULT_QUEUE_CAP_S = 600
-ZONE = re.compile(r"(Z|UTC|GMT|[+-]\d\d:?\d\d)\s*$")
 SAFE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?")
 SAFE_FORM = 'Write it in quotes, in UTC: "2026-03-01 12:00:00".'
 
@@ -121,11 +120,12 @@ def _moment(draft: Draft, path: tuple[Key, ...], value: object) -> tuple[datetim
         what = f"{key}: expected a quoted date; found {shown(value)}."
         return None, [Finding("date-type", "error", where, what, CRASHES, SAFE_FORM)]
     try:
-        moment = dates.parse(value).replace(tzinfo=None)
+        parsed = dates.parse(value)
     except (ValueError, OverflowError):
         what = f"{key}: expected a date; found {shown(value)}."
         return None, [Finding("date-unreadable", "error", where, what, CRASHES, SAFE_FORM)]
-    if ZONE.search(value):
+    moment = parsed.replace(tzinfo=None)
+    if parsed.tzinfo is not None:
         what = f"{key}: {shown(value)} names a time zone."
         effect = "Codabench drops it and takes the clock as UTC."
         return moment, [Finding("date-zone", "warning", where, what, effect, SAFE_FORM)]

@@ -1,4 +1,4 @@
-"""An engine and the competition's image, made once; where that cannot be, the tests say loudly that they are skipped."""
+"""An engine and the competition's image, made once; where they cannot be made, the skip says so loudly."""
 
 import fcntl
 import os

@@ -1,0 +1,70 @@
+"""The real bundle in the competition's image, with the flags and mounts of the platform's worker, and no network."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bundle_tools.cli import main
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = [pytest.mark.container, pytest.mark.slow]
+
+
+@pytest.mark.parametrize(("solution", "phase"), [("constant", "final"), ("cue_reader", "practice")])
+def test_containers_and_processes_give_the_same_scores(image: str, tmp_path: Path, solution: str, phase: str) -> None:
+    found = {}
+    for engine, options in (("process", []), ("docker", ["--image", image])):
+        out = tmp_path / engine
+        arguments = ["run", str(ROOT / "solutions" / solution), "--phase", phase, "--out", str(out)]
+        assert main([*arguments, "--bundle", str(ROOT), "--engine", engine, *options]) == 0
+        found[engine] = json.loads((out / "scoring_output" / "scores.json").read_text())
+        found[engine].pop("duration_s")
+        assert (out / "scoring_output" / "detailed_results.html").stat().st_size > 1000
+    assert found["docker"] == pytest.approx(found["process"], abs=1e-3)
+
+
+def test_the_containers_are_as_bare_as_the_workers(image: str, tmp_path: Path) -> None:
+    probe = tmp_path / "submission"
+    probe.mkdir()
+    (probe / "metadata").write_text("command: python3 /app/program/look.py")
+    (probe / "look.py").write_text(
+        "import json, os, pathlib, shutil, socket\n"
+        "status = pathlib.Path('/proc/self/status').read_text()\n"
+        "lines = [line.split() for line in status.splitlines()]\n"
+        "facts = {line[0][:-1]: line[1] for line in lines if line[0].startswith(('Cap', 'NoNew'))}\n"
+        "facts['shm'] = shutil.disk_usage('/dev/shm').total\n"
+        "facts['app'] = sorted(os.listdir('/app'))\n"
+        "facts['cwd'] = os.getcwd()\n"
+        "facts['uid'] = os.getuid()\n"
+        "facts['interfaces'] = [name for _, name in socket.if_nameindex()]\n"
+        "facts['environment'] = {k: os.environ.get(k) for k in ('PYTHONUNBUFFERED', 'http_proxy', 'https_proxy')}\n"
+        "print(json.dumps(facts))\n"
+    )
+    out = tmp_path / "out"
+    # Ingestion refuses a submission that brings its own command; what that command saw before is in the log.
+    main(["run", str(probe), "--bundle", str(ROOT), "--out", str(out), "--engine", "docker", "--image", image])
+    facts = json.loads((out / "logs" / "submission_stdout.txt").read_text())
+    assert facts["CapEff"] == facts["CapPrm"] == facts["CapBnd"] == "0000000000000000"
+    assert facts["NoNewPrivs"] == "1"
+    assert facts["shm"] == 64 * 1024 * 1024
+    assert facts["app"] == ["input_data", "output", "program"]
+    assert facts["cwd"] == "/app/program"
+    assert facts["uid"] == 0
+    assert facts["interfaces"] == ["lo"]
+    assert facts["environment"] == {"PYTHONUNBUFFERED": "1", "http_proxy": "", "https_proxy": ""}
+
+
+def test_the_image_has_no_entrypoint_and_is_root(image: str) -> None:
+    done = subprocess.run(
+        ["docker", "image", "inspect", "--format", "{{json .Config}}", image],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=dict(os.environ),
+    )
+    config = json.loads(done.stdout)
+    assert not config.get("Entrypoint")
+    assert config.get("User") in {"", "root", "0"}

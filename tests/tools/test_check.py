@@ -1,0 +1,363 @@
+"""Break a good bundle in one way at a time: the checker must object each time, with the right code, and never crash."""
+
+import io
+import json
+import shutil
+import stat
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from PIL import Image
+
+from bundle_tools.archive import zip_folder
+from bundle_tools.check import check
+from bundle_tools.check.archive import check_size
+from bundle_tools.cli import main
+
+from .conftest import COMPETITION, write_files
+
+Content = dict[str, Any]
+
+
+def codes(path: Path) -> set[str]:
+    return {finding.code for finding in check(path)}
+
+
+def test_an_untouched_bundle_has_no_finding(tiny: Path) -> None:
+    assert check(tiny) == []
+
+
+def test_zipping_by_hand_is_valid(tiny: Path) -> None:
+    archive = tiny.parent / "by_hand.zip"
+    zip_folder(tiny, archive)
+    assert check(archive) == []
+
+
+def picture(kind: str, mode: str = "RGB", size: tuple[int, int] = (8, 8)) -> bytes:
+    buffer = io.BytesIO()
+    Image.new(mode, size).save(buffer, kind)
+    return buffer.getvalue()
+
+
+# One replacement in the text of competition.yaml: code -> (old, new).
+TEXT_MUTATIONS = [
+    ("version", "version: 2", "version: 1"),
+    ("version", "version: 2", "version: 2.0"),
+    ("key-missing", "version: 2\n", ""),
+    ("key-missing", "title: Tiny\n", ""),
+    ("key-value", "title: Tiny", "title: " + "x" * 257),
+    ("key-value", "title: Tiny", "title: ''"),
+    ("key-value", "title: Tiny", "title: [a]"),
+    ("key-null", "title: Tiny", "title:"),
+    ("key-unknown", "enable_detailed_results", "enable_detailled_results"),
+    ("key-value", "enable_detailed_results: true", "enable_detailed_results: maybe"),
+    ("key-null", "enable_detailed_results: true", "enable_detailed_results: null"),
+    ("leaderboard-singular", "leaderboards:", "leaderboard:"),
+    ("image-default", "docker_image: example/tiny:1\n", ""),
+    ("key-value", "docker_image: example/tiny:1", "docker_image: ''"),
+    ("key-value", "docker_image: example/tiny:1", "docker_image: " + "x" * 129),
+    ("queue", "title: Tiny", "title: Tiny\nqueue: mine"),
+    ("email", "title: Tiny", "title: Tiny\ncontact_email: nobody"),
+    ("key-value", "title: Tiny", "title: Tiny\nreward: " + "x" * 257),
+    ("key-value", "title: Tiny", "title: Tiny\ncompetition_type: game"),
+    ("fact-sheet", "title: Tiny", "title: Tiny\nfact_sheet: {team: {key: team}}"),
+    (
+        "fact-sheet",
+        "title: Tiny",
+        "title: Tiny\nfact_sheet: {team: {key: team, type: text, title: Team, selection: '', "
+        "is_required: true, is_on_leaderboard: 'false'}}",
+    ),
+    ("image-missing", "image: logo.png", "image: logo.svg"),
+    ("image-missing", "image: logo.png", "image: https://example.org/logo.png"),
+    ("image-missing", "image: logo.png", "image: ''"),
+    ("page-missing", "terms: pages/terms.md", "terms: pages/conditions.md"),
+    ("page-missing", "file: pages/overview.md", "file: pages/"),
+    ("key-missing", "{title: Overview, file: pages/overview.md}", "{file: pages/overview.md}"),
+    ("key-missing", "{title: Overview, file: pages/overview.md}", "{title: Overview}"),
+    ("key-value", "title: Overview", "title: " + "x" * 256),
+    ("page-terms", "title: Overview", "title: Terms"),
+    ("page-type", "- {title: Overview, file: pages/overview.md}", "- pages/overview.md"),
+    ("key-missing", "pages:\n  - {title: Overview, file: pages/overview.md}\n", ""),
+    ("tasks-unknown", "tasks: [0]\n    execution", "tasks: [1]\n    execution"),
+    ("tasks-unknown", "tasks: [0]\n    execution", "tasks: ['0']\n    execution"),
+    ("tasks-none", "tasks: [0]\n    execution", "tasks: []\n    execution"),
+    ("tasks-unknown", "path: solutions/half/, tasks: [0]", "path: solutions/half/, tasks: [7]"),
+    ("task-index-type", "- index: 0\n    name: Practice\n    input", "- index: a\n    name: Practice\n    input"),
+    ("key-missing", "- index: 0\n    name: Practice\n    input", "- name: Practice\n    input"),
+    ("task-missing", "    scoring_program: scoring_program/\n", ""),
+    ("key-value", "name: Practice\n    input", "name: " + "x" * 257 + "\n    input"),
+    ("key-null", "input_data: input_data/practice/", "input_data:"),
+    ("path-empty", "input_data: input_data/practice/", "input_data: ''"),
+    ("path-empty", "input_data: input_data/practice/", "input_data: ./"),
+    ("path-slash", "input_data: input_data/practice/", "input_data: input_data/practice"),
+    ("path-missing", "input_data: input_data/practice/", "input_data: input_data/exam/"),
+    ("path-outside", "input_data: input_data/practice/", "input_data: ../practice/"),
+    ("path-outside", "input_data: input_data/practice/", "input_data: /tmp/"),
+    ("path-zip", "input_data: input_data/practice/", "input_data: pages/terms.md"),
+    ("path-type", "input_data: input_data/practice/", "input_data: 3"),
+    ("task-ingestion-only", "    scoring_program:", "    ingestion_only_during_scoring: true\n    scoring_program:"),
+    ("task-key", "    scoring_program:", "    key: mine\n    scoring_program:"),
+    ("solution-path", "path: solutions/half/, ", ""),
+    ("path-missing", "path: solutions/half/", "path: solutions/whole/"),
+    ("key-missing", "{index: 0, name: half,", "{name: half,"),
+    ("key-missing", '    start: "2030-01-01 12:00:00"\n', ""),
+    ("date-unquoted", '"2030-01-01 12:00:00"', "2030-01-01 12:00:00"),
+    ("date-type", '"2030-01-01 12:00:00"', "20300101"),
+    ("date-unreadable", '"2030-01-01 12:00:00"', '"soon"'),
+    ("date-zone", '"2030-01-01 12:00:00"', '"2030-01-01 12:00:00+02:00"'),
+    ("date-form", '"2030-01-01 12:00:00"', '"8-7-2030"'),
+    ("phase-reversed", 'start: "2030-01-01', 'end: "2029-01-01 12:00:00"\n    start: "2030-01-01'),
+    ("phase-limit-cap", "execution_time_limit: 600", "execution_time_limit: 601"),
+    ("phase-limit-zero", "execution_time_limit: 600", "execution_time_limit: 0"),
+    ("key-value", "execution_time_limit: 600", "execution_time_limit: 2147483648"),
+    ("key-value", "execution_time_limit: 600", "execution_time_limit: ten"),
+    ("phase-unlimited", "execution_time_limit: 600", "max_submissions: 0"),
+    ("phase-unlimited", "execution_time_limit: 600", "max_submissions_per_day:"),
+    ("key-unknown", "execution_time_limit: 600", "max_submissions_per_person: 5"),
+    ("phase-migrate", "execution_time_limit: 600", "auto_migrate_to_this_phase: true"),
+    ("phase-index", "    start:", "    hide_output: false\n    index: first\n    start:"),
+    ("key-null", "execution_time_limit: 600", "hide_output:"),
+    ("path-empty", "execution_time_limit: 600", "starting_kit: ''"),
+    ("path-missing", "execution_time_limit: 600", "public_data: public/"),
+    ("key-value", "submission_rule: Add", "submission_rule: Best"),
+    ("key-value", "title: Results", "title: " + "x" * 65),
+    ("key-value", "key: results", "key: " + "x" * 37),
+    ("board-primary", "submission_rule: Add", "primary_index: 5"),
+    ("board-primary", "index: 0, key: accuracy", "index: 2, key: accuracy"),
+    ("column-index-twice", "index: 1, key: errors", "index: 0, key: errors"),
+    ("column-key-twice", "key: errors", "key: accuracy"),
+    ("key-value", "title: Accuracy", "title: " + "x" * 37),
+    ("key-value", "key: errors", "key: " + "x" * 37),
+    ("key-value", "sorting: asc", "sorting: ASC"),
+    ("column-sorting", "sorting: asc, ", ""),
+    ("key-null", "sorting: asc", "sorting:"),
+    ("key-value", "precision: 0", "precision: 11"),
+    ("key-null", "precision: 0", "precision:"),
+    ("column-computation", "precision: 0", "computation: avg, computation_indexes: []"),
+    ("column-computation", "precision: 0", 'computation: avg, computation_indexes: "0"'),
+    ("column-computation", "precision: 0", "computation: avg, computation_indexes: [1]"),
+    ("column-computation", "precision: 0", "computation: avg, computation_indexes: [9]"),
+    ("column-computation", "precision: 0", "computation_indexes: [0]"),
+    ("key-value", "precision: 0", "computation: median, computation_indexes: [0]"),
+    ("yaml-duplicate-key", "title: Tiny", "title: Tiny\ntitle: Twice"),
+    ("yaml-syntax", "title: Tiny", "title: !!python/object/apply:os.getcwd []"),
+    ("yaml-syntax", "title: Tiny", "\ttitle: Tiny"),
+    ("yaml-syntax", "title: Tiny", "title: 'Tiny"),
+    ("yaml-mapping", COMPETITION, "- version: 2\n"),
+    ("yaml-mapping", COMPETITION, ""),
+]
+
+
+@pytest.mark.parametrize(("code", "old", "new"), TEXT_MUTATIONS)
+def test_every_mistake_in_the_yaml_is_found(tiny: Path, code: str, old: str, new: str) -> None:
+    path = tiny / "competition.yaml"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    assert code in codes(tiny)
+
+
+def edit(change: Callable[[Content], object]) -> Callable[[Path], None]:
+    def mutate(bundle: Path) -> None:
+        path = bundle / "competition.yaml"
+        content = yaml.safe_load(path.read_text())
+        change(content)
+        path.write_text(yaml.safe_dump(content))
+
+    return mutate
+
+
+def put(name: str, content: str | bytes) -> Callable[[Path], None]:
+    def mutate(bundle: Path) -> None:
+        write_files(bundle, {name: content})
+
+    return mutate
+
+
+def add_phase(start: str, end: str | None) -> Callable[[Path], None]:
+    def change(content: Content) -> None:
+        first = content["phases"][0]
+        if end:
+            first["end"] = end
+        content["phases"].append({**first, "index": 1, "start": start})
+
+    return edit(change)
+
+
+METADATA = "ingestion_program/metadata.yaml"
+OTHER_MUTATIONS: list[tuple[str, Callable[[Path], object]]] = [
+    ("yaml-missing", lambda bundle: (bundle / "competition.yaml").rename(bundle / "competition.yml")),
+    ("yaml-encoding", put("competition.yaml", COMPETITION.replace("Tiny", "Größe").encode("latin-1"))),
+    ("yaml-size", put("competition.yaml", COMPETITION + "#" * 2_000_001)),
+    ("yaml-syntax", put("competition.yaml", "[" * 5000)),
+    ("image-broken", put("logo.png", b"")),
+    ("image-broken", put("logo.png", picture("PNG", size=(64, 64))[:60])),
+    ("image-broken", put("logo.png", "<svg xmlns='http://www.w3.org/2000/svg'/>")),
+    ("image-format", put("logo.png", picture("BMP"))),
+    ("image-cmyk", put("logo.png", picture("JPEG", "CMYK"))),
+    ("image-flat", put("logo.png", picture("PNG", size=(202, 2)))),
+    ("page-empty", put("pages/terms.md", "")),
+    ("page-encoding", put("pages/overview.md", "Größe".encode("latin-1"))),
+    ("page-asset", put("pages/overview.md", "![logo](logo.png)")),
+    ("page-asset", put("pages/overview.md", '<img alt="" src="logo.png">')),
+    ("page-dollar", put("pages/overview.md", "It costs $5, not $6.")),
+    ("tasks-empty", edit(lambda content: content.update(tasks=[]))),
+    ("phases-empty", edit(lambda content: content.update(phases=[]))),
+    ("leaderboards-empty", edit(lambda content: content.update(leaderboards=[]))),
+    ("columns-none", edit(lambda content: content["leaderboards"][0].update(columns=[]))),
+    ("columns-hidden", edit(lambda content: [c.update(hidden=True) for c in content["leaderboards"][0]["columns"]])),
+    ("board-many", edit(lambda content: content["leaderboards"].append(content["leaderboards"][0]))),
+    ("entry-type", edit(lambda content: content["tasks"].append("more"))),
+    ("task-index-twice", edit(lambda content: content["tasks"].append(content["tasks"][0]))),
+    ("solution-index", edit(lambda content: content["solutions"].append(content["solutions"][0]))),
+    ("phase-overlap", add_phase("2030-02-01 12:00:00", "2030-02-01 12:00:00")),
+    ("phase-overlap", add_phase("2030-01-15 12:00:00", "2030-02-01 12:00:00")),
+    ("phase-end-missing", add_phase("2030-02-01 12:00:00", None)),
+    ("phase-index-twice", edit(lambda content: content["phases"].append(content["phases"][0]))),
+    ("path-twins", put("scoring_program.zip", b"PK")),
+    ("path-hollow", lambda bundle: (bundle / "input_data/practice/question.txt").unlink()),
+    ("program-metadata", lambda bundle: (bundle / METADATA).unlink()),
+    ("program-metadata", lambda bundle: (bundle / METADATA).rename(bundle / "ingestion_program/metadata.yml")),
+    ("program-command", put(METADATA, "command: [python3, ingest.py]")),
+    ("program-command", put(METADATA, "command: ''")),
+    ("program-command", put(METADATA, "description: none")),
+    ("program-shell", put(METADATA, "command: python3 /app/program/ingest.py > /app/output/log")),
+    ("program-shell", put(METADATA, "command: cd /app/program && python3 ingest.py")),
+    ("program-shell", put(METADATA, "command: python3 $HOME/ingest.py")),
+    ("program-variable", put(METADATA, "command: python3 /app/program/ingest.py $input_data")),
+    ("program-quotes", put(METADATA, "command: python3 '/app/program/ingest.py")),
+    ("program-mount", put(METADATA, "command: python3 /app/ingestion_program/ingest.py")),
+    ("program-script", put(METADATA, "command: python3 /app/program/main.py")),
+    ("solution-metadata", put("solutions/half/metadata", "command: python3 x.py")),
+    ("leak", lambda bundle: shutil.copy(bundle / "reference_data/practice/answer.txt", bundle / "solutions/half/x")),
+    ("leak", lambda bundle: shutil.copy(bundle / "reference_data/practice/answer.txt", bundle / "input_data/practice")),
+    ("junk", put("scoring_program/__pycache__/score.cpython-311.pyc", b"x")),
+]
+
+
+@pytest.mark.parametrize(("code", "mutate"), OTHER_MUTATIONS)
+def test_every_other_mistake_is_found(tiny: Path, code: str, mutate: Callable[[Path], object]) -> None:
+    mutate(tiny)
+    assert code in codes(tiny)
+
+
+def member(name: str, content: bytes = b"x", mode: int = 0o100644) -> tuple[zipfile.ZipInfo, bytes]:
+    info = zipfile.ZipInfo(name)
+    info.external_attr = mode << 16
+    info.compress_type = zipfile.ZIP_DEFLATED
+    return info, content
+
+
+@pytest.mark.parametrize(
+    ("code", "extra"),
+    [
+        ("zip-name", [member("../outside")]),
+        ("zip-name", [member("/absolute")]),
+        ("zip-name", [member("back\\slash")]),
+        ("zip-link", [member("link", b"/etc/passwd", stat.S_IFLNK | 0o777)]),
+        ("zip-twice", [member("twice"), member("twice")]),
+        ("zip-bomb", [member("bomb", bytes(1_000_000_001))]),
+        ("junk", [member("__MACOSX/._logo.png")]),
+        ("junk", [member(".DS_Store")]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_every_mistake_in_the_zip_is_found(tiny: Path, code: str, extra: list[tuple[zipfile.ZipInfo, bytes]]) -> None:
+    archive = tiny.parent / "bad.zip"
+    zip_folder(tiny, archive)
+    with zipfile.ZipFile(archive, "a") as opened:
+        for info, content in extra:
+            opened.writestr(info, content)
+    assert code in codes(archive)
+
+
+def test_an_enclosing_folder_is_found(tiny: Path) -> None:
+    archive = tiny.parent / "bad.zip"
+    zip_folder(tiny.parent, archive)
+    assert codes(archive) == {"yaml-missing"}
+
+
+def test_no_zip_at_all_is_a_finding(tmp_path: Path) -> None:
+    for name, content in (("a.zip", b""), ("b.zip", b"PK\x03\x04 cut off"), ("c.zip", b"hello")):
+        (tmp_path / name).write_bytes(content)
+        assert codes(tmp_path / name) == {"zip-unreadable"}
+
+
+def test_the_quota_counts_twice() -> None:
+    assert check_size(7_500_000_000, "a.zip") == []
+    assert [finding.code for finding in check_size(7_500_000_001, "a.zip")] == ["zip-quota"]
+
+
+def test_a_billion_laughs_are_harmless(tiny: Path) -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 30)]
+    (tiny / "competition.yaml").write_text("\n".join(lines))
+    assert "key-unknown" in codes(tiny)
+
+
+@pytest.mark.parametrize("value", [None, 1, True, "text", [], [None], {}, {"a": None}, 1.5])
+def test_rubbish_in_any_place_is_a_finding_never_a_traceback(tiny: Path, value: object) -> None:
+    text = (tiny / "competition.yaml").read_text()
+    content = yaml.safe_load(text)
+
+    def places(node: object, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        children = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+        return [path, *(place for key, child in children for place in places(child, (*path, key)))]
+
+    for place in places(content)[1:]:
+        broken = yaml.safe_load(text)
+        node = broken
+        for key in place[:-1]:
+            node = node[key]
+        node[place[-1]] = value
+        (tiny / "competition.yaml").write_text(yaml.safe_dump(broken))
+        check(tiny)
+
+
+def test_findings_name_the_line_and_all_come_at_once(tiny: Path) -> None:
+    path = tiny / "competition.yaml"
+    path.write_text(path.read_text().replace("sorting: asc", "sorting: up").replace("title: Tiny", "titel: Tiny"))
+    found = {(finding.code, finding.where) for finding in check(tiny)}
+    line = path.read_text().splitlines().index(next(x for x in path.read_text().splitlines() if "sorting: up" in x)) + 1
+    assert ("key-value", f"competition.yaml:{line}") in found
+    assert ("key-unknown", "competition.yaml:2") in found
+    assert {code for code, _ in found} == {"key-value", "key-unknown", "key-missing"}
+
+
+def test_the_command_prints_and_exits(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(tiny)]) == 0
+    assert "0 errors, 0 warnings, 0 notes" in capsys.readouterr().out
+    (tiny / "pages" / "terms.md").write_text("")
+    assert main(["check", str(tiny), "--json"]) == 1
+    assert [finding["code"] for finding in json.loads(capsys.readouterr().out)] == ["page-empty"]
+    assert main(["check", str(tiny / "nothing")]) == 1
+
+
+def test_code_of_a_foreign_zip_is_not_run(tiny: Path) -> None:
+    write_files(
+        tiny,
+        {
+            "scoring_program/score/columns.py": "open('ran', 'w')",
+            "scoring_program/score/settings.py": "",
+            "reference_data/practice/task.yaml": "task: practice",
+        },
+    )
+    archive = tiny.parent / "foreign.zip"
+    zip_folder(tiny, archive)
+    assert codes(archive) == {"columns-unchecked"}
+
+
+def test_help_fits_a_screen() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bundle_tools.cli", "--help"], capture_output=True, text=True, check=True
+    )
+    assert len(done.stdout.splitlines()) < 25
+    assert all(len(line) <= 120 for line in done.stdout.splitlines())
+    for command in ("run", "check", "build", "data synth"):
+        assert f"bundle {command}" in done.stdout
