@@ -1,11 +1,11 @@
 """Run a submission at home with the very programs of the competition: python3 run.py my_submission [--out my_run]."""
 
 import argparse
-import json
 import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -25,6 +25,9 @@ def main() -> int:
     parser.add_argument("submission", type=Path, help="the folder that holds model.py, or a zip of its content")
     parser.add_argument("--out", type=Path, default=Path("my_run"), help="where results go (default: %(default)s)")
     arguments = parser.parse_args()
+    given: Path = arguments.submission
+    if not given.is_dir() and not zipfile.is_zipfile(given):
+        parser.error(f"{given} is neither a folder nor a zip")
     out: Path = arguments.out.resolve()
     if out.exists() and any(out.iterdir()) and not (out / "input" / "res").is_dir():
         parser.error(f"{out} holds other things; name an empty or a new folder with --out")
@@ -32,26 +35,18 @@ def main() -> int:
 
     with tempfile.TemporaryDirectory() as folder:
         submission = Path(folder) / "submission"
-        if arguments.submission.is_dir():
-            shutil.copytree(arguments.submission, submission)
-        elif arguments.submission.is_file():
-            shutil.unpack_archive(arguments.submission, submission, "zip")
+        if given.is_dir():
+            shutil.copytree(given, submission)
         else:
-            parser.error(f"there is no {arguments.submission}")
+            shutil.unpack_archive(given, submission, "zip")
         program = ROOT / "ingestion_program"
         _python(program / "ingestion.py", ROOT / "input_data/practice", out / "input/res", program, submission)
     shutil.copytree(ROOT / "reference_data/practice", out / "input/ref")
     _python(ROOT / "scoring_program/scoring.py", out / "input", out / "output")
 
     report, scores = out / "output/detailed_results.html", out / "output/scores.json"
-    lines = [""]
-    if scores.is_file():
-        lines += [f"  {key:<20} {value}" for key, value in json.loads(scores.read_text("utf-8")).items()]
-    else:
-        lines.append("No scores: the report and the lines above say why.")
     if report.is_file():
-        lines.append(f"Report: {report}")
-    sys.stdout.write("\n".join(lines) + "\n")
+        sys.stdout.write(f"Report: {report}\n")
     return 0 if scores.is_file() else 1
 
 

@@ -18,6 +18,7 @@ TARGETS = (
     "interview",
 )
 ROWS, COLUMNS = 9, 16
+USUAL_SCORE, USUAL_BRIGHTNESS, SLOPE = 0.53, 0.4, 0.2
 Clip = Any  # the clip object that the Submission page describes
 
 
@@ -30,29 +31,27 @@ class Model:
 
     def predict(self, clip: Clip) -> dict[str, float]:
         """Return one number in [0, 1] for every target."""
-        score = 0.3 + 0.4 * brightness(clip).mean()
+        score = USUAL_SCORE + SLOPE * (brightness(clip).mean() - USUAL_BRIGHTNESS)
         return {target: float(score) for target in TARGETS}
 
     def explain(self, clip: Clip, prediction: dict[str, float]) -> dict[str, Any]:
         """Say in words, in a picture and in numbers why `prediction` came out as it did."""
         light = brightness(clip)
-        mean = float(light.mean())
-        verb = "raised" if mean > 0.5 else "lowered"
+        contribution = SLOPE * (light.mean() - USUAL_BRIGHTNESS)
+        verb = "raised" if contribution > 0 else "lowered"
         brightest = int(light.mean(axis=(1, 2)).argmax())
         edges = np.linspace(0.0, clip.duration_s, len(light) + 1)
         return {
             "text": (
                 f"The lighting {verb} the interview score to {prediction['interview']:.2f}: "
-                f"the mean brightness is {mean:.0%}, and the picture is brightest "
+                f"the mean brightness is {light.mean():.0%}, and the picture is brightest "
                 f"{edges[brightest]:.0f} seconds after the start."
             ),
             "image": clip.frame_at(clip.duration_s / 2, size=(355, 200)),
             "evidence": {
                 "space": light,
                 "time": [[edges[i], edges[i + 1], part.mean()] for i, part in enumerate(light)],
-                "cues": [
-                    {"cue": "lighting", "target": "interview", "contribution": 0.4 * (mean - 0.5)},
-                ],
+                "cues": [{"cue": "lighting", "target": "interview", "contribution": contribution}],
             },
         }
 

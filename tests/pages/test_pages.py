@@ -135,6 +135,9 @@ def test_numbers_of_clips_are_those_of_the_data() -> None:
             counts.append(sum(1 for _ in csv.DictReader(file)))
     assert f"| clips | {counts[0]} | {counts[1]} others" in text_of("overview")
     assert f"{counts[0]} in Practice, {counts[1]} in Final" in text_of("data")
+    example = re.search(r"for instance `(\w+)`", text_of("data"))
+    assert example is not None
+    assert re.fullmatch(r"c[0-9a-f]{9}", example[1])
 
 
 def test_submission_limits_are_those_of_the_phases() -> None:
