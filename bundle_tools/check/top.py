@@ -9,7 +9,7 @@ from PIL import Image, UnidentifiedImageError
 from bundle_tools.check.dataset import is_key
 from bundle_tools.check.document import Draft, Key
 from bundle_tools.check.fields import Field, check_fields
-from bundle_tools.check.findings import CRASHES, FAILS_LATER, REFUSED, Finding, shown
+from bundle_tools.check.findings import CRASHES, REFUSED, Finding, shown
 
 BOOL = Field("bool")
 TOP = {
@@ -164,8 +164,6 @@ def _check_fact_sheet(draft: Draft) -> Iterator[Finding]:
             problem = 'expected the quoted words "true" or "false" in both flags'
         if problem:
             yield Finding("fact-sheet", "error", where, f"{key}: {problem}.", REFUSED, "Correct the question.")
-    if draft.content.get("competition_type") is None and not sheet:
-        yield Finding("fact-sheet-empty", "note", draft.at("fact_sheet"), "It is empty.", FAILS_LATER, "Leave it out.")
 
 
 def _file(draft: Draft, value: object) -> Path | None:

@@ -67,4 +67,4 @@ def test_the_image_has_no_entrypoint_and_is_root(image: str) -> None:
     )
     config = json.loads(done.stdout)
     assert not config.get("Entrypoint")
-    assert config.get("User") in {"", "root", "0"}
+    assert config.get("User") in {None, "", "root", "0"}

@@ -127,6 +127,7 @@ TEXT_MUTATIONS = [
     ("path-missing", "execution_time_limit: 600", "public_data: public/"),
     ("key-value", "submission_rule: Add", "submission_rule: Best"),
     ("key-value", "title: Results", "title: " + "x" * 65),
+    ("board-index", "submission_rule: Add", "index: 0"),
     ("key-value", "key: results", "key: " + "x" * 37),
     ("board-primary", "submission_rule: Add", "primary_index: 5"),
     ("board-primary", "index: 0, key: accuracy", "index: 2, key: accuracy"),
@@ -275,6 +276,15 @@ def test_every_mistake_in_the_zip_is_found(tiny: Path, code: str, extra: list[tu
         for info, content in extra:
             opened.writestr(info, content)
     assert code in codes(archive)
+
+
+def test_an_encrypted_member_is_found(tiny: Path) -> None:
+    archive = tiny.parent / "bad.zip"
+    zip_folder(tiny, archive)
+    content = bytearray(archive.read_bytes())
+    content[content.index(b"PK\x01\x02") + 8] |= 1
+    archive.write_bytes(content)
+    assert "zip-encrypted" in codes(archive)
 
 
 def test_an_enclosing_folder_is_found(tiny: Path) -> None:

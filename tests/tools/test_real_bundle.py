@@ -1,0 +1,176 @@
+"""The bundle of this repository itself: valid as folders, zipped by hand and built; and it runs."""
+
+import ast
+import json
+import re
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import av
+import pytest
+import yaml
+
+from bundle_tools.build import TOP_LEVEL
+from bundle_tools.check import check
+from bundle_tools.cli import main
+from bundle_tools.competition import load
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def by_hand(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Zip the top-level entries as `zip -r bundle.zip competition.yaml logo.png pages/ ...` does in a fresh clone."""
+    archive = tmp_path_factory.mktemp("zip") / "bundle.zip"
+    with zipfile.ZipFile(archive, "w") as opened:
+        for name in TOP_LEVEL:
+            for path in [ROOT / name, *sorted((ROOT / name).rglob("*"))]:
+                if path.is_file() and "__pycache__" not in path.parts:
+                    opened.write(path, path.relative_to(ROOT).as_posix())
+    return archive
+
+
+def test_the_folders_are_valid() -> None:
+    findings = [finding for finding in check(ROOT) if finding.code != "junk"]
+    assert findings == []
+
+
+def test_the_zip_made_by_hand_is_valid_and_small(by_hand: Path) -> None:
+    assert check(by_hand) == []
+    assert by_hand.stat().st_size < 25e6
+
+
+def test_the_zip_made_by_hand_runs(by_hand: Path, tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle"
+    shutil.unpack_archive(by_hand, bundle)
+    for phase in load(bundle).phases:
+        out = tmp_path / phase.slug
+        arguments = ["run", str(bundle / "solutions" / "constant"), "--bundle", str(bundle)]
+        assert main([*arguments, "--phase", phase.slug, "--out", str(out)]) == 0
+        scores = json.loads((out / "scoring_output" / "scores.json").read_text())
+        assert list(scores) == [column.key for column in load(bundle).columns]
+        assert scores["skill"] == pytest.approx(0, abs=0.15)
+        assert scores["failed_clips"] == 0
+        assert (out / "scoring_output" / "detailed_results.html").stat().st_size > 1000
+
+
+@pytest.mark.slow
+def test_the_built_zip_is_valid_and_its_kit_runs(tmp_path: Path) -> None:
+    out = tmp_path / "bundle.zip"
+    assert main(["build", "--bundle", str(ROOT), "--out", str(out), "--training-clips", "0"]) == 0
+    assert check(out) == []
+    shutil.unpack_archive(out, tmp_path / "built")
+    kit = tmp_path / "built" / "starting_kit"
+    assert (kit / "reference_data" / "practice" / "labels.csv").is_file()
+    assert not (kit / "reference_data" / "final").exists()
+    clips = (tmp_path / "built" / "reference_data" / "final" / "labels.csv").read_text().splitlines()[1:]
+    hidden = {line.split(",")[0] for line in clips}
+    assert len(hidden) >= 24
+    for folder in (kit, tmp_path / "built" / "public_data", tmp_path / "built" / "solutions"):
+        for path in folder.rglob("*"):
+            if path.suffix in {".csv", ".json", ".yaml", ".md", ".py"}:
+                assert not any(clip in path.read_text(encoding="utf-8") for clip in hidden), path
+
+
+def edit(name: str, pattern: str, replacement: str) -> Callable[[Path], object]:
+    def mutate(bundle: Path) -> None:
+        path = bundle / name
+        text, count = re.subn(pattern, replacement, path.read_text(), count=1, flags=re.MULTILINE)
+        assert count == 1
+        path.write_text(text)
+
+    return mutate
+
+
+def first_clip(bundle: Path) -> Path:
+    return min((bundle / "input_data" / "practice" / "clips").iterdir())
+
+
+def cut(clip: Path) -> None:
+    """Move the clip's index to the front and lose its last frames, as an upload that broke off does."""
+    whole = clip.with_name("whole.mp4")
+    with av.open(clip, "r") as source, av.open(whole, "w", options={"movflags": "faststart"}) as target:
+        stream = target.add_stream_from_template(source.streams.video[0])
+        for packet in source.demux(video=0):
+            if packet.dts is not None:
+                packet.stream = stream
+                target.mux(packet)
+    content = whole.read_bytes()
+    whole.unlink()
+    clip.write_bytes(content[: len(content) * 3 // 4])
+
+
+INPUT, REFERENCE = "input_data/practice/", "reference_data/practice/"
+MUTATIONS: list[tuple[str, Callable[[Path], object]]] = [
+    ("columns-sorting", edit("competition.yaml", r"(key: failed_clips.*sorting: )asc", r"\1desc")),
+    ("columns-sorting", edit("competition.yaml", r"(key: explanation,.*sorting: )desc", r"\1asc")),
+    ("columns-title", edit("competition.yaml", r"title: Explanation score", "title: Explanations")),
+    ("columns-missing", edit("competition.yaml", r"^.*key: coverage.*$\n", "")),
+    ("columns-extra", edit("competition.yaml", r"key: coverage", "key: completeness")),
+    ("columns-order", edit("competition.yaml", r"^(.*key: skill.*\n)(.*key: coverage.*\n)", r"\2\1")),
+    ("columns-precision", edit("competition.yaml", r"(key: coverage.*precision: )\d+", r"\g<1>1")),
+    ("columns-unknown", edit(REFERENCE + "task.yaml", r"^main_target: .*$", "main_target: charisma")),
+    ("data-version", edit(REFERENCE + "task.yaml", r"^data_version: .*$", "data_version: other-7")),
+    ("data-targets", edit(INPUT + "task.yaml", r"name: interview", "name: invitation")),
+    ("data-time-limit", edit(INPUT + "task.yaml", r"time_limit_s: \d+", "time_limit_s: 900")),
+    ("data-time-limit", edit("competition.yaml", r"execution_time_limit: 600", "execution_time_limit: 300")),
+    ("data-settings", edit(INPUT + "task.yaml", r"\A", "- x\n")),
+    ("clips-missing", lambda bundle: (bundle / INPUT / "clips.csv").unlink()),
+    ("clips-header", edit(INPUT + "clips.csv", r"^clip_id", "id")),
+    ("clips-row", edit(INPUT + "clips.csv", r"^c[0-9a-f]{9},", "../clip,")),
+    ("clips-twice", edit(INPUT + "clips.csv", r"^(c[0-9a-f]{9},.*)$", r"\1\n\1")),
+    ("clip-missing", lambda bundle: first_clip(bundle).unlink()),
+    ("clip-hash", lambda bundle: first_clip(bundle).write_bytes(first_clip(bundle).read_bytes() + b"x")),
+    ("clip-frames", lambda bundle: cut(first_clip(bundle))),
+    ("clip-unreadable", lambda bundle: first_clip(bundle).write_bytes(b"no video")),
+    ("clips-extra", lambda bundle: shutil.copy(first_clip(bundle), first_clip(bundle).with_name("zz.mp4"))),
+    ("clips-none", edit(INPUT + "clips.csv", r"(?s)^c[0-9a-f]{9},.*", "")),
+    ("labels-missing", lambda bundle: (bundle / REFERENCE / "labels.csv").unlink()),
+    ("labels-header", edit(REFERENCE + "labels.csv", "openness", "curiosity")),
+    ("labels-clips", edit(REFERENCE + "labels.csv", r"^c[0-9a-f]{9},.*$\n", "")),
+    ("labels-clips", edit(INPUT + "clips.csv", r"^c[0-9a-f]{9},.*$\n", "")),
+    ("solution-model", lambda bundle: (bundle / "solutions/constant/model.py").unlink()),
+    ("solution-syntax", edit("solutions/constant/model.py", r"^class", "clas")),
+    ("solution-contract", edit("solutions/constant/model.py", r"def explain", "def describe")),
+    ("leak", lambda bundle: shutil.copy(bundle / "reference_data/final/labels.csv", bundle / "public_data/x.csv")),
+]
+
+
+@pytest.fixture
+def copy(by_hand: Path, tmp_path: Path) -> Path:
+    shutil.unpack_archive(by_hand, tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+@pytest.mark.parametrize(("code", "mutate"), MUTATIONS)
+def test_every_broken_agreement_is_found(copy: Path, code: str, mutate: Callable[[Path], object]) -> None:
+    mutate(copy)
+    assert code in {finding.code for finding in check(copy)}
+
+
+def test_every_rule_of_the_checker_has_a_bundle_that_breaks_it() -> None:
+    calls = [
+        node
+        for path in sorted((ROOT / "bundle_tools" / "check").glob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"Finding", "_fatal"}
+    ]
+    rules = {call.args[0].value for call in calls if isinstance(call.args[0], ast.Constant)}
+    here = Path(__file__).parent
+    tested = {
+        node.value
+        for name in ("test_check.py", "test_real_bundle.py")
+        for node in ast.walk(ast.parse((here / name).read_text()))
+        if isinstance(node, ast.Constant)
+    }
+    assert len(rules) > 100
+    assert rules <= tested
+
+
+def test_the_phases_time_limits_reach_the_programs() -> None:
+    for phase in load(ROOT).phases:
+        assert phase.task.input_data is not None
+        settings = yaml.safe_load((phase.task.input_data / "task.yaml").read_text())
+        assert settings["limits"]["time_limit_s"] == phase.time_limit_s
