@@ -1,0 +1,85 @@
+"""The starting kit as a participant unpacks it: every command of its README works in an empty folder."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bundle_tools.build import KIT
+
+ROOT = Path(__file__).resolve().parents[2]
+SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def kit(tmp_path: Path) -> Path:
+    folder = tmp_path / "kit"
+    ignore = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "starting_kit", folder, ignore=ignore)
+    for name in KIT:
+        shutil.copytree(ROOT / name, folder / name, ignore=ignore)
+    return folder
+
+
+def run_kit(kit: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    call = [sys.executable, "run.py", *arguments]
+    return subprocess.run(call, cwd=kit, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+def test_commands_of_the_readme_work(kit: Path, tmp_path: Path) -> None:
+    blocks = SHELL.findall((kit / "README.md").read_text("utf-8"))
+    # The first block makes an environment; the one that runs these tests has the same packages.
+    assert "pip install" in blocks[0]
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    # A link would lose its environment: Python looks for it beside the path by which it was called.
+    (programs / "python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n', "utf-8")
+    (programs / "python3").chmod(0o755)
+    environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+    script = "\n".join(["set -eu", *blocks[1:]])
+    result = subprocess.run(["sh", "-c", script], cwd=kit, env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("Report: ") == 3
+    by_run = json.loads((kit / "my_run/output/scores.json").read_text("utf-8"))
+    by_hand = json.loads((kit / "by_hand/output/scores.json").read_text("utf-8"))
+    assert {**by_run, "duration_s": 0} == {**by_hand, "duration_s": 0}
+    named = re.findall(
+        r"`((?:input|output)/[\w./]+)`", (kit / "README.md").read_text("utf-8").partition("leaves behind")[2]
+    )
+    assert len(named) == 7
+    assert [name for name in named if not (kit / "my_run" / name).exists()] == []
+
+
+def test_a_submission_without_a_model_says_so(kit: Path) -> None:
+    (kit / "empty").mkdir()
+    result = run_kit(kit, "empty")
+    assert result.returncode == 1
+    assert "model.py" in result.stdout + result.stderr
+    assert "Report: " in result.stdout
+
+
+def test_something_that_is_no_submission_is_refused(kit: Path) -> None:
+    assert "neither a folder nor a zip" in run_kit(kit, "README.md").stderr
+    assert "neither a folder nor a zip" in run_kit(kit, "missing.zip").stderr
+
+
+def test_results_never_replace_other_files(kit: Path) -> None:
+    result = run_kit(kit, "template", "--out", "solutions")
+    assert result.returncode == 2
+    assert "holds other things" in result.stderr
+    assert (kit / "solutions/constant/model.py").is_file()
+
+
+def test_tables_name_what_the_kit_holds(kit: Path) -> None:
+    table = (kit / "README.md").read_text("utf-8").partition("**1.")[0]
+    named = re.findall(
+        r"`([\w./]+)`", "\n".join(line.partition(" | ")[0] for line in table.splitlines() if line.startswith("|"))
+    )
+    assert len(named) >= 9
+    assert [name for name in named if not (kit / name).exists()] == []
