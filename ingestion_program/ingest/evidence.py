@@ -123,6 +123,7 @@ def _check_time(value: object, duration_s: float, problems: list[Problem]) -> We
         f"{bins} weights >= 0, one a second, or a list of [start_s, end_s, weight] inside 0 to {duration_s:.2f} s"
     )
     array = _as_array(value)
+    weights: Weights
     if array is None or array.size == 0 or not np.isfinite(array).all():
         problems.append(_bad("time", "something else, or numbers that are not finite", expected))
         return None

@@ -20,13 +20,12 @@ def read_sound(path: Path, rate: int, duration_s: float) -> Sound | None:
         with av.open(str(path)) as container:
             if not container.streams.audio:
                 return None
-            resampler = av.AudioResampler(format="flt", layout="mono", rate=rate)
-            parts = [
-                np.asarray(piece.to_ndarray(), np.float32).reshape(-1)
-                for frame in container.decode(audio=0)
-                for piece in resampler.resample(frame)
-            ]
-            parts += [np.asarray(piece.to_ndarray(), np.float32).reshape(-1) for piece in resampler.resample(None)]
+            resampler = av.AudioResampler(format="fltp", rate=rate)
+            pieces = [
+                piece for frame in container.decode(audio=0) for piece in resampler.resample(frame)
+            ] + resampler.resample(None)
+            # The mean of the channels: FFmpeg's own mix to mono raises the level of floats by up to 3 dB per pair.
+            parts = [np.asarray(piece.to_ndarray(), np.float32).mean(axis=0) for piece in pieces]
     except (av.error.FFmpegError, OSError, ValueError):
         return None
     if not parts:

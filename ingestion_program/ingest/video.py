@@ -74,19 +74,20 @@ def read_facts(path: Path) -> ClipFacts:
         with av.open(str(path)) as container:
             stream = container.streams.video[0]
             base = stream.time_base
-            stamps = [
-                packet.pts
+            packets = [
+                (packet.pts, packet.duration or 0)
                 for packet in container.demux(stream)
                 if packet.pts is not None and not packet.is_discard and packet.size
             ]
     except (av.error.FFmpegError, IndexError, OSError, ValueError) as error:
         raise UnreadableClip(f"{type(error).__name__} while reading its packets") from error
-    if not stamps or base is None:
+    if not packets or base is None:
         raise UnreadableClip("no frame with a time stamp")
-    times: npt.NDArray[np.float64] = np.unique(np.array(stamps, np.int64)).astype(np.float64) * float(base)
-    times -= times[0]
-    step = float(np.median(np.diff(times))) if len(times) > 1 else 1 / 25
-    duration = float(times[-1]) + step
+    stamps = np.unique(np.array([stamp for stamp, _ in packets], np.int64))
+    times: npt.NDArray[np.float64] = (stamps - stamps[0]).astype(np.float64) * float(base)
+    # Some containers do not say how long the last frame stays.
+    last_s = max(packets)[1] * float(base) or (float(np.median(np.diff(times))) if len(times) > 1 else 1 / 25)
+    duration = float(times[-1]) + last_s
     capture = open_capture(path, threads=1)
     width, height = (int(capture.get(key)) for key in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT))
     # Decided here, before any model is asked, so that such a clip is left out for every submission alike.

@@ -1,0 +1,368 @@
+"""The whole program as a process, on three small clips: what works, and what each mistake of a participant gets."""
+
+import csv
+import hashlib
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import cv2
+import jsonschema
+import psutil
+import pytest
+import yaml
+
+from tests.ingestion.clips import write_clip
+from tests.ingestion.conftest import SETTINGS, Outcome, model_source, run_program, write_phase
+
+Ingest = Callable[..., Outcome]
+
+GOOD = """\
+import numpy as np
+
+class Model:
+    def __init__(self, assets):
+        self.weight = float((assets / "weight.txt").read_text())
+        print("loaded")
+
+    def predict(self, clip):
+        frame = next(clip.frames(count=1, size=(40, 20)))
+        assert frame.shape == (20, 40, 3) and frame.dtype == np.uint8
+        return {"warmth": self.weight, "interview": np.float32(frame.mean() / 255)}
+
+    def explain(self, clip, prediction):
+        frame = clip.frame_at(0.5, size=(355, 200))
+        sound = clip.audio(16000)
+        text = f"Loudness {abs(sound).max():.1f}, {len(clip.transcript)} letters, {clip.frame_count} frames."
+        claims = [{"cue": "smile", "target": "interview", "contribution": 0.5}]
+        return {"text": text, "image": frame, "evidence": {"space": frame.mean(axis=2), "cues": claims}}
+"""
+
+
+def test_a_good_model(ingest: Ingest) -> None:
+    outcome = ingest(GOOD, files={"weight.txt": "0.25"})
+    assert outcome.exit_code == 0, outcome.printed
+    run = outcome.json("run.json")
+    assert run["status"] == "complete"
+    assert run["clips"] == {"total": 3, "ok": 3, "failed": 0, "not_reached": 0, "unreadable": 0}
+    predictions = outcome.predictions()
+    assert list(predictions) == ["c000", "c001", "c002"]
+    assert {row["warmth"] for row in predictions.values()} == {"0.25"}
+    explanations = outcome.lines("explanations.jsonl")
+    assert "11 letters, 50 frames" in explanations[0]["text"]
+    assert "0 letters" in explanations[1]["text"]
+    assert explanations[0]["evidence"]["time"] is None
+    picture = cv2.imread(str(outcome.folder / explanations[0]["image"]))
+    assert picture is not None
+    assert picture.shape == (200, 355, 3)
+    assert "loaded" in (outcome.folder / "model_output.txt").read_text()
+
+
+def test_the_manifest_lists_every_file_with_its_hash(ingest: Ingest) -> None:
+    outcome = ingest(GOOD, files={"weight.txt": "0.25"})
+    files = outcome.json("manifest.json")["files"]
+    present = {path.relative_to(outcome.folder).as_posix() for path in outcome.folder.rglob("*") if path.is_file()}
+    assert set(files) == present - {"manifest.json"}
+    for name, entry in files.items():
+        content = (outcome.folder / name).read_bytes()
+        assert entry == {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
+
+def test_the_records_follow_the_schema(ingest: Ingest) -> None:
+    schema = yaml.safe_load((Path(__file__).resolve().parents[2] / "docs" / "output_format.schema.yaml").read_text())
+    good = ingest(GOOD, files={"weight.txt": "0.25"})
+    bad = ingest(model_source(predict="1 / 0 if clip.transcript else 0"))
+    for outcome in (good, bad):
+        for name in ("run.json", "manifest.json"):
+            jsonschema.validate(outcome.json(name), schema["$defs"][name] | {"$defs": schema["$defs"]})
+        for name in ("explanations.jsonl", "clips.jsonl"):
+            for line in outcome.lines(name):
+                jsonschema.validate(line, schema["$defs"][name] | {"$defs": schema["$defs"]})
+
+
+def test_two_runs_are_alike_in_every_byte_but_for_timings(ingest: Ingest, tmp_path: Path) -> None:
+    first = ingest(GOOD, files={"weight.txt": "0.25"})
+    kept = tmp_path / "kept"
+    shutil.copytree(first.folder, kept)
+    second = ingest(GOOD)
+    for name in ("predictions.csv", "explanations.jsonl", "images/c001.jpg"):
+        assert (kept / name).read_bytes() == (second.folder / name).read_bytes()
+
+
+def test_what_lies_in_the_output_is_removed_and_links_are_not_followed(ingest: Ingest, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "precious.txt").write_text("keep me")
+    output = tmp_path / "output"
+    output.mkdir()
+    (output / "predictions.csv").write_text("planted")
+    (output / "scores.json").write_text("{}")
+    (output / "folder").symlink_to(outside)
+    outcome = ingest(model_source())
+    assert outcome.exit_code == 0
+    assert (outside / "precious.txt").read_text() == "keep me"
+    assert not (output / "scores.json").exists()
+    assert not (output / "folder").exists()
+    assert len(outcome.predictions()) == 3
+
+
+LOADING = {
+    "no_model": (None, {"readme.txt": "hi"}, "model_missing", "readme.txt"),
+    "empty": (None, {}, "model_missing", "empty archive"),
+    "in_a_folder": (None, {"sub/model.py": "x = 1"}, "model_missing", "zip the files of sub"),
+    "wrong_case": (None, {"Model.PY": "x = 1"}, "model_missing", "rename Model.PY"),
+    "metadata": (model_source(), {"metadata": "command: ls"}, "metadata_present", "remove the file metadata"),
+    "syntax": ("class Model:\n  def f(:\n", {}, "syntax_error", "model.py line 2"),
+    "null_byte": ("x = 1\n\x00", {}, "syntax_error", "model.py"),
+    "module": ("import no_such_package", {}, "module_missing", "no_such_package"),
+    "import_raises": ("raise RuntimeError('weights are gone')", {}, "import_raised", "weights are gone"),
+    "import_exits": ("import sys; sys.exit(0)", {}, "import_raised", "SystemExit"),
+    "no_class": ("class Modell: pass", {}, "class_missing", "rename Modell to Model"),
+    "no_constructor": ("class Model:\n  def predict(self, clip): pass", {}, "method_missing", "__init__"),
+    "no_explain": (
+        "class Model:\n  def __init__(self, assets): pass\n  def predict(self, clip): pass",
+        {},
+        "method_missing",
+        "explain(self, clip, prediction)",
+    ),
+    "signature": (
+        "class Model:\n  def __init__(self, assets): pass\n  def predict(self): pass\n  def explain(self, c, p): pass",
+        {},
+        "signature_wrong",
+        "predict(self, clip)",
+    ),
+    "constructor": (
+        "class Model:\n  def __init__(self, assets): open('weights.npz')\n"
+        "  def predict(self, clip): pass\n  def explain(self, c, p): pass",
+        {},
+        "constructor_raised",
+        "assets /",
+    ),
+    "generator": (
+        "class Model:\n  def __init__(self, assets): pass\n  def predict(self, clip): yield 1\n"
+        "  def explain(self, c, p): pass",
+        {},
+        "signature_wrong",
+        "generator",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(LOADING))
+def test_submissions_that_cannot_be_loaded(name: str, ingest: Ingest) -> None:
+    source, files, code, said = LOADING[name]
+    outcome = ingest(source, files=files)
+    assert outcome.exit_code == 1, outcome.printed
+    assert outcome.json("run.json")["status"] == "invalid"
+    assert outcome.run_codes() == [code]
+    assert said in outcome.printed
+    assert said in (outcome.folder / "log.txt").read_text()
+    assert "manifest.json" not in outcome.json("manifest.json")["files"]
+    assert "run.json" in outcome.json("manifest.json")["files"]
+
+
+# The first clip is the one with a transcript: the fault shows only there.
+ON_THE_FIRST = "clip.transcript and "
+ONE_CLIP = {
+    "raises": (f"{ON_THE_FIRST}[][1]", "pass", "model_raised", "line 6"),
+    "exits": (f"import sys; {ON_THE_FIRST}sys.exit(0)", "pass", "model_raised", "SystemExit"),
+    "ends": (f"import os; {ON_THE_FIRST}os._exit(0)", "pass", "crashed", "by itself (exit 0)"),
+    "crashes": (f"import os; {ON_THE_FIRST}os.abort()", "pass", "crashed", "SIGABRT"),
+    "hangs": (f"import time; {ON_THE_FIRST}time.sleep(60)", "pass", "timeout", "no answer after"),
+    "nothing": ("\n        if clip.transcript: return None", "pass", "prediction_type", "None"),
+    "missing": ("\n        if clip.transcript: return {'warmth': 0.5}", "pass", "target_missing", "interview"),
+    "nan": (
+        "\n        if clip.transcript: return {'warmth': float('nan'), 'interview': 0.5}",
+        "pass",
+        "target_not_finite",
+        "warmth",
+    ),
+    "range": (
+        "\n        if clip.transcript: return {'warmth': 1.5, 'interview': 0.5}",
+        "pass",
+        "target_out_of_range",
+        "1.5",
+    ),
+    "bad_request": (f"{ON_THE_FIRST}list(clip.frames(count=-1))", "pass", "model_raised", "count is -1"),
+    "too_long": (f"{ON_THE_FIRST}list(clip.frames(count=2.5))", "pass", "model_raised", "count is 2.5"),
+}
+
+
+@pytest.fixture(scope="session")
+def hasty_phase(numbered_clip: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three clips with three seconds a call."""
+    settings = {**SETTINGS, "limits": {**SETTINGS["limits"], "call_s": 3}}
+    return write_phase(tmp_path_factory.mktemp("hasty") / "input", [numbered_clip] * 3, settings)
+
+
+@pytest.mark.parametrize("name", sorted(ONE_CLIP))
+def test_a_failing_clip_costs_only_itself(name: str, ingest: Ingest, hasty_phase: Path) -> None:
+    predict, explain, code, said = ONE_CLIP[name]
+    outcome = ingest(model_source(predict=predict, explain=explain), input_data=hasty_phase)
+    assert outcome.exit_code == 0, outcome.printed
+    assert [line["status"] for line in outcome.lines("clips.jsonl")] == ["failed", "ok", "ok"]
+    assert outcome.clip_codes(0) == [code]
+    assert said in outcome.printed
+    assert list(outcome.predictions()) == ["c001", "c002"]
+    assert [line["clip_id"] for line in outcome.lines("explanations.jsonl")] == ["c001", "c002"]
+
+
+EXPLANATIONS = {
+    "raises": ("1 / 0", "model_raised"),
+    "empty_text": ("return {'text': ''}", "text_short"),
+    "no_text": ("return {}", "text_missing"),
+    "wrong_image": (
+        "import numpy as np; return {'text': 'x' * 30, 'image': np.zeros((9, 9, 3), np.uint8)}",
+        "image_shape",
+    ),
+    "wrong_evidence": ("return {'text': 'x' * 30, 'evidence': {'time': [1]}}", "evidence_invalid"),
+    "ends": ("import os; os._exit(3)", "crashed"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(EXPLANATIONS))
+def test_a_bad_explanation_leaves_the_prediction(name: str, ingest: Ingest) -> None:
+    statement, code = EXPLANATIONS[name]
+    outcome = ingest(model_source(explain=f"if clip.transcript:\n            {statement}"))
+    assert outcome.exit_code == 0, outcome.printed
+    assert outcome.clip_codes(0) == [code]
+    assert len(outcome.predictions()) == 3
+    assert len(outcome.lines("explanations.jsonl")) == 3
+
+
+@pytest.mark.parametrize("statement", ["1 / 0", "return None", "return {'warmth': 2, 'interview': 3}"])
+def test_the_same_failure_on_every_clip_is_no_result(statement: str, ingest: Ingest) -> None:
+    outcome = ingest(model_source(predict=statement))
+    assert outcome.exit_code == 1
+    assert outcome.run_codes() == ["every_clip_failed"]
+
+
+def test_a_model_that_always_dies_is_started_only_so_often(ingest: Ingest) -> None:
+    outcome = ingest(model_source(predict="import os; os._exit(1)"))
+    assert outcome.json("run.json")["restarts"] == 2
+    assert outcome.exit_code == 1
+
+
+def test_unreadable_clips_are_the_organisers_fault_and_cost_nobody(
+    numbered_clip: Path, tmp_path: Path, ingest: Ingest
+) -> None:
+    rubbish = tmp_path / "rubbish.mp4"
+    rubbish.write_bytes(b"no video at all")
+    folder = write_phase(tmp_path / "input", [numbered_clip, rubbish, numbered_clip])
+    outcome = ingest(model_source(), input_data=folder)
+    assert outcome.exit_code == 0
+    assert [line["status"] for line in outcome.lines("clips.jsonl")] == ["ok", "unreadable", "ok"]
+    assert outcome.lines("clips.jsonl")[1]["problems"][0]["fault"] == "organiser"
+    assert outcome.json("run.json")["clips"]["failed"] == 0
+
+
+def test_changed_clips_stop_the_run(numbered_clip: Path, tmp_path: Path, ingest: Ingest) -> None:
+    folder = write_phase(tmp_path / "input", [numbered_clip])
+    with (folder / "clips" / "c000.mp4").open("ab") as file:
+        file.write(b"x")
+    outcome = ingest(model_source(), input_data=folder)
+    assert outcome.exit_code == 2
+    assert outcome.run_codes() == ["clip_changed"]
+    assert outcome.json("run.json")["problems"][0]["fault"] == "organiser"
+
+
+def test_time_runs_out_in_an_orderly_way(numbered_clip: Path, tmp_path: Path) -> None:
+    settings = {**SETTINGS, "limits": {**SETTINGS["limits"], "time_limit_s": 6}}  # a budget of 3 s
+    folder = write_phase(tmp_path / "input", [numbered_clip] * 6, settings)
+    submission = tmp_path / "submission"
+    submission.mkdir()
+    (submission / "model.py").write_text(model_source(predict="import time; time.sleep(1)"))
+    outcome = run_program(folder, submission, tmp_path / "output")
+    assert outcome.exit_code == 0
+    run = outcome.json("run.json")
+    assert run["status"] == "partial"
+    assert run["duration_s"] < 5
+    assert 1 <= run["clips"]["ok"] <= 2
+    assert run["clips"]["ok"] + run["clips"]["not_reached"] == 6
+    assert len(outcome.lines("clips.jsonl")) == 6
+    assert outcome.run_codes() == ["time_budget"]
+
+
+def test_frames_stay_as_they_were_for_as_long_as_they_are_kept(ingest: Ingest) -> None:
+    source = """\
+import numpy as np
+kept = []
+
+def number(frame):
+    centres = ((np.arange(10) + 0.5) * frame.shape[1] / 10).astype(int)
+    return int(((frame[:, centres].mean(axis=(0, 2)) > 128) * (1 << np.arange(10))).sum())
+
+class Model:
+    def __init__(self, assets): pass
+
+    def predict(self, clip):
+        kept.extend(clip.frames(count=5))
+        kept.append(clip.frame_at(1.0)[10:20, :, 1:])     # a view of a view
+        kept.extend(clip.frames(size=(1500, 1200)))       # 50 x 5.4 MB: streamed through a ring
+        first = iter(clip.frames())
+        next(first)                                       # left in the middle
+        pair = list(zip(clip.frames(count=3), clip.frames(count=3, size=(60, 40)), strict=True))
+        assert [number(a) for a, b in pair] == [number(b) for a, b in pair] == [8, 25, 41]
+        return {"warmth": 0.5, "interview": 0.5}
+
+    def explain(self, clip, prediction):
+        expected = [5, 15, 25, 35, 45, None, *range(50)]
+        for position, frame in enumerate(kept):
+            wanted = expected[position % 56]
+            assert not frame.flags.writeable
+            assert wanted is None or number(frame) == wanted, (position, number(frame), wanted)
+        del kept[10:]
+        return {"text": "All frames are as they were."}
+"""
+    outcome = ingest(source.replace("del kept[10:]", "del kept[112:]"))
+    assert outcome.exit_code == 0, outcome.printed
+    assert [line["text"] for line in outcome.lines("explanations.jsonl")] == ["All frames are as they were."] * 3
+
+
+def test_the_log_is_short_however_many_clips_fail(numbered_clip: Path, tmp_path: Path) -> None:
+    short = write_clip(tmp_path / "short.mp4", 3)
+    folder = write_phase(tmp_path / "input", [short] * 260)
+    submission = tmp_path / "submission"
+    submission.mkdir()
+    (submission / "model.py").write_text(
+        model_source(predict="self.n = getattr(self, 'n', 0) + 1; assert self.n % 2, f'number {self.n}'")
+    )
+    outcome = run_program(folder, submission, tmp_path / "output")
+    assert outcome.exit_code == 0
+    lines = (outcome.folder / "log.txt").read_text().splitlines()
+    assert len(lines) <= 200
+    assert "complete" in lines[-1]
+    assert outcome.printed.splitlines() == lines
+
+
+def test_no_process_and_no_scratch_folder_is_left(
+    ingest: Ingest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    note = tmp_path / "pid"
+    source = model_source(
+        predict=f"import subprocess; p = subprocess.Popen(['sleep', '100']); open({str(note)!r}, 'w').write(str(p.pid))"
+    )
+    outcome = ingest(source)
+    assert outcome.exit_code == 0
+    assert not list(scratch.iterdir())
+    left = [process for process in psutil.process_iter(["pid", "status"]) if process.pid == int(note.read_text())]
+    # Where nobody collects orphans, a dead process stays listed as a zombie.
+    assert all(process.info["status"] == psutil.STATUS_ZOMBIE for process in left)
+
+
+def test_predictions_do_not_depend_on_the_order_of_clips(numbered_clip: Path, tmp_path: Path) -> None:
+    other = write_clip(tmp_path / "other.mp4", 30)
+    folder = write_phase(tmp_path / "input", [numbered_clip, other, numbered_clip])
+    rows = list(csv.reader((folder / "clips.csv").open(newline="")))
+    submission = tmp_path / "submission"
+    submission.mkdir()
+    (submission / "model.py").write_text(GOOD)
+    (submission / "weight.txt").write_text("0.5")
+    forward = run_program(folder, submission, tmp_path / "forward").predictions()
+    (folder / "clips.csv").write_text("".join(",".join(row) + "\n" for row in [rows[0], *rows[:0:-1]]))
+    backward = run_program(folder, submission, tmp_path / "backward").predictions()
+    assert forward == backward
+    assert list(forward) == list(backward)[::-1]

@@ -1,0 +1,124 @@
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ingest.data import read_clips
+from ingest.errors import IngestionError
+from ingest.settings import read_task
+from tests.ingestion.conftest import SETTINGS, write_phase
+
+
+def write(folder: Path, settings: object) -> Path:
+    path = folder / "task.yaml"
+    path.write_text(settings if isinstance(settings, str) else yaml.safe_dump(settings))
+    return path
+
+
+def changed(key: str, value: object) -> dict[str, Any]:
+    settings = copy.deepcopy(SETTINGS)
+    *parents, last = key.split(".")
+    place = settings
+    for parent in parents:
+        place = place[parent]
+    if value is None:
+        del place[last]
+    else:
+        place[last] = value
+    return settings
+
+
+def test_valid_settings(tmp_path: Path) -> None:
+    task = read_task(write(tmp_path, SETTINGS))
+    assert [target.name for target in task.targets] == ["warmth", "interview"]
+    assert task.explanation.cues == ("smile", "gaze")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("format_version", 2),
+        ("task", ""),
+        ("data_version", None),
+        ("seed", 1.5),
+        ("clips", None),
+        ("targets", []),
+        ("targets", [{"name": "a", "minimum": 1, "maximum": 0}]),
+        ("targets", [{"name": "a", "minimum": 0, "maximum": float("nan")}]),
+        ("targets", [{"name": "a", "minimum": 0, "maximum": 1}] * 2),
+        ("limits.time_limit_s", 0),
+        ("limits.call_s", "30"),
+        ("limits.restarts", True),
+        ("explanation.text.maximum_chars", None),
+        ("explanation.image.width", 0),
+        ("explanation.evidence.grid.rows", 0.5),
+        ("explanation.evidence.cues", ["a", "a"]),
+        ("explanation.evidence.cues", "smile"),
+        ("feedback.model_output", "no"),
+    ],
+)
+def test_each_wrong_key_is_named(key: str, value: object, tmp_path: Path) -> None:
+    with pytest.raises(IngestionError) as caught:
+        read_task(write(tmp_path, changed(key, value)))
+    assert any(key.partition("[")[0] in problem.where for problem in caught.value.problems)
+    assert {problem.fault for problem in caught.value.problems} == {"organiser"}
+
+
+def test_all_problems_come_at_once(tmp_path: Path) -> None:
+    settings = changed("seed", "x")
+    settings["limits"]["call_s"] = -1
+    del settings["task"]
+    with pytest.raises(IngestionError) as caught:
+        read_task(write(tmp_path, settings))
+    assert len(caught.value.problems) == 3
+
+
+@pytest.mark.parametrize("text", ["", "- a\n- b", "a: [", "\x00", "!!python/object/apply:os.system [ls]"])
+def test_files_that_are_no_settings(text: str, tmp_path: Path) -> None:
+    with pytest.raises(IngestionError):
+        read_task(write(tmp_path, text))
+
+
+def problems_of(folder: Path) -> list[str]:
+    task = read_task(folder / "task.yaml")
+    with pytest.raises(IngestionError) as caught:
+        read_clips(folder, task)
+    return sorted(problem.code for problem in caught.value.problems)
+
+
+def test_what_is_wrong_with_the_clips_is_said_at_once(numbered_clip: Path, tmp_path: Path) -> None:
+    folder = write_phase(tmp_path / "input", [numbered_clip] * 4)
+    (folder / "clips" / "c000.mp4").unlink()
+    (folder / "clips" / "c001.mp4").write_bytes(b"changed")
+    table = (folder / "clips.csv").read_text()
+    digest = "0" * 64
+    extra = [f"c003,clips/c003.mp4,{digest}", f"../x,clips/c003.mp4,{digest}", f"c004,../../x,{digest}", "c005,short"]
+    (folder / "clips.csv").write_text(table + "\n".join(extra) + "\n")
+    (folder / "transcripts.json").write_text("[1]")
+    assert problems_of(folder) == [
+        "clip_changed",
+        "clip_id",
+        "clip_missing",
+        "clip_path",
+        "clip_twice",
+        "clips_row",
+        "transcripts_unreadable",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [("", "clips_header"), ("id,file\n", "clips_header"), ("clip_id,file,sha256\n", "clips_empty")]
+)
+def test_clip_lists_that_are_no_lists(text: str, code: str, numbered_clip: Path, tmp_path: Path) -> None:
+    folder = write_phase(tmp_path / "input", [numbered_clip])
+    (folder / "clips.csv").write_text(text)
+    assert problems_of(folder) == [code]
+
+
+def test_byte_order_mark_and_windows_line_ends_are_fine(numbered_clip: Path, tmp_path: Path) -> None:
+    folder = write_phase(tmp_path / "input", [numbered_clip])
+    text = (folder / "clips.csv").read_text().replace("\n", "\r\n")
+    (folder / "clips.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert len(read_clips(folder, read_task(folder / "task.yaml"))) == 1
