@@ -171,16 +171,18 @@ def _committed(arguments: argparse.Namespace) -> int:
 
 
 def _count(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise ValueError
-    return number
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected a whole number such as 240; found {text!r}")
+    return int(text)
 
 
 def _moment(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
-    if moment.tzinfo is not None:
-        raise ValueError
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is not None:
+        raise argparse.ArgumentTypeError(f'expected UTC without a zone, such as "2026-12-01 12:00:00"; found {text!r}')
     return moment
 
 

@@ -47,7 +47,7 @@ fi
 echo "Installing the locked packages into .venv. This takes about a minute and needs the network the first time."
 .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r "$lock" || fail \
     "" "The packages of $lock could not be installed, as shown above." \
-    "Check the network and the free space (about 1 GB), then run the same command again."
+    "Check the network and the free space (1.5 GB), then run the same command again."
 .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e . || fail \
     "" "The bundle command could not be installed, as shown above."
 echo "$wanted" >"$stamp"

@@ -1,0 +1,72 @@
+"""`bundle data synth`, the training set of a build, and the progress bar."""
+
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from bundle_tools.cli import main
+
+BAR = """
+from bundle_tools.console import progress_bar
+with progress_bar("clips") as progress:
+    for done in range(3):
+        if progress is not None:
+            progress(done + 1, 3)
+"""
+
+
+@pytest.mark.slow
+def test_a_labelled_set_is_made_once_and_never_over_something(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "set"
+    arguments = ["data", "synth", "--clips", "2", "--seed", "5", "--out", str(out)]
+    assert main(arguments) == 0
+    assert {path.name for path in out.iterdir()} >= {"clips", "labels.csv", "transcripts.json"}
+    assert len(list((out / "clips").glob("*.mp4"))) == 2
+    assert main(arguments) == 1
+    assert "empty or new" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_build_packs_the_training_set_and_keeps_it(tiny: Path) -> None:
+    out = tiny.parent / "bundle.zip"
+    arguments = ["build", "--bundle", str(tiny), "--out", str(out), "--training-clips", "2"]
+    assert main(arguments) == 0
+    with zipfile.ZipFile(out) as opened:
+        assert sum(name.startswith("public_data/clips/") for name in opened.namelist()) == 2
+    first = out.read_bytes()
+    kept = tiny / "build" / "training-2-1" / "labels.csv"
+    before = kept.stat().st_mtime_ns
+    assert main(arguments) == 0
+    assert kept.stat().st_mtime_ns == before
+    assert out.read_bytes() == first
+
+
+@pytest.mark.parametrize("argument", ["-1", "many", "1.5"])
+def test_a_count_that_is_none_is_named(argument: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["data", "synth", "--clips", argument, "--seed", "1", "--out", "x"])
+    assert f"expected a whole number such as 240; found '{argument}'" in capsys.readouterr().err
+
+
+def test_the_progress_bar_shows_on_a_terminal() -> None:
+    parent, child = pty.openpty()
+    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    subprocess.run([sys.executable, "-c", BAR], stderr=child, check=True)
+    assert b"clips:" in os.read(parent, 10_000)
+    os.close(parent)
+    os.close(child)
+
+
+def test_the_progress_bar_is_silent_elsewhere() -> None:
+    done = subprocess.run([sys.executable, "-c", BAR], capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (b"", b"")
