@@ -144,8 +144,9 @@ def ccc(sums: Moments) -> Array:
     spread_t = sums.tt - sums.t * mean_t
     spread_p = sums.pp - 2 * mean_t * sums.p + mean_t**2 * sums.ok
     spread = spread_t + spread_p
-    perfect = (sums.squared_error <= _NO_SPREAD).astype(np.float64)
-    return np.clip(_ratio(spread - sums.squared_error, spread, perfect), -1, 1)
+    # No spread at all: every prediction equals the one truth, or there is an error because clips failed.
+    extreme = np.where(sums.squared_error <= _NO_SPREAD, 1.0, -1.0)
+    return np.clip(_ratio(spread - sums.squared_error, spread, extreme), -1, 1)
 
 
 def pearson(sums: Moments) -> Array:

@@ -22,7 +22,7 @@ TRAITS = ("extraversion", "agreeableness", "conscientiousness", "emotional_stabi
 NAMES = (*TRAITS, "interview")
 
 
-def task_settings(**changes: Any) -> dict[str, Any]:
+def task_settings(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 - any settings key
     """Settings of a practice phase; keyword arguments replace top-level keys."""
     targets = [
         {"name": name, "title": name.replace("_", " ").capitalize(), "minimum": 0.0, "maximum": 1.0, "constant": 0.5}
@@ -82,7 +82,7 @@ def make_case(
     sources: Sequence[str] | None = None,
     statuses: Sequence[str] | None = None,
     seed: int = 0,
-    **settings: Any,
+    **settings: Any,  # noqa: ANN401 - any settings key
 ) -> Case:
     """A run over ``clips`` clips; without arrays, noisy predictions of random labels, two clips a source."""
     rng = np.random.default_rng(seed)

@@ -1,0 +1,324 @@
+"""Every bad input is named: where it is, what was found, and whose it is; all of them at once."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from score.pipeline import main
+from tests.scoring.conftest import Score
+from tests.scoring.factory import make_case, make_input, write_manifest
+
+Change = Callable[[Path], object]
+
+
+def text_change(name: str, old: str, new: str, *, relist: bool = True) -> Change:
+    def change(root: Path) -> None:
+        path = root / name
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new, 1))
+        if relist:
+            write_manifest(root / "res")
+
+    return change
+
+
+def replace_file(name: str, data: str | bytes) -> Change:
+    def change(root: Path) -> None:
+        (root / name).write_bytes(data.encode() if isinstance(data, str) else data)
+        write_manifest(root / "res")
+
+    return change
+
+
+def remove(name: str) -> Change:
+    def change(root: Path) -> None:
+        (root / name).unlink()
+        write_manifest(root / "res")
+
+    return change
+
+
+def swap_picture(root: Path) -> None:
+    first, second, *_ = sorted((root / "res" / "images").iterdir())
+    size = second.stat().st_size
+    first.write_bytes((second.read_bytes() + bytes(size))[: first.stat().st_size])
+
+
+def edit_label(line: int, column: int, value: str) -> Change:
+    def change(root: Path) -> None:
+        path = root / "ref" / "labels.csv"
+        rows = [row.split(",") for row in path.read_text().split()]
+        rows[line - 1][column] = value
+        path.write_text("\n".join(",".join(row) for row in rows) + "\n")
+
+    return change
+
+
+def edit_lines(name: str, edit: Callable[[list[str]], list[str]]) -> Change:
+    def change(root: Path) -> None:
+        path = root / name
+        path.write_text("".join(edit(path.read_text().splitlines(keepends=True))))
+        write_manifest(root / "res")
+
+    return change
+
+
+LABELS = "ref/labels.csv"
+SETTINGS = "ref/task.yaml"
+
+# change, exit code, words of the message
+TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
+    "no settings": (lambda root: (root / SETTINGS).unlink(), 2, ("task.yaml", "no such file")),
+    "settings are no YAML": (replace_file(SETTINGS, "a: [\n"), 2, ("task.yaml", "line")),
+    "settings are a list": (replace_file(SETTINGS, "- 1\n"), 2, ("task.yaml", "a mapping")),
+    "a key twice": (replace_file(SETTINGS, "task: a\ntask: b\n"), 2, ("task.yaml", "'task' stands twice")),
+    "an unknown key": (text_change(SETTINGS, "main_target:", "colour: 1\nmain_target:"), 2, ("colour", "not known")),
+    "weights": (text_change(SETTINGS, "text: 0.6", "text: 0.7"), 2, ("coverage", "sum is 1.1")),
+    "main target": (text_change(SETTINGS, "main_target: interview", "main_target: luck"), 2, ("main_target", "'luck'")),
+    "truth without clips": (text_change(SETTINGS, "clips: true", "clips: false"), 2, ("report, truth",)),
+    "range": (text_change(SETTINGS, "maximum: 1.0", "maximum: 0.0"), 2, ("targets 1", "minimum below maximum")),
+    "no labels": (lambda root: (root / LABELS).unlink(), 2, ("labels-unreadable",)),
+    "empty labels": (replace_file(LABELS, ""), 2, ("labels.csv, line 1", "no column clip_id, source_id")),
+    "labels, header only": (edit_lines(LABELS, lambda lines: lines[:1]), 2, ("labels-empty",)),
+    "labels in Latin 1": (replace_file(LABELS, b"clip_id,\xe9\n"), 2, ("labels-encoding", "byte 8")),
+    "unknown column": (text_change(LABELS, "openness", "opennes"), 2, ("'opennes'", "no column openness")),
+    "short row": (edit_lines(LABELS, lambda lines: [*lines[:3], "c1,p,0.1\n", *lines[3:]]), 2, ("line 4", "3 cells")),
+    "clip twice": (edit_lines(LABELS, lambda lines: [*lines, lines[1]]), 2, ("label-duplicate", "line 14", "line 2")),
+    "label missing": (edit_label(3, 4, ""), 2, ("label-missing", "line 3, conscientiousness")),
+    "label NaN": (edit_label(4, 2, "nan"), 2, ("label-not-a-number", "line 4, extraversion")),
+    "label text": (edit_label(4, 2, "high"), 2, ("label-not-a-number", "line 4, extraversion")),
+    "label out of range": (edit_label(5, 7, "1.5"), 2, ("label-out-of-range", "line 5, interview", "0 to 1")),
+    "bad clip id": (edit_label(2, 0, "../c"), 2, ("labels-clip-id", "line 2")),
+    "no source": (edit_label(2, 1, ""), 2, ("labels-source", "line 2")),
+    "clip without label": (edit_lines(LABELS, lambda lines: lines[:-1]), 2, ("label-missing", "no row in labels.csv")),
+    "other data": (text_change("res/run.json", "test-1", "test-2"), 2, ("version-mismatch", "test-2")),
+    "other task": (text_change("res/run.json", '"practice"', '"final"'), 2, ("version-mismatch", "final")),
+    "no run record": (
+        remove("res/run.json"),
+        1,
+        ("run.json", "not in the manifest"),
+    ),
+    "run record is no JSON": (replace_file("res/run.json", "{"), 1, ("run.json", "not JSON")),
+    "run record with NaN": (text_change("res/run.json", "31.2", "NaN"), 1, ("run.json", "NaN")),
+    "manifest is no JSON": (
+        lambda root: (root / "res/manifest.json").write_text("[" * 99_999),
+        1,
+        ("manifest.json", "nesting that is too deep"),
+    ),
+    "changed after listing": (
+        text_change("res/predictions.csv", "clip_id", "clip_iD", relist=False),
+        1,
+        ("predictions.csv", "another content"),
+    ),
+    "a picture changed after listing": (swap_picture, 1, ("images/", "another content")),
+    "longer than listed": (
+        lambda root: (root / "res/log.txt").write_text("a longer log\n"),
+        1,
+        ("log.txt", "13 bytes instead of 6"),
+    ),
+    "listed but gone": (lambda root: (root / "res/log.txt").unlink(), 1, ("log.txt", "no regular file")),
+    "no predictions": (
+        remove("res/predictions.csv"),
+        1,
+        ("predictions.csv", "not in the manifest"),
+    ),
+    "other columns": (text_change("res/predictions.csv", "openness", "luck"), 1, ("predictions.csv, line 1",)),
+    "prediction NaN": (
+        edit_lines("res/predictions.csv", lambda lines: [*lines[:2], "cx,nan,0,0,0,0,0\n", *lines[2:]]),
+        1,
+        ("predictions.csv, line 3", "not finite"),
+    ),
+    "prediction out of range": (
+        edit_lines("res/predictions.csv", lambda lines: [*lines[:2], "cx,1.2,0,0,0,0,0\n", *lines[2:]]),
+        1,
+        ("predictions.csv, line 3", "out of range"),
+    ),
+    "prediction twice": (
+        edit_lines("res/predictions.csv", lambda lines: [*lines, lines[1]]),
+        1,
+        ("predictions.csv, line 14", "second time"),
+    ),
+    "record with two equal keys": (
+        text_change("res/clips.jsonl", '"status": "ok"', '"status": "failed", "status": "ok"'),
+        1,
+        ("clips.jsonl, line 1", "twice"),
+    ),
+    "broken record in the middle": (
+        edit_lines("res/clips.jsonl", lambda lines: ["{\n", *lines]),
+        1,
+        ("clips.jsonl, line 1", "not JSON"),
+    ),
+    "unknown status": (text_change("res/clips.jsonl", '"ok"', '"fine"'), 1, ("clips.jsonl, line 1", "status")),
+}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_is_named(score: Score, name: str) -> None:
+    change, code, words = TABLE[name]
+    done = score(make_case(), change)
+    assert (done.code, (done.out / "scores.json").exists()) == (code, False), done.log
+    for word in words:
+        assert word in done.log
+        assert word in done.page.replace("&#39;", "'")
+    assert "Traceback" not in done.log
+    assert str(done.out.parent) not in done.log + done.page
+
+
+def test_all_problems_at_once(score: Score) -> None:
+    def change(root: Path) -> None:
+        edit_label(2, 3, "")(root)
+        edit_label(7, 5, "2")(root)
+        edit_label(9, 0, "c 1")(root)
+
+    log = score(make_case(), change).log
+    assert all(place in log for place in ("line 2, agreeableness", "line 7, emotional_stability", "line 9"))
+
+
+@pytest.mark.parametrize("left", [[], ["metadata"]])
+def test_nothing_left_is_nobodys_low_score(score: Score, left: list[str]) -> None:
+    def empty(root: Path) -> None:
+        results = root / "res"
+        for path in sorted(results.rglob("*"), reverse=True):
+            path.rmdir() if path.is_dir() else path.unlink()
+        for name in left:
+            (results / name).write_text("ingestionExitCode: 137\n")
+
+    done = score(make_case(), empty)
+    assert done.code == 1
+    assert "The prediction step left no results." in done.log
+    assert ("137" in done.page) == bool(left)
+
+
+def test_no_results_folder(score: Score) -> None:
+    done = score(make_case(), lambda root: (root / "res").rename(root / "elsewhere"))
+    assert (done.code, "left no results" in done.page) == (1, True)
+
+
+def test_an_invalid_submission_is_told_why(score: Score) -> None:
+    problem = {
+        "code": "class-missing",
+        "stage": "load",
+        "where": "model.py",
+        "found": "no class <Model>",
+        "expected": "a class Model",
+        "fix": "call it Model",
+        "severity": "error",
+        "fault": "participant",
+    }
+    done = score(make_case(), run_status("invalid", [problem]))
+    assert done.code == 1
+    assert "What to correct in the submission" in done.page
+    assert "no class &lt;Model&gt;" in done.page
+    assert "call it Model" in done.log
+
+
+def test_an_organisers_error_is_not_the_participants(score: Score) -> None:
+    done = score(make_case(), run_status("organiser_error", []))
+    assert done.code == 2
+    assert "not a judgement of the submission" in done.page
+
+
+def run_status(status: str, problems: list[dict[str, Any]]) -> Change:
+    def change(root: Path) -> None:
+        path = root / "res" / "run.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"status": status, "problems": problems}))
+        for name in ("predictions.csv", "explanations.jsonl", "clips.jsonl"):
+            (root / "res" / name).unlink()
+        write_manifest(root / "res")
+
+    return change
+
+
+@pytest.mark.parametrize("name", ["predictions.csv", "explanations.jsonl", "clips.jsonl"])
+def test_a_last_record_cut_off_costs_that_clip_alone(score: Score, name: str) -> None:
+    whole = score(make_case()).scores
+
+    def cut(root: Path) -> None:
+        path = root / "res" / name
+        path.write_text(path.read_text()[:-9])
+        write_manifest(root / "res")
+
+    done = score(make_case(), cut)
+    assert done.code == 0, done.log
+    assert done.scores["failed_clips"] == (0 if name == "explanations.jsonl" else 1)
+    assert done.scores["coverage"] < whole["coverage"]
+    assert f"{name}, line" in done.page
+
+
+@pytest.mark.parametrize("kind", ["link", "directory link", "fifo"])
+def test_special_files_are_refused_without_being_opened(score: Score, kind: str) -> None:
+    def swap(root: Path) -> None:
+        path = root / "res" / "log.txt"
+        if kind == "directory link":
+            (root / "res" / "images").rename(root / "pictures")
+            (root / "res" / "images").symlink_to(root / "pictures")
+            return
+        path.unlink()
+        if kind == "fifo":
+            os.mkfifo(path)
+        else:
+            (root / "log.txt").write_text("a log\n")
+            path.symlink_to(root / "log.txt")
+
+    done = score(make_case(), swap)
+    assert (done.code, "no regular file" in done.log) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "name", ["../ref/labels.csv", "/etc/passwd", "images/../../ref/task.yaml", "a/b/c.txt", ".x", ""]
+)
+def test_unsafe_paths_are_refused(score: Score, name: str) -> None:
+    def add(root: Path) -> None:
+        path = root / "res" / "manifest.json"
+        manifest = json.loads(path.read_text())
+        manifest["files"][name] = manifest["files"]["log.txt"]
+        path.write_text(json.dumps(manifest))
+
+    done = score(make_case(), add)
+    assert (done.code, "unsafe path" in done.log) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "dress",
+    [
+        lambda text: "\ufeff" + text,
+        lambda text: text.replace("\r\n", "\n").replace("\n", "\r\n"),
+        lambda text: text.replace("\r\n", "\n").rstrip("\n"),
+        lambda text: text.replace("\r\n", "\n") + "\n\n",
+    ],
+)
+def test_labels_from_any_editor_are_read(score: Score, dress: Callable[[str], str]) -> None:
+    def change(root: Path) -> None:
+        path = root / LABELS
+        path.write_bytes(dress(path.read_bytes().decode()).encode())
+
+    before = score(make_case()).scores
+    assert score(make_case(), change).scores == before
+
+
+def test_ids_that_look_like_numbers_stay_texts(score: Score) -> None:
+    case = make_case(clips=4)
+    case.clip_ids = ["1", "001", "1e0", "NA"]
+    assert score(case).scores["failed_clips"] == 0
+
+
+def test_a_reference_clip_that_was_not_run_counts_as_worst(score: Score, tmp_path: Path) -> None:
+    done = score(make_case(clips=4, statuses=["ok", "ok", "ok", "missing"]))
+    assert done.scores["failed_clips"] == 1
+    assert "clips-missing" in done.log
+    assert make_input(tmp_path / "again", make_case()).exists()
+
+
+def test_all_clips_unreadable_is_the_organisers_fault(score: Score) -> None:
+    assert score(make_case(clips=2, statuses=["unreadable"] * 2)).code == 2
+
+
+def test_too_many_arguments() -> None:
+    assert main(["a", "b", "c"]) == 2

@@ -1,0 +1,157 @@
+"""Metrics: properties first, then worked numbers, then agreement with scikit-learn and SciPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import pearsonr
+from sklearn.metrics import mean_absolute_error, r2_score
+
+from score.metrics import METRICS, Moments, coverage, moments
+
+Array = NDArray[np.float64]
+UNIT = st.floats(0, 1, width=32).map(lambda value: round(value, 3))
+PAIRS = st.integers(2, 12).flatmap(
+    lambda n: st.tuples(arrays(float, (n, 1), elements=UNIT), arrays(float, (n, 1), elements=UNIT))
+)
+# Failing a clip can never raise these; a correlation can be raised by removing a good clip, and is in no column.
+MONOTONE = [name for name in METRICS if name != "pearson"]
+CONSTANT = np.array([0.5])
+
+
+def sums(truth: ArrayLike, prediction: ArrayLike, constant: Array = CONSTANT) -> Moments:
+    t, p = np.array(truth, float), np.array(prediction, float)
+    if t.ndim == 1:
+        t, p = t[:, None], p[:, None]
+    return moments(t, p, constant, np.ones(len(t))).weighted(np.ones((1, len(t))))
+
+
+def value(name: str, truth: ArrayLike, prediction: ArrayLike, constant: Array = CONSTANT) -> float:
+    return float(METRICS[name](sums(truth, prediction, constant))[0, 0])
+
+
+def spread(values: Array) -> float:
+    return float(np.ptp(values))
+
+
+@pytest.mark.parametrize("name", METRICS)
+@given(pair=PAIRS, data=st.data())
+def test_order_of_clips_changes_nothing(name: str, pair: tuple[Array, Array], data: st.DataObject) -> None:
+    truth, prediction = pair
+    order = data.draw(st.permutations(range(len(truth))))
+    assert value(name, truth[order], prediction[order]) == pytest.approx(value(name, truth, prediction), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", METRICS)
+@given(pair=PAIRS)
+def test_values_stay_in_bounds(name: str, pair: tuple[Array, Array]) -> None:
+    low = {"accuracy": 0.0, "r2": -np.inf}.get(name, -1.0)
+    assert low <= value(name, *pair) <= 1
+
+
+@pytest.mark.parametrize("name", METRICS)
+@given(pair=PAIRS)
+def test_perfect_is_best(name: str, pair: tuple[Array, Array]) -> None:
+    truth, prediction = pair
+    perfect = value(name, truth, truth)
+    assert perfect >= value(name, truth, prediction) - 1e-9
+    if spread(truth) > 0:
+        assert perfect == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", MONOTONE)
+@given(pair=PAIRS, data=st.data())
+def test_failing_one_more_clip_never_pays(name: str, pair: tuple[Array, Array], data: st.DataObject) -> None:
+    truth, prediction = pair
+    failed = data.draw(st.lists(st.integers(0, len(truth) - 1), min_size=1, unique=True))
+    before, after = prediction.copy(), prediction.copy()
+    before[failed[1:]] = np.nan
+    after[failed] = np.nan
+    assert value(name, truth, after) <= value(name, truth, before) + 1e-9
+
+
+@pytest.mark.parametrize("name", METRICS)
+@given(pair=PAIRS)
+def test_turning_the_scale_round_changes_nothing(name: str, pair: tuple[Array, Array]) -> None:
+    truth, prediction = pair
+    turned = value(name, 1 - truth, 1 - prediction, 1 - CONSTANT)
+    assert turned == pytest.approx(value(name, truth, prediction), abs=1e-6)
+
+
+@given(pair=PAIRS, factor=st.floats(0.1, 1), shift=st.floats(0, 0.5))
+def test_correlation_ignores_an_affine_change_of_the_prediction(
+    pair: tuple[Array, Array], factor: float, shift: float
+) -> None:
+    truth, prediction = pair
+    moved = value("pearson", truth, factor * prediction / 2 + shift)
+    assert moved == pytest.approx(value("pearson", truth, prediction), abs=1e-6)
+
+
+@given(pair=PAIRS)
+def test_concordance_never_exceeds_correlation(pair: tuple[Array, Array]) -> None:
+    truth, prediction = pair
+    if spread(truth) > 0 and spread(prediction) > 0:
+        assert abs(value("ccc", truth, prediction)) <= abs(value("pearson", truth, prediction)) + 1e-6
+
+
+@given(pair=PAIRS, constant=UNIT)
+def test_the_constant_has_no_skill(pair: tuple[Array, Array], constant: float) -> None:
+    truth, _ = pair
+    assert value("skill", truth, np.full_like(truth, constant), np.array([constant])) == pytest.approx(0, abs=1e-9)
+
+
+@given(pair=PAIRS)
+def test_agreement_with_scikit_learn_and_scipy(pair: tuple[Array, Array]) -> None:
+    truth, prediction = pair
+    assert value("accuracy", truth, prediction) == pytest.approx(1 - mean_absolute_error(truth, prediction))
+    if spread(truth) > 0:  # with one truth for all, scikit-learn divides by its rounding error
+        assert value("r2", truth, prediction) == pytest.approx(r2_score(truth, prediction), rel=1e-6, abs=1e-6)
+    if spread(truth) > 0 and spread(prediction) > 0:
+        expected = pearsonr(truth[:, 0], prediction[:, 0]).statistic
+        assert value("pearson", truth, prediction) == pytest.approx(expected, abs=1e-6)
+
+
+@given(pair=PAIRS)
+def test_concordance_is_lins(pair: tuple[Array, Array]) -> None:
+    t, p = (values[:, 0] for values in pair)
+    denominator = t.var() + p.var() + (t.mean() - p.mean()) ** 2
+    if denominator > 1e-9:
+        lin = 2 * np.cov(t, p, bias=True)[0, 1] / denominator
+        assert value("ccc", t, p) == pytest.approx(lin, abs=1e-6)
+
+
+# truth, prediction, and by hand:
+# 1. errors .1 .1 .1: MAE .1; sum e2 .03; mean t .5, sum (t-.5)^2 = .08; R2 = 1-.03/.08;
+#    sum (p-.5)^2 = .01+.01+.01 = .03, so CCC = 1-.03/.11; constant .5 has MAE .4/3, so skill = 1-.1/(.4/3)
+# 2. two clips, the second failed: |e| = .1 and 1; e2 = .01 and 1; sum (t-.5)^2 = .18; the first adds (p-.5)^2 = .16,
+#    the second nothing; CCC = 1-1.01/.34 < -1, so -1; q of the failed clip is the far end 0: r(.2,.8; .1,0) = -1
+TABLE = [
+    ([0.3, 0.5, 0.7], [0.4, 0.4, 0.6], {"accuracy": 0.9, "r2": 0.625, "ccc": 8 / 11, "skill": 0.25}),
+    (
+        [0.2, 0.8],
+        [0.1, np.nan],
+        {"accuracy": 0.45, "r2": 1 - 1.01 / 0.18, "ccc": -1, "pearson": -1, "skill": 1 - 1.1 / 0.6},
+    ),
+    ([0.2, 0.8], [np.nan, np.nan], {"accuracy": 0, "ccc": -1, "skill": -1}),
+    ([0.4, 0.4], [0.4, 0.4], {"accuracy": 1, "r2": 1, "ccc": 1, "pearson": 0, "skill": 1}),
+    ([0.4, 0.4], [0.5, 0.3], {"accuracy": 0.9, "r2": 0, "ccc": 0, "pearson": 0, "skill": 0}),
+    ([0.4, 0.4], [np.nan, np.nan], {"accuracy": 0, "r2": 0, "ccc": -1}),
+    ([0.5, 0.5], [0.5, 0.5], {"skill": 0}),
+    ([0.5, 0.5], [0.5, 0.6], {"skill": -1}),
+]
+
+
+@pytest.mark.parametrize(("truth", "prediction", "expected"), TABLE)
+def test_worked_numbers(truth: list[float], prediction: list[float], expected: dict[str, float]) -> None:
+    found = {name: value(name, truth, prediction) for name in expected}
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+def test_coverage_is_the_mean_over_clips() -> None:
+    addends = moments(np.full((2, 1), 0.4), np.full((2, 1), 0.4), CONSTANT, np.array([1.0, 0.5]))
+    assert coverage(addends.weighted(np.ones((1, 2)))) == pytest.approx([0.75])
+    assert coverage(addends.weighted(np.array([[2.0, 0.0]]))) == pytest.approx([1.0])

@@ -1,0 +1,295 @@
+"""The whole program: what a run is worth, and what no run may do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from score import pipeline
+from score.columns import columns
+from score.settings import read_settings
+from tests.scoring.conftest import Score, run_scoring
+from tests.scoring.factory import TRAITS, full_explanation, make_case, make_input, write_manifest
+
+ROOT = Path(__file__).parents[2]
+KEYS = [
+    "explanation",
+    "interview_accuracy",
+    "interview_ccc",
+    "traits_accuracy",
+    "traits_ccc",
+    "skill",
+    "coverage",
+    "failed_clips",
+    "duration_s",
+]
+
+
+def test_runs_as_the_worker_runs_it(tmp_path: Path) -> None:
+    make_input(tmp_path / "input", make_case())
+    command = yaml.safe_load((ROOT / "scoring_program" / "metadata.yaml").read_text())["command"].split()
+    places = {"/app/program/scoring.py": ROOT / "scoring_program/scoring.py", "/app/input/": tmp_path / "input"}
+    places["/app/output/"] = tmp_path / "output"
+    words = [sys.executable if word == "python3" else str(places[word]) for word in command]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, cwd="/")
+    assert (done.returncode, done.stderr) == (0, "")
+    names = {path.name for path in (tmp_path / "output").iterdir()}
+    assert names == {"scores.json", "scores.txt", "detailed_results.html"}  # above all no file "metadata"
+
+
+def test_scores_are_exactly_the_columns(score: Score, tmp_path: Path) -> None:
+    done = score(make_case())
+    assert done.code == 0
+    assert list(done.scores) == KEYS
+    registry = columns(read_settings(tmp_path / "input" / "ref" / "task.yaml"))
+    assert [column.key for column in registry] == KEYS
+    assert all(len(column.title) <= 36 for column in registry)
+    text = dict(line.split(": ") for line in (done.out / "scores.txt").read_text().splitlines())
+    assert {key: float(value) for key, value in text.items()} == done.scores
+
+
+def test_a_perfect_run_has_the_best_of_everything(score: Score) -> None:
+    case = make_case()
+    case.prediction = case.truth
+    expected = {key: 1.0 for key in KEYS if key.endswith(("accuracy", "ccc")) or key in ("skill", "coverage")}
+    assert score(case).scores == expected | {"explanation": 100.0, "failed_clips": 0, "duration_s": 31.2}
+
+
+def test_the_constant_has_neither_skill_nor_explanation(score: Score) -> None:
+    case = make_case()
+    case.prediction = np.full_like(case.truth, 0.5)
+    scores = score(case).scores
+    assert (scores["skill"], scores["interview_ccc"], scores["explanation"]) == (0, 0, 0)
+
+
+def test_when_everything_fails_everything_is_worst(score: Score) -> None:
+    done = score(make_case(clips=4, statuses=["failed", "not_reached", "missing", "failed"]))
+    assert done.code == 0
+    assert done.scores == {
+        "explanation": 0,
+        "interview_accuracy": 0,
+        "interview_ccc": -1,
+        "traits_accuracy": 0,
+        "traits_ccc": -1,
+        "skill": -1,
+        "coverage": 0,
+        "failed_clips": 4,
+        "duration_s": 31.2,
+    }
+    assert "4 of 4 clips failed: look at the problems" in done.page
+
+
+@pytest.mark.parametrize("status", ["failed", "not_reached", "missing"])
+def test_failing_a_clip_lowers_every_score(score: Score, status: str) -> None:
+    case = make_case()
+    before = score(case).scores
+    case.statuses[5] = status
+    after = score(case).scores
+    assert after.pop("failed_clips") == 1
+    assert after.pop("duration_s") == before["duration_s"]
+    assert all(after[key] < before[key] for key in after)
+
+
+def test_the_order_of_rows_changes_nothing(score: Score) -> None:
+    case = make_case(clips=9)
+
+    def shuffle(root: Path) -> None:
+        for name in ("ref/labels.csv", "res/predictions.csv", "res/explanations.jsonl", "res/clips.jsonl"):
+            head, *lines = (root / name).read_text().splitlines(keepends=True)
+            lines = lines if name.endswith("csv") else [head, *lines]
+            (root / name).write_text((head if name.endswith("csv") else "") + "".join(reversed(lines)))
+        write_manifest(root / "res")
+
+    first = score(case)
+    second = score(case, shuffle)
+    assert first.scores == second.scores
+    assert first.page == second.page
+
+
+def test_a_change_of_range_changes_nothing(score: Score) -> None:
+    case = make_case()
+    before = score(case)
+    for target in case.settings["targets"]:
+        target.update(minimum=-3.0, maximum=7.0, constant=2.0)
+    case.truth, case.prediction = case.truth * 10 - 3, case.prediction * 10 - 3
+    assert score(case).scores == before.scores
+
+
+def test_unreadable_clips_are_left_out_for_everybody(score: Score) -> None:
+    case = make_case(clips=8)
+    whole = score(case).scores
+    extra = make_case(
+        truth=np.vstack([case.truth, np.full((1, 6), 0.9)]),
+        prediction=np.vstack([case.prediction, np.full((1, 6), 0.1)]),
+        statuses=["ok"] * 8 + ["unreadable"],
+    )
+    done = score(extra)
+    assert done.scores == whole
+    assert "clips-unreadable" in done.log
+    assert "1 clips could not be decoded" in done.page
+
+
+# clips with text only, text and picture, everything, no valid text: (.6 + .8 + 1 + 0) / 4
+def test_coverage_by_hand(score: Score) -> None:
+    case = make_case(clips=4)
+    parts: dict[str, dict[str, Any]] = {
+        case.clip_ids[0]: {"image": None, "evidence": None},
+        case.clip_ids[1]: {"evidence": {"space": None, "time": None, "cues": None}},
+        case.clip_ids[2]: {},
+        case.clip_ids[3]: {"text": "too short"},
+    }
+    case.explain = lambda clip_id: full_explanation(clip_id) | parts[clip_id]
+    assert score(case).scores["coverage"] == 0.6
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        {"space": {"rows": 2, "columns": 2, "weights": [[[1, 1], [1, 1]]]}},
+        {"space": {"rows": 2, "columns": 2, "weights": [[[1, 0], [0, -1]]]}},
+        {"space": {"rows": 3, "columns": 2, "weights": [[[1, 0], [0, 1]]]}},
+        {"space": {"rows": 1, "columns": 2, "weights": [[[1, 1e999]]]}},
+        {"time": {"bin_s": 1.0, "weights": [0, 0, 0]}},
+        {"time": {"bin_s": 0, "weights": [0, 1, 0]}},
+        {"time": {"bin_s": 1.0, "weights": ["a"]}},
+        {"cues": [{"cue": "smile", "target": "interview", "contribution": 0}]},
+        {"cues": [{"cue": "smile", "target": "luck", "contribution": 0.4}]},
+        {"cues": [{"cue": "smile", "target": "interview", "contribution": 1.4}]},
+        {"cues": ["smile"]},
+        "text",
+        [],
+    ],
+)
+def test_evidence_that_says_nothing_does_not_count(score: Score, evidence: object) -> None:
+    case = make_case(clips=2)
+    case.explain = lambda clip_id: full_explanation(clip_id) | {"evidence": evidence}
+
+    def infinite(root: Path) -> None:  # json.dumps writes Infinity, a strict reader refuses it: write 1e999 instead
+        path = root / "res" / "explanations.jsonl"
+        path.write_text(path.read_text().replace("Infinity", "1e999"))
+        write_manifest(root / "res")
+
+    done = score(case, infinite)
+    assert done.code == 0, done.log
+    assert done.scores["coverage"] == 0.8
+
+
+def test_a_task_without_a_group_has_no_group_columns(score: Score) -> None:
+    case = make_case()
+    del case.settings["group"]
+    assert list(score(case).scores) == [key for key in KEYS if not key.startswith("traits")]
+
+
+def test_no_target_is_known_to_the_program() -> None:
+    text = "".join(
+        path.read_text().lower() for path in (ROOT / "scoring_program" / "score").rglob("*.*") if path.suffix != ".pyc"
+    )
+    assert [name for name in (*TRAITS, "interview") if name in text] == []
+
+
+def test_one_source_means_no_interval(score: Score) -> None:
+    done = score(make_case(clips=3, sources=["one"] * 3))
+    assert done.code == 0
+    assert "No intervals" in done.page
+
+
+def test_the_same_input_gives_the_same_bytes(score: Score) -> None:
+    first, second = score(make_case()), score(make_case())
+    assert (first.page, first.scores) == (second.page, second.scores)
+
+
+def test_old_results_do_not_survive_a_failure(score: Score) -> None:
+    assert score(make_case()).code == 0
+    done = score(make_case(), lambda root: (root / "res" / "manifest.json").unlink())
+    assert done.code == 1
+    assert sorted(path.name for path in done.out.iterdir()) == ["detailed_results.html"]
+
+
+@pytest.mark.parametrize(("step", "expected"), [("evaluate", -1.0), ("write_report", None)])
+def test_after_the_labels_are_used_a_breakdown_is_no_failure(
+    score: Score, monkeypatch: pytest.MonkeyPatch, step: str, expected: float | None
+) -> None:
+    before = score(make_case()).scores
+
+    def broken(*_: object) -> None:
+        raise ValueError("0.4242 is a label")
+
+    monkeypatch.setattr(pipeline, step, broken)
+    done = score(make_case())
+    assert done.code == 0
+    assert done.scores["skill"] == (before["skill"] if expected is None else expected)
+    assert "0.4242" not in done.page + done.log
+    assert "internal-error" in done.page
+
+
+def test_scores_json_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_input(tmp_path / "input", make_case())
+    written: list[str] = []
+    replace = Path.replace
+
+    def watched(self: Path, target: Path) -> Path:
+        written.append(Path(target).name)
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", watched)
+    assert run_scoring(tmp_path / "input", tmp_path / "output").code == 0
+    assert written == ["detailed_results.html", "scores.txt", "scores.json"]
+
+
+def test_files_that_are_not_listed_are_ignored(score: Score) -> None:
+    before = score(make_case())
+
+    def plant(root: Path) -> None:
+        (root / "res" / "scores.json").write_text('{"explanation": 100}')
+        (root / "res" / "report.html").write_text("<script>alert(1)</script>")
+        (root / "res" / "images" / "extra.jpg").write_bytes(b"x")
+        (root / "res" / "predictions.pkl").write_bytes(b"cos\nsystem\n(S'false'\ntR.")
+        (root / "res" / "link").symlink_to("/etc/passwd")
+        (root / "res" / "metadata").write_text("ingestionExitCode: 0\ningestionElapsedTime: 33.5\n")
+
+    after = score(make_case(), plant)
+    assert after.scores == before.scores
+    assert "5, ignored" in after.page
+    assert "33.5" in after.page
+    assert "alert(1)" not in after.page
+
+
+@pytest.mark.parametrize("text", ["{{{", "[" * 5000, "a: [\n", "- 1", "elapsedTime: .nan", "elapsedTime: x", "\x00"])
+def test_rubbish_from_the_worker_is_tolerated(score: Score, text: str) -> None:
+    assert score(make_case(), lambda root: (root / "res" / "metadata").write_text(text)).code == 0
+
+
+@pytest.mark.slow
+def test_two_thousand_clips_in_ten_seconds_and_five_megabytes(tmp_path: Path) -> None:
+    case = make_case(
+        clips=2000,
+        bootstrap={"resamples": 1000, "level": 0.95, "seed": 1},
+        report={"clips": True, "truth": True, "gallery": 24},
+    )
+    case.explain = lambda clip_id: full_explanation(clip_id) | {"text": "&<>'" * 300}
+    make_input(tmp_path / "input", case)
+    program = (
+        "import resource, sys, time; t = time.monotonic(); from score.pipeline import main; code = main(sys.argv[1:]);"
+        "print(code, time.monotonic() - t, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024);"
+        "print('pandas' in sys.modules, 'sklearn' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "input"), str(tmp_path / "output")],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT / "scoring_program",
+    )
+    facts, modules = done.stdout.splitlines()[-2:]
+    code, seconds, mebibytes = (float(word) for word in facts.split())
+    assert code == 0
+    assert seconds < 10
+    assert mebibytes < 600
+    assert modules == "False False"
+    assert (tmp_path / "output" / "detailed_results.html").stat().st_size < 5_000_000

@@ -1,0 +1,274 @@
+"""The report: nothing secret in it, nothing alive in it, nothing outside it."""
+
+from __future__ import annotations
+
+import base64
+import re
+import struct
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+
+from score.evaluation import evaluate
+from score.pipeline import prepare
+from score.report.build import build_report
+from score.report.picture import data_uri, jpeg_size
+from score.visible import one_line, visible
+from tests.scoring.conftest import Outcome, Score
+from tests.scoring.factory import Case, full_explanation, jpeg, make_case, make_input, write_manifest
+
+HIDDEN = {"clips": False, "truth": False, "gallery": 4}
+CLIPS_ONLY = {"clips": True, "truth": False, "gallery": 4}
+VOID = {"meta", "img", "br", "link", "input"}
+_STRUCTURE = "html head meta title style body main header section footer article details summary"
+_TEXT = "p h1 h2 h3 h4 span bdi strong code table thead tbody tr th td dl dt dd div ul li"
+_PICTURES = "img svg rect line circle"
+ALLOWED = {*f"{_STRUCTURE} {_TEXT} {_PICTURES}".split()}
+
+
+class Page(HTMLParser):
+    """Collects every element, and insists that they nest."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self._open[-1:] != ["style"]:
+            self.text += data
+
+
+# Six digits that can come from nowhere else; the predictions are 0.5, so the errors are known as well.
+CANARIES = [0.713829, 0.382617, 0.926153, 0.154397]
+ERRORS = ["0.213829", "0.117383", "0.426153", "0.345603", "0.214", "0.117", "0.426", "0.346"]
+
+
+def canary_case(report: dict[str, Any]) -> Case:
+    truth = np.array([[value] * 6 for value in CANARIES])
+    sources = [f"secret-source-{number}" for number in range(4)]
+    prediction = np.full((4, 6), 0.5)
+    return make_case(truth, prediction, sources=sources, report=report)
+
+
+def leaks(done: Outcome) -> list[str]:
+    everything = done.log + "".join(path.read_text() for path in done.out.iterdir())
+    secrets = [f"{value:.{places}f}" for value in CANARIES for places in (2, 3, 4, 6)]
+    return [text for text in [*secrets, *ERRORS, "secret-source"] if text in everything]
+
+
+@pytest.mark.parametrize("report", [HIDDEN, CLIPS_ONLY], ids=["hidden", "clips only"])
+def test_no_label_no_error_and_no_source_gets_out(score: Score, report: dict[str, Any]) -> None:
+    assert leaks(score(canary_case(report))) == []
+
+
+@pytest.mark.parametrize("report", [HIDDEN, CLIPS_ONLY], ids=["hidden", "clips only"])
+def test_the_template_is_not_even_given_a_label(tmp_path: Path, report: dict[str, Any]) -> None:
+    prepared = prepare(make_input(tmp_path, canary_case(report)))
+    evaluation = evaluate(prepared.outcomes, prepared.settings, 1.0)
+    data = repr(build_report(prepared.results, prepared.outcomes, evaluation, prepared.settings, ()))
+    assert not [value for value in (*CANARIES, *ERRORS) if str(value)[:5] in data]
+
+
+def test_the_leak_test_can_fail(score: Score) -> None:
+    assert len(leaks(score(canary_case({"clips": True, "truth": True, "gallery": 4})))) >= 8
+
+
+@pytest.mark.parametrize(
+    "line", ["cX,secret-source-9,0.713829,0.382617,0.926153,2,0.154397,0.382617\n", "0.713829,0.382617\n"]
+)
+def test_not_even_a_broken_reference_gets_out(score: Score, line: str) -> None:
+    def broken(root: Path) -> None:
+        path = root / "ref" / "labels.csv"
+        path.write_text(path.read_text() + line)
+
+    done = score(canary_case(HIDDEN), broken)
+    assert (done.code, leaks(done)) == (2, [])
+
+
+def test_labels_without_a_header_do_not_get_out(score: Score) -> None:
+    def headless(root: Path) -> None:
+        path = root / "ref" / "labels.csv"
+        path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))
+
+    done = score(canary_case(HIDDEN), headless)
+    assert (done.code, leaks(done)) == (2, [])
+
+
+def test_a_hidden_phase_says_nothing_about_single_clips(score: Score) -> None:
+    case = canary_case(HIDDEN)
+    case.problems = {case.clip_ids[0]: [problem("clip 0 shows a person in red")]}
+    done = score(case)
+    assert not any(clip_id in done.page + done.log for clip_id in case.clip_ids)
+    assert "a person in red" not in done.page + done.log
+    assert "predict-raised" in done.page
+    assert "aggregates only" in done.page
+    assert "data:image" not in done.page
+
+
+def problem(found: str) -> dict[str, Any]:
+    return {
+        "code": "predict-raised",
+        "stage": "predict",
+        "where": "model.py, line 3",
+        "found": found,
+        "expected": "a dict",
+        "fix": "return one",
+        "severity": "error",
+        "fault": "participant",
+    }
+
+
+ATTACKS = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    '"><svg onload=alert(1)>',
+    "' onmouseover='alert(1)",
+    "</style></title></textarea><iframe src=//evil.example>",
+    "{{ 7 * 7 }}{% include '/etc/passwd' %}",
+    "javascript:alert(1)",
+    "&lt;script&gt;",
+    "<!-- ",
+]
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_what_participants_write_stays_text(score: Score, attack: str) -> None:
+    case = make_case(clips=4)
+    padded = f"{attack} and a text of sufficient length"
+    claim = {"cue": attack[:30], "target": "interview", "contribution": 0.5}
+    case.explain = lambda clip_id: full_explanation(clip_id) | {"text": padded, "evidence": {"cues": [claim]}}
+    case.problems = {case.clip_ids[1]: [problem(attack) | {"code": attack, "where": attack, "fix": attack}]}
+    case.run = {"machine": attack, "python": attack, "packages": {attack: attack}, "isolation": attack}
+    page = score(case).page
+    parsed = Page(page)
+    assert {tag for tag, _ in parsed.elements} <= ALLOWED
+    assert not [name for _, attributes in parsed.elements for name in attributes if name.startswith("on")]
+    assert " ".join(padded.split()) in " ".join(parsed.text.split())
+    assert not any("href" in attributes for _, attributes in parsed.elements)
+
+
+def test_an_invalid_submission_cannot_inject_either(score: Score) -> None:
+    case = make_case(clips=2, statuses=["failed", "failed"])
+    case.run = {"status": "invalid", "problems": [problem(attack) for attack in ATTACKS]}
+    done = score(case)
+    assert done.code == 1
+    assert {tag for tag, _ in Page(done.page).elements} <= ALLOWED
+
+
+def test_the_page_is_self_contained(score: Score) -> None:
+    page = score(make_case()).page
+    parsed = Page(page)
+    first_in_head = parsed.elements[2]
+    assert first_in_head[0] == "meta"
+    policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+    assert first_in_head[1] == {"http-equiv": "Content-Security-Policy", "content": policy}
+    assert dict(parsed.elements[0][1]) == {"lang": "en"}
+    assert not re.search(r"https?:|url\(|@import|<script", page)
+    images = [attributes for tag, attributes in parsed.elements if tag == "img"]
+    assert len(images) == 4
+    assert all((image["src"] or "").startswith("data:image/jpeg;base64,") and image["alt"] for image in images)
+    drawings = [attributes for tag, attributes in parsed.elements if tag == "svg"]
+    assert all(drawing.get("aria-label") or drawing.get("aria-hidden") == "true" for drawing in drawings)
+    names = [attributes["id"] for _, attributes in parsed.elements if "id" in attributes]
+    assert len(names) == len(set(names))
+
+
+def test_the_gallery_does_not_depend_on_labels(score: Score) -> None:
+    case = make_case(clips=30)
+    shown = re.findall(r'id="(clip-\w+)"', score(case).page)
+    case.truth = case.truth[::-1].copy()
+    assert re.findall(r'id="(clip-\w+)"', score(case).page) == shown
+    assert len(shown) == 4
+
+
+def test_pictures_are_encoded_anew(score: Score) -> None:
+    case = make_case(clips=2)
+
+    def dirty(root: Path) -> None:
+        for path in (root / "res" / "images").iterdir():
+            path.write_bytes(path.read_bytes() + b"<script>alert(1)</script>GPS 52.5 N")
+        write_manifest(root / "res")
+
+    sources = re.findall(r'src="data:image/jpeg;base64,([^"]+)"', score(case, dirty).page)
+    assert len(sources) == 2
+    for source in sources:
+        data = base64.b64decode(source)
+        assert b"script" not in data
+        assert jpeg_size(data) == (355, 200)
+
+
+def bomb(width: int, height: int) -> bytes:
+    """A small file whose header claims many pixels."""
+    data = bytearray(jpeg())
+    place = data.index(b"\xff\xc0")
+    data[place + 5 : place + 9] = struct.pack(">HH", height, width)
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"GIF89a", b"\xff\xd8", b"\xff\xd8\xff\xe0\x00\x00" * 9, jpeg()[:200], bomb(30000, 30000)]
+)
+def test_a_picture_that_is_none_is_refused(data: bytes) -> None:
+    assert data_uri(data) is None
+
+
+def test_large_headers_are_refused_before_decoding(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cv2, "imdecode", lambda *_: pytest.fail("decoded"))
+    assert data_uri(bomb(65000, 65000)) is None
+    assert data_uri(bomb(0, 200)) is None
+
+
+@pytest.mark.parametrize("size", [(355, 200), (16, 900), (1000, 20), (1, 1)])
+def test_pictures_of_other_sizes_are_shrunk(size: tuple[int, int]) -> None:
+    data = jpeg(1, *size)
+    assert jpeg_size(data) == size
+    uri = data_uri(data)
+    assert uri is not None
+    width, height = jpeg_size(base64.b64decode(uri.split(",")[1])) or (0, 0)
+    assert 1 <= width <= 355
+    assert 1 <= height <= 200
+
+
+@pytest.mark.parametrize(
+    "character", ["\u202e", "\u2066", "\u200b", "\x00", "\x1b", "\x85", "\ud800", "\ufeff", "\U000e0041"]
+)
+def test_hidden_characters_are_shown(score: Score, character: str) -> None:
+    assert visible(f"a{character}b") == f"a⟦U+{ord(character):04X}⟧b"
+    case = make_case(clips=2)
+    case.explain = lambda clip_id: (
+        full_explanation(clip_id) | {"text": f"right{character}left, a text that is long enough"}
+    )
+    done = score(case)
+    assert done.code == 0
+    assert f"right⟦U+{ord(character):04X}⟧left" in done.page
+    assert character not in done.page
+
+
+@pytest.mark.parametrize("text", ["Zürich", "你好", "مرحبا", "👩‍👩‍👧", "e\u0301", "a\nb\tc"])
+def test_ordinary_text_is_left_alone(text: str) -> None:
+    assert visible(text) == text
+
+
+def test_a_log_line_cannot_be_forged() -> None:
+    assert one_line('a\n{"type": "message"}\r\nb', 100) == 'a {"type": "message"} b'
+    assert len(one_line("x" * 1000, 100)) == 101
