@@ -2,6 +2,7 @@
 
 import shutil
 import zipfile
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from bundle_tools.errors import BundleError
 FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 # Already compressed: deflating them again costs time and saves nothing.
 STORED_SUFFIXES = frozenset({".mp4", ".webm", ".mkv", ".jpg", ".jpeg", ".png", ".zip", ".npz"})
+# All that reading a zip made by somebody else can raise.
+UNREADABLE = (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, NotImplementedError, EOFError, ValueError)
 
 
 def zip_folder(folder: Path, target: Path) -> None:
@@ -21,6 +24,9 @@ def zip_folder(folder: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
         for path in sorted(folder.rglob("*")):
+            if not path.is_file() and not path.is_dir():
+                # A dangling link or a pipe: nothing to read, or reading would never end.
+                continue
             archive.write(path, path.relative_to(folder).as_posix(), compress_type=_method(path.name))
 
 
@@ -37,7 +43,7 @@ def extract(archive: Path, folder: Path) -> None:
         with zipfile.ZipFile(archive) as opened:
             # extractall drops absolute names, "..", links and modes.
             opened.extractall(folder)
-    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, EOFError) as error:
+    except UNREADABLE as error:
         raise BundleError(f"{archive}: expected a readable zip file, found: {error}. Zip the files again.") from error
 
 

@@ -5,20 +5,22 @@ stops the others. No code of the bundle is run, but for `registry`, which asks t
 its columns.
 """
 
+import csv
 import tempfile
 from pathlib import Path
 
-from bundle_tools.archive import extract
+from bundle_tools.archive import UNREADABLE, extract
 from bundle_tools.check.archive import check_folder, check_zip
 from bundle_tools.check.data import check_data
 from bundle_tools.check.document import Draft, read
-from bundle_tools.check.findings import ORDER, Finding
+from bundle_tools.check.findings import FAILS_LATER, ORDER, Finding
 from bundle_tools.check.leaderboard import check_leaderboards
 from bundle_tools.check.leaks import check_leaks
 from bundle_tools.check.phases import check_phases
 from bundle_tools.check.registry import check_registry
 from bundle_tools.check.tasks import check_solutions, check_tasks
 from bundle_tools.check.top import check_top
+from bundle_tools.errors import BundleError
 
 RULES = (
     check_top,
@@ -54,7 +56,11 @@ def check(path: Path) -> list[Finding]:
     findings = check_zip(path)
     if not any(finding.severity == "error" for finding in findings):
         with tempfile.TemporaryDirectory(prefix="bundle-check-") as folder:
-            extract(path, Path(folder))
+            try:
+                extract(path, Path(folder))
+            except BundleError as error:
+                effect, fix = "Codabench refuses the bundle.", "Zip again."
+                return [Finding("zip-damaged", "error", path.name, str(error), effect, fix)]
             findings += _check_root(Path(folder).resolve(), folder=False)
     return _sorted(findings)
 
@@ -64,7 +70,11 @@ def _check_root(root: Path, *, folder: bool) -> list[Finding]:
     if draft is None:
         return findings
     for rule in RULES:
-        findings += rule(draft)
+        try:
+            findings += rule(draft)
+        except (*UNREADABLE, csv.Error) as error:
+            what = f"A file cannot be read: {error}."
+            findings.append(Finding("file-unreadable", "error", rule.__name__, what, FAILS_LATER, "Write it again."))
     if folder:
         findings += check_folder(root, _packed(draft))
     return findings

@@ -5,6 +5,7 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
+from bundle_tools.archive import UNREADABLE
 from bundle_tools.check.findings import FAILS_LATER, REFUSED, Finding
 
 # Codabench keeps the bundle and a copy of every dataset made from it; both count.
@@ -21,7 +22,7 @@ def check_zip(path: Path) -> list[Finding]:
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+    except UNREADABLE as error:
         return [
             Finding("zip-unreadable", "error", where, f"Expected a zip file; found: {error}.", REFUSED, "Zip again.")
         ]

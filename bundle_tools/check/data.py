@@ -8,6 +8,7 @@ import hashlib
 import io
 import re
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import Any
 
 import av
@@ -39,14 +40,14 @@ def check_data(draft: Draft) -> Iterator[Finding]:
         ours, theirs = sides["input data"] or {}, sides["reference data"] or {}
         yield from _check_agreement(draft, position, task, ours, theirs)
         ids: list[str] = []
-        yield from _check_clips(f"{task['input_data']}", given, ours, ids)
-        yield from _check_labels(f"{task['reference_data']}", wanted, ours, ids)
+        yield from _check_clips(task["input_data"], given, ours, ids)
+        yield from _check_labels(task["reference_data"], wanted, ours, ids)
 
 
 def _check_agreement(
     draft: Draft, position: int, task: dict[str, Any], given: dict[str, Any], wanted: dict[str, Any]
 ) -> Iterator[Finding]:
-    where = f"{task['input_data']}task.yaml"
+    where = str(PurePosixPath(task["input_data"]) / "task.yaml")
     for key in ("task", "data_version"):
         if given.get(key) != wanted.get(key) or given.get(key) is None:
             what = f"{key}: {shown(given.get(key))} in the input data, {shown(wanted.get(key))} in the reference data."
@@ -71,7 +72,7 @@ def _check_agreement(
 
 def _check_clips(folder: str, data: Dataset, settings: dict[str, Any], ids: list[str]) -> Iterator[Finding]:
     name = str(settings.get("clips"))
-    where = f"{folder}{name}"
+    where = str(PurePosixPath(folder) / name)
     names = set(data.names())
     if name not in names:
         yield Finding("clips-missing", "error", where, "The list of clips is missing.", FAILS_LATER, "Generate it.")
@@ -128,7 +129,7 @@ def _check_video(where: str, clip: str, content: bytes) -> Iterator[Finding]:
 
 
 def _check_labels(folder: str, data: Dataset, settings: dict[str, Any], ids: list[str]) -> Iterator[Finding]:
-    where = f"{folder}labels.csv"
+    where = str(PurePosixPath(folder) / "labels.csv")
     if "labels.csv" not in data.names():
         yield Finding("labels-missing", "error", where, "The labels are missing.", FAILS_LATER, "Generate them.")
         return

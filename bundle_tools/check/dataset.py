@@ -72,7 +72,7 @@ def check_path(draft: Draft, path: tuple[Key, ...], value: object) -> Iterator[F
     if target.is_dir():
         yield from _check_folder(draft, where, name, value)
     elif target.is_file():
-        if target.suffix != ".zip" or any(finding.severity == "error" for finding in check_zip(target)):
+        if not _is_sound_zip(target):
             what = f"{name}: expected a folder or a valid zip; found {shown(value)}."
             yield Finding("path-zip", "error", where, what, FAILS_LATER, "Name a folder with a trailing slash.")
     else:
@@ -114,4 +114,8 @@ def find(draft: Draft, value: object) -> Dataset | None:
     path = draft.root / value
     if value.startswith("/") or path.resolve() == draft.root.resolve():
         return None
-    return Dataset(path) if path.is_dir() or (path.is_file() and zipfile.is_zipfile(path)) else None
+    return Dataset(path) if path.is_dir() or (path.is_file() and _is_sound_zip(path)) else None
+
+
+def _is_sound_zip(path: Path) -> bool:
+    return not any(finding.severity == "error" for finding in check_zip(path))

@@ -49,7 +49,7 @@ def check_registry(draft: Draft) -> Iterator[Finding]:
 
 
 def _compare(draft: Draft, registry: list[list[Any]]) -> Iterator[Finding]:
-    declared = {column.get("key"): (place, column) for place, column in columns_of(draft)}
+    declared = {str(column.get("key")): (place, column) for place, column in columns_of(draft)}
     board = draft.at("leaderboards")
     for key, title, direction, decimals in registry:
         if key not in declared:
@@ -65,10 +65,9 @@ def _compare(draft: Draft, registry: list[list[Any]]) -> Iterator[Finding]:
             what = f"{key}: titled {shown(title)} in the scoring program and {shown(column.get('title'))} here."
             where = draft.at(*place, "title")
             yield Finding("columns-title", "warning", where, what, "Report and board disagree.", "Use one title.")
-        if column.get("precision", 2) < decimals:
-            what = (
-                f"{key}: the scoring program gives {decimals} decimals; found precision {column.get('precision', 2)}."
-            )
+        precision = column.get("precision", 2)
+        if isinstance(precision, int) and precision < decimals:
+            what = f"{key}: the scoring program gives {decimals} decimals; found precision {precision}."
             where = draft.at(*place, "precision")
             yield Finding("columns-precision", "warning", where, what, "Differences vanish.", f"Write {decimals}.")
     known = {key for key, *_ in registry}

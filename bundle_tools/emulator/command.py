@@ -7,6 +7,8 @@ from typing import Literal
 
 import yaml
 
+from bundle_tools.errors import BundleError
+
 METADATA_NAMES = ("metadata.yaml", "metadata")
 
 Role = Literal["ingestion", "submission", "scoring"]
@@ -52,6 +54,11 @@ def arguments(command: str, role: Role) -> list[str]:
 
     The worker replaces text in this order and knows no word boundaries: in an ingestion command, "$input_data" becomes
     "/app/input_data_data".
+
+    Raises
+    ------
+    BundleError
+        When there is nothing to run, or a quote stays open.
     """
     substitutions = {
         "$input": "/app/input_data" if role == "ingestion" else "/app/input",
@@ -66,4 +73,10 @@ def arguments(command: str, role: Role) -> list[str]:
     }
     for variable, value in substitutions.items():
         command = command.replace(variable, value)
-    return shlex.split(command)
+    try:
+        split = shlex.split(command)
+    except ValueError as error:
+        raise BundleError(f"The command of the {role} cannot be split into arguments: {error}.") from error
+    if not split:
+        raise BundleError(f"The command of the {role} is empty.")
+    return split

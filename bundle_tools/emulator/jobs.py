@@ -47,17 +47,16 @@ def prediction_job(task: Task, submission: Path, work: Path, engine: Engine, log
         place(task.input_data, input_data, zips / "input_data.zip")
 
     own = commands.read_metadata(ingested)
-    submitted = None
+    submitted: Outcome | None = None
     if not own.present:
         # Everything submitted lies in the output before ingestion starts, and later in the results that scoring reads.
         copy_tree(ingested, output)
     elif own.command is not None:
         # The submission brings its own command: it runs first, in its own container, on the same output.
         mounts = {"/app/program": ingested, "/app/output": output, "/app/input_data": input_data}
-        arguments = commands.arguments(own.command, "submission")
-        submitted = engine.run(Container("submission", mounts, arguments), logs)
+        submitted = _run_in_prediction_job("submission", own.command, mounts, engine, logs)
 
-    ingestion = None
+    ingestion: Outcome | None = None
     if task.ingestion_program is not None:
         program = app / "program"
         place(task.ingestion_program, program, zips / "ingestion_program.zip")
@@ -71,8 +70,7 @@ def prediction_job(task: Task, submission: Path, work: Path, engine: Engine, log
                 "/app/output": output,
                 "/app/input_data": input_data,
             }
-            arguments = commands.arguments(metadata.command, "ingestion")
-            ingestion = engine.run(Container("ingestion", mounts, arguments), logs)
+            ingestion = _run_in_prediction_job("ingestion", metadata.command, mounts, engine, logs)
     _write_worker_metadata(output, program=submitted, ingestion=ingestion)
     return Job(output, ingestion)
 
@@ -83,7 +81,7 @@ def scoring_job(task: Task, predictions: Path, work: Path, engine: Engine, logs:
     Raises
     ------
     BundleError
-        When a zip cannot be read, there is nothing to run, or the output holds a `metadata`.
+        When a zip cannot be read, there is nothing that can be run, or the output holds a `metadata`.
     """
     app, zips = work / "app", work / "bundles"
     program, output = app / "program", app / "output"
@@ -120,6 +118,18 @@ def pack(output: Path, archive: Path) -> None:
     if links:
         say(f"Warning: the output holds links, which the worker follows on its own disk: {', '.join(links[:5])}.")
     zip_folder(output, archive)
+
+
+def _run_in_prediction_job(
+    role: commands.Role, command: str, mounts: dict[str, Path], engine: Engine, logs: Path
+) -> Outcome | None:
+    """Run one container of job 1; a command that cannot be run is told, and swallowed as the worker swallows it."""
+    try:
+        arguments = commands.arguments(command, role)
+    except BundleError as error:
+        say(f"{error} The platform runs nothing here and goes on to scoring.")
+        return None
+    return engine.run(Container(role, mounts, arguments), logs)
 
 
 def _write_worker_metadata(output: Path, *, program: Outcome | None, ingestion: Outcome | None) -> None:

@@ -53,12 +53,14 @@ def run_submission(competition: Competition, phase: Phase, submission: Path, out
             _keep(work / "1" / "app" / "output", out / "ingestion_output")
         if predicted.outcome is not None and predicted.outcome.exit_code != 0:
             say(f"Ingestion ended with exit code {predicted.outcome.exit_code}; the platform scores all the same.")
+        _compare_with_limit("Ingestion", predicted, phase.time_limit_s)
         jobs.pack(out / "ingestion_output", work / "predictions.zip")
         say("Scoring")
         try:
             scored = jobs.scoring_job(phase.task, work / "predictions.zip", work / "2", engine, logs)
         finally:
             _keep(work / "2" / "app" / "output", out / "scoring_output")
+        _compare_with_limit("Scoring", scored, phase.time_limit_s)
     return _judge(competition, scored.outcome.exit_code if scored.outcome else 1, out / "scoring_output")
 
 
@@ -72,6 +74,12 @@ def _judge(competition: Competition, exit_code: int, output: Path) -> Result:
     if wrong:
         raise BundleError(f"The scores are not one full row of the leaderboard: {'; '.join(wrong)}.")
     return Result(found, report)
+
+
+def _compare_with_limit(name: str, job: jobs.Job, limit_s: int) -> None:
+    """Say where the platform might have ended a job; whether it does cannot be relied on."""
+    if job.outcome is not None and job.outcome.elapsed_s > limit_s:
+        say(f"Warning: {name} took {job.outcome.elapsed_s:.1f} s, more than the phase's limit of {limit_s} s.")
 
 
 def find_report(output: Path) -> Path | None:

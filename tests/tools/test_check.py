@@ -299,6 +299,26 @@ def test_no_zip_at_all_is_a_finding(tmp_path: Path) -> None:
         assert codes(tmp_path / name) == {"zip-unreadable"}
 
 
+def test_a_damaged_member_is_a_finding(tiny: Path) -> None:
+    archive = tiny.parent / "bad.zip"
+    zip_folder(tiny, archive)
+    content = archive.read_bytes()
+    at = content.index(b"solutions/half/model.py") + len("solutions/half/model.py")
+    archive.write_bytes(content[:at] + bytes(8) + content[at + 8 :])
+    assert codes(archive) == {"zip-damaged"}
+
+
+def test_a_damaged_data_set_is_a_finding(tiny: Path) -> None:
+    path = tiny / "competition.yaml"
+    path.write_text(path.read_text().replace("solutions/half/", "half.zip"))
+    zip_folder(tiny / "solutions" / "half", tiny / "half.zip")
+    assert check(tiny) == []
+    content = (tiny / "half.zip").read_bytes()
+    at = content.index(b"model.py") + len("model.py")
+    (tiny / "half.zip").write_bytes(content[:at] + bytes(8) + content[at + 8 :])
+    assert codes(tiny) == {"file-unreadable"}
+
+
 def test_the_quota_counts_twice() -> None:
     assert check_size(7_500_000_000, "a.zip") == []
     assert [finding.code for finding in check_size(7_500_000_001, "a.zip")] == ["zip-quota"]

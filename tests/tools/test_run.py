@@ -76,6 +76,29 @@ def test_ingestions_exit_code_is_ignored_and_told_to_scoring(tiny: Path) -> None
     assert told["elapsedTime"] == told["ingestionElapsedTime"] > 0
 
 
+def test_an_ingestion_that_cannot_start_does_not_stop_scoring(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tiny / "ingestion_program" / "metadata.yaml").write_text("command: python3 'x")
+    (tiny / "solutions" / "half" / "predictions.txt").write_text("0.5")
+    assert run(tiny)[0] == 0
+    assert "The platform runs nothing here and goes on to scoring." in capfd.readouterr().out
+
+
+def test_links_in_the_output_are_told(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with (tiny / "ingestion_program" / "ingest.py").open("a") as file:
+        file.write("(output / 'link').symlink_to('/etc/hostname')\n(output / 'dangling').symlink_to('/nothing')\n")
+    assert run(tiny)[0] == 0
+    assert "Warning: the output holds links" in capfd.readouterr().out
+
+
+def test_a_job_over_its_limit_is_told(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tiny / "competition.yaml"
+    path.write_text(path.read_text().replace("execution_time_limit: 600", "execution_time_limit: 1"))
+    with (tiny / "ingestion_program" / "ingest.py").open("a") as file:
+        file.write("import time; time.sleep(1.1)\n")
+    assert run(tiny)[0] == 0
+    assert "more than the phase's limit of 1 s" in capfd.readouterr().out
+
+
 def test_execute_bits_are_lost(tiny: Path) -> None:
     model = tiny / "solutions" / "half" / "model.py"
     model.chmod(0o755)
@@ -115,6 +138,12 @@ FAILURES = {
         {"scoring_program/metadata.yaml": "x: 1"},
         "Scoring program: metadata.yaml has no `command` that is one text",
     ),
+    "a command with an open quote": (
+        {"scoring_program/metadata.yaml": "command: python3 'x"},
+        "The command of the scoring cannot be split",
+    ),
+    "an empty command": ({"scoring_program/metadata.yaml": "command: ''"}, "The command of the scoring is empty"),
+    "a program that is not there": ({"scoring_program/metadata.yaml": "command: no-such-program"}, "cannot start"),
     "command as a list": (
         {"scoring_program/metadata.yaml": "command: [python3, x]"},
         "Scoring program: metadata.yaml has no `command` that is one text",
