@@ -1,0 +1,162 @@
+"""Clips, phases and submissions to measure with; made once and kept in `.cache/benchmarks`."""
+
+import csv
+import hashlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import av
+import cv2
+import numpy as np
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+CACHE = ROOT / ".cache" / "benchmarks"
+PROGRAM = ROOT / "ingestion_program"
+FPS, SECONDS, WIDTH, HEIGHT, BITS_A_SECOND = 30, 15, 1280, 720, 1_500_000
+DISTINCT = 4
+
+MODEL = """\
+import time
+import numpy as np
+
+def work(frame):
+    {work}
+
+class Model:
+    def __init__(self, assets): pass
+    def predict(self, clip):
+        for frame in clip.frames({request}):
+            work(frame)
+        return {{"interview": 0.5}}
+    def explain(self, clip, prediction):
+        return {{"text": "This model only measures the time."}}
+"""
+
+
+def make_clips() -> list[Path]:
+    """Return clips like those of the field: 15 s, 1280 x 720, 30 fps, H.264 at 1.5 Mbit/s, texture and sound."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    paths = [CACHE / f"clip{number}.mp4" for number in range(DISTINCT)]
+    for number, path in enumerate(paths):
+        if not path.exists():
+            print(f"making {path.name}", flush=True)
+            _write_clip(path.with_suffix(".part.mp4"), seed=number)
+            path.with_suffix(".part.mp4").rename(path)
+    return paths
+
+
+def _write_clip(path: Path, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    texture = cv2.GaussianBlur(rng.integers(0, 256, (HEIGHT * 2, WIDTH * 2, 3), np.uint8), (0, 0), 4)
+    texture = cv2.equalizeHist(texture.reshape(HEIGHT * 2, -1)).reshape(texture.shape)
+    with av.open(str(path), "w") as container:
+        video = container.add_stream("libx264", rate=FPS, options={"preset": "medium"})
+        assert isinstance(video, av.VideoStream)
+        video.width, video.height, video.pix_fmt, video.bit_rate = WIDTH, HEIGHT, "yuv420p", BITS_A_SECOND
+        sound = container.add_stream("aac", rate=44_100)
+        assert isinstance(sound, av.AudioStream)
+        sound.layout = "mono"
+        for number in range(FPS * SECONDS):
+            x = int(WIDTH / 2 * (1 + np.sin(number / 40)))
+            y = int(HEIGHT / 2 * (1 + np.cos(number / 55)))
+            frame = texture[y : y + HEIGHT, x : x + WIDTH].copy()
+            centre = (int(640 + 200 * np.sin(number / 20)), int(360 + 60 * np.cos(number / 13)))
+            cv2.ellipse(frame, centre, (130, 180), 5 * np.sin(number / 9), 0, 360, (150, 180, 220), -1)
+            frame = cv2.add(frame, rng.integers(0, 7, frame.shape, np.uint8))
+            container.mux(video.encode(av.VideoFrame.from_ndarray(frame, format="bgr24")))
+        container.mux(video.encode(None))
+        for start in range(0, 44_100 * SECONDS - 1024, 1024):
+            wave = 0.2 * np.sin(np.arange(start, start + 1024) / 20, dtype=np.float32)
+            piece = av.AudioFrame.from_ndarray(wave[None].astype(np.float32), format="fltp", layout="mono")
+            piece.sample_rate, piece.pts = 44_100, start
+            container.mux(sound.encode(piece))
+        container.mux(sound.encode(None))
+
+
+def make_phase(folder: Path, count: int) -> Path:
+    """Write an input folder of `count` clips (links to the distinct ones)."""
+    sources = make_clips()
+    (folder / "clips").mkdir(parents=True)
+    digests = {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in sources}
+    with (folder / "clips.csv").open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["clip_id", "file", "sha256"])
+        for number in range(count):
+            source = sources[number % len(sources)]
+            name = f"clips/c{number:04d}.mp4"
+            os.link(source, folder / name)
+            table.writerow([f"c{number:04d}", name, digests[source]])
+    (folder / "transcripts.json").write_text("{}")
+    settings = {
+        "format_version": 1,
+        "task": "benchmark",
+        "data_version": "benchmark",
+        "seed": 1,
+        "clips": "clips.csv",
+        "transcripts": "transcripts.json",
+        "targets": [{"name": "interview", "minimum": 0.0, "maximum": 1.0}],
+        "limits": {"time_limit_s": 100_000, "load_s": 60, "call_s": 600, "restarts": 0},
+        "explanation": {
+            "text": {"minimum_chars": 20, "maximum_chars": 1200},
+            "image": {"width": 355, "height": 200},
+            "evidence": {"grid": {"rows": 9, "columns": 16}, "cues": ["smile"]},
+        },
+        "feedback": {"model_output": False},
+    }
+    (folder / "task.yaml").write_text(yaml.safe_dump(settings))
+    return folder
+
+
+def write_model(folder: Path, *, request: str, work: str = "pass") -> Path:
+    """Write a submission that reads the frames of `request` and does `work` on each."""
+    folder.mkdir(parents=True)
+    (folder / "model.py").write_text(MODEL.format(request=request, work=work))
+    return folder
+
+
+def ingest(phase: Path, submission: Path, output: Path) -> float:
+    """Run ingestion as a process and return its wall time in seconds."""
+    command = [sys.executable, str(PROGRAM / "ingestion.py"), *map(str, (phase, output, PROGRAM, submission))]
+    started = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    seconds = time.perf_counter() - started
+    run = json.loads((output / "run.json").read_text())
+    if done.returncode or run["clips"]["ok"] != run["clips"]["total"]:
+        raise SystemExit(done.stdout + done.stderr)
+    return seconds
+
+
+def run_script(source: str, *arguments: str) -> float:
+    """Run a bare loop as a process of its own and return its wall time in seconds."""
+    started = time.perf_counter()
+    subprocess.run([sys.executable, "-c", source, *arguments], check=True)
+    return time.perf_counter() - started
+
+
+def interleave(cases: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
+    """Measure every case once a round, so that a drift of the machine's speed meets all alike."""
+    times: dict[str, list[float]] = {name: [] for name in cases}
+    for number in range(rounds):
+        for name, measure in cases.items():
+            times[name].append(measure())
+            print(f"  round {number + 1}: {name} {times[name][-1]:.2f} s", flush=True)
+    return times
+
+
+def median_ratio(above: list[float], below: list[float]) -> float:
+    """Return the median of the ratios, pair by pair."""
+    return statistics.median(a / b for a, b in zip(above, below, strict=True))
+
+
+def verdict(what: str, value: float, limit: float) -> bool:
+    """Print one figure beside its limit."""
+    holds = value <= limit
+    print(f"{'ok  ' if holds else 'FAIL'} {what}: {value:.2f} (at most {limit:.2f})", flush=True)
+    return holds
