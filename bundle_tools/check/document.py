@@ -1,7 +1,7 @@
 """`competition.yaml` with the line of every value: what the rules look at."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,6 @@ class Draft:
     """Keys and list positions down to a value -> line, from 1."""
     folder: bool
     """Whether the bundle was given as a folder, not as a zip."""
-    findings: list[Finding] = field(default_factory=list)
-    """Filled by the rules, in any order."""
 
     def at(self, *path: Key) -> str:
         """Give the file and line of a value, or of the nearest value around it."""

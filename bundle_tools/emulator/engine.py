@@ -83,6 +83,10 @@ class DockerEngine:
         """See `Engine.run`."""
         if shutil.which("docker") is None:
             raise BundleError("--engine docker: expected the docker command, found none. Install Docker.")
+        if os.geteuid() != 0:
+            # On the platform these folders belong to root, and a root without capabilities may not write into others'.
+            for folder in container.mounts.values():
+                open_to_all(folder)
         name = f"bundle-{container.name}-{uuid.uuid4().hex[:12]}"
         try:
             return _stream([*self.command(container, name)], container, logs)
@@ -106,6 +110,14 @@ class DockerEngine:
             self.image,
             *container.arguments,
         ]
+
+
+def open_to_all(folder: Path) -> None:
+    """Let every user read and write a folder and everything below it that belongs to this user."""
+    for path in [folder, *folder.rglob("*")]:
+        if not path.is_symlink():
+            with suppress(PermissionError):
+                path.chmod(0o777 if path.is_dir() else 0o666)
 
 
 def _outside(argument: str, mounts: dict[str, Path]) -> str:

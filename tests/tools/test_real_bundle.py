@@ -13,7 +13,9 @@ import pytest
 import yaml
 
 from bundle_tools.build import TOP_LEVEL
-from bundle_tools.check import check
+from bundle_tools.check import check, registry
+from bundle_tools.check.document import read
+from bundle_tools.check.leaderboard import check_leaderboards
 from bundle_tools.cli import main
 from bundle_tools.competition import load
 
@@ -148,6 +150,23 @@ def copy(by_hand: Path, tmp_path: Path) -> Path:
 def test_every_broken_agreement_is_found(copy: Path, code: str, mutate: Callable[[Path], object]) -> None:
     mutate(copy)
     assert code in {finding.code for finding in check(copy)}
+
+
+@pytest.mark.parametrize("value", [None, 1, True, "text", [], {}, [[]], -0.5])
+def test_rubbish_in_the_leaderboard_is_a_finding_never_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, value: object
+) -> None:
+    answer = [["explanation", "Explanation score", "desc", 2], ["failed_clips", "Failed clips", "asc", 0]]
+    monkeypatch.setattr(registry, "_ask", lambda *_: (answer, None))
+    draft, _ = read(ROOT, folder=True)
+    assert draft is not None
+    board = draft.content["leaderboards"][0]
+    for entry in (board, board["columns"][0], board["columns"][7]):
+        for key in list(entry):
+            kept, entry[key] = entry[key], value
+            assert list(check_leaderboards(draft)) or isinstance(value, (str, float, int))
+            list(registry.check_registry(draft))
+            entry[key] = kept
 
 
 def test_every_rule_of_the_checker_has_a_bundle_that_breaks_it() -> None:
