@@ -37,7 +37,7 @@ class Checked:
     def add(self, where: str, found: str, expected: str) -> None:
         """Note one problem of the settings."""
         self.problems.append(
-            Problem("setting-invalid", "settings", where, found, expected, "correct it as docs/data_format.md shows")
+            Problem("setting_invalid", "settings", where, found, expected, "correct it as docs/data_format.md shows")
         )
 
     def has(self, key: str) -> bool:

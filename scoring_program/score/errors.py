@@ -1,6 +1,7 @@
-"""What can go wrong, as data: problems, the two errors that end a run, and the two ways to tell people.
+"""What can go wrong, as data: problems, and the two errors that end a run.
 
-No text in here may hold a label value: logs and reports are open to participants, whatever the phase.
+No text in here may hold a label value: logs and reports are open to participants, whatever the phase. So one rendering
+serves all readers; the report only sorts by whose fault a problem is.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ class Problem:
     """One thing that is wrong; the same fields as in docs/output_format.md."""
 
     code: str
-    """Short, stable name in kebab case, such as ``label-missing``."""
+    """Short, stable name in snake case, such as ``label_missing``."""
     stage: str
     """``settings``, ``data``, ``load``, ``predict``, ``explain`` or ``run``."""
     where: str
@@ -35,16 +36,12 @@ class Problem:
     fault: str = "organiser"
     """``participant`` or ``organiser``."""
 
-    def for_organiser(self) -> str:
-        """Everything, in one line."""
-        parts = (self.code, self.where, f"found {self.found}", f"expected {self.expected}", self.fix)
+    def line(self) -> str:
+        """Say everything in one line, for the log."""
+        found = f"found {self.found}" if self.found else ""
+        expected = f"expected {self.expected}" if self.expected else ""
+        parts = (self.code, self.where, found, expected, self.fix)
         return one_line(" · ".join(part for part in parts if part), 600)
-
-    def for_participant(self) -> str:
-        """Say all of it where the participant can act, else only that they need not."""
-        if self.fault == "participant":
-            return self.for_organiser()
-        return one_line(f"{self.code} · {self.where} · this is not your fault: please tell the organisers", 300)
 
 
 class ScoringError(Exception):
@@ -78,7 +75,7 @@ def internal_problem(error: Exception) -> Problem:
     frames = extract_tb(error.__traceback__)
     place = f"{Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else "the scoring program"
     return Problem(
-        code="internal-error",
+        code="internal_error",
         stage="run",
         where=place,
         found=type(error).__name__,

@@ -90,7 +90,7 @@ def open_results(root: Path) -> ResultsFolder:
 
 def _damage(where: str, found: str, expected: str) -> Problem:
     fix = "submit again; if it happens again, tell the organisers"
-    return Problem("results-damaged", "run", where, found, expected, fix)
+    return Problem("results_damaged", "run", where, found, expected, fix)
 
 
 def _refuse_nothing(root: Path) -> None:
@@ -102,7 +102,7 @@ def _refuse_nothing(root: Path) -> None:
         NOTHING_LEFT,
         [
             Problem(
-                code="results-missing",
+                code="results_missing",
                 stage="run",
                 where="the results folder",
                 found=found,

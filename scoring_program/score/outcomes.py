@@ -68,7 +68,7 @@ def join(results: Results, reference: Reference, settings: Settings) -> Outcomes
         raise OrganiserError("Clips without a label were run.", [_no_label(clip_id) for clip_id in unlabelled])
     statuses = tuple(_status(clip_id, results) for clip_id in reference.clip_ids)
     if set(statuses) == {"unreadable"}:
-        problem = _problem("clips-unreadable", "clips", "none that can be decoded", "readable clips", "replace them")
+        problem = _problem("clips_unreadable", "clips", "none that can be decoded", "readable clips", "replace them")
         raise OrganiserError("No clip of this phase can be decoded.", [problem])
     ok = [status == "ok" for status in statuses]
     nothing = (float("nan"),) * len(settings.targets)
@@ -105,7 +105,7 @@ def _problem(code: str, where: str, found: str, expected: str, fix: str, severit
 
 
 def _no_label(clip_id: str) -> Problem:
-    return _problem("label-missing", f"clip {clip_id}", "no row in labels.csv", "a label for every clip", "add the row")
+    return _problem("label_missing", f"clip {clip_id}", "no row in labels.csv", "a label for every clip", "add the row")
 
 
 def _warnings(statuses: tuple[str, ...], results: Results) -> list[Problem]:
@@ -114,15 +114,15 @@ def _warnings(statuses: tuple[str, ...], results: Results) -> list[Problem]:
     if counts["unreadable"]:
         found = f"{counts['unreadable']} that could not be decoded; left out for everybody"
         fix = "replace the files and run every submission again"
-        warnings.append(_problem("clips-unreadable", "clips", found, "readable clips", fix, "warning"))
+        warnings.append(_problem("clips_unreadable", "clips", found, "readable clips", fix, "warning"))
     if counts["missing"]:
         found = f"{counts['missing']} of the reference without a usable record; scored with the worst value"
         fix = "check that the input data hold every clip of the reference data"
-        warnings.append(_problem("clips-missing", "clips", found, "a record for every clip", fix, "warning"))
+        warnings.append(_problem("clips_missing", "clips", found, "a record for every clip", fix, "warning"))
     stray = (results.predictions.keys() | results.explanations.keys()) - results.clips.keys()
     if stray:
         found = f"{len(stray)} that clips.jsonl does not have; ignored"
         warnings.append(
-            _problem("records-stray", "predictions and explanations", found, "known clips", "run again", "warning")
+            _problem("records_stray", "predictions and explanations", found, "known clips", "run again", "warning")
         )
     return warnings

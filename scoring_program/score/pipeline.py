@@ -142,7 +142,7 @@ def _give_up(error: ScoringError, target: Path, worker: tuple[tuple[str, str], .
 
 def _say_problems(problems: Sequence[Problem]) -> None:
     for problem in problems[:_MOST_LINES]:
-        say("  - " + problem.for_organiser(), sys.stderr)
+        say("  - " + problem.line(), sys.stderr)
     if len(problems) > _MOST_LINES:
         say(f"  - and {len(problems) - _MOST_LINES} more", sys.stderr)
 
@@ -151,10 +151,12 @@ def _say_scores(
     settings: Settings, outcomes: Outcomes, scores: dict[str, float | int], evaluation: Evaluation | None
 ) -> None:
     for problem in outcomes.warnings:
-        say("WARNING: " + problem.for_organiser())
+        say("WARNING: " + problem.line())
     say(f"{settings.task}: {len(outcomes.clip_ids)} clips, {outcomes.count('ok')} ok, {outcomes.failed} failed.")
-    estimates = {column.key: estimate for column, estimate in evaluation.columns} if evaluation else {}
+    estimates = {column.key: (column, estimate) for column, estimate in evaluation.columns} if evaluation else {}
     for key, value in scores.items():
-        interval = estimates[key].interval if key in estimates else None
-        shown = f"  [{interval[0]:.4g}, {interval[1]:.4g}]" if interval else ""
+        shown = ""
+        if key in estimates and (interval := estimates[key][1].interval):
+            low, high = (estimates[key][0].rounded(end) for end in interval)
+            shown = f"  [{low}, {high}]"
         say(f"  {key}: {value}{shown}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from score.errors import Problem
@@ -17,6 +17,7 @@ from score.strict_json import StrictJsonError, parse_object
 STATUSES = ("ok", "failed", "not_reached", "unreadable")
 _LONGEST_LINE = 16 * 2**20
 _MOST_PROBLEMS = 20
+_SEES_CLIPS = ("predict", "explain")
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class ClipRecord:
     """What went wrong, at most 20."""
 
 
-def read_clips(data: bytes, problems: list[Problem]) -> dict[str, ClipRecord]:
+def read_clips(data: bytes, settings: Settings, problems: list[Problem]) -> dict[str, ClipRecord]:
     """Read ``clips.jsonl``; what is wrong is added to ``problems``."""
     records: dict[str, ClipRecord] = {}
     for where, record in _objects("clips.jsonl", data, problems):
@@ -38,7 +39,7 @@ def read_clips(data: bytes, problems: list[Problem]) -> dict[str, ClipRecord]:
         if status not in STATUSES:
             problems.append(_broken(where, "a status that is not known", "one of " + ", ".join(STATUSES)))
         elif clip_id:
-            records[clip_id] = ClipRecord(status, parse_problems(record.get("problems")))
+            records[clip_id] = ClipRecord(status, parse_problems(record.get("problems"), settings))
     return records
 
 
@@ -80,10 +81,14 @@ def read_predictions(data: bytes, settings: Settings, problems: list[Problem]) -
     return predictions
 
 
-def parse_problems(items: object) -> tuple[Problem, ...]:
-    """Take problems that ingestion recorded; fields that are missing or of another type become empty."""
+def parse_problems(items: object, settings: Settings) -> tuple[Problem, ...]:
+    """Take problems that ingestion recorded; fields that are missing or of another type become empty.
+
+    Where single clips are closed, a model must not talk to its author about them, and the text of an exception is
+    talk: what it said is dropped here, before any log or page can show it.
+    """
     found = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
-    return tuple(
+    problems = (
         Problem(
             **{key: _short(item.get(key)) for key in ("code", "stage", "where", "found", "expected", "fix")},
             severity="warning" if item.get("severity") == "warning" else "error",
@@ -91,6 +96,9 @@ def parse_problems(items: object) -> tuple[Problem, ...]:
         )
         for item in found[:_MOST_PROBLEMS]
     )
+    if settings.report.clips:
+        return tuple(problems)
+    return tuple(replace(item, where="", found="") if item.stage in _SEES_CLIPS else item for item in problems)
 
 
 def _short(value: object) -> str:
@@ -99,7 +107,7 @@ def _short(value: object) -> str:
 
 def _broken(where: str, found: str, expected: str, severity: str = "error") -> Problem:
     fix = "submit again; if it happens again, tell the organisers"
-    return Problem("record-broken", "run", where, found, expected, fix, severity)
+    return Problem("record_broken", "run", where, found, expected, fix, severity)
 
 
 def _clip_id(record: dict[str, Any], where: str, seen: Container[str], problems: list[Problem]) -> str:

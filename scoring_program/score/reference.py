@@ -50,13 +50,13 @@ def read_reference(path: Path, settings: Settings) -> Reference:
     problems: list[Problem] = []
     rows = list(_rows(path, settings, problems))
     if not rows and not problems:
-        problems.append(_problem("labels-empty", path.name, "no clip", "one row a clip"))
+        problems.append(_problem("labels_empty", path.name, "no clip", "one row a clip"))
     seen: dict[str, int] = {}
     for line, clip_id, _, _ in rows:
         if clip_id in seen:
             problems.append(
                 _problem(
-                    "label-duplicate",
+                    "label_duplicate",
                     f"{path.name}, line {line}",
                     f"clip {clip_id}, already in line {seen[clip_id]}",
                     "each clip once",
@@ -83,10 +83,10 @@ def _rows(path: Path, settings: Settings, problems: list[Problem]) -> Iterator[t
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        problems.append(_problem("labels-unreadable", path.name, type(error).__name__, "a readable file"))
+        problems.append(_problem("labels_unreadable", path.name, type(error).__name__, "a readable file"))
         return
     except UnicodeDecodeError as error:
-        problems.append(_problem("labels-encoding", path.name, f"byte {error.start} is not UTF-8", "UTF-8"))
+        problems.append(_problem("labels_encoding", path.name, f"byte {error.start} is not UTF-8", "UTF-8"))
         return
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
@@ -100,7 +100,7 @@ def _rows(path: Path, settings: Settings, problems: list[Problem]) -> Iterator[t
                 if row:
                     yield (reader.line_num, *row)
     except csv.Error:
-        problems.append(_problem("labels-csv", f"{path.name}, line {reader.line_num}", "broken quoting", "CSV"))
+        problems.append(_problem("labels_csv", f"{path.name}, line {reader.line_num}", "broken quoting", "CSV"))
 
 
 def _header(header: list[str], file: str, settings: Settings, problems: list[Problem]) -> list[int] | None:
@@ -114,12 +114,12 @@ def _header(header: list[str], file: str, settings: Settings, problems: list[Pro
     for number, name in enumerate(names, 1):
         if name not in wanted:
             shown = f" ({name!r})" if quotable else ""
-            problems.append(_problem("labels-column", where, f"column {number}{shown} is not known", ",".join(wanted)))
+            problems.append(_problem("labels_column", where, f"column {number}{shown} is not known", ",".join(wanted)))
         elif name in names[: number - 1]:
-            problems.append(_problem("labels-column", where, f"{name} twice", "each column once"))
+            problems.append(_problem("labels_column", where, f"{name} twice", "each column once"))
     missing = [name for name in wanted if name not in names]
     if missing:
-        problems.append(_problem("labels-column", where, "no column " + ", ".join(missing), ",".join(wanted)))
+        problems.append(_problem("labels_column", where, "no column " + ", ".join(missing), ",".join(wanted)))
     return [names.index(name) for name in wanted] if len(problems) == before else None
 
 
@@ -128,24 +128,24 @@ def _row(
 ) -> tuple[str, str, list[float]] | None:
     before = len(problems)
     if len(cells) != width:
-        problems.append(_problem("labels-row", where, f"{len(cells)} cells", f"{width} cells"))
+        problems.append(_problem("labels_row", where, f"{len(cells)} cells", f"{width} cells"))
         return None
     clip_id, source, *texts = (cells[place].strip() for place in position)
     if not CLIP_ID.fullmatch(clip_id):
-        problems.append(_problem("labels-clip-id", where, "a clip id that is not allowed", CLIP_ID.pattern))
+        problems.append(_problem("labels_clip_id", where, "a clip id that is not allowed", CLIP_ID.pattern))
     if not source:
-        problems.append(_problem("labels-source", where, "no source_id", "the clip's source video or person"))
+        problems.append(_problem("labels_source", where, "no source_id", "the clip's source video or person"))
     values = []
     for target, text in zip(settings.targets, texts, strict=True):
         value = _number(text)
         values.append(value)
         expected = f"a number from {target.minimum:g} to {target.maximum:g}"
         if not text:
-            problems.append(_problem("label-missing", f"{where}, {target.name}", "nothing", expected))
+            problems.append(_problem("label_missing", f"{where}, {target.name}", "nothing", expected))
         elif not math.isfinite(value):
-            problems.append(_problem("label-not-a-number", f"{where}, {target.name}", "no finite number", expected))
+            problems.append(_problem("label_not_a_number", f"{where}, {target.name}", "no finite number", expected))
         elif not target.minimum <= value <= target.maximum:
-            problems.append(_problem("label-out-of-range", f"{where}, {target.name}", "a value outside", expected))
+            problems.append(_problem("label_out_of_range", f"{where}, {target.name}", "a value outside", expected))
     return None if len(problems) > before else (clip_id, source, values)
 
 

@@ -43,7 +43,7 @@ def read_results(root: Path, settings: Settings) -> Results:
     """
     folder = open_results(root)
     problems: list[Problem] = []
-    run = read_run(folder.read("run.json"), problems)
+    run = read_run(folder.read("run.json"), settings, problems)
     if run is None:
         raise NotGradableError("The results are damaged.", problems)
     if run.status == "invalid":
@@ -53,7 +53,7 @@ def read_results(root: Path, settings: Settings) -> Results:
             "The phase's data or settings have a mistake.", run.problems or [_unexplained("organiser")]
         )
     _check_versions(run, settings)
-    clips = read_clips(folder.read("clips.jsonl"), problems)
+    clips = read_clips(folder.read("clips.jsonl"), settings, problems)
     predictions = read_predictions(folder.read("predictions.csv"), settings, problems)
     images = frozenset(name for name in folder.sizes if name.startswith("images/"))
     explanations = read_explanations(folder.read("explanations.jsonl"), settings, images, problems)
@@ -64,7 +64,7 @@ def read_results(root: Path, settings: Settings) -> Results:
 
 def _unexplained(fault: str) -> Problem:
     return Problem(
-        code="run-" + ("invalid" if fault == "participant" else "stopped"),
+        code="run_" + ("invalid" if fault == "participant" else "stopped"),
         stage="run",
         where="run.json",
         found="no reason",
@@ -77,7 +77,7 @@ def _unexplained(fault: str) -> Problem:
 def _check_versions(run: RunFacts, settings: Settings) -> None:
     problems = [
         Problem(
-            code="version-mismatch",
+            code="version_mismatch",
             stage="settings",
             where=f"task.yaml, {key}",
             found=f"{ran!r} in the input data, {scored!r} in the reference data",

@@ -11,6 +11,7 @@ import yaml
 from score.errors import Problem
 from score.manifest import WORKER_METADATA, is_regular
 from score.records import parse_problems
+from score.settings import Settings
 from score.strict_json import StrictJsonError, finite_number, parse_object
 
 _LARGEST_RUN = 4 * 2**20
@@ -39,7 +40,7 @@ class RunFacts:
     """(label, value) of the facts that the report lists, participants' text not among them."""
 
 
-def read_run(data: bytes, problems: list[Problem]) -> RunFacts | None:
+def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFacts | None:
     """Read ``run.json``; None, and a problem, when it cannot be used."""
     try:
         run = parse_object(data, _LARGEST_RUN)
@@ -59,7 +60,7 @@ def read_run(data: bytes, problems: list[Problem]) -> RunFacts | None:
         status=run["status"],
         task=_text(run.get("task")),
         data_version=_text(run.get("data_version")),
-        problems=parse_problems(run.get("problems")),
+        problems=parse_problems(run.get("problems"), settings),
         duration_s=duration or 0.0,
         time_limit_s=_seconds(run.get("time_limit_s")),
         details=_details(run),
@@ -68,7 +69,7 @@ def read_run(data: bytes, problems: list[Problem]) -> RunFacts | None:
 
 def _broken(found: str, expected: str) -> Problem:
     fix = "use the ingestion and the scoring program of one release, and run again"
-    return Problem("run-record-broken", "run", "run.json", found, expected, fix)
+    return Problem("run-record_broken", "run", "run.json", found, expected, fix)
 
 
 def _text(value: object) -> str:
@@ -117,8 +118,6 @@ def read_worker_metadata(root: Path) -> tuple[tuple[str, str], ...]:
     names = {
         "ingestionElapsedTime": "Ingestion, by the worker's clock (s)",
         "ingestionExitCode": "Ingestion's exit code",
-        "elapsedTime": "Worker's elapsed time (s)",
-        "exitCode": "Worker's exit code",
     }
     numbers = ((label, finite_number(values.get(key))) for key, label in names.items())
-    return tuple((label, f"{value:g}") for label, value in numbers if value is not None)
+    return tuple((label, f"{round(value, 1):g}") for label, value in numbers if value is not None)

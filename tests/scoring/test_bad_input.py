@@ -84,22 +84,22 @@ TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
     "main target": (text_change(SETTINGS, "main_target: interview", "main_target: luck"), 2, ("main_target", "'luck'")),
     "truth without clips": (text_change(SETTINGS, "clips: true", "clips: false"), 2, ("report, truth",)),
     "range": (text_change(SETTINGS, "maximum: 1.0", "maximum: 0.0"), 2, ("targets 1", "minimum below maximum")),
-    "no labels": (lambda root: (root / LABELS).unlink(), 2, ("labels-unreadable",)),
+    "no labels": (lambda root: (root / LABELS).unlink(), 2, ("labels_unreadable",)),
     "empty labels": (replace_file(LABELS, ""), 2, ("labels.csv, line 1", "no column clip_id, source_id")),
-    "labels, header only": (edit_lines(LABELS, lambda lines: lines[:1]), 2, ("labels-empty",)),
-    "labels in Latin 1": (replace_file(LABELS, b"clip_id,\xe9\n"), 2, ("labels-encoding", "byte 8")),
+    "labels, header only": (edit_lines(LABELS, lambda lines: lines[:1]), 2, ("labels_empty",)),
+    "labels in Latin 1": (replace_file(LABELS, b"clip_id,\xe9\n"), 2, ("labels_encoding", "byte 8")),
     "unknown column": (text_change(LABELS, "openness", "opennes"), 2, ("'opennes'", "no column openness")),
     "short row": (edit_lines(LABELS, lambda lines: [*lines[:3], "c1,p,0.1\n", *lines[3:]]), 2, ("line 4", "3 cells")),
-    "clip twice": (edit_lines(LABELS, lambda lines: [*lines, lines[1]]), 2, ("label-duplicate", "line 14", "line 2")),
-    "label missing": (edit_label(3, 4, ""), 2, ("label-missing", "line 3, conscientiousness")),
-    "label NaN": (edit_label(4, 2, "nan"), 2, ("label-not-a-number", "line 4, extraversion")),
-    "label text": (edit_label(4, 2, "high"), 2, ("label-not-a-number", "line 4, extraversion")),
-    "label out of range": (edit_label(5, 7, "1.5"), 2, ("label-out-of-range", "line 5, interview", "0 to 1")),
-    "bad clip id": (edit_label(2, 0, "../c"), 2, ("labels-clip-id", "line 2")),
-    "no source": (edit_label(2, 1, ""), 2, ("labels-source", "line 2")),
-    "clip without label": (edit_lines(LABELS, lambda lines: lines[:-1]), 2, ("label-missing", "no row in labels.csv")),
-    "other data": (text_change("res/run.json", "test-1", "test-2"), 2, ("version-mismatch", "test-2")),
-    "other task": (text_change("res/run.json", '"practice"', '"final"'), 2, ("version-mismatch", "final")),
+    "clip twice": (edit_lines(LABELS, lambda lines: [*lines, lines[1]]), 2, ("label_duplicate", "line 14", "line 2")),
+    "label missing": (edit_label(3, 4, ""), 2, ("label_missing", "line 3, conscientiousness")),
+    "label NaN": (edit_label(4, 2, "nan"), 2, ("label_not_a_number", "line 4, extraversion")),
+    "label text": (edit_label(4, 2, "high"), 2, ("label_not_a_number", "line 4, extraversion")),
+    "label out of range": (edit_label(5, 7, "1.5"), 2, ("label_out_of_range", "line 5, interview", "0 to 1")),
+    "bad clip id": (edit_label(2, 0, "../c"), 2, ("labels_clip_id", "line 2")),
+    "no source": (edit_label(2, 1, ""), 2, ("labels_source", "line 2")),
+    "clip without label": (edit_lines(LABELS, lambda lines: lines[:-1]), 2, ("label_missing", "no row in labels.csv")),
+    "other data": (text_change("res/run.json", "test-1", "test-2"), 2, ("version_mismatch", "test-2")),
+    "other task": (text_change("res/run.json", '"practice"', '"final"'), 2, ("version_mismatch", "final")),
     "no run record": (
         remove("res/run.json"),
         1,
@@ -203,7 +203,7 @@ def test_no_results_folder(score: Score) -> None:
 
 def test_an_invalid_submission_is_told_why(score: Score) -> None:
     problem = {
-        "code": "class-missing",
+        "code": "class_missing",
         "stage": "load",
         "where": "model.py",
         "found": "no class <Model>",
@@ -312,7 +312,7 @@ def test_ids_that_look_like_numbers_stay_texts(score: Score) -> None:
 def test_a_reference_clip_that_was_not_run_counts_as_worst(score: Score, tmp_path: Path) -> None:
     done = score(make_case(clips=4, statuses=["ok", "ok", "ok", "missing"]))
     assert done.scores["failed_clips"] == 1
-    assert "clips-missing" in done.log
+    assert "clips_missing" in done.log
     assert make_input(tmp_path / "again", make_case()).exists()
 
 

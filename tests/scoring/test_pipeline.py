@@ -131,7 +131,7 @@ def test_unreadable_clips_are_left_out_for_everybody(score: Score) -> None:
     )
     done = score(extra)
     assert done.scores == whole
-    assert "clips-unreadable" in done.log
+    assert "clips_unreadable" in done.log
     assert "1 clips could not be decoded" in done.page
 
 
@@ -225,7 +225,7 @@ def test_after_the_labels_are_used_a_breakdown_is_no_failure(
     assert done.code == 0
     assert done.scores["skill"] == (before["skill"] if expected is None else expected)
     assert "0.4242" not in done.page + done.log
-    assert "internal-error" in done.page
+    assert "internal_error" in done.page
 
 
 def test_scores_json_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,14 +120,22 @@ def test_a_hidden_phase_says_nothing_about_single_clips(score: Score) -> None:
     done = score(case)
     assert not any(clip_id in done.page + done.log for clip_id in case.clip_ids)
     assert "a person in red" not in done.page + done.log
-    assert "predict-raised" in done.page
+    assert "predict_raised" in done.page
     assert "aggregates only" in done.page
     assert "data:image" not in done.page
 
 
+def test_not_even_an_invalid_run_talks_about_hidden_clips(score: Score) -> None:
+    case = canary_case(HIDDEN)
+    case.run = {"status": "invalid", "problems": [problem("clip 0 shows a person in red")]}
+    done = score(case)
+    assert (done.code, "predict_raised" in done.page) == (1, True)
+    assert "a person in red" not in done.page + done.log
+
+
 def problem(found: str) -> dict[str, Any]:
     return {
-        "code": "predict-raised",
+        "code": "predict_raised",
         "stage": "predict",
         "where": "model.py, line 3",
         "found": found,

@@ -26,7 +26,6 @@ STATUS_WORDS = {
 }
 _CLIPS_IN_GROUP = 50
 _MOST_PROBLEMS = 60
-_FROM_CLIPS = ("predict", "explain")
 
 Facts = tuple[tuple[str, str], ...]
 
@@ -58,7 +57,7 @@ def build_report(
         verdict=tuple(_verdict(outcomes, evaluation)),
         scores=tuple(_score_row(column, estimate) for column, estimate in others),
         facts=(*_run_facts(results, outcomes), *_shown(results.run.details), *worker),
-        problems=_problems(results, outcomes, settings),
+        problems=_problems(results, outcomes),
         metric_titles=tuple(METRIC_TITLES[name] for name in METRICS),
         targets=tuple(
             TargetRow(target.title, tuple(_metric_cell(metrics[name]) for name in METRICS))
@@ -76,13 +75,11 @@ def build_report(
 
 def build_failure(headline: str, problems: Iterable[Problem], worker: Facts) -> FailureData:
     """Explain a run without scores; problems never hold label values (score.errors)."""
-    problems = tuple(problems)
+    chosen = tuple(problems)[:_MOST_PROBLEMS]
     return FailureData(
         headline=headline,
-        yours=tuple(problem.for_organiser() for problem in problems if problem.fault == "participant")[:_MOST_PROBLEMS],
-        theirs=tuple(problem.for_organiser() for problem in problems if problem.fault != "participant")[
-            :_MOST_PROBLEMS
-        ],
+        yours=tuple(_problem_row([problem]) for problem in chosen if problem.fault == "participant"),
+        theirs=tuple(_problem_row([problem]) for problem in chosen if problem.fault != "participant"),
         facts=worker,
     )
 
@@ -92,8 +89,7 @@ def _shown(facts: Facts) -> Facts:
 
 
 def _score_row(column: Column, estimate: Estimate) -> ScoreRow:
-    places = min(column.decimals, 3) if column.maximum != 100 else 1
-    value, interval, baseline = _texts(estimate, places)
+    value, interval, baseline = _texts(estimate, min(column.decimals, 3))
     return ScoreRow(
         title=column.title,
         key=column.key,
@@ -169,7 +165,7 @@ def _run_facts(results: Results, outcomes: Outcomes) -> Facts:
     )
 
 
-def _problems(results: Results, outcomes: Outcomes, settings: Settings) -> tuple[ProblemRow, ...]:
+def _problems(results: Results, outcomes: Outcomes) -> tuple[ProblemRow, ...]:
     """Problems of the run one by one, those of clips by kind, errors first."""
     by_kind: dict[tuple[str, ...], list[Problem]] = {}
     for problem in (*results.run.problems, *results.warnings, *outcomes.warnings):
@@ -178,21 +174,19 @@ def _problems(results: Results, outcomes: Outcomes, settings: Settings) -> tuple
         record = results.clips.get(clip_id)
         for problem in record.problems if record else ():
             by_kind.setdefault((problem.code, problem.stage, problem.severity), []).append(problem)
-    rows = [_problem_row(group, settings.report.clips) for group in by_kind.values()]
+    rows = [_problem_row(group) for group in by_kind.values()]
     rows.sort(key=lambda row: (row.severity != "error", -row.count))
     return tuple(rows[:_MOST_PROBLEMS])
 
 
-def _problem_row(group: list[Problem], clips: bool) -> ProblemRow:
+def _problem_row(group: list[Problem]) -> ProblemRow:
     problem = group[0]
-    # In a hidden phase a model must not talk to its author about clips, and an exception's text is talk.
-    mute = problem.stage in _FROM_CLIPS and not clips
     return ProblemRow(
         severity=problem.severity,
         code=one_line(problem.code, 60),
         count=len(group),
-        where="" if mute else one_line(problem.where, 120),
-        found="" if mute else one_line(problem.found, 400),
+        where=one_line(problem.where, 120),
+        found=one_line(problem.found, 400),
         expected=one_line(problem.expected, 300),
         fix=one_line(problem.fix, 300),
         owner="you" if problem.fault == "participant" else "the organisers",

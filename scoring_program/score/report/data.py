@@ -234,9 +234,9 @@ class FailureData:
 
     headline: str
     """What happened."""
-    yours: tuple[str, ...]
+    yours: tuple[ProblemRow, ...]
     """Problems that the participant can solve."""
-    theirs: tuple[str, ...]
+    theirs: tuple[ProblemRow, ...]
     """Problems for the organisers, without label values."""
     facts: tuple[tuple[str, str], ...]
     """(label, value) of the run."""
