@@ -21,7 +21,6 @@ TOP_LEVEL = (
 )
 # What a participant needs to run the practice phase at home, beside starting_kit/ itself.
 KIT = ("ingestion_program", "scoring_program", "input_data/practice", "reference_data/practice", "solutions")
-TRAINING_SEED = 1
 DATE = re.compile(r'^(\s+(?:start|end): )"([^"]+)"', re.MULTILINE)
 
 Entry = tuple[str, Path | bytes]
@@ -108,12 +107,13 @@ def _files(path: Path, name: str) -> Iterator[Entry]:
 
 def _training(root: Path, options: Options) -> Path:
     """Give the training set, made once for each size and seed and kept in build/."""
+    # Here, not above: it loads OpenCV. The seed is the one whose labels' means are the constants of the baseline.
+    from bundle_tools.synth.dataset import TRAINING_SEED, write_training  # noqa: PLC0415
+
     folder = root / "build" / f"training-{options.training_clips}-{TRAINING_SEED}"
     if folder.is_dir():
         return folder
     say(f"Making the public training set of {options.training_clips} clips (kept in {folder.relative_to(root)}).")
-    from bundle_tools.synth.dataset import write_training  # noqa: PLC0415 - loads OpenCV
-
     folder.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".training-", dir=folder.parent) as scratch:
         unfinished = Path(scratch) / "set"

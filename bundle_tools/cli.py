@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import secrets
 import sys
 from collections.abc import Sequence
 from datetime import datetime
@@ -18,6 +19,8 @@ from bundle_tools.emulator.scores import row
 from bundle_tools.errors import BundleError
 
 TRAINING_CLIPS = 240
+PHASE_CLIPS = 24
+SEED_BITS = 128
 
 DESCRIPTION = """\
 Run, check and build the competition bundle.
@@ -26,7 +29,8 @@ Run, check and build the competition bundle.
   bundle check [PATH]                                    tell everything that is wrong with a bundle (folder or zip)
   bundle build [--out dist/bundle.zip]                   check, then write the zip to upload
   bundle data synth --clips N --seed S --out DIR         make a labelled set of synthetic clips
-  bundle data committed                                  make the committed data again
+  bundle data phase NAME [--clips N] [--replace]         make new clips and labels of a phase, with a secret seed
+  bundle data committed                                  make the data of this repository again
 
 SUBMISSION is a folder with model.py, or its zip. `bundle COMMAND --help` tells the other options.
 """
@@ -92,10 +96,17 @@ def _parser() -> argparse.ArgumentParser:
     data = commands.add_parser("data", prog="bundle data", help="make data")
     kinds = data.add_subparsers(required=True, metavar="KIND")
     synth = kinds.add_parser("synth", prog="bundle data synth", help="a labelled set of synthetic clips")
-    synth.add_argument("--clips", type=_count, required=True, help="how many")
+    synth.add_argument("--clips", type=_positive, required=True, help="how many")
     synth.add_argument("--seed", type=_count, required=True, help="the same seed gives the same bytes")
     synth.add_argument("--out", type=Path, required=True, help="a folder that is empty or does not exist yet")
     synth.set_defaults(action=_synth)
+    phase = kinds.add_parser("phase", prog="bundle data phase", help="new clips and labels of a phase of this bundle")
+    phase.add_argument("phase", help="name of the phase, e.g. final")
+    phase.add_argument("--clips", type=_positive, default=PHASE_CLIPS, help="how many (default: %(default)s)")
+    phase.add_argument("--seed", type=_count, help="keep it secret: it gives the labels (default: a new random one)")
+    phase.add_argument("--replace", action="store_true", help="replace the clips and labels that are there")
+    phase.add_argument("--bundle", type=Path, help="folder of the bundle (default: this one, else the checkout)")
+    phase.set_defaults(action=_phase)
     committed = kinds.add_parser("committed", prog="bundle data committed", help="the data in this repository, again")
     committed.add_argument("--bundle", type=Path, help="folder of the bundle (default: this one, else the checkout)")
     committed.set_defaults(action=_committed)
@@ -160,6 +171,33 @@ def _synth(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _phase(arguments: argparse.Namespace) -> int:
+    from bundle_tools.synth.dataset import write_phase  # noqa: PLC0415 - loads OpenCV
+
+    phase = load(find_root(arguments.bundle)).phase(arguments.phase)
+    given, wanted = phase.task.input_data, phase.task.reference_data
+    if given is None or wanted is None or given.is_file() or wanted.is_file():
+        raise BundleError(f"phase {phase.slug}: expected folders as input and reference data. Add them to its task.")
+    if (given / "clips").exists() and not arguments.replace:
+        raise BundleError(f"{given / 'clips'} exists already. Add --replace if its clips and labels may be lost.")
+    seed: int = secrets.randbits(SEED_BITS) if arguments.seed is None else arguments.seed
+    try:
+        with progress_bar("clips") as progress:
+            write_phase(
+                phase.slug,
+                clips=arguments.clips,
+                seed=seed,
+                input_dir=given,
+                reference_dir=wanted,
+                workers=_workers(),
+                progress=progress,
+            )
+    except ValueError as error:
+        raise BundleError(f"phase {phase.slug}: {error}.") from error
+    say(f"{arguments.clips} clips of phase {phase.slug} with the seed {seed}. Whoever knows it can make the labels.")
+    return 0
+
+
 def _committed(arguments: argparse.Namespace) -> int:
     from bundle_tools.synth.dataset import write_committed  # noqa: PLC0415 - loads OpenCV
 
@@ -173,6 +211,12 @@ def _committed(arguments: argparse.Namespace) -> int:
 def _count(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"expected a whole number such as 240; found {text!r}")
+    return int(text)
+
+
+def _positive(text: str) -> int:
+    if _count(text) == 0:
+        raise argparse.ArgumentTypeError("expected at least 1; found 0")
     return int(text)
 
 
