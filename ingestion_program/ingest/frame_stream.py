@@ -16,6 +16,7 @@ WHOLE_BYTES = 48 << 20
 """A request up to this size is decoded whole, and can be decoded ahead or served twice."""
 RING_BYTES = 32 << 20
 """A larger one is streamed through a ring of slots of this size."""
+MAXIMUM_BATCH = 8
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,11 @@ class StreamPlan:
     def streaming(self) -> bool:
         """Whether slots are used more than once."""
         return self.slots < len(self.wanted)
+
+    @property
+    def batch(self) -> int:
+        """How many frames are announced together: each message costs both sides a change of thread or process."""
+        return max(1, min(MAXIMUM_BATCH, self.slots // 4))
 
     @property
     def bytes(self) -> int:
@@ -66,6 +72,7 @@ class FrameStream:
         """Index of the last frame, where the file ends earlier than its time stamps promise."""
         self._clip = clip
         self._ready: list[int] = []
+        self._announced = 0
         self._free = deque(range(plan.slots))
         self._cancelled = False
         self._listener: Callable[[list[int]], None] | None = None
@@ -80,10 +87,10 @@ class FrameStream:
         with self._changed:
             self._listener = listener
             self.listened = True
-            if self._ready:
-                self._tell(list(self._ready))
+            self._announced = 0
+            self._announce()
             if self.finished:
-                self._tell([])
+                listener([])
 
     def leave(self) -> None:
         """Pass no more slots to the listener."""
@@ -117,14 +124,18 @@ class FrameStream:
         with self._changed:
             return self._listener is None and not self._cancelled and not (self.listened and self.plan.streaming)
 
-    def _tell(self, slots: list[int]) -> None:
-        if self._listener is not None:
+    def _announce(self) -> None:
+        slots = self._ready[self._announced :]
+        if self._listener is not None and slots:
+            self._announced = len(self._ready)
             self.outstanding += len(slots)
             self._listener(slots)
 
     def _next_slot(self) -> int | None:
         with self._changed:
-            self._changed.wait_for(lambda: self._free or self._cancelled)
+            if not self._free:
+                self._announce()
+                self._changed.wait_for(lambda: self._free or self._cancelled)
             return None if self._cancelled else self._free.popleft()
 
     def _decode(self, threads: int, finished: Callable[[], None]) -> None:
@@ -137,9 +148,9 @@ class FrameStream:
                         break
                     reader.read_into(int(index), self.buffer.slot(slot, self.plan.shape))
                     with self._changed:
-                        if not self.plan.streaming or self._listener is None:
-                            self._ready.append(slot)
-                        self._tell([slot])
+                        self._ready.append(slot)
+                        if len(self._ready) - self._announced >= self.plan.batch:
+                            self._announce()
             finally:
                 self.last_good = reader.last_good
                 reader.close()
@@ -149,5 +160,7 @@ class FrameStream:
             with self._changed:
                 self.finished = True
                 self._changed.notify_all()
-                self._tell([])
+                self._announce()
+                if self._listener is not None:
+                    self._listener([])
             finished()

@@ -69,6 +69,7 @@ class Connection:
         self._left: deque[int] = deque()
         self._streams: dict[int, deque[dict[str, Any]]] = {}
         self._next_stream = 0
+        self._batch = 1
 
     def send(self, body: dict[str, Any]) -> None:
         """Send `body`, and before it the slots that have become free."""
@@ -102,6 +103,7 @@ class Connection:
                 return
             buffer = self._buffers[head["buffer"]]
             shape, slots, streaming = tuple(head["shape"]), int(head["slot_count"]), bool(head["streaming"])
+            self._batch = max(1, slots // 4)
             size = int(np.prod(shape))
             while "slot" in (event := self._next(stream)):
                 release = partial(self._released.append, (stream, event["slot"]))
@@ -130,7 +132,7 @@ class Connection:
     def _next(self, stream: int) -> dict[str, Any]:
         events = self._streams[stream]
         # Slots go back in small batches: early enough for the decoder, without a message for each.
-        if not events or len(self._released) >= SPARE_SLOTS:
+        if not events or len(self._released) >= self._batch:
             self.flush()
         while not events:
             self._dispatch(self._receive_one())
