@@ -70,7 +70,7 @@ def _write_clip(path: Path, seed: int) -> None:
             centre = (int(640 + 200 * np.sin(number / 20)), int(360 + 60 * np.cos(number / 13)))
             cv2.ellipse(frame, centre, (130, 180), 5 * np.sin(number / 9), 0, 360, (150, 180, 220), -1)
             frame = cv2.add(frame, rng.integers(0, 7, frame.shape, np.uint8)).astype(np.uint8)
-            container.mux(video.encode(av.VideoFrame.from_ndarray(frame, format="bgr24")))
+            container.mux(video.encode(av.VideoFrame.from_ndarray(np.asarray(frame, np.uint8), format="bgr24")))
         container.mux(video.encode(None))
         for start in range(0, 44_100 * SECONDS - 1024, 1024):
             wave = 0.2 * np.sin(np.arange(start, start + 1024) / 20, dtype=np.float32)
