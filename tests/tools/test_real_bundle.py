@@ -4,6 +4,8 @@ import ast
 import json
 import re
 import shutil
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -67,6 +69,9 @@ def test_the_built_zip_is_valid_and_its_kit_runs(tmp_path: Path) -> None:
     kit = tmp_path / "built" / "starting_kit"
     assert (kit / "reference_data" / "practice" / "labels.csv").is_file()
     assert not (kit / "reference_data" / "final").exists()
+    ran = subprocess.run([sys.executable, "run.py", "solutions/constant"], cwd=kit, capture_output=True, check=False)
+    assert ran.returncode == 0, ran.stderr.decode()
+    shutil.rmtree(kit / "my_run")
     clips = (tmp_path / "built" / "reference_data" / "final" / "labels.csv").read_text().splitlines()[1:]
     hidden = {line.split(",")[0] for line in clips}
     assert len(hidden) >= 24
