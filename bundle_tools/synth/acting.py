@@ -60,7 +60,7 @@ class Performance:
 
 def perform(seed: int, cues: Cues, script: Script, *, frames: int, fps: float) -> Performance:
     """Return the tracks of a clip; each part draws from a stream of its own."""
-    times = (np.arange(frames) + 0.5) / fps
+    times: Track = (np.arange(frames, dtype=np.float64) + 0.5) / fps
     duration = frames / fps
     sway = stream(seed, "sway")
     slouch = 1 - cues.posture

@@ -28,10 +28,8 @@ class Layer:
     """Upper edge, units."""
     scale: float
     """Pixels per unit."""
-    image: NDArray[np.uint8]
-    """Colour, shape (height, width, 3), BGR, also where nothing covers."""
-    alpha: Mask
-    """Coverage, shape (height, width)."""
+    pixels: NDArray[np.uint8]
+    """Blue, green, red (also where nothing covers) and coverage, shape (height, width, 4)."""
 
 
 class Canvas:
@@ -52,8 +50,8 @@ class Canvas:
         x1, y1 = round((box[2] - layer.left) * layer.scale), round((box[3] - layer.top) * layer.scale)
         part = cls((0, 0, 0, 0), layer.scale)
         part.left, part.top = layer.left + x0 / layer.scale, layer.top + y0 / layer.scale
-        part.image = layer.image[y0:y1, x0:x1].astype(np.float32)
-        part.alpha = layer.alpha[y0:y1, x0:x1]
+        part.image = layer.pixels[y0:y1, x0:x1, :3].astype(np.float32)
+        part.alpha = np.zeros(part.image.shape[:2], np.float32)
         return part
 
     def filled(self, colour: Colour) -> "Canvas":
@@ -66,13 +64,13 @@ class Canvas:
 
     def layer(self) -> Layer:
         """Return the finished drawing."""
-        return Layer(self.left, self.top, self.scale, _rounded(self.image), self.alpha)
+        return Layer(self.left, self.top, self.scale, _rounded(np.dstack((self.image, 255 * self.alpha))))
 
-    def put(self, image: NDArray[np.uint8], layer: Layer) -> None:
-        """Write this canvas back into `image`, the picture of the layer it was taken from."""
+    def put(self, layer: Layer) -> None:
+        """Write the colours of this canvas into a layer."""
         x, y = round((self.left - layer.left) * self.scale), round((self.top - layer.top) * self.scale)
         height, width = self.alpha.shape
-        image[y : y + height, x : x + width] = _rounded(self.image)
+        layer.pixels[y : y + height, x : x + width, :3] = _rounded(self.image)
 
     def grid(self) -> tuple[Mask, Mask]:
         """Return x and y of every pixel, in units; broadcastable."""
@@ -106,8 +104,8 @@ class Canvas:
 
     def shade(self, mask: Mask, strength: float) -> None:
         """Darken (strength < 0) or lighten (strength > 0) through a mask."""
-        factor: Mask = 1 + np.float32(strength) * mask
-        self.image *= factor[..., None]
+        factor = np.asarray(np.float32(strength) * mask + np.float32(1), np.float32)
+        self.image = np.asarray(self.image * factor[..., None], np.float32)
 
     def _pixels(self, points: Points) -> NDArray[np.int32]:
         pixels = (np.asarray(points) - (self.left, self.top)) * self.scale - 0.5
@@ -163,4 +161,4 @@ def from_hsv(hue: float, saturation: float, value: float) -> Colour:
 
 
 def _rounded(image: NDArray[np.float32]) -> NDArray[np.uint8]:
-    return np.clip(image + 0.5, 0, 255).astype(np.uint8)
+    return np.asarray(np.clip(image + 0.5, 0, 255), np.uint8)

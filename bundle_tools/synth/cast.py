@@ -12,7 +12,8 @@ _SKINS_RGB = (
     (176, 124, 90), (152, 102, 74), (126, 84, 60), (104, 68, 50), (84, 56, 42),
 )  # fmt: skip
 _HAIRS_RGB = (
-    (28, 24, 24), (44, 34, 30), (66, 48, 40), (92, 66, 50), (126, 94, 68), (98, 58, 44), (176, 148, 104), (140, 138, 138),
+    (28, 24, 24), (44, 34, 30), (66, 48, 40), (92, 66, 50), (126, 94, 68), (98, 58, 44),
+    (176, 148, 104), (140, 138, 138),
 )  # fmt: skip
 _IRISES_RGB = ((70, 48, 34), (92, 64, 40), (78, 92, 62), (74, 104, 130), (96, 112, 122))
 HAIR_STYLES = ("short", "parted", "bob", "long", "bun", "curly", "buzz")
@@ -57,8 +58,11 @@ class Cast:
 
 def draw_cast(random: np.random.Generator) -> Cast:
     """Draw a person; every property independently of the others."""
-    skin = _vary(_SKINS_RGB[random.integers(len(_SKINS_RGB))], 0.012, random)
-    hair = _vary(_HAIRS_RGB[random.integers(len(_HAIRS_RGB))], 0.05, random)
+    shade = int(random.integers(len(_SKINS_RGB)))
+    skin = _vary(_SKINS_RGB[shade], 0.012, random)
+    # Light hair stands out badly on dark skin at this size.
+    hairs = [hair for hair in _HAIRS_RGB if sum(hair) < sum(_SKINS_RGB[shade]) or max(hair) < 70]
+    hair = _vary(hairs[random.integers(len(hairs))], 0.05, random)
     iris = _vary(_IRISES_RGB[random.integers(len(_IRISES_RGB))], 0.05, random)
     lips = (skin[0] * 0.62 + 22, skin[1] * 0.50 + 16, min(skin[2] * 0.80 + 34, 235.0))
     return Cast(

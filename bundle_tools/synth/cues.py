@@ -16,7 +16,7 @@ DISTRACTORS = ("background", "clothing")
 """Cues that catch the eye and move nothing."""
 
 WORD_STEPS = 12
-"""The words of a clip can say this many steps between the gloomiest and the brightest, so their intensity is a multiple."""
+"""Steps from the gloomiest to the brightest words: the intensity of words is a multiple of their inverse."""
 
 _PERSON_SHARE = 0.3
 """Correlation of one cue between two clips of the same person."""

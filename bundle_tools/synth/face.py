@@ -81,16 +81,16 @@ def draw_expression(
     turn
         Sideways shift of the features, units.
     """
-    image = head.image.copy()
+    face = replace(head, pixels=head.pixels.copy())
     for side in (-1.0, 1.0):
         x, y = side * _EYE_X * cast.face_width + turn, _EYE_Y
         eye = Canvas.over(head, (x - 0.32, y - 0.26, x + 0.32, y + 0.26))
         _draw_eye(eye, cast, x, y, gaze, lids, smile)
-        eye.put(image, head)
+        eye.put(face)
     mouth = Canvas.over(head, (turn - 0.8, 0.2, turn + 0.8, 1.25))
     _draw_mouth(mouth, cast, smile, jaw, turn)
-    mouth.put(image, head)
-    return replace(head, image=image)
+    mouth.put(face)
+    return face
 
 
 def _draw_eye(
@@ -112,10 +112,12 @@ def _draw_eye(
     ball.shade(ball.stroke(top, 0.05, blur=0.03), -0.45)
     canvas.paint(opening, ball.image)
     canvas.paint(canvas.stroke(top, 0.035), tint(cast.hair, 0.45), 0.9)
-    canvas.paint(canvas.stroke(top - (0, 0.07), 0.015, blur=0.012), tint(cast.skin, 0.55), 0.6 * lids)
+    canvas.paint(canvas.stroke(_moved(top, 0, -0.07), 0.015, blur=0.012), tint(cast.skin, 0.55), 0.6 * lids)
     canvas.paint(canvas.stroke(bottom, 0.012, blur=0.008), tint(cast.skin, 0.6), 0.6)
     if smile > 0:
-        canvas.paint(canvas.stroke(bottom[2:-2] + (0, 0.055), 0.016, blur=0.015), tint(cast.skin, 0.7), 0.6 * smile)
+        canvas.paint(
+            canvas.stroke(_moved(bottom[2:-2], 0, 0.055), 0.016, blur=0.015), tint(cast.skin, 0.7), 0.6 * smile
+        )
 
 
 def _draw_mouth(part: Canvas, cast: Cast, smile: float, jaw: float, turn: float) -> None:
@@ -138,14 +140,16 @@ def _draw_mouth(part: Canvas, cast: Cast, smile: float, jaw: float, turn: float)
     lower_in = np.stack((xs, base + gap_down * bow), axis=1)
     lower_out = np.stack((xs, base + (gap_down + 0.115 * lip) * (1 - t**2) ** 0.7 + 0.008), axis=1)
     _paint_smile_lines(part, cast, smile, turn, half, corner)
-    part.shade(part.stroke(lower_out[6:-6] + (0, 0.06), 0.07, blur=0.04), -0.14)
+    part.shade(part.stroke(_moved(lower_out[6:-6], 0, 0.06), 0.07, blur=0.04), -0.14)
     part.paint(part.shape(np.concatenate((upper_out, lower_out[::-1]))), cast.lips)
-    part.paint(part.stroke(lower_out[8:-8] - (0, 0.055), 0.03, blur=0.025), tint(cast.lips, 1.25), 0.55)
+    part.paint(part.stroke(_moved(lower_out[8:-8], 0, -0.055), 0.03, blur=0.025), tint(cast.lips, 1.25), 0.55)
     if gap_up + gap_down > 0.012:
         inner = part.shape(np.concatenate((upper_in, lower_in[::-1])))
         part.paint(inner, _MOUTH)
         teeth = min(gap_up + gap_down * 0.75, 0.13) * (0.4 + 0.6 * max(smile, 0))
-        edge = np.stack((turn + half * 0.86 * t, np.interp(t * 0.86, t, base - gap_up * bow) + teeth * bow**0.5), axis=1)
+        edge = np.stack(
+            (turn + half * 0.86 * t, np.interp(t * 0.86, t, base - gap_up * bow) + teeth * bow**0.5), axis=1
+        )
         crown = part.shape(np.concatenate((upper_in[2:-2], edge[::-1])))
         part.paint(np.minimum(inner, crown), _TOOTH, 0.95)
     else:
@@ -159,11 +163,15 @@ def _paint_smile_lines(part: Canvas, cast: Cast, smile: float, turn: float, half
     strength = 0.14 + 0.5 * max(smile, 0)
     right = smooth([(0.25, 0.36), (half + 0.05, corner - 0.14), (half + 0.13, corner + 0.06)], closed=False)
     for line in (right, mirror(right)):
-        part.paint(part.stroke(line + (turn, 0), 0.028, blur=0.025), tint(cast.skin, 0.62), strength)
+        part.paint(part.stroke(_moved(line, turn, 0), 0.028, blur=0.025), tint(cast.skin, 0.62), strength)
     if smile > 0:
         for side in (-1, 1):
             cheek = ellipse(turn + side * 0.6, 0.42, 0.2, 0.14)
             part.shade(part.shape(cheek, blur=0.08), 0.10 * smile)
+
+
+def _moved(points: Points, x: float, y: float) -> Points:
+    return np.asarray(points + np.array((x, y)))
 
 
 def _paint_ears(canvas: Canvas, cast: Cast) -> None:
@@ -215,7 +223,14 @@ def _back_hair(canvas: Canvas, cast: Cast, texture: np.random.Generator) -> Mask
     if cast.hair_style == "long":
         right = [(0, -1.46), (0.75, -1.28), (width + 0.06, -0.5), (width + 0.14, 0.6), (width + 0.2, 1.6), (0.85, 2.35)]
     elif cast.hair_style == "bob":
-        right = [(0, -1.45), (0.78, -1.25), (width + 0.08, -0.45), (width + 0.16, 0.5), (width + 0.02, 1.12), (0.6, 1.2)]
+        right = [
+            (0, -1.45),
+            (0.78, -1.25),
+            (width + 0.08, -0.45),
+            (width + 0.16, 0.5),
+            (width + 0.02, 1.12),
+            (0.6, 1.2),
+        ]
     elif cast.hair_style == "curly":
         spots = [
             ellipse(1.2 * np.cos(a) * r, -0.3 + 1.25 * np.sin(a) * r, 0.3, 0.3)

@@ -1,7 +1,7 @@
 """The hidden rule from cues to labels: logit-linear, a few pairs, a little noise.
 
-``logit(y_j) = b_j + sum_k w_jk (u_k - 0.5) + sum_(k,l) v_jkl (u_k - 0.5)(u_l - 0.5) + noise``, with u the intensities of the
-causal cues. The form is public; a phase's weights come from its seed.
+``logit(y_j) = b_j + sum_k w_jk (u_k - 0.5) + sum_(k,l) v_jkl (u_k - 0.5)(u_l - 0.5) + noise``, with u the intensities
+of the causal cues. The form is public; a phase's weights come from its seed.
 """
 
 from dataclasses import dataclass

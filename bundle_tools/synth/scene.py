@@ -98,7 +98,7 @@ class Scene:
         _lay(frame, self.hand, (0.0, 0.0), at, side * (-12 + 14 * self.acts.wave[index]), self.scale, flip=side > 0)
 
     def _draw_mobile(self, frame: Picture, index: int) -> None:
-        """Swing an out-of-focus ball on a thread: eye-catching and without meaning."""
+        """Swing a ball on a thread: eye-catching and without meaning."""
         if self.cues.background < 0.15:
             return
         angle = 0.5 * self.cues.background * math.sin(2 * math.pi * self.acts.times[index] / 1.7)
@@ -130,7 +130,7 @@ def _lay(
     mirror = -1.0 if flip else 1.0
     matrix = np.array([[c * mirror, -s, 0.0], [s * mirror, c, 0.0]])
     matrix[:, 2] = (at[0] - 0.5, at[1] - 0.5) - matrix[:, :2] @ (px, py)
-    height, width = layer.alpha.shape
+    height, width = layer.pixels.shape[:2]
     corners = matrix[:, :2] @ np.array([(0, width, width, 0), (0, 0, height, height)]) + matrix[:, 2:]
     x0, y0 = (max(math.floor(v) - 1, 0) for v in corners.min(axis=1))
     x1 = min(math.ceil(corners[0].max()) + 1, WIDTH)
@@ -139,7 +139,8 @@ def _lay(
         return
     matrix[:, 2] -= (x0, y0)
     size = (x1 - x0, y1 - y0)
-    colour = cv2.warpAffine(layer.image, matrix, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    weight = np.asarray(cv2.warpAffine(layer.alpha, matrix, size, flags=cv2.INTER_LINEAR), np.float32)
-    part = frame[y0:y1, x0:x1]
-    part[:] = cv2.blendLinear(np.ascontiguousarray(part), np.asarray(colour, np.uint8), 1 - weight, weight)
+    warped = np.asarray(cv2.warpAffine(layer.pixels, matrix, size, flags=cv2.INTER_LINEAR), np.uint8)
+    weight = warped[..., 3] * np.float32(1 / 255)
+    part = np.ascontiguousarray(frame[y0:y1, x0:x1])
+    colour = np.ascontiguousarray(warped[..., :3])
+    frame[y0:y1, x0:x1] = cv2.blendLinear(part, colour, 1 - weight, weight)

@@ -85,12 +85,14 @@ def _adjectives(seed: int, words: float) -> list[str]:
 
 
 def _fillers(seed: int, syllables: int) -> list[str]:
+    """Choose phrases with this many syllables together; one comes again only after all others of its length."""
     random = stream(seed, "fillers")
     pools = {size: list(random.permutation(words)) for size, words in _FILLERS.items()}
     chosen: list[str] = []
     while syllables > 0:
-        sizes = [size for size, pool in pools.items() if size <= syllables and pool]
-        size = int(random.choice(sizes))
-        chosen.append(str(pools[size].pop()))
+        size = int(random.choice([size for size in pools if size <= syllables]))
+        phrase = str(pools[size].pop(0))
+        pools[size].append(phrase)
+        chosen.append(phrase)
         syllables -= size
     return chosen

@@ -16,8 +16,8 @@ def stream(seed: int, *purpose: str | int) -> np.random.Generator:
     Parameters
     ----------
     seed
-        Any integer >= 0. For a set whose labels must stay secret take a large one, for instance ``secrets.randbits(128)``:
-        who guesses the seed can regenerate the labels.
+        Any integer >= 0. For a set whose labels must stay secret take a large one, for instance
+        ``secrets.randbits(128)``: who guesses the seed can regenerate the labels.
     purpose
         Names and numbers that tell this stream from all others.
     """

@@ -9,7 +9,14 @@ VOCABULARY = (
     "smile", "gaze", "motion", "posture", "lighting", "framing",
     "background", "clothing", "speech_rate", "words", "face", "voice",
 )  # fmt: skip
-_TITLES = ("Extraversion", "Agreeableness", "Conscientiousness", "Emotional stability", "Openness", "Invite to interview")
+_TITLES = (
+    "Extraversion",
+    "Agreeableness",
+    "Conscientiousness",
+    "Emotional stability",
+    "Openness",
+    "Invite to interview",
+)
 
 
 @dataclass(frozen=True)
@@ -94,14 +101,14 @@ def readme(clips: int) -> str:
 | file | what it holds |
 |---|---|
 | `clips/<clip_id>.mp4` | 5 s, 640x360, 25 frames a second, H.264 with mono AAC sound |
-| `labels.csv` | `clip_id,source_id` and one column per target, each in [0, 1]; `source_id` tells which clips show the same person |
+| `labels.csv` | `clip_id,source_id` and one column per target, each in [0, 1]; one `source_id` is one person |
 | `transcripts.json` | `{{clip_id: text}}`: what is said |
 
 Targets: {", ".join(TARGETS)}.
 
-The labels are a function of what a person does and how the clip is made: smile, gaze, motion, posture, lighting, framing,
-speech rate and words. Skin, hair, face, clothes, voice pitch and room are random and never change a label. Keep clips of one
-person on the same side of every split.
+The labels are a function of what a person does and how the clip is made: smile, gaze, motion, posture, lighting,
+framing, speech rate and words. Skin, hair, face, clothes, voice pitch and room are random and never change a label.
+Keep clips of one person on the same side of every split.
 
 The drawings and the rule are free to use for any purpose. They say nothing about real people.
 """

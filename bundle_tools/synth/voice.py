@@ -53,4 +53,4 @@ def speak(seed: int, cast: Cast, script: Script, duration_s: float) -> NDArray[n
     breath = random.normal(0, 1, times.size)
     attack = np.clip(np.gradient(level, times) / 40, 0, 1)
     sound = level * voiced / np.abs(voiced).max() + 0.05 * attack * breath + 0.001 * breath
-    return (0.5 * sound / np.abs(sound).max()).astype(np.float32)
+    return np.asarray(0.5 * sound / np.abs(sound).max(), np.float32)

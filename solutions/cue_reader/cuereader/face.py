@@ -1,0 +1,220 @@
+"""Finding the face, and then its eyes in every frame, by colour alone.
+
+An eye is a patch without skin colour that has skin below it and beside it. Colour is taken as a ratio, so that neither
+the light nor how dark the skin is matters much.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+Frame = NDArray[np.uint8]
+"""Shape (height, width, 3), RGB."""
+Map = NDArray[np.float32]
+"""One number a pixel."""
+
+EYE_DISTANCE = 0.84
+"""Distance between the eyes in units: a unit is about half the width of a face."""
+UNIT_PIXELS = 40
+"""Pixels per unit of an upright face patch."""
+PATCH = (-1.1, -0.55, 1.1, 1.35)
+"""Left, top, right and bottom of a face patch in units; the origin lies between the eyes."""
+
+_UNITS = tuple(34 * 1.13**step for step in range(8))
+"""Sizes of face to look for, pixels per unit in a picture 360 pixels high."""
+_GOOD = 0.12
+"""Score from which a pair of eyes is believed."""
+
+
+@dataclass(frozen=True)
+class FaceBox:
+    """Where the face roughly is throughout a clip."""
+
+    x: float
+    """Between the eyes, pixels from the left."""
+    y: float
+    """Between the eyes, pixels from the top."""
+    unit: float
+    """Pixels per unit."""
+    skin: float
+    """Redness of the skin, as `redness` counts it."""
+
+
+@dataclass(frozen=True)
+class Eyes:
+    """Where the eyes are in one frame."""
+
+    left: tuple[float, float]
+    """Middle of the eye at the left of the picture, pixels."""
+    right: tuple[float, float]
+    """Middle of the eye at the right of the picture, pixels."""
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        """The point between the eyes, pixels."""
+        return ((self.left[0] + self.right[0]) / 2, (self.left[1] + self.right[1]) / 2)
+
+    @property
+    def distance(self) -> float:
+        """Distance between the eyes, pixels."""
+        return float(np.hypot(self.right[0] - self.left[0], self.right[1] - self.left[1]))
+
+    @property
+    def roll(self) -> float:
+        """Tilt of the head, degrees, clockwise."""
+        return float(np.degrees(np.arctan2(self.right[1] - self.left[1], self.right[0] - self.left[0])))
+
+
+def find_face(frames: Sequence[Frame]) -> FaceBox | None:
+    """Return where the face is, or None; the median over the frames in which a good pair of eyes is found."""
+    found = []
+    for frame in frames:
+        scale = frame.shape[0] / 180
+        small = np.asarray(
+            cv2.resize(frame, (round(frame.shape[1] / scale), 180), interpolation=cv2.INTER_AREA), np.uint8
+        )
+        red, grey = redness(small), brightness(small)
+        best = max((_best_pair(red, grey, 0.5 * unit, (0.0, 0.0, 0.0)), unit) for unit in _UNITS)
+        (score, x, y, _), unit = best
+        if score > _GOOD:
+            cheeks = red[
+                round(y + 0.1 * unit) : round(y + 0.28 * unit), round(x - 0.25 * unit) : round(x + 0.25 * unit)
+            ]
+            if cheeks.size == 0:
+                continue
+            found.append((x * scale, y * scale, 0.5 * unit * scale, float(np.median(cheeks))))
+    if not found:
+        return None
+    x, y, unit, skin = (float(v) for v in np.median(np.array(found), axis=0))
+    return FaceBox(x, y, unit, max(skin, 0.02))
+
+
+def find_eyes(frame: Frame, box: FaceBox) -> Eyes | None:
+    """Return the eyes near the expected place, or None."""
+    unit = box.unit
+    x0, x1 = max(round(box.x - 1.3 * unit), 0), min(round(box.x + 1.3 * unit), frame.shape[1])
+    y0, y1 = max(round(box.y - 0.7 * unit), 0), min(round(box.y + 1.1 * unit), frame.shape[0])
+    if x1 - x0 < 1.5 * unit or y1 - y0 < unit:
+        return None
+    part = frame[y0:y1, x0:x1]
+    red, grey = redness(part), brightness(part)
+    score, x, y, rise = _best_pair(red, grey, unit, (box.x - x0, box.y - y0, 0.1))
+    if score < 0.5 * _GOOD:
+        return None
+    odd = oddness(red, grey, unit)
+    half = EYE_DISTANCE / 2 * unit
+    first = _centre(odd, x - half, y - rise / 2, unit)
+    second = _centre(odd, x + half, y + rise / 2, unit)
+    return Eyes((first[0] + x0, first[1] + y0), (second[0] + x0, second[1] + y0))
+
+
+def oddness(red: Map, grey: Map, unit: float) -> Map:
+    """Return how little a pixel looks like the skin around it, 0 to 1: paler or brighter, as the white of an eye, or darker."""
+    size = _odd(1.2 * unit, 1.2 * unit)
+    local = cv2.blur(grey, size) + 0.015
+    pale = 1 - red / np.maximum(cv2.blur(red, size), 0.03)
+    dark, bright = 1.2 * (0.75 - grey / local), 2 * (grey / local - 1.12)
+    return np.asarray(np.clip(np.maximum(np.maximum(pale, dark), bright), 0, 1), np.float32)
+
+
+def _best_pair(red: Map, grey: Map, unit: float, near: tuple[float, float, float]) -> tuple[float, float, float, float]:
+    """Return score, x, y of the point between the best pair of eyes and how much lower the right one is.
+
+    Parameters
+    ----------
+    red, grey
+        Redness and brightness of the pixels.
+    unit
+        Pixels per unit.
+    near
+        Expected x and y, and how much a unit of distance from there costs.
+    """
+    bare = oddness(red, grey, unit)
+    # An eye is small: the wall beside the head and the teeth are pale all around as well.
+    pale = cv2.blur(bare, _odd(0.42 * unit, 0.18 * unit)) - cv2.blur(bare, _odd(0.85 * unit, 0.5 * unit))
+    skin = cv2.blur(np.clip((red - 0.02) / 0.02, 0, 1), _odd(0.26 * unit, 0.22 * unit))
+    height, width = red.shape
+    half, down = round(EYE_DISTANCE / 2 * unit), round(0.38 * unit)
+    nose, brow = round(0.3 * unit), round(0.5 * unit)
+    reach = np.ones(_odd(0.3 * unit, 0.35 * unit)[::-1], np.uint8)
+    lips = np.asarray(cv2.dilate(cv2.blur(red, _odd(0.1 * unit, 0.1 * unit)), reach), np.float32)
+    mouth = np.clip(3 * (_shift(lips, 0, round(0.82 * unit)) / np.maximum(_shift(red, 0, nose), 0.03) - 1), 0.3, 1)
+    score_x, score_y = np.arange(width) - near[0], np.arange(height) - near[1]
+    cost = near[2] * ((score_x[None, :] / unit) ** 2 + (score_y[:, None] / unit) ** 2)
+    below = _shift(skin, 0, down)
+    around = skin
+    for part in (_shift(skin, 0, nose), _shift(skin, 0, -brow), _shift(below, half, 0), _shift(below, -half, 0)):
+        around = np.minimum(around, part)
+    best = (-1.0, 0.0, 0.0, 0.0)
+    for rise in np.array((-0.14, -0.07, 0, 0.07, 0.14)) * unit:
+        pair = np.minimum(_shift(pale, -half, -round(rise / 2)), _shift(pale, half, round(rise / 2)))
+        score = np.maximum(pair, 0) * around * mouth - cost
+        place = int(score.argmax())
+        if score.flat[place] > best[0]:
+            best = (float(score.flat[place]), float(place % width), float(place // width), float(rise))
+    return best
+
+
+def _shift(values: Map, right: int, down: int) -> Map:
+    """Return what lies `right` and `down` of every pixel; zero beyond the edge."""
+    height, width = values.shape
+    moved = np.zeros_like(values)
+    rows, columns = height - abs(down), width - abs(right)
+    if rows > 0 and columns > 0:
+        y, x = max(down, 0), max(right, 0)
+        moved[max(-down, 0) : max(-down, 0) + rows, max(-right, 0) : max(-right, 0) + columns] = values[
+            y : y + rows, x : x + columns
+        ]
+    return moved
+
+
+def face_patch(frame: Frame, middle: tuple[float, float], unit: float, roll: float) -> Frame:
+    """Return the face upright and at one size, shape (76, 88, 3)."""
+    scale = unit / UNIT_PIXELS
+    c, s = scale * np.cos(np.radians(roll)), scale * np.sin(np.radians(roll))
+    origin = np.array((PATCH[0], PATCH[1])) * UNIT_PIXELS + 0.5
+    matrix = np.array([[c, -s, 0.0], [s, c, 0.0]])
+    matrix[:, 2] = matrix[:, :2] @ origin + middle
+    size = (round((PATCH[2] - PATCH[0]) * UNIT_PIXELS), round((PATCH[3] - PATCH[1]) * UNIT_PIXELS))
+    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    return np.asarray(cv2.warpAffine(frame, matrix, size, flags=flags, borderMode=cv2.BORDER_REPLICATE), np.uint8)
+
+
+def redness(pixels: Frame) -> Map:
+    """Return how much red exceeds green and blue, as a share of all three: the same in any light."""
+    red, green, blue = (np.ascontiguousarray(pixels[..., i]).astype(np.float32) for i in range(3))
+    return np.asarray((red - np.maximum(green, blue)) / (red + green + blue + 12), np.float32)
+
+
+def brightness(pixels: Frame) -> Map:
+    """Return the brightness of every pixel, 0 to 1."""
+    return np.asarray(
+        cv2.cvtColor(np.ascontiguousarray(pixels), cv2.COLOR_RGB2GRAY).astype(np.float32) / 255, np.float32
+    )
+
+
+def paleness(pixels: Frame, skin: float) -> Map:
+    """Return how little skin colour a pixel has, 0 to 1: the white of an eye and teeth have none."""
+    return np.asarray(np.clip((skin - redness(pixels)) / skin, 0, 1), np.float32)
+
+
+def _centre(pale: Map, x: float, y: float, unit: float) -> tuple[float, float]:
+    """Return the centre of the pale pixels near a point, by two steps of mean shift."""
+    height, width = pale.shape
+    for _ in range(2):
+        x0, x1 = max(round(x - 0.3 * unit), 0), min(round(x + 0.3 * unit) + 1, width)
+        y0, y1 = max(round(y - 0.16 * unit), 0), min(round(y + 0.16 * unit) + 1, height)
+        weight = pale[y0:y1, x0:x1] ** 2
+        total = float(weight.sum())
+        if total < 1e-3:
+            break
+        x = float((weight.sum(axis=0) * np.arange(x0, x1)).sum()) / total
+        y = float((weight.sum(axis=1) * np.arange(y0, y1)).sum()) / total
+    return x, y
+
+
+def _odd(width: float, height: float) -> tuple[int, int]:
+    return (max(int(width) | 1, 3), max(int(height) | 1, 3))

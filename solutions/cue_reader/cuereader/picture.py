@@ -1,0 +1,174 @@
+"""What the frames of a clip show: numbers a frame, and what they come to over the clip."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from .face import (
+    EYE_DISTANCE,
+    PATCH,
+    UNIT_PIXELS,
+    Eyes,
+    FaceBox,
+    Frame,
+    Map,
+    brightness,
+    face_patch,
+    find_eyes,
+    find_face,
+    paleness,
+    redness,
+)
+
+FRAMES = 30
+"""Frames that are looked at, evenly spread."""
+
+Track = NDArray[np.float64]
+"""One number a frame, shape (frames,)."""
+
+
+@dataclass(frozen=True)
+class FaceTracks:
+    """What was measured in each frame in which the eyes were found."""
+
+    times: Track
+    """Seconds."""
+    x: Track
+    """Between the eyes, pixels from the left."""
+    y: Track
+    """Between the eyes, pixels from the top."""
+    unit: float
+    """Half the width of the face, pixels."""
+    roll: Track
+    """Tilt of the head, degrees."""
+    curve: Track
+    """How much the corners of the mouth rise over its middle, units; negative when they hang."""
+    mouth_width: Track
+    """Spread of the lips sideways, units."""
+    teeth: Track
+    """Share of the mouth that shows teeth."""
+    gaze_x: Track
+    """Offset of the iris sideways against the middle of the eye, units."""
+    gaze_white: Track
+    """Offset of the iris sideways against the white of the eye, units."""
+    eye_white: Track
+    """Brightness of the white of the eyes, 0-1: a measure of the light that hardly depends on the person."""
+
+
+@dataclass(frozen=True)
+class PictureReading:
+    """What a clip's frames show."""
+
+    face: FaceTracks | None
+    """None when no face was found."""
+    brightness: float
+    """Mean brightness of all pixels, 0-1."""
+    stir_map: NDArray[np.float64]
+    """Where the lower half of the picture changes, 0-1, shape (36, 64)."""
+    stir: Track
+    """Change of the lower half of the picture from frame to frame, 0-1; shape (frames - 1,)."""
+    key_frame: Frame
+    """The frame in the middle of the clip."""
+    key_eyes: Eyes | None
+    """The eyes in the key frame, as far as found."""
+
+
+def read_picture(clip: Any) -> PictureReading:  # noqa: ANN401 - the runner owns the type
+    """Measure a clip's frames."""
+    frames = list(clip.frames(count=FRAMES))
+    small = [cv2.resize(frame, (160, 90), interpolation=cv2.INTER_AREA).astype(np.float32) / 255 for frame in frames]
+    lower = [picture[45:] for picture in small]
+    level = max(float(np.mean([picture.mean() for picture in small])), 0.02)
+    stir = np.array([np.abs(a - b).mean() / level for a, b in zip(lower[1:], lower[:-1], strict=True)])
+    changes = np.mean([np.abs(a - b).mean(axis=-1) for a, b in zip(small[1:], small[:-1], strict=True)], axis=0)
+    changes[:45] = 0
+    stir_map = np.asarray(cv2.resize(changes, (64, 36), interpolation=cv2.INTER_AREA), np.float64)
+    box = find_face(frames[2 :: max(len(frames) // 5, 1)])
+    eyes = [None if box is None else find_eyes(frame, box) for frame in frames]
+    times = (np.arange(len(frames)) + 0.5) * clip.duration_s / len(frames)
+    middle = len(frames) // 2
+    return PictureReading(
+        face=None if box is None else _read_face(frames, eyes, box, times),
+        brightness=level,
+        stir_map=stir_map / max(float(stir_map.max()), 1e-6),
+        stir=stir,
+        key_frame=frames[middle],
+        key_eyes=eyes[middle],
+    )
+
+
+def _read_face(frames: list[Frame], eyes: list[Eyes | None], box: FaceBox, times: Track) -> FaceTracks | None:
+    found = [(frame, pair, time) for frame, pair, time in zip(frames, eyes, times, strict=True) if pair is not None]
+    if len(found) < 3:
+        return None
+    unit = float(np.median([pair.distance for _, pair, _ in found])) / EYE_DISTANCE
+    roll = float(np.median([pair.roll for _, pair, _ in found]))
+    rows = []
+    for frame, pair, time in found:
+        patch = face_patch(frame, pair.middle, unit, roll)
+        rows.append((time, *pair.middle, pair.roll, *_mouth(patch), *_gaze(patch, box.skin)))
+    columns = np.array(rows).T
+    return FaceTracks(columns[0], columns[1], columns[2], unit, *columns[3:])
+
+
+def _window(x0: float, y0: float, x1: float, y1: float) -> tuple[slice, slice]:
+    """Return rows and columns of a part of the face patch, given in units."""
+    return (
+        slice(round((y0 - PATCH[1]) * UNIT_PIXELS), round((y1 - PATCH[1]) * UNIT_PIXELS)),
+        slice(round((x0 - PATCH[0]) * UNIT_PIXELS), round((x1 - PATCH[0]) * UNIT_PIXELS)),
+    )
+
+
+def _mouth(patch: Frame) -> tuple[float, float, float]:
+    """Return the curve of the lips, their width and the share of teeth."""
+    red = redness(patch)
+    skin = float(np.median(red[_window(-0.6, 0.2, 0.6, 0.5)]))
+    where = _window(-0.6, 0.48, 0.6, 1.22)
+    weight: Map = np.clip(red[where] - 1.12 * skin - 0.012, 0, 0.08)
+    height, width = weight.shape
+    down, across = np.mgrid[-1 : 1 : height * 1j, -1 : 1 : width * 1j]
+    weight *= down**2 + across**2 < 1  # hair may hang beside the chin
+    x = (np.arange(width) + 0.5 - width / 2) / UNIT_PIXELS
+    y = (np.arange(height) + 0.5) / UNIT_PIXELS
+    columns = weight.sum(axis=0)
+    total = float(columns.sum()) + 1e-6
+    centre = float((columns * x).sum()) / total
+    spread = float(np.sqrt((columns * (x - centre) ** 2).sum() / total))
+    # The middle line of the lips as a parabola, weighted by how red they are.
+    heights = (weight * y[:, None]).sum(axis=0) / (columns + 1e-6)
+    design = np.stack((np.ones_like(x), x - centre, (x - centre) ** 2), axis=1)
+    scaled = design * columns[:, None]
+    solution = np.linalg.solve(design.T @ scaled + 1e-4 * np.eye(3), scaled.T @ heights)
+    curve = -float(solution[2]) * spread**2
+    teeth = float((paleness(patch, max(skin, 0.02))[_window(-0.4, 0.62, 0.4, 1.1)] > 0.5).mean())
+    return curve, spread, teeth
+
+
+def _gaze(patch: Frame, skin: float) -> tuple[float, float, float]:
+    """Return the offset of the irises against the eyes and against the white, and how bright the white is."""
+    grey = brightness(patch)
+    pale = paleness(patch, skin)
+    measured = []
+    for side in (-1, 1):
+        middle = side * EYE_DISTANCE / 2
+        cheek = float(np.median(grey[_window(middle - 0.2, 0.25, middle + 0.2, 0.4)]))
+        where = _window(middle - 0.27, -0.07, middle + 0.27, 0.11)  # below the lashes
+        light = grey[where]
+        darkest = float(np.quantile(light, 0.02))
+        dark = np.clip((darkest + 0.45 * (cheek - darkest)) - light, 0, 1) ** 2
+        white = np.clip(
+            pale[where] ** 2 * (light > 0.7 * cheek) + 2 * np.clip(light / max(cheek, 0.02) - 1.05, 0, 1), 0, 1
+        )
+        iris = _middle(dark)
+        measured.append((iris - 0.27, iris - _middle(white), float(np.quantile(light, 0.93))))
+    of_eye, of_white, bright = np.mean(np.array(measured), axis=0)
+    return float(of_eye), float(of_white), float(bright)
+
+
+def _middle(weight: Map) -> float:
+    """Return the weighted middle of a map from left to right, units."""
+    columns = weight.sum(axis=0)
+    return float((columns * np.arange(columns.size)).sum()) / (float(columns.sum()) + 1e-6) / UNIT_PIXELS
