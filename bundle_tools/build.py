@@ -1,6 +1,7 @@
 """The zip to upload, made from the folders of the bundle: checked, dated, complete, equal bytes for equal input."""
 
 import re
+import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -65,7 +66,7 @@ def build(root: Path, options: Options) -> list[Finding]:
         _print_sizes(entries, finished)
         options.out.parent.mkdir(parents=True, exist_ok=True)
         unfinished = options.out.with_name(options.out.name + ".part")
-        unfinished.write_bytes(finished.read_bytes())
+        shutil.copyfile(finished, unfinished)
         unfinished.replace(options.out)
     return findings
 
