@@ -96,7 +96,7 @@ class Canvas:
     def paint(self, mask: Mask, colour: Colour | NDArray[np.float32], opacity: float = 1.0) -> None:
         """Lay colour over the picture through a mask."""
         weight = mask[..., None] * np.float32(opacity)
-        self.image += weight * (np.asarray(colour, np.float32) - self.image)
+        np.add(self.image, weight * (np.asarray(colour, np.float32) - self.image), out=self.image)
 
     def cover(self, mask: Mask) -> None:
         """Make the layer opaque where the mask is."""
@@ -104,15 +104,14 @@ class Canvas:
 
     def shade(self, mask: Mask, strength: float) -> None:
         """Darken (strength < 0) or lighten (strength > 0) through a mask."""
-        factor = np.asarray(np.float32(strength) * mask + np.float32(1), np.float32)
-        self.image = np.asarray(self.image * factor[..., None], np.float32)
+        np.multiply(self.image, 1 + np.float32(strength) * mask[..., None], out=self.image)
 
     def _pixels(self, points: Points) -> NDArray[np.int32]:
         pixels = (np.asarray(points) - (self.left, self.top)) * self.scale - 0.5
         return np.round(pixels * (1 << _SHIFT)).astype(np.int32)
 
     def _soft(self, mask: NDArray[np.uint8], blur: float) -> Mask:
-        result: Mask = mask.astype(np.float32) / 255
+        result: Mask = np.divide(mask, 255, dtype=np.float32)
         if blur > 0:
             result = np.asarray(cv2.GaussianBlur(result, (0, 0), blur * self.scale), np.float32)
         return result

@@ -9,6 +9,7 @@ import json
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+import cv2
 import numpy as np
 from cuereader.additive import AdditiveModel
 from cuereader.features import read_clip
@@ -24,6 +25,7 @@ PENALTY = 2.0
 def measure(job: tuple[Path, str]) -> NDArray[np.float64]:
     """Return the measurements of one file."""
     path, transcript = job
+    cv2.setNumThreads(1)  # the processes share the cores already
     return read_clip(FileClip(path, transcript)).values
 
 

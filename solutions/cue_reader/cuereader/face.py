@@ -73,19 +73,15 @@ def find_face(frames: Sequence[Frame]) -> FaceBox | None:
     found = []
     for frame in frames:
         scale = frame.shape[0] / 180
-        small = np.asarray(
-            cv2.resize(frame, (round(frame.shape[1] / scale), 180), interpolation=cv2.INTER_AREA), np.uint8
-        )
+        size = (round(frame.shape[1] / scale), 180)
+        small = np.asarray(cv2.resize(frame, size, interpolation=cv2.INTER_AREA), np.uint8)
         red, grey = redness(small), brightness(small)
-        best = max((_best_pair(red, grey, 0.5 * unit, (0.0, 0.0, 0.0)), unit) for unit in _UNITS)
-        (score, x, y, _), unit = best
-        if score > _GOOD:
-            cheeks = red[
-                round(y + 0.1 * unit) : round(y + 0.28 * unit), round(x - 0.25 * unit) : round(x + 0.25 * unit)
-            ]
-            if cheeks.size == 0:
-                continue
-            found.append((x * scale, y * scale, 0.5 * unit * scale, float(np.median(cheeks))))
+        pairs = [(_best_pair(red, grey, 0.5 * unit, (0.0, 0.0, 0.0)), 0.5 * unit) for unit in _UNITS]
+        (score, x, y, _), unit = max(pairs)
+        rows = slice(round(y + 0.2 * unit), round(y + 0.56 * unit))
+        cheeks = red[rows, round(x - 0.5 * unit) : round(x + 0.5 * unit)]
+        if score > _GOOD and cheeks.size:
+            found.append((x * scale, y * scale, unit * scale, float(np.median(cheeks))))
     if not found:
         return None
     x, y, unit, skin = (float(v) for v in np.median(np.array(found), axis=0))
@@ -112,7 +108,7 @@ def find_eyes(frame: Frame, box: FaceBox) -> Eyes | None:
 
 
 def oddness(red: Map, grey: Map, unit: float) -> Map:
-    """Return how little a pixel looks like the skin around it, 0 to 1: paler or brighter, as the white of an eye, or darker."""
+    """Return how little a pixel looks like the skin around it, 0 to 1: paler, brighter or darker."""
     size = _odd(1.2 * unit, 1.2 * unit)
     local = cv2.blur(grey, size) + 0.015
     pale = 1 - red / np.maximum(cv2.blur(red, size), 0.03)

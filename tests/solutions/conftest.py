@@ -1,0 +1,52 @@
+"""The example submissions, loaded as the runner loads them: their own folder first on the path."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Protocol
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOLUTIONS = ROOT / "solutions"
+CUE_READER = SOLUTIONS / "cue_reader"
+if str(CUE_READER) not in sys.path:
+    sys.path.insert(0, str(CUE_READER))
+
+
+class Solution(Protocol):
+    """What a participant's class looks like from outside."""
+
+    additive: Any
+
+    def predict(self, clip: object) -> dict[str, float]:
+        """Return the scores."""
+
+    def explain(self, clip: object, prediction: dict[str, float]) -> dict[str, Any]:
+        """Return the explanation."""
+
+
+def load(folder: str, name: str) -> ModuleType:
+    """Return a module of a solution under a name of its own, since both have a `model`."""
+    path = SOLUTIONS / folder / f"{name}.py"
+    found = importlib.util.spec_from_file_location(f"solution_{folder}_{name}", path)
+    assert found is not None
+    assert found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def reader() -> Solution:
+    """Return the cue reader, ready to predict."""
+    model: Solution = load("cue_reader", "model").Model(CUE_READER)
+    return model
+
+
+@pytest.fixture(scope="session")
+def constant() -> Solution:
+    """Return the constant baseline."""
+    model: Solution = load("constant", "model").Model(SOLUTIONS / "constant")
+    return model

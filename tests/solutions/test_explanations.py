@@ -1,0 +1,148 @@
+"""What the example submissions return fits the contract, and their explanations say what the model did."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from cuereader.evidence import space_map
+from cuereader.features import CUES, FEATURES, read_clip
+from cuereader.files import FileClip
+from cuereader.wording import tell
+
+from tests.solutions.conftest import ROOT, Solution
+
+SAMPLE = ROOT / "public_data"
+TASK = yaml.safe_load((ROOT / "input_data" / "practice" / "task.yaml").read_text(encoding="utf-8"))
+TARGETS = [target["name"] for target in TASK["targets"]]
+
+
+class Blank:
+    """A clip that shows a grey wall, without sound and words."""
+
+    duration_s, fps, width, height, frame_count, transcript = 2.0, 25.0, 640, 360, 50, ""
+
+    def frames(self, count: int, **_: object) -> list[np.ndarray[Any, Any]]:
+        return [np.full((360, 640, 3), 127, np.uint8)] * count
+
+    def audio(self, _rate: int = 16000) -> None:
+        return None
+
+
+@pytest.fixture(scope="module", params=range(3))
+def clip(request: pytest.FixtureRequest) -> FileClip:
+    path = sorted((SAMPLE / "clips").iterdir())[request.param]
+    transcripts = json.loads((SAMPLE / "transcripts.json").read_text(encoding="utf-8"))
+    return FileClip(path, transcripts[path.stem])
+
+
+def assert_valid(explanation: dict[str, Any], duration_s: float) -> None:
+    limits = TASK["explanation"]
+    assert limits["text"]["minimum_chars"] <= len(explanation["text"]) <= limits["text"]["maximum_chars"]
+    image = explanation["image"]
+    assert image is None or (image.shape == (200, 355, 3) and image.dtype == np.uint8)
+    evidence = explanation["evidence"] or {}
+    space, time, cues = (evidence.get(key) for key in ("space", "time", "cues"))
+    if space is not None:
+        assert space.ndim == 2
+        assert np.isfinite(space).all()
+        assert space.min() >= 0
+        assert space.max() > space.min()
+    if time is not None:
+        assert len(time) == np.ceil(duration_s)
+        assert min(time) >= 0
+    for claim in cues or []:
+        assert set(claim) == {"cue", "target", "contribution"}
+        assert claim["cue"] in limits["evidence"]["cues"]
+        assert claim["target"] in TARGETS
+        assert -1 <= claim["contribution"] <= 1
+
+
+def test_the_cue_reader_explains_validly(reader: Solution, clip: FileClip) -> None:
+    prediction = reader.predict(clip)
+    assert list(prediction) == TARGETS
+    assert all(0 <= value <= 1 for value in prediction.values())
+    explanation = reader.explain(clip, prediction)
+    assert_valid(explanation, clip.duration_s)
+    assert all(explanation["evidence"][key] is not None for key in ("space", "time", "cues"))
+    assert f"({prediction['interview']:.2f})" in explanation["text"]
+
+
+def test_contributions_add_up_to_the_prediction(reader: Solution, clip: FileClip) -> None:
+    prediction = reader.predict(clip)
+    claims = reader.explain(clip, prediction)["evidence"]["cues"]
+    for target, intercept in zip(TARGETS, reader.additive.intercepts, strict=True):
+        total = intercept + sum(claim["contribution"] for claim in claims if claim["target"] == target)
+        assert np.clip(total, 0, 1) == pytest.approx(prediction[target], abs=1e-9)
+
+
+def test_calls_are_pure(reader: Solution, clip: FileClip) -> None:
+    first = reader.predict(clip)
+    text = reader.explain(clip, first)["text"]
+    reader.predict(Blank())
+    assert reader.predict(clip) == first
+    assert reader.explain(clip, first)["text"] == text
+
+
+def test_different_clips_get_different_texts_and_maps(reader: Solution) -> None:
+    clips = [FileClip(path) for path in sorted((SAMPLE / "clips").iterdir())[:4]]
+    explanations = [reader.explain(clip, reader.predict(clip)) for clip in clips]
+    assert len({explanation["text"] for explanation in explanations}) == 4
+    maps = [explanation["evidence"]["space"] for explanation in explanations]
+    assert not any(np.array_equal(maps[0], other) for other in maps[1:])
+
+
+def test_the_map_lies_on_the_face(reader: Solution, clip: FileClip) -> None:
+    reading = read_clip(clip)
+    face = reading.picture.face
+    assert face is not None
+    space = space_map(reading, {"smile": 0.1})
+    assert space is not None
+    row, column = np.unravel_index(int(space.argmax()), space.shape)
+    assert abs((column + 0.5) * 10 - np.median(face.x)) < face.unit
+    assert 0 < (row + 0.5) * 10 - np.median(face.y) < 1.5 * face.unit
+
+
+def test_a_clip_without_face_sound_and_words_is_average(reader: Solution) -> None:
+    blank = Blank()
+    prediction = reader.predict(blank)
+    assert all(0 <= value <= 1 for value in prediction.values())
+    explanation = reader.explain(blank, prediction)
+    assert_valid(explanation, blank.duration_s)
+    moved = {claim["cue"] for claim in explanation["evidence"]["cues"] if claim["contribution"] != 0}
+    assert moved <= {"motion", "lighting"}
+
+
+def test_the_constant_explains_validly(constant: Solution, clip: FileClip) -> None:
+    prediction = constant.predict(clip)
+    assert list(prediction) == TARGETS
+    assert_valid(constant.explain(clip, prediction), clip.duration_s)
+
+
+def test_the_constant_is_the_baseline_of_both_phases(constant: Solution) -> None:
+    for phase in ("practice", "final"):
+        path = Path(ROOT / "reference_data" / phase / "task.yaml")
+        reference = yaml.safe_load(path.read_text(encoding="utf-8"))
+        assert {target["name"]: target["constant"] for target in reference["targets"]} == constant.predict(None)
+
+
+def test_every_measured_cue_is_in_the_vocabulary() -> None:
+    assert set(CUES) <= set(TASK["explanation"]["evidence"]["cues"])
+    assert len({name for name, _ in FEATURES}) == len(FEATURES)
+
+
+def test_the_wording_follows_sign_and_level() -> None:
+    zero = dict.fromkeys(CUES, 0.0)
+    text = tell(
+        {"interview": 0.68},
+        {"interview": zero | {"smile": 0.1, "lighting": -0.05, "gaze": 0.001}},
+        zero | {"smile": 1.2, "lighting": -0.8},
+        [],
+    )
+    assert text == "The interview score is high (0.68). A smile raised it; dim lighting lowered it."
+    plain = tell({"interview": 0.5}, {"interview": zero}, zero, ["boring"])
+    assert plain == (
+        "The interview score is medium (0.50). Nothing stands out in this clip: no cue moved it by much."
+    )  # fmt: skip

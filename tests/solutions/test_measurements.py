@@ -1,0 +1,91 @@
+"""Each measurement follows its own cue: drawn again with more of it, the clip measures as more of it."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from cuereader.features import FEATURES, read_clip
+from cuereader.files import FileClip
+from cuereader.speech import beats, loudness, syllables, telling_words, valence
+from numpy.typing import NDArray
+
+from bundle_tools.synth.acting import perform
+from bundle_tools.synth.clip import FPS, FRAMES, ClipSpec
+from bundle_tools.synth.dataset import plan
+from bundle_tools.synth.scene import Scene
+from bundle_tools.synth.script import write_script
+from bundle_tools.synth.voice import RATE, speak
+from tests.solutions.conftest import ROOT, Solution
+
+SIGNS = {"mouth_curve": 1, "gaze_white": -1, "nods": 1, "tilt": -1, "eye_white": 1, "face_size": 1}
+NAMES = [name for name, _ in FEATURES]
+
+
+class DrawnClip:
+    """A clip drawn when it is asked for, without going through a file."""
+
+    duration_s = 5.0
+
+    def __init__(self, spec: ClipSpec) -> None:
+        cues = spec.cues
+        script = write_script(spec.seed, words=cues.words, speech_rate=cues.speech_rate, duration_s=5)
+        self._scene = Scene(spec.seed, spec.cast, cues, perform(spec.seed, cues, script, frames=FRAMES, fps=FPS))
+        self.transcript = script.text
+
+    def frames(self, count: int) -> Iterator[NDArray[np.uint8]]:
+        for index in ((np.arange(count) + 0.5) * FRAMES / count).astype(int):
+            yield np.ascontiguousarray(self._scene.draw(int(index))[..., ::-1])
+
+    def audio(self, _rate: int) -> None:
+        return None
+
+
+@pytest.fixture(scope="module")
+def spec() -> ClipSpec:
+    return plan("training", clips=6, seed=31)[2].spec
+
+
+@pytest.mark.parametrize(("feature", "sign"), SIGNS.items())
+def test_a_measurement_follows_its_cue(spec: ClipSpec, feature: str, sign: int, reader: Solution) -> None:
+    cue = dict(FEATURES)[feature]
+    little, much = (
+        read_clip(DrawnClip(replace(spec, cues=replace(spec.cues, **{cue: level})))).values for level in (0.1, 0.9)
+    )
+    change = (much - little) / reader.additive.scales
+    assert change[NAMES.index(feature)] * sign > 1
+
+
+def test_faster_speech_has_more_beats(spec: ClipSpec) -> None:
+    rates = []
+    for level in (0.0, 0.5, 1.0):
+        script = write_script(spec.seed, words=0.5, speech_rate=level, duration_s=5)
+        sound = speak(spec.seed, spec.cast, script, 5)
+        rates.append(beats(loudness(sound, RATE)))
+        assert rates[-1] * 5 == pytest.approx(len(script.onsets), abs=2)
+        assert syllables(script.text) == pytest.approx(len(script.onsets), abs=2)
+    assert rates == sorted(rates)
+
+
+def test_words_by_hand() -> None:
+    # splendid 2, boring -1, normal 0: the mean is 1/3.
+    assert valence("Work was splendid. It seems boring. Life is normal.") == pytest.approx(1 / 3)
+    assert telling_words("Awful, but GOOD.") == ["awful", "good"]
+    assert valence("") == 0.0
+    assert beats(np.zeros(200)) == 0.0
+
+
+def test_the_file_reader_keeps_the_rule_for_frames() -> None:
+    path = next((ROOT / "public_data" / "clips").iterdir())
+    clip = FileClip(path)
+    assert (clip.frame_count, clip.fps, clip.duration_s, clip.width, clip.height) == (125, 25.0, 5.0, 640, 360)
+    every = list(clip.frames())
+    # Middles of five equal parts: 0.5, 1.5 ... seconds; the frames shown then are 12, 37, 62, 87, 112.
+    for picked, index in zip(clip.frames(count=5), (12, 37, 62, 87, 112), strict=True):
+        assert np.array_equal(picked, every[index])
+    assert np.array_equal(clip.frame_at(99.0), every[-1])
+    assert np.array_equal(clip.frame_at(0.0), every[0])
+    assert next(clip.frames(count=1, size=(160, 90))).shape == (90, 160, 3)
+    sound = clip.audio(16000)
+    assert sound is not None
+    assert len(sound) == 80000

@@ -1,0 +1,114 @@
+"""The same description gives the same clip; without a cue only what shows the cue is different."""
+
+import io
+from dataclasses import replace
+
+import av
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from bundle_tools.synth.acting import perform
+from bundle_tools.synth.clip import FPS, FRAMES, ClipSpec, encode, render
+from bundle_tools.synth.cues import CUE_NAMES
+from bundle_tools.synth.dataset import plan
+from bundle_tools.synth.encode import CLIP_BYTES, encode_clip
+from bundle_tools.synth.scene import Scene
+from bundle_tools.synth.script import write_script
+from bundle_tools.synth.voice import speak
+
+MOMENTS = (5, 30, 62, 90, 120)
+
+
+@pytest.fixture(scope="module")
+def spec() -> ClipSpec:
+    """A clip with every cue far from neutral, so that taking one out must show."""
+    spec = plan("practice", clips=2, seed=8)[0].spec
+    strong = dict.fromkeys(CUE_NAMES, 0.9) | {"words": 1.0, "framing": 0.8}
+    return replace(spec, cues=replace(spec.cues, **strong))
+
+
+def scene_of(spec: ClipSpec) -> Scene:
+    cues = spec.cues
+    script = write_script(spec.seed, words=cues.words, speech_rate=cues.speech_rate, duration_s=5)
+    return Scene(spec.seed, spec.cast, cues, perform(spec.seed, cues, script, frames=FRAMES, fps=FPS))
+
+
+def pictures(spec: ClipSpec) -> NDArray[np.int16]:
+    scene = scene_of(spec)
+    return np.array([scene.draw(index) for index in MOMENTS]).astype(np.int16)
+
+
+def test_the_same_description_gives_the_same_bytes(spec: ClipSpec) -> None:
+    assert encode(render(spec)) == encode(render(spec))
+
+
+def test_another_seed_gives_another_clip(spec: ClipSpec) -> None:
+    assert not np.array_equal(pictures(spec), pictures(replace(spec, seed=spec.seed + 1)))
+
+
+def test_a_clip_is_real_video_with_sound_of_a_fixed_size(spec: ClipSpec) -> None:
+    data = encode(render(spec))
+    assert len(data) == CLIP_BYTES
+    with av.open(io.BytesIO(data), "r") as container:
+        video, audio = container.streams.video[0], container.streams.audio[0]
+        assert (video.codec_context.name, audio.codec_context.name) == ("h264", "aac")
+        assert (video.width, video.height, float(video.average_rate or 0)) == (640, 360, 25.0)
+        assert audio.codec_context.layout.name == "mono"
+        times = [frame.time for frame in container.decode(video=0)]
+    assert times == [index / FPS for index in range(FRAMES)]
+    with av.open(io.BytesIO(data), "r") as container:
+        samples = np.concatenate([frame.to_ndarray().ravel() for frame in container.decode(audio=0)])
+    assert abs(len(samples) / 24000 - 5) < 0.1
+    assert 0.2 < np.abs(samples).max() <= 1
+
+
+def test_a_clip_that_does_not_fit_is_refused() -> None:
+    frames = [np.zeros((540, 640), np.uint8)] * 3
+    with pytest.raises(ValueError, match="does not fit into 64 bytes"):
+        encode_clip(frames, np.zeros(3000, np.float32), fps=FPS, rate=24000, size=64)
+
+
+@pytest.mark.parametrize("cue", CUE_NAMES)
+def test_without_a_cue_the_right_media_change(spec: ClipSpec, cue: str) -> None:
+    other = spec.without(cue)
+    full, bare = render(spec), render(other)
+    seen = not np.array_equal(pictures(spec), pictures(other))
+    heard = not np.array_equal(full.sound, bare.sound)
+    said = full.transcript != bare.transcript
+    # The mouth follows the voice, so a slower voice is also seen.
+    expected = {"words": (False, False, True), "speech_rate": (True, True, True)}.get(cue, (True, False, False))
+    assert (seen, heard, said) == expected
+
+
+def test_a_cue_is_local(spec: ClipSpec) -> None:
+    scene, before = scene_of(spec), pictures(spec)
+    rows, columns = np.mgrid[0:360, 0:640]
+    x, y = (columns - scene.x) / scene.scale, (rows - scene.y) / scene.scale
+    head = (np.abs(x) < 1.4) & (np.abs(y) < 1.9)
+    for cue, place in (("smile", head), ("gaze", head), ("clothing", y > 0.9)):
+        changed = np.abs(pictures(spec.without(cue)) - before).max(axis=(0, 3)) > 0
+        assert changed.any()
+        assert not (changed & ~place).any(), cue
+    # The room may show through the soft edge of a face, not in its middle.
+    middle = (np.abs(x) < 0.6) & (np.abs(y) < 0.6)
+    changed = np.abs(pictures(spec.without("background")) - before).max(axis=(0, 3)) > 0
+    assert changed.any()
+    assert not (changed & middle).any()
+
+
+def test_lighting_scales_every_pixel(spec: ClipSpec) -> None:
+    bright, dim = pictures(spec), pictures(spec.without("lighting"))
+    # Gains at 0.9 and 0.5: (0.42 + 0.62 x 0.5) / (0.42 + 0.62 x 0.9) = 0.73 / 0.978.
+    assert dim.mean() / bright.mean() == pytest.approx(0.73 / 0.978, rel=0.01)
+
+
+def test_the_voice_is_loud_on_syllables_and_still_between(spec: ClipSpec) -> None:
+    script = write_script(spec.seed, words=0.5, speech_rate=0.0, duration_s=5)
+    sound = speak(spec.seed, spec.cast, script, 5)
+    assert np.abs(sound).max() == pytest.approx(0.5)
+    times = np.arange(len(sound)) / 24000
+    spoken = np.zeros(len(sound), bool)
+    for onset in script.onsets:
+        spoken |= (times >= onset) & (times < onset + script.length_s)
+    assert np.sqrt((sound[spoken] ** 2).mean()) > 20 * np.sqrt((sound[~spoken] ** 2).mean())
