@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -110,6 +111,17 @@ def test_the_order_of_rows_changes_nothing(score: Score) -> None:
     second = score(case, shuffle)
     assert first.scores == second.scores
     assert first.page == second.page
+
+
+def test_more_clips_of_the_same_people_make_nothing_surer(score: Score) -> None:
+    """Every clip twice, under the same source: neither a score nor an interval may move."""
+    case = make_case(clips=10, sources=[f"p{number}" for number in range(10)])
+    once = score(case)
+    twice = make_case(np.tile(case.truth, (2, 1)), np.tile(case.prediction, (2, 1)), sources=case.sources * 2)
+    again = score(twice)
+    intervals = [re.findall(r"\[.*\]", done.log) for done in (once, again)]
+    assert len(intervals[0]) == 7
+    assert (intervals[0], once.scores) == (intervals[1], again.scores)
 
 
 def test_a_change_of_range_changes_nothing(score: Score) -> None:
