@@ -12,7 +12,8 @@ import tempfile
 import numpy as np
 import numpy.typing as npt
 
-KEPT_FREE = 4
+KEPT_FREE_BYTES = 32 << 20
+"""Unused memory up to this size is kept for the next request."""
 
 
 class FrameBuffer:
@@ -65,7 +66,7 @@ class BufferPool:
         if reusable:
             self._free.append(buffer)
         gone = [] if reusable else [buffer]
-        if len(self._free) > KEPT_FREE:
+        while len(self._free) > 1 and sum(free.size for free in self._free) > KEPT_FREE_BYTES:
             gone.append(self._free.pop(0))
         for old in gone:
             old.close()

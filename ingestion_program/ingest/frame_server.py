@@ -22,8 +22,8 @@ Send = Callable[[dict[str, Any], FrameBuffer | None], None]
 Asked = FrameRequest | int
 """Something a model asked for: frames, or sound at a rate."""
 
-AHEAD_BYTES = 128 << 20
-"""Decoding ahead stops when this much memory is in use."""
+AHEAD_BYTES = 96 << 20
+"""Decoding ahead stops when this much memory is in use; frames of the current clip are not kept beyond it."""
 AHEAD_CLIPS = 3
 """How many clips ahead are decoded at most."""
 
@@ -55,6 +55,9 @@ class FrameServer:
         self._running = 0
         self._clip: ClipSource | None = None
         self._extra: list[FrameStream] = []
+        self._gone: list[int] = []
+        self._faults: set[str] = set()
+        self._unreadable = False
         self._open: dict[int, FrameStream] = {}
         self._asked: list[Asked] = []
         self._asked_before: list[Asked] | None = None
@@ -153,24 +156,20 @@ class FrameServer:
             for sound in [key for key in self._sounds if key[0] == clip.clip_id]:
                 del self._sounds[sound]
             self._facts.pop(clip.clip_id, None)
-        gone: list[int] = []
-        faults = []
         for stream in streams:
             stream.leave()
             stream.cancel()
             stream.wait()
-            if stream.error:
-                faults.append(str(stream.error))
-            elif stream.last_good is not None:
-                faults.append(f"only {stream.last_good + 1} frames can be decoded")
             with self._lock:
-                gone += self._pool.give_back(stream.buffer, reusable=stream.outstanding == 0 or not model_lives)
+                self._retire(stream, reusable=stream.outstanding == 0 or not model_lives)
+        end = ClipEnd(self._gone, sorted(self._faults), self._unreadable)
+        self._gone, self._faults, self._unreadable = [], set(), False
         self._open.clear()
         if model_lives:
             before = self._asked_before
             self._habit = [asked for asked in self._asked if before is None or asked in before]
             self._asked_before = self._asked
-        return ClipEnd(gone, sorted(set(faults)), any(stream.error for stream in streams))
+        return end
 
     def close(self) -> None:
         """Stop all decoders."""
@@ -213,12 +212,34 @@ class FrameServer:
             plan = plan_stream(request, self._read_facts(clip))
             if not len(plan.wanted):
                 return None
+            self._reclaim(plan.bytes)
+            stream = self._streams.get(key)
             new = self._start(clip, plan, threads=self._cores)
             if stream is None:
                 self._streams[key] = new
             else:  # a second reading of something that is streamed, or two readings at once
                 self._extra.append(new)
             return new
+
+    def _reclaim(self, needed: int) -> None:
+        """Take back memory of the current clip: rings that were left, then what was read longest ago."""
+        for key, stream in [*self._streams.items(), *((None, extra) for extra in self._extra)]:
+            crowded = self._pool.bytes_in_use + needed > AHEAD_BYTES
+            if stream.idle and (stream.plan.streaming or crowded):
+                self._retire(stream, reusable=True)
+                if key is None:
+                    self._extra.remove(stream)
+                else:
+                    del self._streams[key]
+
+    def _retire(self, stream: FrameStream, *, reusable: bool) -> None:
+        """Give a stream's memory back and note what was wrong with the file."""
+        self._gone += self._pool.give_back(stream.buffer, reusable=reusable)
+        if stream.error:
+            self._unreadable = True
+            self._faults.add(str(stream.error))
+        elif stream.last_good is not None:
+            self._faults.add(f"only {stream.last_good + 1} frames can be decoded")
 
     def _start(self, clip: ClipSource, plan: StreamPlan, *, threads: int) -> FrameStream:
         stream = FrameStream(clip, plan, self._pool.take(plan.bytes))

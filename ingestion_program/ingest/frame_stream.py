@@ -124,6 +124,12 @@ class FrameStream:
         with self._changed:
             return self._listener is None and not self._cancelled and not (self.listened and self.plan.streaming)
 
+    @property
+    def idle(self) -> bool:
+        """Whether nobody writes, reads or can see these frames."""
+        with self._changed:
+            return self.finished and self.listened and self._listener is None and self.outstanding == 0
+
     def _announce(self) -> None:
         slots = self._ready[self._announced :]
         if self._listener is not None and slots:

@@ -1,0 +1,171 @@
+"""Frames served without a model process: habits are decoded ahead, and memory stays bounded."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ingest.buffers import BufferPool, FrameBuffer
+from ingest.data import ClipSource
+from ingest.frame_server import AHEAD_BYTES, FrameServer
+from ingest.frame_stream import RING_BYTES, WHOLE_BYTES
+from tests.ingestion.clips import read_number
+
+LARGE = [1600, 1200]  # 5.8 MB a frame
+
+
+class Reader:
+    """Reads as the model process does: takes slots, looks at them, gives them back."""
+
+    def __init__(self, server: FrameServer) -> None:
+        self.server = server
+        self.buffers: dict[int, FrameBuffer] = {}
+        self.messages: list[dict[str, Any]] = []
+        self.arrived = threading.Condition()
+        self.next = 0
+
+    def send(self, body: dict[str, Any], buffer: FrameBuffer | None) -> None:
+        with self.arrived:
+            if buffer is not None:
+                self.buffers[buffer.number] = buffer
+            self.messages.append(body)
+            self.arrived.notify_all()
+
+    def take(self) -> dict[str, Any]:
+        with self.arrived:
+            assert self.arrived.wait_for(lambda: self.messages, timeout=20)
+            return self.messages.pop(0)
+
+    def numbers(self, request: dict[str, Any], *, keep: bool = False, stop_after: int = 10**6) -> list[int]:
+        number = self.next
+        self.next += 1
+        self.server.open(number, request, self.send)
+        head = self.take()
+        if "buffer" not in head:
+            return []
+        buffer = self.buffers[head["buffer"]]
+        found: list[int] = []
+        while len(found) < stop_after and "slots" in (event := self.take()):
+            for slot in event["slots"]:
+                found.append(read_number(buffer.slot(slot, tuple(head["shape"]))))
+                if not keep:
+                    self.server.free([(number, slot)], [])
+        self.server.free([], [number])
+        for late in self.messages:  # what came after the reader had left
+            self.server.free([(number, slot) for slot in late.get("slots", ())], [])
+        self.messages.clear()
+        return found
+
+
+@pytest.fixture
+def clips(numbered_clip: Path) -> list[ClipSource]:
+    return [ClipSource(f"c{n}", numbered_clip, "") for n in range(8)]
+
+
+@pytest.fixture
+def server() -> Iterator[FrameServer]:
+    server = FrameServer()
+    yield server
+    server.close()
+
+
+def bytes_in_use(server: FrameServer) -> int:
+    return server._pool.bytes_in_use
+
+
+def test_single_frames_do_not_pile_up(server: FrameServer, clips: list[ClipSource]) -> None:
+    server.begin(clips[0], [])
+    reader = Reader(server)
+    for number in range(50):
+        assert reader.numbers({"time_s": number / 25 + 0.01, "size": LARGE}) == [number]
+        assert bytes_in_use(server) <= AHEAD_BYTES + 6_000_000
+
+
+def test_streams_that_are_left_do_not_pile_up(server: FrameServer, clips: list[ClipSource]) -> None:
+    server.begin(clips[0], [])
+    reader = Reader(server)
+    for _ in range(12):
+        assert reader.numbers({"size": LARGE}, stop_after=1)[0] == 0
+    assert bytes_in_use(server) <= 4 * RING_BYTES
+
+
+def test_a_streamed_request_can_be_read_again(server: FrameServer, clips: list[ClipSource]) -> None:
+    server.begin(clips[0], [])
+    reader = Reader(server)
+    for _ in range(3):
+        assert reader.numbers({"size": LARGE}) == list(range(50))
+
+
+def test_what_was_asked_twice_is_decoded_ahead(server: FrameServer, clips: list[ClipSource]) -> None:
+    reader = Reader(server)
+    for position in range(3):
+        server.begin(clips[position], clips[position + 1 :])
+        assert reader.numbers({"count": 5, "size": [40, 30]}) == [5, 15, 25, 35, 45]
+        reader.numbers({"time_s": position / 3})  # another one for each clip: no habit
+        server.end(model_lives=True)
+        server.begin(clips[position + 1], clips[position + 2 :])
+    ahead = {(clip_id, request.count, request.time_s) for clip_id, request in server._streams}
+    assert {(f"c{n}", 5, None) for n in (3, 4, 5)} <= ahead
+    assert all(time_s is None for _, _, time_s in ahead)
+
+
+def test_decoding_ahead_keeps_to_its_memory(server: FrameServer, clips: list[ClipSource]) -> None:
+    reader = Reader(server)
+    count = WHOLE_BYTES // (1600 * 1200 * 3)
+    for position, clip in enumerate(clips):
+        server.begin(clip, clips[position + 1 :])
+        assert len(reader.numbers({"count": count, "size": LARGE})) == count
+        assert bytes_in_use(server) <= AHEAD_BYTES
+        server.end(model_lives=True)
+
+
+def test_memory_that_the_model_still_sees_is_never_used_again(server: FrameServer, clips: list[ClipSource]) -> None:
+    reader = Reader(server)
+    server.begin(clips[0], [])
+    reader.numbers({"count": 5}, keep=True)
+    (kept,) = reader.buffers
+    assert server.end(model_lives=True).gone == [kept]
+    server.begin(clips[1], [])
+    reader.numbers({"count": 5})
+    assert server.end(model_lives=True).gone == []
+    assert len(reader.buffers) == 2
+
+
+def test_the_memory_of_a_dead_model_is_used_again(server: FrameServer, clips: list[ClipSource]) -> None:
+    reader = Reader(server)
+    for clip in clips[:3]:
+        server.begin(clip, [])
+        reader.numbers({"count": 5}, keep=True)
+        assert server.end(model_lives=False).gone == []
+    assert len(reader.buffers) == 1
+
+
+def test_slots_that_do_not_exist_are_ignored(server: FrameServer, clips: list[ClipSource]) -> None:
+    server.begin(clips[0], [])
+    reader = Reader(server)
+    server.free([(0, 0), (99, 3), (0, -1), (0, 10**9)], [5])
+    assert reader.numbers({"count": 2}) == [12, 37]
+
+
+def test_blocks_are_used_again_and_large_ones_not_hoarded() -> None:
+    pool = BufferPool()
+    first = pool.take(1000)
+    assert pool.give_back(first, reusable=True) == []
+    assert pool.take(1000) is first
+    assert pool.bytes_in_use == 1000
+    assert pool.give_back(first, reusable=False) == [first.number]
+    blocks = [pool.take(20 << 20) for _ in range(4)]
+    gone = [number for block in blocks for number in pool.give_back(block, reusable=True)]
+    assert len(gone) == 3
+    assert pool.bytes_in_use == 0
+
+
+def test_slots_are_views_of_one_block() -> None:
+    buffer = FrameBuffer(1, 2 * 4 * 4 * 3)
+    buffer.slot(1, (4, 4, 3))[:] = 7
+    assert np.asarray(buffer.slot(0, (4, 4, 3))).max() == 0
+    assert buffer.slot(1, (4, 4, 3)).min() == 7
+    buffer.close()
