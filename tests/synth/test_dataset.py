@@ -46,9 +46,11 @@ def test_a_small_set_has_every_file_and_is_the_same_twice(tmp_path: Path) -> Non
 
 
 def test_a_phase_is_replaced_not_mixed(tmp_path: Path) -> None:
+    stale = tmp_path / "in" / "clips" / "c000000000.mp4"
+    stale.parent.mkdir(parents=True)
+    stale.write_bytes(b"of an earlier set")
     folders = {"input_dir": tmp_path / "in", "reference_dir": tmp_path / "ref"}
-    for seed in (1, 2):
-        write_phase("final", clips=1, seed=seed, workers=1, progress=None, **folders)
+    write_phase("final", clips=1, seed=2, workers=1, progress=None, **folders)
     files = [path.name for path in (tmp_path / "in" / "clips").iterdir()]
     assert files == [f"{row['clip_id']}.mp4" for row in rows_of(tmp_path / "ref" / "labels.csv")]
 
