@@ -166,8 +166,7 @@ class FrameServer:
         self._gone, self._faults, self._unreadable = [], set(), False
         self._open.clear()
         if model_lives:
-            before = self._asked_before
-            self._habit = [asked for asked in self._asked if before is None or asked in before]
+            self._habit = [asked for asked in self._asked if self._is_habit(asked)]
             self._asked_before = self._asked
         return end
 
@@ -180,6 +179,12 @@ class FrameServer:
             stream.cancel()
             stream.wait()
         self._sound_decoder.shutdown()
+
+    def _is_habit(self, asked: Asked) -> bool:
+        if self._asked_before is not None:
+            return asked in self._asked_before
+        # After a single clip, a single moment is more likely to be this clip's own than a habit.
+        return isinstance(asked, int) or asked.time_s is None
 
     def _current(self) -> ClipSource:
         if self._clip is None:
