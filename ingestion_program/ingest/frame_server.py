@@ -45,6 +45,8 @@ class FrameServer:
 
     def __init__(self) -> None:
         self._cores = os.cpu_count() or 1
+        # FFmpeg's frame threads are its look-ahead too: with one a core it would wait while frames are converted.
+        self._alone = 2 * self._cores
         self._pool = BufferPool()
         self._lock = RLock()
         self._facts: dict[str, ClipFacts] = {}
@@ -219,7 +221,7 @@ class FrameServer:
                 return None
             self._reclaim(plan.bytes)
             stream = self._streams.get(key)
-            new = self._start(clip, plan, threads=self._cores)
+            new = self._start(clip, plan, threads=self._alone)
             if stream is None:
                 self._streams[key] = new
             else:  # a second reading of something that is streamed, or two readings at once
@@ -273,5 +275,5 @@ class FrameServer:
                 if (plan.streaming and self._running) or self._pool.bytes_in_use + plan.bytes > AHEAD_BYTES:
                     return
                 self._pending.pop(0)
-                threads = self._cores if plan.streaming else 1
+                threads = self._alone if plan.streaming else 1
                 self._streams[clip.clip_id, request] = self._start(clip, plan, threads=threads)

@@ -14,7 +14,7 @@ from ingest.video import ClipFacts, FrameReader, FrameRequest, UnreadableClip, f
 
 WHOLE_BYTES = 48 << 20
 """A request up to this size is decoded whole, and can be decoded ahead or served twice."""
-RING_BYTES = 32 << 20
+RING_BYTES = 48 << 20
 """A larger one is streamed through a ring of slots of this size."""
 MAXIMUM_BATCH = 8
 
@@ -38,7 +38,7 @@ class StreamPlan:
     @property
     def batch(self) -> int:
         """How many frames are announced together: each message costs both sides a change of thread or process."""
-        return max(1, min(MAXIMUM_BATCH, self.slots // 4))
+        return max(1, min(MAXIMUM_BATCH, self.slots // 3))
 
     @property
     def bytes(self) -> int:

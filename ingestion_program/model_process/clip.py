@@ -27,11 +27,10 @@ class FrameBuffer:
         self._memory = mmap.mmap(descriptor, size, prot=mmap.PROT_READ)
         os.close(descriptor)
         self._bytes = np.frombuffer(self._memory, np.uint8)
+        self.address: int = self._bytes.__array_interface__["data"][0]
+        """Where the memory begins."""
         self.held = 0
-
-    def address(self, offset: int) -> int:
-        """Return the address of the byte at `offset`."""
-        return int(self._bytes.__array_interface__["data"][0]) + offset
+        """Slots that the model can see."""
 
 
 class _Slot:
@@ -48,7 +47,7 @@ class _Slot:
             "version": 3,
             "typestr": "|u1",
             "shape": shape,
-            "data": (buffer.address(offset), True),
+            "data": (buffer.address + offset, True),
         }
         buffer.held += 1
 
@@ -103,7 +102,7 @@ class Connection:
                 return
             buffer = self._buffers[head["buffer"]]
             shape, slots, streaming = tuple(head["shape"]), int(head["slot_count"]), bool(head["streaming"])
-            self._batch = max(1, slots // 4)
+            self._batch = max(1, slots // 3)
             size = int(np.prod(shape))
             while "slot" in (event := self._next(stream)):
                 release = partial(self._released.append, (stream, event["slot"]))
