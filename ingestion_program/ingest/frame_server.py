@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from threading import RLock
 from typing import Any
 
+import cv2
+
 from ingest.buffers import BufferPool, FrameBuffer
 from ingest.data import ClipSource
 from ingest.frame_stream import FrameStream, StreamPlan, plan_stream
@@ -45,6 +47,8 @@ class FrameServer:
 
     def __init__(self) -> None:
         self._cores = os.cpu_count() or 1
+        # OpenCV's own threads spin while they wait for one another; the cores are busy decoding.
+        cv2.setNumThreads(1)
         # FFmpeg's frame threads are its look-ahead too: with one a core it would wait while frames are converted.
         self._alone = 2 * self._cores
         self._pool = BufferPool()
