@@ -12,6 +12,10 @@ from ingest.settings import ExplanationFormat, Target
 
 MAXIMUM_MAPS = 512
 MAXIMUM_CLAIMS = 200
+MAXIMUM_SIDE = 4096
+MAXIMUM_NUMBERS = 4_000_000
+LIMITS = (1e-100, 1e100)
+"""A largest weight outside these is a mistake, and its sums or ratios would leave the range of floats."""
 BIN_S = 1.0
 SLACK_S = 0.1
 """How far an interval may reach beyond the clip's end: duration is rounded in many places."""
@@ -106,8 +110,11 @@ def _check_space(value: object, form: ExplanationFormat, problems: list[Problem]
         found = type(value).__name__ if maps is None else f"shape {maps.shape}"
         problems.append(_bad("space", found, expected))
         return None
-    if not np.isfinite(maps).all() or maps.min() < 0:
-        problems.append(_bad("space", "numbers that are negative or not finite", expected))
+    if max(maps.shape[-2:]) > MAXIMUM_SIDE:
+        problems.append(_bad("space", f"shape {maps.shape}", f"maps of at most {MAXIMUM_SIDE} pixels a side"))
+        return None
+    if not np.isfinite(maps).all() or maps.min() < 0 or not LIMITS[0] <= maps.max() <= LIMITS[1]:
+        problems.append(_bad("space", "numbers that are negative, all zero, too large or not finite", expected))
         return None
     if maps.min() == maps.max():
         problems.append(_bad("space", "one value everywhere, which points at nothing", expected))
@@ -124,7 +131,7 @@ def _check_time(value: object, duration_s: float, problems: list[Problem]) -> We
     )
     array = _as_array(value)
     weights: Weights
-    if array is None or array.size == 0 or not np.isfinite(array).all():
+    if array is None or array.size == 0 or not np.isfinite(array).all() or np.abs(array).max() > LIMITS[1]:
         problems.append(_bad("time", "something else, or numbers that are not finite", expected))
         return None
     if array.ndim == 2 and array.shape[1] == 3:
@@ -143,7 +150,7 @@ def _check_time(value: object, duration_s: float, problems: list[Problem]) -> We
     if (weight < 0).any():
         problems.append(_bad("time", "a negative weight", expected))
         return None
-    if weights.min() == weights.max() and bins > 1:
+    if (weights.min() == weights.max() and bins > 1) or weights.max() < LIMITS[0]:
         problems.append(_bad("time", "one weight everywhere, which points at nothing", expected))
         return None
     return weights
@@ -167,9 +174,9 @@ def _check_cues(
         )
         if isinstance(contribution, np.ndarray) and contribution.size == 1:
             contribution = contribution.item()
-        if cue not in form.cues:
+        if not isinstance(cue, str) or cue not in form.cues:
             problems.append(_bad(where, f"the cue {cue!r:.60}", "one of " + ", ".join(form.cues)))
-        elif target not in names:
+        elif not isinstance(target, str) or target not in names:
             problems.append(_bad(where, f"the target {target!r:.60}", "one of " + ", ".join(sorted(names))))
         elif (
             isinstance(contribution, bool)
@@ -189,7 +196,9 @@ def _check_cues(
 def _as_array(value: object) -> Weights | None:
     try:
         array = np.asarray(value)
-        numbers: Weights | None = array.astype(np.float64) if array.dtype.kind in "iuf" else None
+        # Looked at before it becomes floats of eight times the size.
+        fits = array.dtype.kind in "iuf" and array.size <= MAXIMUM_NUMBERS
+        numbers: Weights | None = array.astype(np.float64) if fits else None
     except (TypeError, ValueError):  # ragged lists, mixed types
         return None
     return numbers

@@ -113,7 +113,9 @@ class FrameServer:
             "shape": stream.plan.shape,
             "slot_count": stream.plan.slots,
             "streaming": stream.plan.streaming,
+            "drop": self._gone,
         }
+        self._gone = []
         send(head, stream.buffer)
 
         def pass_on(slots: list[int]) -> None:
@@ -246,6 +248,7 @@ class FrameServer:
     def _retire(self, stream: FrameStream, *, reusable: bool) -> None:
         """Give a stream's memory back and note what was wrong with the file."""
         self._gone += self._pool.give_back(stream.buffer, reusable=reusable)
+        self._open = {number: other for number, other in self._open.items() if other is not stream}
         if stream.error:
             self._unreadable = True
             self._faults.add(str(stream.error))

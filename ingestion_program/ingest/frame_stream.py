@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Condition, RLock, Thread
+from threading import Condition, Lock, RLock, Thread
 
 import numpy as np
 import numpy.typing as npt
@@ -73,6 +73,9 @@ class FrameStream:
         self._clip = clip
         self._ready: list[int] = []
         self._announced = 0
+        self._end_told = False
+        self._left_by_decoder = False
+        self._telling = Lock()
         self._free = deque(range(plan.slots))
         self._cancelled = False
         self._listener: Callable[[list[int]], None] | None = None
@@ -88,9 +91,8 @@ class FrameStream:
             self._listener = listener
             self.listened = True
             self._announced = 0
-            self._announce()
-            if self.finished:
-                listener([])
+            self._end_told = False
+        self._announce()
 
     def leave(self) -> None:
         """Pass no more slots to the listener."""
@@ -116,7 +118,7 @@ class FrameStream:
     def wait(self) -> None:
         """Wait until the decoder has stopped: only then may its buffer serve another."""
         with self._changed:
-            self._changed.wait_for(lambda: self.finished)
+            self._changed.wait_for(lambda: self._left_by_decoder)
 
     @property
     def available(self) -> bool:
@@ -131,17 +133,30 @@ class FrameStream:
             return self.finished and self.listened and self._listener is None and self.outstanding == 0
 
     def _announce(self) -> None:
-        slots = self._ready[self._announced :]
-        if self._listener is not None and slots:
-            self._announced = len(self._ready)
-            self.outstanding += len(slots)
-            self._listener(slots)
+        # The listener may block until the model reads. The state's lock is not held meanwhile: whoever serves the model
+        # needs it, and the model may be waiting for just that.
+        with self._telling:
+            with self._changed:
+                listener = self._listener
+                if listener is None:
+                    return
+                slots = self._ready[self._announced :]
+                self._announced = len(self._ready)
+                self.outstanding += len(slots)
+                ends = self.finished and not self._end_told
+                self._end_told |= ends
+            if slots:
+                listener(slots)
+            if ends:
+                listener([])
 
     def _next_slot(self) -> int | None:
         with self._changed:
-            if not self._free:
-                self._announce()
-                self._changed.wait_for(lambda: self._free or self._cancelled)
+            waits = not self._free
+        if waits:
+            self._announce()
+        with self._changed:
+            self._changed.wait_for(lambda: self._free or self._cancelled)
             return None if self._cancelled else self._free.popleft()
 
     def _decode(self, threads: int, finished: Callable[[], None]) -> None:
@@ -155,18 +170,22 @@ class FrameStream:
                     reader.read_into(int(index), self.buffer.slot(slot, self.plan.shape))
                     with self._changed:
                         self._ready.append(slot)
-                        if len(self._ready) - self._announced >= self.plan.batch:
-                            self._announce()
+                        enough = len(self._ready) - self._announced >= self.plan.batch
+                    if enough:
+                        self._announce()
             finally:
                 self.last_good = reader.last_good
                 reader.close()
         except UnreadableClip as error:
             self.error = error
+        except Exception as error:  # noqa: BLE001 - a thread that ends without a word would leave the model waiting
+            self.error = UnreadableClip(f"{type(error).__name__} while decoding")
         finally:
             with self._changed:
                 self.finished = True
                 self._changed.notify_all()
-                self._announce()
-                if self._listener is not None:
-                    self._listener([])
+            self._announce()
+            with self._changed:
+                self._left_by_decoder = True
+                self._changed.notify_all()
             finished()

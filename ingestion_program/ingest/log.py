@@ -16,11 +16,11 @@ class Log:
 
     def line(self, text: str, *, summary: bool = False) -> None:
         """Write one line; ordinary lines beyond the limit are dropped, the summary's are not."""
-        self._lines += 1
         limit = MAXIMUM_LINES if summary else MAXIMUM_LINES - RESERVED_LINES
-        if self._lines > limit:
+        if self._lines == limit:
             return
-        if self._lines == MAXIMUM_LINES - RESERVED_LINES and not summary:
+        self._lines += 1
+        if self._lines == limit and not summary:
             text = "… further lines are left out; the summary follows"
         text = "[ingestion] " + " ".join(text.split())
         print(text.encode("utf-8", "backslashreplace").decode(), flush=True)  # noqa: T201 - the log is meant to be printed

@@ -20,7 +20,7 @@ from ingest.frame_server import FrameServer
 from ingest.settings import Limits
 from ingest.video import BadRequest, ClipFacts
 from model_process.packing import unpack
-from model_process.protocol import BadMessage, ChannelClosed, Message, receive, send
+from model_process.protocol import MAXIMUM_BLOB_BYTES, BadMessage, ChannelClosed, Message, receive, send
 
 MAIN = Path(__file__).resolve().parent.parent / "model_process" / "__main__.py"
 KEPT_OUTPUT = 64 << 10
@@ -49,6 +49,7 @@ class ModelProcess:
         self._limits = limits
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: socket.socket | None = None
+        self._drainer: Thread | None = None
         self._scratch: Path | None = None
         self._known: set[int] = set()
         self._dropped: list[int] = []
@@ -88,7 +89,8 @@ class ModelProcess:
                 env=_environment(self._scratch),
                 start_new_session=True,
             )
-        Thread(target=self._drain, args=(self._process,), daemon=True).start()
+        self._drainer = Thread(target=self._drain, args=(self._process,), daemon=True)
+        self._drainer.start()
         self._channel = ours
         self._known.clear()
         self._dropped.clear()
@@ -140,6 +142,9 @@ class ModelProcess:
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             self._process = None
+        if self._drainer is not None:  # the last words may still be in the pipe
+            self._drainer.join(timeout=1)
+            self._drainer = None
         if self._scratch is not None:
             shutil.rmtree(self._scratch, ignore_errors=True)
             self._scratch = None
@@ -188,7 +193,9 @@ class ModelProcess:
         except BadRequest as error:
             self._send({"op": "audio", "error": str(error)})
             return
-        if sound is None:
+        if sound is not None and sound.nbytes > MAXIMUM_BLOB_BYTES:
+            self._send({"op": "audio", "error": f"audio: too long for {rate} samples a second; ask for a lower rate"})
+        elif sound is None:
             self._send({"op": "audio", "silent": True})
         else:
             self._send({"op": "audio"}, blob=sound.tobytes())
@@ -205,9 +212,10 @@ class ModelProcess:
 
     def _send(self, body: dict[str, Any], *, blob: bytes = b"", descriptor: int | None = None) -> None:
         with self._sending:
-            if self._channel is None:
+            channel = self._channel  # another thread may be ending the process
+            if channel is None:
                 raise ChannelClosed
-            send(self._channel, body, blob=blob, descriptor=descriptor)
+            send(channel, body, blob=blob, descriptor=descriptor)
 
     def _receive(self, deadline: float) -> Message:
         if self._channel is None:
@@ -242,7 +250,8 @@ class ModelProcess:
             found = "the model process ended by itself" + ("" if status is None else f" (exit {status})")
             fix = "do not call exit; return an answer or raise an exception"
         else:
-            found = f"the model process was ended by {signal.Signals(-status).name}"
+            names = {number.value: number.name for number in signal.Signals}
+            found = f"the model process was ended by {names.get(-status, f'signal {-status}')}"
             fix = "a crash in native code or too much memory: try the clip at home"
         return Problem("crashed", stage, where, found, "a process that lives on", fix)
 

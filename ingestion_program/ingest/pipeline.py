@@ -3,6 +3,7 @@
 import hashlib
 import os
 import platform
+import traceback
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from ingest import VERSION
 from ingest.clock import Clock
 from ingest.data import read_clips
-from ingest.errors import IngestionError
+from ingest.errors import IngestionError, Problem
 from ingest.log import Log
 from ingest.results import FORMAT_VERSION, Results, empty_folder, write_manifest, write_run, write_text
 from ingest.runner import Runner
@@ -43,6 +44,7 @@ def run(*, input_data: Path, output: Path, program: Path, submission: Path) -> i
     log.line(f"version {VERSION}, program in {program}")
     tally = Tally()
     task: Task | None = None
+    submission_sha256: str | None = None
     try:
         task = read_task(input_data / SETTINGS)
         clock.set_limit(task.limits.time_limit_s)
@@ -50,6 +52,7 @@ def run(*, input_data: Path, output: Path, program: Path, submission: Path) -> i
         clips = read_clips(input_data, task)
         tally.total = len(clips)
         problems = check_submission(submission)
+        submission_sha256 = hash_submission(submission)
         if problems:
             tally.end("invalid", problems)
         else:
@@ -59,15 +62,23 @@ def run(*, input_data: Path, output: Path, program: Path, submission: Path) -> i
                 write_text(output, "model_output.txt", runner.model_output.decode("utf-8", "backslashreplace"))
     except IngestionError as error:
         tally.end("organiser_error", error.problems)
+    except Exception as error:  # noqa: BLE001 - without a record of the run scoring could not say what happened
+        traceback.print_exc()
+        found = f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
+        fix = "run it again; if it happens again, report it with the log"
+        problem = Problem("unexpected", "run", "ingestion", found, "no error in this program", fix, fault="organiser")
+        tally.end("organiser_error", [problem])
     tally.summarise(log)
     log.line(f"{tally.status} after {clock.elapsed_s():.1f} s", summary=True)
     log.close()
-    write_run(output, _record(tally, task, input_data, submission, clock))
+    write_run(output, _record(tally, task, input_data, submission_sha256, clock))
     write_manifest(output)
     return EXIT_CODES[tally.status]
 
 
-def _record(tally: Tally, task: Task | None, input_data: Path, submission: Path, clock: Clock) -> dict[str, Any]:
+def _record(
+    tally: Tally, task: Task | None, input_data: Path, submission_sha256: str | None, clock: Clock
+) -> dict[str, Any]:
     settings = input_data / SETTINGS
     return {
         "format_version": FORMAT_VERSION,
@@ -80,7 +91,7 @@ def _record(tally: Tally, task: Task | None, input_data: Path, submission: Path,
         "duration_s": round(clock.elapsed_s(), 3),
         "time_limit_s": task and task.limits.time_limit_s,
         "isolation": "process",
-        "submission_sha256": hash_submission(submission) if submission.is_dir() else None,
+        "submission_sha256": submission_sha256,
         "settings_sha256": hashlib.sha256(settings.read_bytes()).hexdigest() if settings.is_file() else None,
         "python": platform.python_version(),
         "packages": _installed(),

@@ -6,7 +6,7 @@ from pathlib import Path
 from ingest.answers import Explanation, check_explanation, check_prediction
 from ingest.clock import Clock, minutes
 from ingest.data import ClipSource
-from ingest.errors import Problem
+from ingest.errors import Problem, Stage
 from ingest.frame_server import FrameServer
 from ingest.log import Log
 from ingest.model import CallFailed, LoadFailed, ModelProcess
@@ -129,7 +129,11 @@ class Runner:
             return None
         finally:
             seconds["predict"] = time.monotonic() - started
-        prediction, found = check_prediction(value, self._task.targets)
+        try:
+            prediction, found = check_prediction(value, self._task.targets)
+        except Exception as error:  # noqa: BLE001 - an answer must not end the run
+            problems.append(_unexpected("predict", error))
+            return None
         problems += found
         return prediction
 
@@ -149,7 +153,11 @@ class Runner:
             return NO_EXPLANATION
         finally:
             seconds["explain"] = time.monotonic() - started
-        explanation, found = check_explanation(value, self._task.explanation, self._task.targets, facts.duration_s)
+        try:
+            explanation, found = check_explanation(value, self._task.explanation, self._task.targets, facts.duration_s)
+        except Exception as error:  # noqa: BLE001 - an answer must not end the run
+            problems.append(_unexpected("explain", error))
+            return NO_EXPLANATION
         problems += found
         return explanation
 
@@ -159,6 +167,13 @@ class Runner:
     def _record(self, clip: ClipSource, status: ClipStatus, seconds: dict[str, float], problems: list[Problem]) -> None:
         self._results.add_clip(clip.clip_id, status, seconds, problems)
         self._tally.add_clip(clip.clip_id, status, problems, self._log)
+
+
+def _unexpected(stage: Stage, error: BaseException) -> Problem:
+    found = f"{type(error).__name__} while this answer was checked"
+    return Problem(
+        "check_failed", stage, stage, found, "an answer that can be checked", "tell the organisers: our fault"
+    )
 
 
 def _stop(code: str, found: str, expected: str, fix: str) -> Problem:

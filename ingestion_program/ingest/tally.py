@@ -27,6 +27,8 @@ class Tally:
     """Problems of the whole run."""
     clip_problems: Counter[tuple[str, str]] = field(default_factory=Counter)
     """How often each (code, where) came up on a clip."""
+    participant_codes: set[str] = field(default_factory=set)
+    """Codes of the errors on clips that a participant can correct."""
     load_s: float = 0.0
     """Seconds until the model was loaded."""
     restarts: int = 0
@@ -41,17 +43,19 @@ class Tally:
         """Count a clip; the first problem of each kind is logged at once, all kinds in the summary."""
         self.clips[status] += 1
         for problem in problems:
-            key = (problem.code, problem.where)
+            # The places of a list (cues[3]) are one kind.
+            key = (problem.code, problem.where.partition("[")[0])
+            if problem.severity == "error" and problem.fault == "participant":
+                self.participant_codes.add(problem.code)
             if key not in self.clip_problems:
                 log.line(f"clip {clip_id} · {problem.line()}")
             self.clip_problems[key] += 1
 
     def judge(self) -> None:
         """One error on every clip is a bug in the submission, not a result: say it once and do not have it scored."""
-        codes = {code for code, _where in self.clip_problems}
-        if self.clips["failed"] and not self.clips["ok"] and len(codes) == 1:
-            (code,) = codes
-            where = next(iter(self.clip_problems))[1]
+        if self.clips["failed"] and not self.clips["ok"] and len(self.participant_codes) == 1:
+            (code,) = self.participant_codes
+            where = next(where for found, where in self.clip_problems if found == code)
             fix = "correct the first failure in the log; try it at home with `bundle run`"
             found, expected = f"{code} on every clip that was tried", "an answer for at least one clip"
             self.end("invalid", [Problem("every_clip_failed", "run", where, found, expected, fix)])

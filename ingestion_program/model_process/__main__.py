@@ -19,6 +19,8 @@ def main() -> None:
 
     # The participant's modules must not find ours, nor ours theirs.
     sys.path.remove(here)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "model_process"]:
+        del sys.modules[name]
     channel = socket.socket(fileno=int(sys.argv[1]))
     connection = clip.Connection(
         send=lambda body: protocol.send(channel, body),

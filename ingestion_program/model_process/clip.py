@@ -2,6 +2,7 @@
 
 import mmap
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -69,6 +70,7 @@ class Connection:
         self._streams: dict[int, deque[dict[str, Any]]] = {}
         self._next_stream = 0
         self._batch = 1
+        self._thread = threading.get_ident()
 
     def send(self, body: dict[str, Any]) -> None:
         """Send `body`, and before it the slots that have become free."""
@@ -84,12 +86,14 @@ class Connection:
 
     def wait_for_call(self) -> dict[str, Any]:
         """Return the next call of ingestion."""
+        self._streams.clear()  # an iterator that was kept ends with its call
         while "call" not in (message := self._receive_one()).body:
             self._dispatch(message)
         return message.body
 
     def frames(self, request: dict[str, Any]) -> Iterator[Frame]:
         """Ask for frames and yield them as they arrive."""
+        self._check_thread()
         stream = self._next_stream
         self._next_stream += 1
         self._streams[stream] = deque()
@@ -113,12 +117,16 @@ class Connection:
                     frame.flags.writeable = False
                 yield frame
                 del frame
+            if "error" in event:
+                raise ValueError(event["error"])
         finally:
-            self._released.extend((stream, event["slot"]) for event in self._streams.pop(stream) if "slot" in event)
+            late = self._streams.pop(stream, ())
+            self._released.extend((stream, event["slot"]) for event in late if "slot" in event)
             self._left.append(stream)
 
     def audio(self, rate: int) -> Sound | None:
         """Ask for the clip's sound."""
+        self._check_thread()
         self.send({"op": "audio", "rate": rate})
         while (message := self._receive_one()).body.get("op") != "audio":
             self._dispatch(message)
@@ -128,8 +136,15 @@ class Connection:
             raise ValueError(message.body["error"])
         return np.frombuffer(message.blob, np.float32)
 
+    def _check_thread(self) -> None:
+        if threading.get_ident() != self._thread:
+            raise RuntimeError("a clip can be read only in the thread that calls predict or explain")
+
     def _next(self, stream: int) -> dict[str, Any]:
-        events = self._streams[stream]
+        self._check_thread()
+        events = self._streams.get(stream)
+        if events is None:
+            raise RuntimeError("the call that these frames belong to is over")
         # Slots go back in small batches: early enough for the decoder, without a message for each.
         if not events or len(self._released) >= self._batch:
             self.flush()
@@ -194,13 +209,22 @@ class Clip:
         size
             (width, height) to scale to; None keeps the clip's size.
         """
-        request = {"count": count, "fps": fps, "start_s": start_s, "end_s": end_s, "size": size and list(size)}
-        return self._connection.frames(request)
+        request = {"count": count, "fps": fps, "start_s": start_s, "end_s": end_s, "size": size}
+        return self._connection.frames(plain(request))
 
     def frame_at(self, time_s: float, size: tuple[int, int] | None = None) -> Frame:
         """Return the frame that is shown at `time_s` seconds, clamped to the clip."""
-        return next(iter(self._connection.frames({"time_s": time_s, "size": size and list(size)})))
+        return next(iter(self._connection.frames(plain({"time_s": time_s, "size": size}))))
 
     def audio(self, rate: int = 16_000) -> Sound | None:
         """Return the sound as mono float32 in [-1, 1] at `rate` samples a second, or None for a clip without sound."""
-        return self._connection.audio(rate)
+        return self._connection.audio(plain(rate))
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401 - an argument of a participant's call
+    """Return NumPy numbers as Python's, so that they can be sent."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value

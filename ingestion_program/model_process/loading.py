@@ -138,7 +138,10 @@ def _check_signatures(model_class: Any, submission: Path) -> None:  # noqa: ANN4
 
 def describe(error: BaseException) -> str:
     """Return type and message of `error` in one line of at most 500 characters."""
-    text = " ".join(str(error).split())
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001 - a participant's own exception class may be broken too
+        text = ""
     return f"{type(error).__name__}: {text}"[:500] if text else type(error).__name__
 
 

@@ -12,6 +12,8 @@ import numpy.typing as npt
 MAXIMUM_ARRAY_BYTES = 48 << 20
 MAXIMUM_DEPTH = 8
 MAXIMUM_ITEMS = 100_000
+MAXIMUM_TEXT = 100_000
+MAXIMUM_CHARACTERS = 1_000_000
 ARRAY, OTHER = "$array", "$other"
 
 Array = npt.NDArray[Any]
@@ -24,13 +26,19 @@ class Packer:
         self._blocks: list[bytes] = []
         self._size = 0
         self._items = 0
+        self._characters = 0
 
     def pack(self, value: object, depth: int = 0) -> Any:  # noqa: ANN401 - one answer per kind of value
         """Return `value` as JSON types; arrays and anything else become an object with one `$` key."""
         self._items += 1
-        if depth > MAXIMUM_DEPTH or self._items > MAXIMUM_ITEMS:
+        size = len(value) if isinstance(value, dict | list | tuple) else 0
+        if depth > MAXIMUM_DEPTH or self._items + size > MAXIMUM_ITEMS:
             return {OTHER: "a structure that is too deep or too large"}
-        if value is None or isinstance(value, bool | str):
+        if isinstance(value, str):
+            value = value[:MAXIMUM_TEXT]
+            self._characters += len(value)
+            return value if self._characters <= MAXIMUM_CHARACTERS else {OTHER: "too much text"}
+        if value is None or isinstance(value, bool):
             return value
         if isinstance(value, int):
             return value if abs(value) < 1 << 63 else {OTHER: "an integer of more than 63 bits"}
@@ -39,7 +47,7 @@ class Packer:
         if isinstance(value, np.generic):
             return self.pack(value.item(), depth + 1)
         if isinstance(value, dict):
-            return {str(key): self.pack(item, depth + 1) for key, item in value.items()}
+            return {str(key)[:100]: self.pack(item, depth + 1) for key, item in value.items()}
         if isinstance(value, list | tuple):
             return [self.pack(item, depth + 1) for item in value]
         array = as_array(value)

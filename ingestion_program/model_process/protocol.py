@@ -76,11 +76,23 @@ def receive(channel: socket.socket) -> Message:
     blob = _receive_exactly(channel, blob_bytes)
     try:
         body = json.loads(bytes(text))
+        if b"\\ud" in text:  # half of a character, which nothing could write as UTF-8 later on
+            body = _whole_characters(body)
     except (ValueError, RecursionError) as error:
         raise BadMessage("text that is not JSON") from error
     if not isinstance(body, dict):
         raise BadMessage("JSON that is not an object")
     return Message(body, bytes(blob), descriptor)
+
+
+def _whole_characters(value: Any) -> Any:  # noqa: ANN401 - JSON holds anything
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_whole_characters(item) for item in value]
+    if isinstance(value, dict):
+        return {_whole_characters(key): _whole_characters(item) for key, item in value.items()}
+    return value
 
 
 def _receive_header(channel: socket.socket) -> tuple[bytes, int | None]:
