@@ -74,8 +74,8 @@ class FrameStream:
         self._ready: list[int] = []
         self._announced = 0
         self._end_told = False
-        self._left_by_decoder = False
         self._telling = Lock()
+        self._decoder: Thread | None = None
         self._free = deque(range(plan.slots))
         self._cancelled = False
         self._listener: Callable[[list[int]], None] | None = None
@@ -83,7 +83,8 @@ class FrameStream:
 
     def start(self, threads: int, finished: Callable[[], None]) -> None:
         """Decode in a thread of its own; `finished` is called when it ends."""
-        Thread(target=self._decode, args=(threads, finished), daemon=True).start()
+        self._decoder = Thread(target=self._decode, args=(threads, finished), daemon=True)
+        self._decoder.start()
 
     def listen(self, listener: Callable[[list[int]], None]) -> None:
         """Pass slots in order: those decoded already at once, the others as they come, an empty list at the end."""
@@ -117,8 +118,8 @@ class FrameStream:
 
     def wait(self) -> None:
         """Wait until the decoder has stopped: only then may its buffer serve another."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._left_by_decoder)
+        if self._decoder is not None:
+            self._decoder.join()
 
     @property
     def available(self) -> bool:
@@ -183,9 +184,5 @@ class FrameStream:
         finally:
             with self._changed:
                 self.finished = True
-                self._changed.notify_all()
             self._announce()
-            with self._changed:
-                self._left_by_decoder = True
-                self._changed.notify_all()
             finished()

@@ -25,7 +25,7 @@ from model_process.protocol import MAXIMUM_BLOB_BYTES, BadMessage, ChannelClosed
 MAIN = Path(__file__).resolve().parent.parent / "model_process" / "__main__.py"
 KEPT_OUTPUT = 64 << 10
 """Bytes of the model's printed output that are kept, the last ones."""
-PASSED_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "SYSTEMROOT")
+PASSED_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 
 
 class CallFailed(Exception):
