@@ -1,0 +1,1 @@
+"""The commands of `bundle`: each module adds its options to the parser and does what they ask."""

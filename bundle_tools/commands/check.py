@@ -1,0 +1,35 @@
+"""`bundle check`: everything that is wrong with a bundle, all at once."""
+
+import argparse
+import json
+from pathlib import Path
+
+from bundle_tools.check import check
+from bundle_tools.competition import find_root
+from bundle_tools.console import say
+from bundle_tools.errors import BundleError
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    check = commands.add_parser("check", prog="bundle check", help="tell everything that is wrong with a bundle")
+    check.add_argument("path", type=Path, nargs="?", help="folder or zip (default: this bundle)")
+    check.add_argument("--json", action="store_true", help="print the findings as JSON")
+    check.set_defaults(action=_check)
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    path: Path = arguments.path or find_root()
+    if not path.exists():
+        raise BundleError(f"{path}: expected a folder or a zip, found nothing there.")
+    findings = check(path)
+    errors = sum(finding.severity == "error" for finding in findings)
+    if arguments.json:
+        say(json.dumps([finding.record() for finding in findings], indent=2))
+    else:
+        for finding in findings:
+            for line in finding.lines():
+                say(line)
+        warnings = sum(finding.severity == "warning" for finding in findings)
+        say(f"{path}: {errors} errors, {warnings} warnings, {len(findings) - errors - warnings} notes.")
+    return 1 if errors else 0

@@ -1,0 +1,83 @@
+"""`bundle data`: make clips and labels."""
+
+import argparse
+import secrets
+from pathlib import Path
+
+from bundle_tools.commands.options import add_bundle, count, positive, workers
+from bundle_tools.competition import find_root, load
+from bundle_tools.console import progress_bar, say
+from bundle_tools.errors import BundleError
+
+PHASE_CLIPS = 24
+SEED_BITS = 128
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command and its kinds."""
+    data = commands.add_parser("data", prog="bundle data", help="make data")
+    kinds = data.add_subparsers(required=True, metavar="KIND")
+    synth = kinds.add_parser("synth", prog="bundle data synth", help="a labelled set of synthetic clips")
+    synth.add_argument("--clips", type=positive, required=True, help="how many")
+    synth.add_argument("--seed", type=count, required=True, help="the same seed gives the same bytes")
+    synth.add_argument("--out", type=Path, required=True, help="a folder that is empty or does not exist yet")
+    synth.set_defaults(action=_synth)
+    phase = kinds.add_parser("phase", prog="bundle data phase", help="new clips and labels of a phase of this bundle")
+    phase.add_argument("phase", help="name of the phase, e.g. final")
+    phase.add_argument("--clips", type=positive, default=PHASE_CLIPS, help="how many (default: %(default)s)")
+    phase.add_argument("--seed", type=count, help="keep it secret: it gives the labels (default: a new random one)")
+    phase.add_argument("--replace", action="store_true", help="replace the clips and labels that are there")
+    add_bundle(phase)
+    phase.set_defaults(action=_phase)
+    committed = kinds.add_parser("committed", prog="bundle data committed", help="the data in this repository, again")
+    add_bundle(committed)
+    committed.set_defaults(action=_committed)
+
+
+def _synth(arguments: argparse.Namespace) -> int:
+    from bundle_tools.synth.dataset import write_training  # noqa: PLC0415 - loads OpenCV
+
+    out: Path = arguments.out
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise BundleError(f"--out {out}: expected a folder that is empty or new. Choose another one.")
+    with progress_bar("clips") as progress:
+        write_training(out, clips=arguments.clips, seed=arguments.seed, workers=workers(), progress=progress)
+    say(f"{arguments.clips} clips, labels and transcripts: {out}")
+    return 0
+
+
+def _phase(arguments: argparse.Namespace) -> int:
+    from bundle_tools.synth.dataset import write_phase  # noqa: PLC0415 - loads OpenCV
+
+    phase = load(find_root(arguments.bundle)).phase(arguments.phase)
+    given, wanted = phase.task.input_data, phase.task.reference_data
+    if given is None or wanted is None or given.is_file() or wanted.is_file():
+        raise BundleError(f"phase {phase.slug}: expected folders as input and reference data. Add them to its task.")
+    if (given / "clips").exists() and not arguments.replace:
+        raise BundleError(f"{given / 'clips'} exists already. Add --replace if its clips and labels may be lost.")
+    seed: int = secrets.randbits(SEED_BITS) if arguments.seed is None else arguments.seed
+    try:
+        with progress_bar("clips") as progress:
+            write_phase(
+                phase.slug,
+                clips=arguments.clips,
+                seed=seed,
+                input_dir=given,
+                reference_dir=wanted,
+                workers=workers(),
+                progress=progress,
+            )
+    except ValueError as error:
+        raise BundleError(f"phase {phase.slug}: {error}.") from error
+    say(f"{arguments.clips} clips of phase {phase.slug} with the seed {seed}. Whoever knows it can make the labels.")
+    return 0
+
+
+def _committed(arguments: argparse.Namespace) -> int:
+    from bundle_tools.synth.dataset import write_committed  # noqa: PLC0415 - loads OpenCV
+
+    root = find_root(arguments.bundle)
+    with progress_bar("clips") as progress:
+        write_committed(root, workers=workers(), progress=progress)
+    say(f"Made again: input_data/, reference_data/ and public_data/ in {root}")
+    return 0
