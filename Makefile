@@ -4,6 +4,7 @@ BIN = .venv/bin
 STAMP = .venv/.set-up
 SUBMISSION = solutions/cue_reader
 PHASE = practice
+COMPILE = uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --fork-strategy fewest
 # Extra arguments, e.g. make test ARGS="-k leaderboard"
 ARGS =
 
@@ -45,8 +46,9 @@ bench: setup ## measure speed and memory
 
 lock: setup ## lock the newest versions again (needs uv)
 	@command -v uv >/dev/null 2>&1 || { echo "uv is missing: see docs.astral.sh/uv"; exit 1; }
-	uv pip compile --quiet --upgrade --universal --generate-hashes --no-header --python-version 3.11 pyproject.toml -o requirements/runtime.lock
-	uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --extra dev -c requirements/runtime.lock pyproject.toml -o requirements/dev.lock
+	$(COMPILE) --upgrade pyproject.toml -o ingestion_program/requirements.lock
+	$(COMPILE) --upgrade -c ingestion_program/requirements.lock scoring_program/requirements.in -o scoring_program/requirements.lock
+	$(COMPILE) --upgrade -c ingestion_program/requirements.lock --extra dev pyproject.toml -o requirements/dev.lock
 
 clean: ## remove what the commands made, except .venv
 	rm -rf build dist runs .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -69,16 +69,16 @@ image() {
     docker image inspect "$base" >/dev/null 2>&1 || make_base >&2
     scratch=$(mktemp -d)
     trap 'rm -rf "$scratch"' EXIT
-    mkdir "$scratch/requirements" "$scratch/docker"
-    cp "$root/requirements/runtime.lock" "$scratch/requirements/"
+    mkdir "$scratch/ingestion_program" "$scratch/docker"
+    cp "$root/ingestion_program/requirements.lock" "$scratch/ingestion_program/"
     cp "$root/docker/Dockerfile" "$scratch/docker/"
-    wheels=$state/wheels-$(cksum <"$root/requirements/runtime.lock" | tr ' ' -)
+    wheels=$state/wheels-$(cksum <"$root/ingestion_program/requirements.lock" | tr ' ' -)
     if [ ! -d "$wheels" ]; then
         # Fetched out here, where the package index is known to be reachable; the build then needs no network.
         mkdir -p "$state"
         rm -rf "$wheels.part"
         "$python" -m pip download --quiet --only-binary :all: --require-hashes \
-            -r "$root/requirements/runtime.lock" -d "$wheels.part" >&2 || cannot "The wheels of the image cannot be fetched."
+            -r "$root/ingestion_program/requirements.lock" -d "$wheels.part" >&2 || cannot "The wheels of the image cannot be fetched."
         mv "$wheels.part" "$wheels"
     fi
     cp -R "$wheels" "$scratch/docker/wheels"
