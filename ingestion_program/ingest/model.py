@@ -43,8 +43,9 @@ class LoadFailed(CallFailed):
 class ModelProcess:
     """One process that holds the participant's model. After it has died a new one is started with `start`."""
 
-    def __init__(self, submission: Path, frames: FrameServer, limits: Limits) -> None:
+    def __init__(self, submission: Path, packages: Path | None, frames: FrameServer, limits: Limits) -> None:
         self._submission = submission
+        self._packages = packages
         self._frames = frames
         self._limits = limits
         self._process: subprocess.Popen[bytes] | None = None
@@ -86,7 +87,7 @@ class ModelProcess:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 cwd=self._scratch,
-                env=_environment(self._scratch),
+                env=_environment(self._scratch, self._packages),
                 start_new_session=True,
             )
         self._drainer = Thread(target=self._drain, args=(self._process,), daemon=True)
@@ -268,11 +269,12 @@ def _raised(body: dict[str, Any], stage: Stage) -> Problem:
     return Problem("model_raised", stage, where, found, "an answer for every clip", "correct that line")
 
 
-def _environment(scratch: Path) -> dict[str, str]:
+def _environment(scratch: Path, packages: Path | None) -> dict[str, str]:
     """Return a clean environment: nothing of ours leaks into it, and results do not depend on the host's settings."""
     cores = str(os.cpu_count() or 1)
     return {
         **{name: os.environ[name] for name in PASSED_VARIABLES if name in os.environ},
+        **({"PYTHONPATH": str(packages)} if packages else {}),
         "HOME": str(scratch),
         "TMPDIR": str(scratch),
         "LANG": "C.UTF-8",

@@ -1,11 +1,8 @@
-"""Write the output folder: one record per clip on disk before the next clip starts, a manifest of hashes at the end."""
+"""The records of a run: those of one clip are on disk before the next clip starts."""
 
 import csv
-import hashlib
 import io
 import json
-import shutil
-import stat
 from pathlib import Path
 from typing import Any
 
@@ -13,23 +10,10 @@ import cv2
 
 from ingest.answers import Explanation, Image
 from ingest.errors import Problem
+from ingest.folder import write_file
 from ingest.settings import Target
 
-FORMAT_VERSION = 1
 JPEG_QUALITY = 90
-
-
-def empty_folder(folder: Path) -> None:
-    """Remove everything inside `folder`, never following a link.
-
-    The platform puts a copy of the submission there before ingestion starts: nothing of it may be taken for a result.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    for path in sorted(folder.iterdir()):
-        if stat.S_ISDIR(path.lstat().st_mode):
-            shutil.rmtree(path)
-        else:
-            path.unlink()
 
 
 class Results:
@@ -48,7 +32,7 @@ class Results:
         image = None
         if explanation.image is not None:
             image = f"images/{clip_id}.jpg"
-            _write(self._folder / image, encode_jpeg(explanation.image))
+            write_file(self._folder / image, encode_jpeg(explanation.image))
         record = {
             "clip_id": clip_id,
             "text": explanation.text,
@@ -74,31 +58,6 @@ class Results:
             file.write(text.encode())
 
 
-def write_run(folder: Path, run: dict[str, Any]) -> None:
-    """Write `run.json`."""
-    _write(folder / "run.json", (json.dumps(run, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
-
-
-def write_manifest(folder: Path) -> None:
-    """Sweep links and special files away and write `manifest.json` over everything that is left."""
-    files = {}
-    for path in sorted(folder.rglob("*")):
-        mode = path.lstat().st_mode
-        if stat.S_ISREG(mode):
-            content = path.read_bytes()
-            name = path.relative_to(folder).as_posix()
-            files[name] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-        elif not stat.S_ISDIR(mode):
-            path.unlink()
-    manifest = {"format_version": FORMAT_VERSION, "files": files, "seal": None}
-    _write(folder / "manifest.json", (json.dumps(manifest, indent=1) + "\n").encode())
-
-
-def write_text(folder: Path, name: str, text: str) -> None:
-    """Write a text file."""
-    _write(folder / name, text.encode("utf-8", "backslashreplace"))
-
-
 def encode_jpeg(image: Image) -> bytes:
     """Encode RGB pixels as JPEG."""
     bgr = cv2.cvtColor(image, cv2.COLOR_RGB2BGR)
@@ -106,12 +65,6 @@ def encode_jpeg(image: Image) -> bytes:
     if not encoded:
         raise RuntimeError("JPEG encoding failed on a valid image")
     return data.tobytes()
-
-
-def _write(path: Path, content: bytes) -> None:
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_bytes(content)
-    temporary.replace(path)
 
 
 def _csv_line(row: list[str]) -> str:

@@ -23,14 +23,23 @@ NO_EXPLANATION = Explanation(None, None, None)
 class Runner:
     """One pass over the clips."""
 
-    def __init__(self, task: Task, submission: Path, results: Results, clock: Clock, log: Log, tally: Tally) -> None:
+    def __init__(
+        self,
+        task: Task,
+        submission: Path,
+        packages: Path | None,
+        results: Results,
+        clock: Clock,
+        log: Log,
+        tally: Tally,
+    ) -> None:
         self._task = task
         self._results = results
         self._clock = clock
         self._log = log
         self._tally = tally
         self._frames = FrameServer()
-        self._model = ModelProcess(submission, self._frames, task.limits)
+        self._model = ModelProcess(submission, packages, self._frames, task.limits)
 
     @property
     def model_output(self) -> bytes:

@@ -1,3 +1,6 @@
 """The scoring program: compares what ingestion recorded with the reference data, and judges nothing else."""
 
 __version__ = "0.1.0"
+
+DEFAULTS = ("/app/input/", "/app/output/")
+"""Where Codabench mounts what is to be scored, and where it looks for the scores."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from score.errors import NotGradableError, Problem
+from score.seal import is_sealed
 from score.strict_json import StrictJsonError, parse_object
 
 MEBIBYTE = 2**20
@@ -64,8 +65,15 @@ class ResultsFolder:
         return data
 
 
-def open_results(root: Path) -> ResultsFolder:
-    """Read the manifest of a results folder and check every file that it lists.
+def open_results(root: Path, key: bytes | None) -> ResultsFolder:
+    """Read the manifest of a results folder, check its seal and every file that it lists.
+
+    Parameters
+    ----------
+    root
+        The folder ``input/res``.
+    key
+        The bundle's key; with it, only results that carry its seal are believed.
 
     Raises
     ------
@@ -74,7 +82,7 @@ def open_results(root: Path) -> ResultsFolder:
     """
     _refuse_nothing(root)
     problems: list[Problem] = []
-    entries, sealed = _manifest(root, problems)
+    entries = _manifest(root, key, problems)
     sizes: dict[str, int] = {}
     hashes: dict[str, str] = {}
     for name, entry in entries.items():
@@ -85,7 +93,7 @@ def open_results(root: Path) -> ResultsFolder:
             sizes[name], hashes[name] = entry["bytes"], entry["sha256"]
     if problems:
         raise NotGradableError("The results are damaged.", problems)
-    return ResultsFolder(root, sizes, hashes, sealed, _count_unlisted(root, sizes))
+    return ResultsFolder(root, sizes, hashes, key is not None, _count_unlisted(root, sizes))
 
 
 def _damage(where: str, found: str, expected: str) -> Problem:
@@ -113,25 +121,34 @@ def _refuse_nothing(root: Path) -> None:
     )
 
 
-def _manifest(root: Path, problems: list[Problem]) -> tuple[dict[str, dict[str, Any]], bool]:
+def _manifest(root: Path, key: bytes | None, problems: list[Problem]) -> dict[str, dict[str, Any]]:
     path = root / MANIFEST
     if not is_regular(root, MANIFEST):
         problems.append(_damage(MANIFEST, "a link or a special file", "a regular file"))
-        return {}, False
+        return {}
     try:
         with path.open("rb") as stream:
             manifest = parse_object(stream.read(_LARGEST_OTHER + 1), _LARGEST_OTHER)
     except StrictJsonError as error:
         problems.append(_damage(MANIFEST, str(error), "JSON as in docs/output_format.md"))
-        return {}, False
+        return {}
+    if key is not None and not is_sealed(manifest, key):
+        problems.append(_unsealed())
+        return {}
     files = manifest.get("files")
     if manifest.get("format_version") != 1 or not isinstance(files, dict) or len(files) > _MOST_FILES:
         problems.append(_damage(MANIFEST, "another format", "format_version 1 and a mapping of files"))
-        return {}, False
+        return {}
     good = {name: entry for name, entry in files.items() if _SAFE_PATH.fullmatch(name) and _is_entry(entry)}
     for name in files.keys() - good.keys():
         problems.append(_damage(f"{MANIFEST}, {name[:140]}", "an unsafe path or a broken entry", "bytes and sha256"))
-    return good, False
+    return good
+
+
+def _unsealed() -> Problem:
+    expected = "the seal of this bundle's ingestion program"
+    fix = "submit again; organisers: both programs must come from one build of the bundle"
+    return Problem("results_unsealed", "run", MANIFEST, "no seal or another one", expected, fix)
 
 
 def _is_entry(entry: object) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+from score import DEFAULTS
 from score.columns import columns
 from score.errors import OrganiserError, Problem, ScoringError, internal_problem
 from score.evaluation import Evaluation, evaluate, worst_values
@@ -22,11 +23,12 @@ from score.report.write import write_failure, write_report
 from score.results import Results, read_results
 from score.run_facts import read_worker_metadata
 from score.scores import check_scores, write_scores
+from score.seal import read_key
 from score.settings import Settings, read_settings
 
-DEFAULTS = ("/app/input/", "/app/output/")
 _RESULT_FILES = ("scores.json", "scores.txt", "detailed_results.html")
 _MOST_LINES = 50
+PROGRAM = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ def prepare(source: Path) -> Prepared:
     """
     settings = read_settings(source / "ref" / "task.yaml")
     reference = read_reference(source / "ref" / "labels.csv", settings)
-    results = read_results(source / "res", settings)
+    results = read_results(source / "res", settings, read_key(PROGRAM))
     return Prepared(settings, results, join(results, reference, settings))
 
 

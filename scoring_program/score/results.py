@@ -31,8 +31,8 @@ class Results:
     """What was tolerated and has to be said."""
 
 
-def read_results(root: Path, settings: Settings) -> Results:
-    """Read ``input/res``.
+def read_results(root: Path, settings: Settings, key: bytes | None) -> Results:
+    """Read ``input/res``; with a key, only what its seal vouches for.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def read_results(root: Path, settings: Settings) -> Results:
     OrganiserError
         If ingestion stopped over the organiser's data, or ran on other data than the reference belongs to.
     """
-    folder = open_results(root)
+    folder = open_results(root, key)
     problems: list[Problem] = []
     run = read_run(folder.read("run.json"), settings, problems)
     if run is None:
@@ -50,7 +50,7 @@ def read_results(root: Path, settings: Settings) -> Results:
         raise NotGradableError("The submission cannot be judged.", run.problems or [_unexplained("participant")])
     if run.status == "organiser_error":
         raise OrganiserError(
-            "The phase's data or settings have a mistake.", run.problems or [_unexplained("organiser")]
+            "The phase's data, settings or image have a mistake.", run.problems or [_unexplained("organiser")]
         )
     _check_versions(run, settings)
     clips = read_clips(folder.read("clips.jsonl"), settings, problems)

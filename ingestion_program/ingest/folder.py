@@ -1,0 +1,58 @@
+"""The output folder as a whole: emptied first, sealed last. It needs no package, so every run can leave a record."""
+
+import hashlib
+import json
+import shutil
+import stat
+from pathlib import Path
+from typing import Any
+
+from ingest.seal import seal
+
+FORMAT_VERSION = 1
+
+
+def empty_folder(folder: Path) -> None:
+    """Remove everything inside `folder`, never following a link.
+
+    The platform puts a copy of the submission there before ingestion starts: nothing of it may be taken for a result.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in sorted(folder.iterdir()):
+        if stat.S_ISDIR(path.lstat().st_mode):
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def write_run(folder: Path, run: dict[str, Any]) -> None:
+    """Write `run.json`."""
+    write_file(folder / "run.json", (json.dumps(run, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+
+
+def write_text(folder: Path, name: str, text: str) -> None:
+    """Write a text file."""
+    write_file(folder / name, text.encode("utf-8", "backslashreplace"))
+
+
+def write_manifest(folder: Path, key: bytes | None) -> None:
+    """Sweep links and special files away, then list the rest in `manifest.json`, sealed if there is a key."""
+    files = {}
+    for path in sorted(folder.rglob("*")):
+        mode = path.lstat().st_mode
+        if stat.S_ISREG(mode):
+            content = path.read_bytes()
+            name = path.relative_to(folder).as_posix()
+            files[name] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        elif not stat.S_ISDIR(mode):
+            path.unlink()
+    manifest: dict[str, Any] = {"format_version": FORMAT_VERSION, "files": files}
+    manifest["seal"] = seal(manifest, key) if key else None
+    write_file(folder / "manifest.json", (json.dumps(manifest, indent=1) + "\n").encode())
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file at one stroke: nobody ever sees half of it."""
+    temporary = path.with_name(path.name + ".tmp")
+    temporary.write_bytes(content)
+    temporary.replace(path)

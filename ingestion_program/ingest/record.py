@@ -1,0 +1,66 @@
+"""`run.json`: what happened to a run as a whole, and on what."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from ingest import VERSION
+from ingest.folder import FORMAT_VERSION
+from ingest.tally import CLIP_STATUSES, Tally
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ingest.clock import Clock
+    from ingest.settings import Task
+
+PACKAGES = ("numpy", "pandas", "PyYAML", "scikit-learn", "opencv-python-headless", "av", "torch")
+
+
+def run_record(
+    tally: Tally, clock: Clock, task: Task | None, settings: Path, submission_sha256: str | None
+) -> dict[str, Any]:
+    """Return the record of a run, as in docs/output_format.md.
+
+    Parameters
+    ----------
+    task
+        None where the run ended before its settings were read.
+    settings
+        The file of the settings.
+    submission_sha256
+        None where the run ended before the submission was looked at.
+    """
+    return {
+        "format_version": FORMAT_VERSION,
+        "program_version": VERSION,
+        "task": task and task.name,
+        "data_version": task and task.data_version,
+        "status": tally.status,
+        "clips": {"total": tally.total, **{status: tally.clips[status] for status in CLIP_STATUSES}},
+        "problems": [problem.record() for problem in tally.problems],
+        "duration_s": round(clock.elapsed_s(), 3),
+        "time_limit_s": task and task.limits.time_limit_s,
+        "isolation": "process",
+        "submission_sha256": submission_sha256,
+        "settings_sha256": hashlib.sha256(settings.read_bytes()).hexdigest() if settings.is_file() else None,
+        "python": platform.python_version(),
+        "packages": _installed(),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs",
+        "load_s": round(tally.load_s, 3),
+        "restarts": tally.restarts,
+    }
+
+
+def _installed() -> dict[str, str]:
+    versions = {}
+    for name in PACKAGES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions

@@ -1,0 +1,85 @@
+"""Give a program its packages: those of the image, else the locked set, installed for this run into a scratch folder.
+
+This file stands in both programs, byte for byte the same, because each of them is unpacked alone. It needs Python and
+pip, nothing else.
+"""
+
+import importlib
+import importlib.util
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+LOCK = "requirements.lock"
+WHEELS = "wheels"
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "install")
+# Only what the lock names, only with its hashes, and never a package that would run code of its own to be built.
+EXACTLY = ("--quiet", "--no-deps", "--require-hashes", "--only-binary", ":all:")
+# Compiling thousands of modules that no run imports takes longer than copying them.
+PLACED = ("--no-compile", "--root-user-action", "ignore")
+PIPS_LAST_LINES = 6
+
+
+class PackagesMissing(Exception):
+    """The program cannot run in this image; the text tells the organiser why and what to do."""
+
+
+def provide(program: Path, modules: Sequence[str]) -> Path | None:
+    """Make modules importable.
+
+    Parameters
+    ----------
+    program
+        The folder with `requirements.lock` and, in a bundle that brings its packages along, `wheels/`.
+    modules
+        Names to import. Where the image has them all, whatever their versions, nothing is installed.
+
+    Returns
+    -------
+    Path or None
+        The folder of the packages, first on `sys.path` from now on; None where the image has them.
+
+    Raises
+    ------
+    PackagesMissing
+        When they cannot be installed.
+    """
+    missing = [name for name in modules if importlib.util.find_spec(name) is None]
+    if not missing:
+        return None
+    wheels = program / WHEELS
+    source = [f"--find-links={wheels}", "--no-index"] if wheels.is_dir() else []
+    where = "the wheels in the bundle" if source else "the package index"
+    _say(f"this image has no {', '.join(missing)}; installing the locked packages from {where}")
+    started = time.monotonic()
+    folder = Path(tempfile.mkdtemp(prefix="packages-"))
+    command = [*PIP, *EXACTLY, *PLACED, *source, f"--target={folder}", f"--requirement={program / LOCK}"]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603 - no shell
+    if done.returncode == 0:
+        sys.path.insert(0, str(folder))
+        importlib.invalidate_caches()
+        missing = [name for name in modules if importlib.util.find_spec(name) is None]
+    if missing:
+        # Only to the log: the advice may stand in a public report, and pip names servers.
+        for line in (done.stderr or done.stdout).strip().splitlines()[-PIPS_LAST_LINES:]:
+            _say(f"pip: {line}")
+        raise PackagesMissing(_advice(missing, where))
+    _say(f"installed in {time.monotonic() - started:.0f} s")
+    return folder
+
+
+def _advice(missing: list[str], where: str) -> str:
+    version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+    return (
+        "For the organisers: the programs need packages that are not there. "
+        f"The image has {version} without {', '.join(missing)}, and {where} did not give them. Do one of three things: "
+        "name an image that holds them (`bundle build --image NAME`); or build the bundle with its packages, "
+        "for Python 3.11 on x86-64 Linux (`bundle build --wheels`); or let the containers reach the package index."
+    )
+
+
+def _say(text: str) -> None:
+    print(f"[packages] {text}", flush=True)  # noqa: T201 - the log of the platform is what is printed

@@ -1,0 +1,43 @@
+"""The seal of a manifest: proof that this bundle's ingestion program wrote it; see docs/output_format.md."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from score.errors import OrganiserError, Problem
+
+KEY_FILE = "seal.key"
+_KEY = re.compile(r"[0-9a-f]{64}")
+
+
+def read_key(program: Path) -> bytes | None:
+    """Read the key from the program's folder: 32 bytes, or None where the bundle has none.
+
+    Raises
+    ------
+    OrganiserError
+        If there is a file, and it holds no key.
+    """
+    path = program / KEY_FILE
+    if not path.exists():
+        return None
+    text = path.read_text(encoding="ascii", errors="replace").strip()
+    if not _KEY.fullmatch(text):
+        fix = "build the bundle again with `bundle build` and upload both programs"
+        problem = Problem("seal_key_broken", "settings", KEY_FILE, "another content", "64 hexadecimal digits", fix)
+        raise OrganiserError("The bundle's key is damaged.", [problem])
+    return bytes.fromhex(text)
+
+
+def is_sealed(manifest: dict[str, Any], key: bytes) -> bool:
+    """Whether the manifest carries the HMAC-SHA256 of the rest of itself under this key."""
+    rest = {name: value for name, value in manifest.items() if name != "seal"}
+    message = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    expected = hmac.new(key, message.encode("ascii"), hashlib.sha256).hexdigest()
+    found = manifest.get("seal")
+    return isinstance(found, str) and hmac.compare_digest(found.encode("utf-8", "replace"), expected.encode())
