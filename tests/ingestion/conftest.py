@@ -94,9 +94,11 @@ def write_phase(folder: Path, clips: list[Path], settings: dict[str, Any] | None
     return folder
 
 
-def run_program(input_data: Path, submission: Path, output: Path, timeout_s: float = 120) -> Outcome:
+def run_program(
+    input_data: Path, submission: Path, output: Path, timeout_s: float = 120, program: Path = PROGRAM
+) -> Outcome:
     """Run the ingestion program as the platform does: as a process, on folders."""
-    command = [sys.executable, str(PROGRAM / "ingestion.py"), *map(str, (input_data, output, PROGRAM, submission))]
+    command = [sys.executable, str(program / "ingestion.py"), *map(str, (input_data, output, program, submission))]
     done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False)
     return Outcome(done.returncode, output, done.stdout + done.stderr)
 

@@ -1,0 +1,137 @@
+"""The programs in an image without their packages: installed from wheels, or a clear word to the organiser."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from ingest import packages
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def wheel(folder: Path, name: str, module: str) -> str:
+    """Write a wheel with one module; return its line for a lock, with its hash."""
+    import hashlib  # noqa: PLC0415
+
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}-1.0-py3-none-any.whl"
+    info = f"{name}-1.0.dist-info"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(f"{module}.py", "answer = 42\n")
+        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{info}/RECORD", "")
+    return f"{name}==1.0 --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}\n"
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    folder = tmp_path / "program"
+    line = wheel(folder / "wheels", "rare_stone", "rare_stone")
+    (folder / "requirements.lock").write_text(line)
+    return folder
+
+
+def test_both_programs_carry_the_same_file() -> None:
+    both = [ROOT / name for name in ("ingestion_program/ingest/packages.py", "scoring_program/score/packages.py")]
+    assert both[0].read_bytes() == both[1].read_bytes()
+
+
+def test_the_scoring_lock_is_a_part_of_the_ingestion_lock() -> None:
+    def pins(program: str) -> set[str]:
+        lines = (ROOT / program / "requirements.lock").read_text().splitlines()
+        return {line.split(" ")[0] for line in lines if "==" in line and not line.startswith(" ")}
+
+    assert {"numpy", "jinja2", "pyyaml"} <= {pin.partition("==")[0] for pin in pins("scoring_program")}
+    assert pins("scoring_program") < pins("ingestion_program")
+
+
+def test_nothing_is_installed_where_the_image_has_it_all(program: Path) -> None:
+    assert packages.provide(program, ["json", "numpy"]) is None
+
+
+def test_wheels_of_the_bundle_are_installed_with_their_hashes_checked(
+    program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    folder = packages.provide(program, ["rare_stone"])
+    assert folder is not None
+    assert (folder / "rare_stone.py").is_file()
+    assert sys.path[0] == str(folder)
+    assert not list(folder.rglob("*.pyc"))
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda program: (program / "requirements.lock").write_text("rare_stone==1.0 --hash=sha256:" + "0" * 64 + "\n"),
+        lambda program: (program / "requirements.lock").write_text("rare_stone==1.0\n"),
+        lambda program: (program / "requirements.lock").write_text(""),
+        lambda program: (program / "requirements.lock").unlink(),
+        lambda program: [path.unlink() for path in (program / "wheels").iterdir()],
+    ],
+    ids=["another hash", "no hash", "not in the lock", "no lock", "no wheel"],
+)
+def test_anything_else_is_refused_with_advice(
+    program: Path, damage: object, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    assert callable(damage)
+    damage(program)
+    with pytest.raises(packages.PackagesMissing) as caught:
+        packages.provide(program, ["rare_stone"])
+    for word in ("organisers", "rare_stone", "--image", "--wheels", f"Python {sys.version_info.major}."):
+        assert word in str(caught.value)
+
+
+def bare_python(folder: Path) -> list[str]:
+    """Give an interpreter that sees no installed package but pip, as a slim image has it."""
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    return [str(folder / "bin" / "python"), "-s"]
+
+
+@pytest.mark.slow
+def test_without_packages_both_programs_still_tell_what_is_missing(tmp_path: Path) -> None:
+    python = bare_python(tmp_path / "venv")
+    for name in ("ingestion_program", "scoring_program"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+        (tmp_path / name / "wheels").mkdir()
+    results, output = tmp_path / "input" / "res", tmp_path / "output"
+    environment = {"PATH": os.environ["PATH"]}
+    folders = [ROOT / "input_data/practice", results, tmp_path / "ingestion_program", ROOT / "solutions/constant"]
+    command = [*python, str(tmp_path / "ingestion_program/ingestion.py"), *map(str, folders)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    run = json.loads((results / "run.json").read_text())
+    assert run["status"] == "organiser_error"
+    assert [problem["code"] for problem in run["problems"]] == ["packages_missing"]
+    assert set(json.loads((results / "manifest.json").read_text())["files"]) == {"log.txt", "run.json"}
+    assert "bundle build --wheels" in (results / "log.txt").read_text()
+
+    command = [*python, str(tmp_path / "scoring_program/scoring.py"), str(tmp_path / "input"), str(output)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    page = (output / "detailed_results.html").read_text()
+    assert "The fault is not yours" in page
+    assert "bundle build --wheels" in page
+    assert not (output / "scores.json").exists()
+    # With its own packages the scoring program repeats what ingestion had to say.
+    shutil.copytree(ROOT / "reference_data/practice", tmp_path / "input" / "ref")
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scoring_program/scoring.py"), str(tmp_path / "input"), str(output)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "packages_missing" in done.stderr + done.stdout
+    assert "packages_missing" in (output / "detailed_results.html").read_text()
