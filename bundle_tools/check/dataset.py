@@ -1,9 +1,9 @@
 """A program or data set of a bundle, seen alike whether it is a folder or a zip."""
 
-import hashlib
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from uuid import UUID
 
@@ -19,34 +19,29 @@ class Dataset:
     path: Path
     """Folder or zip."""
 
+    @cached_property
+    def _archive(self) -> zipfile.ZipFile:
+        return zipfile.ZipFile(self.path)
+
     def names(self) -> list[str]:
         """Give the files' names relative to the root, sorted, without junk."""
         if self.path.is_dir():
             found = [path.relative_to(self.path).as_posix() for path in self.path.rglob("*") if path.is_file()]
         else:
-            with zipfile.ZipFile(self.path) as archive:
-                found = [member.filename for member in archive.infolist() if not member.is_dir()]
+            found = [member.filename for member in self._archive.infolist() if not member.is_dir()]
         return sorted(name for name in found if not JUNK & set(PurePosixPath(name).parts))
+
+    def size(self, name: str) -> int:
+        """Give the bytes of one file."""
+        return (self.path / name).stat().st_size if self.path.is_dir() else self._archive.getinfo(name).file_size
 
     def read(self, name: str) -> bytes:
         """Give the content of one file."""
-        if self.path.is_dir():
-            return (self.path / name).read_bytes()
-        with zipfile.ZipFile(self.path) as archive:
-            return archive.read(name)
+        return (self.path / name).read_bytes() if self.path.is_dir() else self._archive.read(name)
 
     def text(self, name: str) -> str:
         """Give the content of one file as UTF-8 text; bytes that are none are replaced."""
         return self.read(name).decode("utf-8-sig", "replace")
-
-    def hashes(self) -> dict[str, str]:
-        """Give SHA-256 -> name of every file that is not empty, also of those in zips one level down."""
-        found = {}
-        for name in self.names():
-            content = self.read(name)
-            if content.strip():
-                found[hashlib.sha256(content).hexdigest()] = name
-        return found
 
 
 def check_path(draft: Draft, path: tuple[Key, ...], value: object) -> Iterator[Finding]:

@@ -1,49 +1,138 @@
-"""Rules about secrets: no file of the reference data in anything that participants or their models can open."""
+"""Rules about secrets: nothing that participants or their models can open gives answers, clips or the seal away.
 
+What is hidden is compared by content, by the ids of the clips and by the values of the labels, also inside archives.
+A task whose own report shows the true values hides nothing. Bundles of other formats name the same ids in many places,
+so there only whole files, and ids together with their values, count.
+"""
+
+import hashlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-import yaml
-
-from bundle_tools.check.dataset import Dataset, find
+from bundle_tools.check.answers import Answers, hidden_answers, is_public
+from bundle_tools.check.dataset import find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.findings import Finding
+from bundle_tools.check.inside import File, Unopened, look_inside
+from bundle_tools.check.places import Place, places
+from bundle_tools.check.seal import PROGRAMS, check_key_in, seal_keys
+from bundle_tools.check.search import Text, holds_labels_in_order, labelled_clips, named_ids, read_text
 
-PUBLIC = ("public_data", "starting_kit")
+# Files that stand in every folder alike and answer nothing.
+NEUTRAL = ("readme", "license", "licence", "notice", ".git", "__init__", "metadata")
+KNOWN = "Whoever opens it knows the answers."
+# Shorter text is not compared after its white space is evened out.
+SHORTEST_TEXT = 16
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """Everything that a bundle must not show."""
+
+    files: dict[str, str]
+    """SHA-256 of a reference file, or of its words -> its path."""
+    answers: list[Answers]
+    """The labels of each task that hides them."""
+    keys: set[bytes]
+    """The seal keys of the programs."""
+    programs: set[str]
+    """Names of the places that are programs."""
 
 
 def check_leaks(draft: Draft) -> Iterator[Finding]:
-    """Compare the files of all reference data with everything that is open, by content."""
-    secrets: dict[str, str] = {}
+    """Compare everything that is open with the reference data, the hidden clips and the seal keys."""
+    unopened: list[Unopened] = []
+    programs = {str(task.get(key)) for _, task in draft.entries("tasks") for key in PROGRAMS}
+    secrets = Secrets(_reference_files(draft, unopened), hidden_answers(draft), seal_keys(draft), programs)
+    for place in places(draft):
+        unopened.clear()
+        names = []
+        for file in place.files(unopened):
+            names.append(file.name)
+            yield from check_key_in(place, file, secrets.keys, secrets.programs)
+            yield from _check_copies(place, file, secrets)
+            text = read_text(file) if secrets.answers else None
+            if text is not None:
+                yield from _check_text(place, text, secrets)
+        listing = Text("the file names", "\n".join(names), b"")
+        yield from _check_text(place, listing, secrets)
+        yield from (_cannot_open(place, problem) for problem in unopened)
+    yield from _check_reference_seals(draft, secrets)
+
+
+def _reference_files(draft: Draft, unopened: list[Unopened]) -> dict[str, str]:
+    found: dict[str, str] = {}
     for _, task in draft.entries("tasks"):
         reference = find(draft, task.get("reference_data"))
-        if reference is not None and not _is_public(reference):
-            secrets |= {digest: f"{task['reference_data']}{name}" for digest, name in reference.hashes().items()}
-    if not secrets:
-        return
-    places = [(f"phases {i} {key}", phase.get(key)) for i, phase in draft.entries("phases") for key in PUBLIC]
-    places += [(f"solutions {i}", solution.get("path")) for i, solution in draft.entries("solutions")]
-    for i, task in draft.entries("tasks"):
-        places += [(f"tasks {i} {key}", task.get(key)) for key in ("input_data", "ingestion_program")]
-    seen: set[str] = set()
-    for _, value in places:
-        files = find(draft, value)
-        if files is None or str(value) in seen:
+        if reference is None or is_public(reference):
             continue
-        seen.add(str(value))
-        for digest, name in files.hashes().items():
-            if digest in secrets:
-                what = f"{PurePosixPath(str(value)) / name} is the same file as {secrets[digest]}."
-                effect = "Whoever opens it knows the answers."
-                yield Finding("leak", "error", str(value), what, effect, "Delete it there.")
+        for file in look_inside(reference, unopened):
+            if not PurePosixPath(file.name).name.lower().startswith(NEUTRAL):
+                found |= dict.fromkeys(_digests(file), f"{task['reference_data']}{file.name}")
+    return found
 
 
-def _is_public(reference: Dataset) -> bool:
-    """Tell whether the task's own report shows the true values, so that nothing in it is secret."""
-    if "task.yaml" not in reference.names():
-        return False
-    try:
-        settings = yaml.safe_load(reference.text("task.yaml"))
-        return settings["report"]["truth"] is True
-    except (yaml.YAMLError, ValueError, RecursionError, KeyError, TypeError):
-        return False
+def _digests(file: File) -> list[str]:
+    """Hash the content, and its words alone: line ends, indentation and a byte order mark hide nothing."""
+    text = read_text(file)
+    words = "" if text is None or text.binary else " ".join(text.text.split())
+    spoken = [hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()] if len(words) >= SHORTEST_TEXT else []
+    return [file.sha256, *spoken]
+
+
+def _check_copies(place: Place, file: File, secrets: Secrets) -> Iterator[Finding]:
+    if place.audience == "scoring":
+        return
+    copied = next((secrets.files[digest] for digest in _digests(file) if digest in secrets.files), None)
+    if copied is not None:
+        what = f"{place.at(file.name)} holds the same as {copied}."
+        yield Finding("leak", "error", place.name, what, KNOWN, "Delete it there.")
+    for answers in secrets.answers:
+        clip = answers.clips.get(file.sha256)
+        if clip is not None and place.name != answers.inputs:
+            what = f"{place.at(file.name)} is the clip {clip} of {answers.inputs}, whose labels are hidden."
+            effect = "Its labels can be learnt, looked up or asked from people before the phase."
+            yield Finding("leak-clip", "error", place.name, what, effect, "Use other clips there.")
+
+
+def _check_text(place: Place, text: Text, secrets: Secrets) -> Iterator[Finding]:
+    for answers in secrets.answers:
+        path = place.at(text.name)
+        if answers.ours and place.audience == "participants" and place.name != answers.inputs:
+            named = sorted(named_ids(text.text, answers.telling_ids))
+            if named:
+                what = f"{path} names {len(named)} clips of {answers.place}, such as {named[0]}."
+                effect = "Participants see which clips are hidden, and what is said of them there."
+                yield Finding("leak-id", "error", place.name, what, effect, "Delete the file, or make it again.")
+        labelled = sorted(labelled_clips(text.text, answers))
+        if labelled:
+            what = f"{path} shows {len(labelled)} clips of {answers.place} beside their labels, such as {labelled[0]}."
+        elif holds_labels_in_order(text, answers):
+            what = f"{path} holds labels of {answers.place} one after the other."
+        else:
+            continue
+        if place.audience == "scoring":
+            effect, fix = "They would be open if the programs were.", "Keep labels in the reference data alone."
+            yield Finding("leak-labels", "warning", place.name, what, effect, fix)
+        else:
+            yield Finding("leak-labels", "error", place.name, what, KNOWN, "Delete them there.")
+
+
+def _check_reference_seals(draft: Draft, secrets: Secrets) -> Iterator[Finding]:
+    """Look for the key in the reference data too: older servers guarded their download weakly."""
+    for value in dict.fromkeys(str(task.get("reference_data")) for _, task in draft.entries("tasks")):
+        reference = find(draft, value)
+        if reference is not None:
+            place = Place(value, "scoring", reference)
+            for file in place.files([]):
+                yield from check_key_in(place, file, secrets.keys, secrets.programs)
+
+
+def _cannot_open(place: Place, problem: Unopened) -> Finding:
+    what = f"{place.at(problem.name)}: {problem.reason}."
+    if problem.bomb:
+        effect, fix = "Whoever unpacks it fills a disk.", "Look at what it holds."
+        return Finding("archive-bomb", "error", place.name, what, effect, fix)
+    effect, fix = "It was not searched for answers.", "Make sure that it holds none."
+    return Finding("archive-unopened", "note", place.name, what, effect, fix)

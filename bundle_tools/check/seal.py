@@ -1,0 +1,49 @@
+"""The seal key: a secret that both programs of a task share and nobody else may hold."""
+
+from collections.abc import Iterator
+
+from bundle_tools.check.dataset import find
+from bundle_tools.check.document import Draft
+from bundle_tools.check.findings import Finding
+from bundle_tools.check.inside import File
+from bundle_tools.check.places import Place
+
+SEAL = "seal.key"
+PROGRAMS = ("ingestion_program", "scoring_program")
+# A shorter text could stand in a file by chance.
+SHORTEST_KEY = 16
+EFFECT = "Whoever holds the key can forge a run that scoring believes."
+FIX = "Delete it there and build again: `bundle build` makes a new key."
+
+
+def seal_keys(draft: Draft) -> set[bytes]:
+    """Give the keys at the roots of all programs."""
+    keys = set()
+    for _, task in draft.entries("tasks"):
+        for program in (find(draft, task.get(key)) for key in PROGRAMS):
+            if program is not None and SEAL in program.names():
+                keys.add(program.read(SEAL).strip())
+    return {key for key in keys if len(key) >= SHORTEST_KEY}
+
+
+def check_key_in(place: Place, file: File, keys: set[bytes], programs: set[str]) -> Iterator[Finding]:
+    """Object to a key outside the root of a program, by its name or by its content.
+
+    Parameters
+    ----------
+    place, file
+        What is looked at.
+    keys
+        The keys of the programs.
+    programs
+        Names of the places that are programs.
+    """
+    own = place.name in programs and file.name == SEAL
+    if own and place.audience != "participants":
+        return
+    if file.name.rpartition("/")[2] == SEAL or any(key in file.content for key in keys):
+        what = f"{place.at(file.name)} holds the key of the seal" + (
+            ", and make_programs_available is true." if own else "."
+        )
+        fix = "Set make_programs_available to false." if own else FIX
+        yield Finding("leak-seal", "error", place.name, what, EFFECT, fix)

@@ -1,0 +1,151 @@
+"""Search one file for the ids and the labels of clips, in text and in binary form."""
+
+import codecs
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from bundle_tools.check.answers import Answers
+from bundle_tools.check.inside import File
+
+# Three decimals at least: fewer would meet other numbers by chance.
+NUMBER = re.compile(r"(?<![0-9.])-?[0-9]*\.([0-9]{3,})(?:[eE]([-+]?[0-9]{1,3}))?(?![0-9])")
+# How far from an id a value still belongs to it, in characters; the next id ends it earlier.
+NEAR = 600
+# A label in single precision differs by up to this.
+SINGLE = 6e-8
+# Pictures, sound and video hold no tables; the names, tags and hashes of clips are looked at elsewhere.
+MEDIA = (b"\x89PNG", b"\xff\xd8\xff", b"RIFF", b"\x1a\x45\xdf\xa3", b"OggS", b"ID3", b"GIF8")
+LARGEST_SEARCHED = 32_000_000
+ENCODINGS = ("<f4", ">f4", "<f8", ">f8")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A file as text, read once for all searches."""
+
+    name: str
+    """Path relative to the data set's root."""
+    text: str
+    """Its characters; of a binary file, one for each byte."""
+    binary: bytes
+    """The content of a binary file; empty for text."""
+
+
+def read_text(file: File) -> Text | None:
+    """Read a file in whatever encoding; None for media and for what is too large to be searched."""
+    content = file.content
+    if content[4:8] == b"ftyp" or content.startswith(MEDIA) or len(content) > LARGEST_SEARCHED:
+        return None
+    wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    try:
+        text = content.decode("utf-16" if wide else "utf-8-sig")
+    except UnicodeDecodeError:
+        return Text(file.name, content.decode("latin-1"), content)
+    return Text(file.name, text, content if "\0" in text else b"")
+
+
+def named_ids(text: str, ids: Iterable[str]) -> set[str]:
+    """Give the ids that occur as whole words."""
+    wanted = frozenset(ids)
+    return {match[0] for match in _words(wanted).finditer(text)} & wanted
+
+
+def labelled_clips(text: str, answers: Answers) -> set[str]:
+    """Give the clips beside whose id their own labels stand.
+
+    Three labels of a clip, or one to five decimals, prove it. Single labels to three decimals prove it together: where
+    at least three clips and a quarter of all clips that have numbers beside them show one.
+    """
+    proven, likely, numbered = set(), set(), set()
+    for clip, numbers in _neighbours(text, answers):
+        numbered.add(clip)
+        wanted = [value for value in answers.rows[clip] if math.isfinite(value) and not _is_round(value)]
+        close = [min((width for x, width in numbers if abs(x - value) <= width), default=1.0) for value in wanted]
+        matched = [width for width in close if width < 1.0]
+        if len(matched) >= 3 or any(width <= 0.5e-5 * 1.01 for width in matched):
+            proven.add(clip)
+        if matched:
+            likely.add(clip)
+    return proven | likely if proven or (len(likely) >= 3 and 4 * len(likely) >= len(numbered)) else set()
+
+
+def holds_labels_in_order(text: Text, answers: Answers) -> bool:
+    """Tell whether a run of labels stands there, as written numbers or as binary ones of 32 or 64 bits."""
+    if not answers.windows:
+        return False
+    written = [round(1000 * float(match[0])) for match in NUMBER.finditer(text.text) if _plausible(match)]
+    if _has_run(written, answers):
+        return True
+    return any(_has_run(numbers, answers) for numbers in _binary_labels(text.binary, answers)) if text.binary else False
+
+
+def _is_round(label: float) -> bool:
+    """Tell whether a label is a number such as 0.5, which other numbers meet too often."""
+    return abs(100 * label - round(100 * label)) < 1e-6
+
+
+def _neighbours(text: str, answers: Answers) -> Iterator[tuple[str, list[tuple[float, float]]]]:
+    """Give each mention of a clip with the numbers around it, each with half the width of its last digit."""
+    marks = [match for match in _words(answers.rows.keys()).finditer(text) if match[0] in answers.rows]
+    ends = [0, *(mark.end() for mark in marks)]
+    starts = [*(mark.start() for mark in marks), len(text)]
+    for position, mark in enumerate(marks):
+        before = text[max(ends[position], mark.start() - NEAR) : mark.start()]
+        after = text[mark.end() : min(starts[position + 1], mark.end() + NEAR)]
+        numbers = [
+            (float(match[0]), max(0.5001 * 10.0 ** (int(match[2] or 0) - len(match[1])), SINGLE))
+            for piece in (before, after)
+            for match in NUMBER.finditer(piece)
+            if _plausible(match)
+        ]
+        if numbers:
+            yield mark[0], [(value, width) for value, width in numbers if width < 0.6e-3]
+
+
+def _words(ids: Iterable[str]) -> re.Pattern[str]:
+    # Where no id holds _ or -, these separate words, as in c7f3a90b1_0.431.mp4.
+    plain = all(name.isalnum() for name in ids)
+    return re.compile(r"[A-Za-z0-9]+" if plain else r"[A-Za-z0-9_-]+")
+
+
+def _plausible(match: re.Match[str]) -> bool:
+    return len(match[0]) <= 40 and abs(int(match[2] or 0)) <= 12
+
+
+def _has_run(numbers: list[int], answers: Answers) -> bool:
+    sizes = {len(window) for window in answers.windows}
+    return any(
+        tuple(numbers[start : start + size]) in answers.windows
+        for size in sizes
+        for start in range(len(numbers) - size + 1)
+    )
+
+
+def _binary_labels(content: bytes, answers: Answers) -> Iterator[list[int]]:
+    """Give the labels found bit by bit in the content, in their order, for each kind of binary number.
+
+    Any offset counts: a pickle holds its numbers between other bytes. A table of the two most significant bytes first
+    leaves a few positions to be looked at whole.
+    """
+    import numpy as np  # noqa: PLC0415
+
+    values = np.unique([value for row in answers.rows.values() for value in row])
+    values = values[np.isfinite(values)]
+    data = np.frombuffer(content, dtype=np.uint8)
+    for encoding in ENCODINGS:
+        size = np.dtype(encoding).itemsize
+        if len(data) < size:
+            continue
+        patterns = values.astype(encoding).view(np.uint8).reshape(-1, size)
+        high, low = (size - 1, size - 2) if encoding.startswith("<") else (0, 1)
+        known = np.zeros(1 << 16, dtype=bool)
+        known[patterns[:, high].astype(np.uint16) << 8 | patterns[:, low]] = True
+        count = len(data) - size + 1
+        leading = data[high : high + count].astype(np.uint16) << 8 | data[low : low + count]
+        thousandths = np.round(1000 * values).astype(int).tolist()
+        by_pattern = dict(zip((pattern.tobytes() for pattern in patterns), thousandths, strict=True))
+        starts = np.flatnonzero(known[leading]).tolist()
+        found = (by_pattern.get(content[start : start + size]) for start in starts)
+        yield [value for value in found if value is not None]
