@@ -3,6 +3,8 @@
 It reads only what running needs and trusts it; what is wrong with a bundle is for `bundle_tools.check` to say.
 """
 
+import re
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from bundle_tools.errors import BundleError
 
 DEFAULT_TIME_LIMIT_S = 600
 DEFAULT_PRECISION = 2
+PATH_KEYS = ("scoring_program", "ingestion_program", "input_data", "reference_data")
 
 
 @dataclass(frozen=True)
@@ -23,10 +26,18 @@ class Column:
     """The key in `scores.json`."""
     title: str
     """What the leaderboard shows above the column."""
+    index: int
+    """Its place; other columns name it by this number."""
     precision: int
     """Decimals shown."""
-    computed: bool
-    """Whether the platform computes it from other columns; then `scores.json` must not hold it."""
+    ascending: bool
+    """Whether lower values rank higher."""
+    hidden: bool
+    """Whether only organisers see it."""
+    computation: str | None
+    """"avg", "sum", "min" or "max" where the platform computes the column; then `scores.json` must not hold it."""
+    sources: tuple[int, ...]
+    """Indexes of the columns it is computed from; empty where they are not a list, and then no score can be stored."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +46,7 @@ class Task:
 
     name: str
     """Shown to participants."""
-    scoring_program: Path
+    scoring_program: Path | None
     """Folder or zip."""
     ingestion_program: Path | None
     """Folder or zip; None for a competition of results."""
@@ -43,23 +54,39 @@ class Task:
     """Folder or zip."""
     reference_data: Path | None
     """Folder or zip."""
+    on_server: tuple[str, ...]
+    """What the bundle names by the key of a stored task or dataset, e.g. "input_data"; None stands in its place."""
+    ingestion_only_during_scoring: bool
+    """Whether both programs run in the second job."""
+
+    @property
+    def slug(self) -> str:
+        """The name as a folder."""
+        return _slug(self.name)
 
 
 @dataclass(frozen=True)
 class Phase:
-    """One phase with its only task."""
+    """One phase and its tasks."""
 
     name: str
     """As in `competition.yaml`, e.g. "Practice"."""
-    task: Task
-    """What the phase runs."""
+    tasks: tuple[Task, ...]
+    """What the phase runs: one pair of jobs for each."""
     time_limit_s: int
     """`execution_time_limit`, seconds per job."""
 
     @property
     def slug(self) -> str:
         """The name on the command line, e.g. "practice"."""
-        return self.name.strip().lower().replace(" ", "-")
+        return _slug(self.name)
+
+    @property
+    def task(self) -> Task:
+        """The only task, for callers that can do with one only."""
+        if len(self.tasks) != 1:
+            raise BundleError(f"phase {self.name!r}: expected one task, found {len(self.tasks)}.")
+        return self.tasks[0]
 
 
 @dataclass(frozen=True)
@@ -70,12 +97,16 @@ class Competition:
     """The folder that holds `competition.yaml`."""
     docker_image: str
     """The image of both programs."""
+    own_queue: bool
+    """Whether the competition names a queue; the default queue caps the time limit."""
     detailed_results: bool
     """Whether the platform shows `detailed_results.html`."""
     phases: tuple[Phase, ...]
     """In the order of their index."""
     columns: tuple[Column, ...]
     """In the order of their index."""
+    primary_index: int
+    """Index of the column that ranks."""
 
     def phase(self, name: str) -> Phase:
         """Find a phase by its name, in any case."""
@@ -84,6 +115,12 @@ class Competition:
                 return phase
         known = ", ".join(phase.slug for phase in self.phases)
         raise BundleError(f"--phase: expected one of {known}; found {name!r}.")
+
+    def default_phase(self) -> Phase:
+        """Give the phase to try things in: the one called "practice", else the first."""
+        if not self.phases:
+            raise BundleError("competition.yaml: expected at least one phase, found none.")
+        return next((phase for phase in self.phases if phase.slug == "practice"), self.phases[0])
 
 
 def find_root(start: Path | None = None) -> Path:
@@ -107,47 +144,71 @@ def load(root: Path) -> Competition:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
         tasks = {task["index"]: _task(root, task) for task in content["tasks"]}
+        board = content["leaderboards"][0]
         return Competition(
             root=root,
             docker_image=content.get("docker_image", "codalab/codalab-legacy:py37"),
+            own_queue=bool(content.get("queue")),
             detailed_results=bool(content.get("enable_detailed_results", False)),
             phases=tuple(_phase(entry, tasks) for entry in sorted(content["phases"], key=lambda p: p.get("index", 0))),
-            columns=tuple(
-                _column(entry)
-                for entry in sorted(content["leaderboards"][0]["columns"], key=lambda column: column["index"])
-            ),
+            columns=tuple(_column(entry) for entry in sorted(board["columns"], key=lambda column: column["index"])),
+            primary_index=int(board.get("primary_index", 0)),
         )
-    except (OSError, ValueError, yaml.YAMLError, KeyError, IndexError, TypeError, AttributeError) as error:
+    except (
+        *(OSError, ValueError, yaml.YAMLError, KeyError, IndexError, TypeError, AttributeError),
+        RecursionError,
+    ) as error:
         raise BundleError(f"{path}: cannot be used ({type(error).__name__}: {error}). Run `bundle check`.") from error
 
 
 def _task(root: Path, entry: dict[str, Any]) -> Task:
-    def path(key: str) -> Path | None:
-        return root / entry[key] if entry.get(key) else None
-
+    paths: dict[str, Path | None] = dict.fromkeys(PATH_KEYS)
+    on_server = ["key"] if "key" in entry else []
+    for key in [] if on_server else PATH_KEYS:
+        value = entry["scoring_program"] if key == "scoring_program" else entry.get(key)
+        if value and not (root / value).exists() and _is_uuid(value):
+            on_server.append(key)
+        elif value:
+            paths[key] = root / value
     return Task(
-        name=str(entry["name"]),
-        scoring_program=root / entry["scoring_program"],
-        ingestion_program=path("ingestion_program"),
-        input_data=path("input_data"),
-        reference_data=path("reference_data"),
+        name=str(entry["key"] if "key" in entry else entry["name"]),
+        on_server=tuple(on_server),
+        ingestion_only_during_scoring=entry.get("ingestion_only_during_scoring") is True,
+        **paths,
     )
 
 
 def _phase(entry: dict[str, Any], tasks: dict[Any, Task]) -> Phase:
-    if len(entry["tasks"]) != 1:
-        raise BundleError(f"phase {entry['name']!r}: expected one task, found {len(entry['tasks'])}.")
     return Phase(
         name=str(entry["name"]),
-        task=tasks[entry["tasks"][0]],
+        # A repeated index counts once on the platform, too.
+        tasks=tuple(tasks[index] for index in dict.fromkeys(entry["tasks"])),
         time_limit_s=int(entry.get("execution_time_limit") or DEFAULT_TIME_LIMIT_S),
     )
 
 
 def _column(entry: dict[str, Any]) -> Column:
+    computation = entry.get("computation")
+    sources = entry.get("computation_indexes")
     return Column(
         key=str(entry["key"]),
         title=str(entry["title"]),
+        index=int(entry["index"]),
         precision=int(entry.get("precision", DEFAULT_PRECISION)),
-        computed=bool(entry.get("computation")),
+        ascending=entry.get("sorting") == "asc",
+        hidden=entry.get("hidden") is True,
+        computation=str(computation) if computation else None,
+        sources=tuple(int(source) for source in sources) if isinstance(sources, list) else (),
     )
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        uuid.UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^\w.]+", "-", name.strip().lower()).strip("-.") or "unnamed"

@@ -3,42 +3,65 @@
 import argparse
 from pathlib import Path
 
-from bundle_tools.commands.options import add_bundle
+from bundle_tools.commands.options import add_bundle, positive
 from bundle_tools.competition import find_root, load
 from bundle_tools.console import say
-from bundle_tools.emulator.engine import DockerEngine, Engine, ProcessEngine
-from bundle_tools.emulator.run import run_submission
-from bundle_tools.emulator.scores import row
+from bundle_tools.emulator.docker import DockerEngine
+from bundle_tools.emulator.engine import Engine, ProcessEngine
+from bundle_tools.emulator.limits import limit_of
+from bundle_tools.emulator.run import Options, run_submission
+from bundle_tools.errors import BundleError
+
+ENDING = """\
+Codabench always pulls the image from a registry, three times if need be: one that is only on your machine runs here
+and fails there. A time limit is for one job, both containers of the first one together. Exit code 0: finished, and
+the row is complete.
+"""
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
-    run = commands.add_parser("run", prog="bundle run", help="run a submission as Codabench would")
-    run.add_argument("submission", type=Path, help="a folder with model.py, or its zip")
-    run.add_argument("--phase", default="practice", help="name of the phase (default: practice)")
-    run.add_argument("--out", type=Path, help="folder of the results (default: runs/<submission>-<phase>)")
+    run = commands.add_parser(
+        "run", prog="bundle run", help="run a submission as Codabench would", usage="%(prog)s SUBMISSION [options]",
+        epilog=ENDING, formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    run.add_argument("submission", metavar="SUBMISSION", type=Path, help="a folder with model.py, or its zip")
+    run.add_argument("--phase", metavar="NAME", help="default: practice, else the first phase")
+    run.add_argument("--out", metavar="DIR", type=Path, help="results (default: runs/<submission>-<phase>)")
     add_bundle(run)
-    run.add_argument("--engine", choices=("process", "docker"), default="process", help="where the programs run")
-    run.add_argument("--image", help="image of the docker engine (default: the one in competition.yaml)")
-    run.add_argument("--network", action="store_true", help="docker engine: let the containers reach the network")
+    run.add_argument("--engine", choices=("process", "docker"), default="process", help="default: process")
+    run.add_argument("--image", metavar="NAME", help="docker: default: the docker_image of competition.yaml")
+    run.add_argument("--pull", choices=("never", "missing", "always"), default="never", help="docker: default: never")
+    run.add_argument("--network", action="store_true", help="docker: let the containers reach the network")
+    run.add_argument("--over-limit", choices=("run", "kill"), default="run",
+                     help="a job over its time limit runs on (default, as 1.25 does) or fails")  # fmt: skip
+    run.add_argument("--time-limit", metavar="S", type=positive, help="seconds per job (default: the phase's limit)")
+    run.add_argument("--server", choices=("1.25", "newer"), default="1.25", help="release to imitate (default: 1.25)")
+    run.add_argument("--data", metavar="DIR", type=Path, help="the worker's /app/data (default: empty)")
     run.set_defaults(action=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
     competition = load(find_root(arguments.bundle))
-    phase = competition.phase(arguments.phase)
+    phase = competition.phase(arguments.phase) if arguments.phase else competition.default_phase()
     submission: Path = arguments.submission
     out: Path = arguments.out or Path("runs") / f"{submission.resolve().stem}-{phase.slug}"
     engine: Engine = ProcessEngine()
     if arguments.engine == "docker":
-        engine = DockerEngine(arguments.image or competition.docker_image, arguments.network)
-    result = run_submission(competition, phase, submission, out, engine)
-    say()
-    say(f"Leaderboard row ({phase.name})")
-    for line in row(result.scores, competition.columns):
-        say(line)
-    if result.report is not None:
-        say(f"Report: {result.report}")
-    elif competition.detailed_results:
-        say("Warning: no detailed_results.html, so the platform would show no report.")
+        engine = DockerEngine(arguments.image or competition.docker_image, arguments.network, arguments.pull)
+    limit = limit_of(competition, phase, kill=arguments.over_limit == "kill", override_s=arguments.time_limit)
+    options = Options(engine, limit, newer=arguments.server == "newer", data=arguments.data)
+    verdicts = run_submission(competition, phase, submission, out, options)
+    alone = len(verdicts) == 1
+    for task, verdict in verdicts:
+        say()
+        for line in verdict.lines(phase.name if alone else f"{phase.name}, {task}", competition.columns):
+            say(line)
+    wrong = [
+        f"{verdict.status}: {verdict.reason}" if alone else f"task {task}: {verdict.status}: {verdict.reason}"
+        for task, verdict in verdicts
+        if not verdict.good
+    ]
+    if wrong:
+        raise BundleError("; ".join(wrong))
     return 0

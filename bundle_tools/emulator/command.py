@@ -7,7 +7,7 @@ from typing import Literal
 
 import yaml
 
-from bundle_tools.errors import BundleError
+from bundle_tools.emulator.failures import CannotStart
 
 METADATA_NAMES = ("metadata.yaml", "metadata")
 
@@ -57,7 +57,7 @@ def arguments(command: str, role: Role) -> list[str]:
 
     Raises
     ------
-    BundleError
+    CannotStart
         When there is nothing to run, or a quote stays open.
     """
     substitutions = {
@@ -76,7 +76,7 @@ def arguments(command: str, role: Role) -> list[str]:
     try:
         split = shlex.split(command)
     except ValueError as error:
-        raise BundleError(f"The command of the {role} cannot be split into arguments: {error}.") from error
+        raise CannotStart(f"the command cannot be split into arguments: {error}") from error
     if not split:
-        raise BundleError(f"The command of the {role} is empty.")
+        raise CannotStart("the command is empty")
     return split

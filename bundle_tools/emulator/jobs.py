@@ -5,12 +5,35 @@ from pathlib import Path
 
 import yaml
 
-from bundle_tools.archive import copy_tree, place, zip_folder
+from bundle_tools.archive import copy_tree, place
 from bundle_tools.competition import Task
 from bundle_tools.console import say
 from bundle_tools.emulator import command as commands
-from bundle_tools.emulator.engine import Container, Engine, Outcome
+from bundle_tools.emulator.engine import WORKER_DATA, Container, Engine, Outcome
+from bundle_tools.emulator.failures import CannotStart, RunFailed
+from bundle_tools.emulator.limits import Clock, Limit
 from bundle_tools.errors import BundleError
+
+# What the worker calls the logs of each container.
+LOG_NAMES = {"submission": "prediction", "ingestion": "prediction_ingestion", "scoring": "scoring"}
+# Slower to zip and send than this, and the scoring job may start before the predictions are there.
+LARGE_BYTES = 200_000_000
+
+
+@dataclass(frozen=True)
+class Worker:
+    """The machine that runs the jobs, and its release."""
+
+    engine: Engine
+    """What runs the containers."""
+    limit: Limit
+    """Time of each job."""
+    data: Path
+    """The worker's own data, mounted read-only at `/app/data`."""
+    newer: bool
+    """Releases after 1.25 give the submission's files to scoring directly, not by way of the predictions."""
+    logs: Path
+    """Folder of the log files."""
 
 
 @dataclass(frozen=True)
@@ -19,11 +42,15 @@ class Job:
 
     output: Path
     """The program's `/app/output`, with the worker's own `metadata` in it."""
-    outcome: Outcome | None
-    """How its program ended; None where nothing ran."""
+    program: Outcome | None
+    """How the submission's own command (first job) or the scoring program (second job) ended; None if it never ran."""
+    ingestion: Outcome | None
+    """How ingestion ended; None where it never ran."""
+    elapsed_s: float
+    """Wall-clock seconds from the first container on."""
 
 
-def prediction_job(task: Task, submission: Path, work: Path, engine: Engine, logs: Path) -> Job:
+def prediction_job(task: Task, submission: Path, work: Path, worker: Worker, notes: list[str]) -> Job:
     """Run the ingestion program on a submission (job 1).
 
     Parameters
@@ -32,118 +59,197 @@ def prediction_job(task: Task, submission: Path, work: Path, engine: Engine, log
         The submission's zip.
     work
         An empty folder of this job.
+    notes
+        Gets what the platform does not say.
 
     Raises
     ------
-    BundleError
-        When the submission's or a program's zip cannot be read, or the output holds a `metadata`.
+    RunFailed
+        Where the platform would not go on to scoring.
     """
     app, zips = work / "app", work / "bundles"
     ingested, output, input_data = app / "ingested_program", app / "output", app / "input_data"
-    place(submission, ingested, zips / "submission.zip")
+    _fetch(submission, ingested, zips / "submission.zip")
     output.mkdir(parents=True)
     input_data.mkdir()
-    if task.input_data is not None:
-        place(task.input_data, input_data, zips / "input_data.zip")
+    _fetch(task.input_data, input_data, zips / "input_data.zip")
+    program = app / "program"
+    _fetch(task.ingestion_program, program, zips / "ingestion_program.zip")
 
+    clock = Clock(worker.limit)
+    common = {"/app/output": output, "/app/input_data": input_data, WORKER_DATA: worker.data}
     own = commands.read_metadata(ingested)
     submitted: Outcome | None = None
-    if not own.present:
+    if own.command is not None:
+        # The submission brings its own command: it runs first, in its own container, on the same output.
+        submitted = _try("submission", own.command, {"/app/program": ingested, **common}, worker, clock, notes)
+        notes.append("submission: it brought a command of its own, which ran before ingestion on the same output.")
+    elif not own.present and not worker.newer:
         # Everything submitted lies in the output before ingestion starts, and later in the results that scoring reads.
         copy_tree(ingested, output)
-    elif own.command is not None:
-        # The submission brings its own command: it runs first, in its own container, on the same output.
-        mounts = {"/app/program": ingested, "/app/output": output, "/app/input_data": input_data}
-        submitted = _run_in_prediction_job("submission", own.command, mounts, engine, logs)
 
     ingestion: Outcome | None = None
     if task.ingestion_program is not None:
-        program = app / "program"
-        place(task.ingestion_program, program, zips / "ingestion_program.zip")
         metadata = commands.read_metadata(program)
         if metadata.command is None:
-            say(f"Ingestion program: {metadata.problem}. The platform runs nothing here and goes on to scoring.")
+            _swallow(f"Ingestion program: {metadata.problem}", notes)
         else:
-            mounts = {
-                "/app/program": program,
-                "/app/ingested_program": ingested,
-                "/app/output": output,
-                "/app/input_data": input_data,
-            }
-            ingestion = _run_in_prediction_job("ingestion", metadata.command, mounts, engine, logs)
-    _write_worker_metadata(output, program=submitted, ingestion=ingestion)
-    return Job(output, ingestion)
+            mounts = {"/app/program": program, "/app/ingested_program": ingested, **common}
+            ingestion = _try("ingestion", metadata.command, mounts, worker, clock, notes)
+    elif own.present and own.command is None and not worker.newer:
+        raise RunFailed(
+            "Metadata file not found: a submission of results must not hold a metadata file, "
+            "else its files are not taken over. Leave it out of the zip."
+        )
+    job = Job(output, submitted, ingestion, clock.elapsed_s)
+    finish(job)
+    if ingestion is not None and ingestion.exit_code != 0:
+        notes.append(f"ingestion: exit code {ingestion.exit_code} is ignored; scoring runs all the same.")
+    notes.extend(_output_notes(output, ingested))
+    return job
 
 
-def scoring_job(task: Task, predictions: Path, work: Path, engine: Engine, logs: Path) -> Job:
+def scoring_job(task: Task, submission: Path, predictions: Path, work: Path, worker: Worker, notes: list[str]) -> Job:
     """Run the scoring program on the output of job 1 (job 2); it never sees the input data.
+
+    Parameters
+    ----------
+    submission
+        The submission's zip; only newer releases give it to scoring.
+    predictions
+        The zip of the first job's output.
+    work
+        An empty folder of this job.
+    notes
+        Gets what the platform does not say.
 
     Raises
     ------
-    BundleError
-        When a zip cannot be read, there is nothing that can be run, or the output holds a `metadata`.
+    RunFailed
+        Where the platform would end before it reads scores.
     """
     app, zips = work / "app", work / "bundles"
-    program, output = app / "program", app / "output"
-    place(task.scoring_program, program, zips / "scoring_program.zip")
-    for folder in (output, app / "shared", app / "input" / "ref", app / "input" / "res"):
+    program, output, results = app / "program", app / "output", app / "input" / "res"
+    _fetch(task.scoring_program, program, zips / "scoring_program.zip")
+    for folder in (output, app / "shared", app / "input" / "ref", results):
         folder.mkdir(parents=True)
-    if task.reference_data is not None:
-        place(task.reference_data, app / "input" / "ref", zips / "reference_data.zip")
-    place(predictions, app / "input" / "res", zips / "predictions.zip")
+    _fetch(task.reference_data, app / "input" / "ref", zips / "reference_data.zip")
+    _fetch(predictions, results, zips / "predictions.zip")
+    if worker.newer:
+        _add_submission(submission, results, work / "submission", notes)
 
     metadata = commands.read_metadata(program)
+    if not metadata.present:
+        # The worker takes such a program for results.
+        copy_tree(program, output)
+        notes.append(f"scoring program: {metadata.problem}; its files became the output.")
+        return Job(output, None, None, 0.0)
     if metadata.command is None:
-        raise BundleError(f"Scoring program: {metadata.problem}. The platform says: could not find scores file.")
+        raise RunFailed(f"could not find scores file: scoring program: {metadata.problem}, so nothing ran.")
     mounts = {
         "/app/program": program,
         "/app/output": output,
         "/app/input": app / "input",
         "/app/shared": app / "shared",
+        WORKER_DATA: worker.data,
     }
-    arguments = commands.arguments(metadata.command, "scoring")
-    outcome = engine.run(Container("scoring", mounts, arguments), logs)
-    _write_worker_metadata(output, program=outcome, ingestion=None)
-    return Job(output, outcome)
-
-
-def links_in(folder: Path) -> list[str]:
-    """Name the links below a folder: the worker would follow them on its own file system when it zips."""
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_symlink())
-
-
-def pack(output: Path, archive: Path) -> None:
-    """Zip an output for the next job, and say so where it holds links."""
-    links = links_in(output)
-    if links:
-        say(f"Warning: the output holds links, which the worker follows on its own disk: {', '.join(links[:5])}.")
-    zip_folder(output, archive)
-
-
-def _run_in_prediction_job(
-    role: commands.Role, command: str, mounts: dict[str, Path], engine: Engine, logs: Path
-) -> Outcome | None:
-    """Run one container of job 1; a command that cannot be run is told, and swallowed as the worker swallows it."""
+    clock = Clock(worker.limit)
     try:
-        arguments = commands.arguments(command, role)
-    except BundleError as error:
-        say(f"{error} The platform runs nothing here and goes on to scoring.")
-        return None
-    return engine.run(Container(role, mounts, arguments), logs)
+        outcome = _run("scoring", metadata.command, mounts, worker, clock)
+    except CannotStart as error:
+        raise RunFailed(f"scoring program: {error}") from error
+    return Job(output, outcome, None, clock.elapsed_s)
 
 
-def _write_worker_metadata(output: Path, *, program: Outcome | None, ingestion: Outcome | None) -> None:
-    path = output / "metadata"
+def finish(job: Job) -> None:
+    """Write the worker's `metadata` into a job's output.
+
+    Raises
+    ------
+    RunFailed
+        When a program has written a file of that name.
+    """
+    path = job.output / "metadata"
     if path.exists() or path.is_symlink():
-        raise BundleError(
-            f"{path.name}: the output already holds it; the worker writes this file itself and the run fails. "
-            "A program must not create it."
+        raise RunFailed(
+            "metadata: the output already holds it; the worker writes this file itself. A program must not create it."
         )
-    main = program or ingestion
+    main = job.program or job.ingestion
     content = {
         "elapsedTime": main.elapsed_s if main else None,
-        "exitCode": program.exit_code if program else None,
-        "ingestionElapsedTime": ingestion.elapsed_s if ingestion else None,
-        "ingestionExitCode": ingestion.exit_code if ingestion else None,
+        "exitCode": job.program.exit_code if job.program else None,
+        "ingestionElapsedTime": job.ingestion.elapsed_s if job.ingestion else None,
+        "ingestionExitCode": job.ingestion.exit_code if job.ingestion else None,
     }
     path.write_text(yaml.safe_dump(content), encoding="utf-8")
+
+
+def _fetch(source: Path | None, folder: Path, scratch: Path) -> None:
+    """Download and extract one part of a job; there is nothing to fetch where the task has no such part."""
+    if source is None:
+        return
+    try:
+        place(source, folder, scratch)
+    except BundleError as error:
+        raise RunFailed(f"bad or empty zip file, after about three minutes of trying: {error}") from error
+
+
+def _try(
+    role: commands.Role, command: str, mounts: dict[str, Path], worker: Worker, clock: Clock, notes: list[str]
+) -> Outcome | None:
+    """Run one container of job 1; one that cannot run is told, and swallowed as the worker swallows it."""
+    try:
+        return _run(role, command, mounts, worker, clock)
+    except CannotStart as error:
+        _swallow(f"{role}: {error}", notes)
+        return None
+
+
+def _run(role: commands.Role, command: str, mounts: dict[str, Path], worker: Worker, clock: Clock) -> Outcome:
+    container = Container(LOG_NAMES[role], mounts, commands.arguments(command, role))
+    outcome = worker.engine.run(container, worker.logs, clock.left_s)
+    if outcome.killed:
+        limit = worker.limit
+        raise RunFailed(f"execution time limit exceeded: {role} was removed at {limit.seconds} s ({limit.origin}).")
+    return outcome
+
+
+def _swallow(problem: str, notes: list[str]) -> None:
+    said = f"{problem.rstrip('.')}. The platform runs nothing here and goes on to scoring."
+    say(said)
+    notes.append(said)
+
+
+def _add_submission(submission: Path, results: Path, scratch: Path, notes: list[str]) -> None:
+    """Copy the submission over the predictions: which file wins on the platform is not known, so the worst is tried."""
+    _fetch(submission, scratch, scratch.with_suffix(".zip"))
+    names = [path.relative_to(scratch) for path in sorted(scratch.rglob("*")) if path.is_file()]
+    clashes = [name.as_posix() for name in names if (results / name).exists()]
+    for name in names:
+        target = results / name
+        blocked = next((parent for parent in target.relative_to(results).parents if (results / parent).is_file()), None)
+        if blocked is None and not target.is_dir():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes((scratch / name).read_bytes())
+    if clashes:
+        notes.append(f"submission: its files replaced predictions of the same name: {', '.join(clashes[:5])}.")
+
+
+def _output_notes(output: Path, submission: Path) -> list[str]:
+    notes = []
+    files = [path for path in output.rglob("*") if path.is_file()]
+    links = sorted(path.relative_to(output).as_posix() for path in output.rglob("*") if path.is_symlink())
+    if links:
+        notes.append(f"predictions: the worker follows links on its own disk: {', '.join(links[:5])}.")
+    total = sum(path.stat().st_size for path in files)
+    if total > LARGE_BYTES:
+        notes.append(f"predictions: {total / 1e6:.0f} MB take long to send; scoring may start without them.")
+    doubled = [path for path in files if _is_same(path, submission / path.relative_to(output))]
+    if doubled:
+        size = sum(path.stat().st_size for path in doubled)
+        notes.append(f"predictions: {len(doubled)} files of the submission ({size / 1e6:.1f} MB) lie among them.")
+    return notes
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return other.is_file() and other.stat().st_size == one.stat().st_size and other.read_bytes() == one.read_bytes()

@@ -1,16 +1,19 @@
-"""One submission from its folder or zip to its leaderboard row."""
+"""One submission from its folder or zip to its leaderboard row, for every task of a phase."""
 
 import shutil
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from bundle_tools.archive import zip_folder
-from bundle_tools.competition import Competition, Phase
+from bundle_tools.competition import Competition, Phase, Task
 from bundle_tools.console import say
-from bundle_tools.emulator import jobs, scores
+from bundle_tools.emulator import jobs
 from bundle_tools.emulator.engine import Engine
+from bundle_tools.emulator.failures import RunFailed
+from bundle_tools.emulator.limits import Limit
+from bundle_tools.emulator.submission import look_over
+from bundle_tools.emulator.verdict import Verdict, failed, judge
 from bundle_tools.errors import BundleError
 
 # A folder that carries this file was made by `bundle run` and may be replaced by it.
@@ -18,80 +21,128 @@ MARKER = ".bundle-run"
 
 
 @dataclass(frozen=True)
-class Result:
-    """A run that ended with a full row of scores."""
+class Options:
+    """How to run."""
 
-    scores: dict[str, Any]
-    """Key of a column -> number."""
-    report: Path | None
-    """The detailed results that the platform would show; None where there are none."""
+    engine: Engine
+    """What runs the containers."""
+    limit: Limit
+    """Time of each job."""
+    newer: bool = False
+    """Whether the server is newer than 1.25."""
+    data: Path | None = None
+    """The worker's own data, for `/app/data`; None gives an empty folder."""
 
 
-def run_submission(competition: Competition, phase: Phase, submission: Path, out: Path, engine: Engine) -> Result:
-    """Run both jobs and leave `ingestion_output/`, `scoring_output/` and `logs/` in `out`.
+def run_submission(
+    competition: Competition, phase: Phase, submission: Path, out: Path, options: Options
+) -> list[tuple[str, Verdict]]:
+    """Run both jobs of every task, and leave `ingestion_output/`, `scoring_output/` and `logs/` in `out`.
+
+    A phase with several tasks gets a folder with these for each.
+
+    Returns
+    -------
+    list
+        Name of each task, and how the submission ends there.
 
     Raises
     ------
     BundleError
-        When the run ends without a full row of scores; what was written until then stays in `out`.
+        When nothing can be run here at all.
     """
     if not submission.is_dir() and not submission.is_file():
         raise BundleError(f"{submission}: expected the folder or the zip of a submission, found nothing there.")
+    if options.data is not None and not options.data.is_dir():
+        raise BundleError(f"--data {options.data}: expected a folder, found none.")
+    _refuse_what_is_elsewhere(phase)
     _fresh(out, submission)
-    logs = out / "logs"
-    logs.mkdir()
+    notes = options.engine.prepare()
     with tempfile.TemporaryDirectory(prefix=".work-", dir=out, ignore_cleanup_errors=True) as folder:
         work = Path(folder).resolve()
         packed = submission
         if submission.is_dir():
             packed = work / "submission.zip"
             zip_folder(submission, packed)
-        say(f"Ingestion: {submission.name} on phase {phase.name}")
+        data = work / "data" if options.data is None else options.data.resolve()
+        data.mkdir(exist_ok=True)
+        notes += look_over(packed)
+        worker = jobs.Worker(options.engine, options.limit, data, options.newer, out / "logs")
+        say(f"{submission.name} on phase {phase.name}")
+        if len(phase.tasks) == 1:
+            return [(phase.task.name, _run_task(competition, phase.task, packed, out, work, worker, notes))]
+        verdicts = []
+        for number, task in enumerate(phase.tasks):
+            say(f"Task {task.name}")
+            name = task.slug if task.slug not in [other.slug for other in phase.tasks[:number]] else str(number)
+            place = out / name
+            place.mkdir()
+            own = replace(worker, logs=place / "logs")
+            verdict = _run_task(competition, task, packed, place, work / str(number), own, notes, alone=False)
+            verdicts.append((task.name, verdict))
+        return verdicts
+
+
+def _run_task(
+    competition: Competition,
+    task: Task,
+    submission: Path,
+    out: Path,
+    work: Path,
+    worker: jobs.Worker,
+    said: list[str],
+    *,
+    alone: bool = True,
+) -> Verdict:
+    notes = list(said)
+    predictions = work / "predictions.zip"
+    worker.logs.mkdir()
+    try:
+        say("Ingestion" if task.ingestion_program is not None else "No ingestion program: a submission of results")
         try:
-            predicted = jobs.prediction_job(phase.task, packed, work / "1", engine, logs)
+            predicted = jobs.prediction_job(task, submission, work / "1", worker, notes)
         finally:
             _keep(work / "1" / "app" / "output", out / "ingestion_output")
-        if predicted.outcome is not None and predicted.outcome.exit_code != 0:
-            say(f"Ingestion ended with exit code {predicted.outcome.exit_code}; the platform scores all the same.")
-        _compare_with_limit("Ingestion", predicted, phase.time_limit_s)
-        jobs.pack(out / "ingestion_output", work / "predictions.zip")
+        _compare_with_limit("ingestion", predicted, worker.limit, notes)
+        zip_folder(out / "ingestion_output", predictions)
         say("Scoring")
         try:
-            scored = jobs.scoring_job(phase.task, work / "predictions.zip", work / "2", engine, logs)
+            scored = jobs.scoring_job(task, submission, predictions, work / "2", worker, notes)
         finally:
             _keep(work / "2" / "app" / "output", out / "scoring_output")
-        _compare_with_limit("Scoring", scored, phase.time_limit_s)
-    return _judge(competition, scored.outcome.exit_code if scored.outcome else 1, out / "scoring_output")
+    except RunFailed as error:
+        return failed(str(error), notes)
+    _compare_with_limit("scoring", scored, worker.limit, notes)
+    return judge(competition, replace(scored, output=out / "scoring_output"), notes, computed=alone)
 
 
-def _judge(competition: Competition, exit_code: int, output: Path) -> Result:
-    report = find_report(output) if competition.detailed_results else None
-    if exit_code != 0:
-        seen = f" Its report: {report}." if report else ""
-        raise BundleError(f"The scoring program ended with exit code {exit_code}, so there is no score.{seen}")
-    found = scores.read_scores(output)
-    wrong = scores.problems(found, competition.columns)
+def _refuse_what_is_elsewhere(phase: Phase) -> None:
+    """Name everything that a run needs and that is not in the bundle."""
+    wrong = [] if phase.tasks else [f"phase {phase.name}: expected a task, found none."]
+    for task in phase.tasks:
+        wrong += [
+            f"task {task.name}: its {key} is stored on the server, not in the bundle. Download it, and name its path."
+            for key in task.on_server
+        ]
+        if task.ingestion_only_during_scoring:
+            wrong.append(
+                f"task {task.name}: ingestion_only_during_scoring is not imitated. Codabench itself advises against it."
+            )
+        parts = (task.scoring_program, task.ingestion_program, task.input_data, task.reference_data)
+        wrong += [f"{path}: expected a folder or a zip, found nothing." for path in parts if path and not path.exists()]
     if wrong:
-        raise BundleError(f"The scores are not one full row of the leaderboard: {'; '.join(wrong)}.")
-    return Result(found, report)
+        raise BundleError(" ".join(wrong))
 
 
-def _compare_with_limit(name: str, job: jobs.Job, limit_s: int) -> None:
+def _compare_with_limit(name: str, job: jobs.Job, limit: Limit, notes: list[str]) -> None:
     """Say where the platform might have ended a job; whether it does cannot be relied on."""
-    if job.outcome is not None and job.outcome.elapsed_s > limit_s:
-        say(f"Warning: {name} took {job.outcome.elapsed_s:.1f} s, more than the phase's limit of {limit_s} s.")
-
-
-def find_report(output: Path) -> Path | None:
-    """Give the page that the platform would show: `detailed_results.html`, else any other page at the root."""
-    pages = [output / "detailed_results.html", *sorted(output.glob("*.html"))]
-    for page in pages:
-        if page.is_file():
-            if page.stat().st_size == 0:
-                say(f"Warning: {page.name} is empty; on the platform its upload can hang the run.")
-                return None
-            return page
-    return None
+    if job.elapsed_s > limit.seconds:
+        note = (
+            f"{name}: it took {job.elapsed_s:.1f} s, more than the limit of {limit.seconds} s ({limit.origin}). "
+            "Release 1.25 lets it run on; a worker that keeps the limit fails it (--over-limit kill)."
+        )
+        say(f"WARNING: {note}")
+        notes.append(note)
 
 
 def _fresh(out: Path, submission: Path) -> None:

@@ -1,66 +1,65 @@
-"""Scores as the worker reads them and the leaderboard shows them."""
+"""Scores as the worker reads them and tries to send them."""
 
 import json
-import math
 from pathlib import Path
-from typing import Any
 
 import yaml
 
-from bundle_tools.competition import Column
-from bundle_tools.errors import BundleError
-
-# The server keeps ten digits before the decimal point; one more ends in an error and half-stored scores.
-TOO_LARGE = 1e10
+from bundle_tools.emulator.failures import RunFailed
 
 
-def read_scores(output: Path) -> dict[str, Any]:
+class NotSent(Exception):
+    """The worker's HTTP client refuses the scores; the status stays Finished all the same."""
+
+
+def read_scores(output: Path) -> tuple[object, list[str]]:
     """Read `scores.json`, else `scores.txt`, at the root of the scoring output.
+
+    Returns
+    -------
+    tuple
+        What was read, as JSON can carry it, and what a person should know about the file.
 
     Raises
     ------
-    BundleError
-        Where the platform would find no usable scores.
+    RunFailed
+        Where there is no file, or the worker cannot read it.
+    NotSent
+        Where the worker reads it and cannot send it.
     """
     path = output / "scores.json"
     if not path.exists():
         path = output / "scores.txt"
     if not path.exists():
-        raise BundleError("scores.json: the scoring program wrote none, and no scores.txt.")
+        raise RunFailed("could not find scores file: the scoring program wrote neither scores.json nor scores.txt.")
+    twice: list[str] = []
+
+    def keep_last(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        keys = [key for key, _ in pairs]
+        twice.extend(sorted({key for key in keys if keys.count(key) > 1}))
+        return dict(pairs)
+
     try:
         text = path.read_text(encoding="utf-8")
-        content = json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
-    except (ValueError, yaml.YAMLError, RecursionError) as error:
-        raise BundleError(f"{path.name}: expected readable scores, found: {error}.") from error
-    if not isinstance(content, dict):
-        raise BundleError(f"{path.name}: expected one object of key: number, found {type(content).__name__}.")
-    return content
+        is_json = path.suffix == ".json"
+        content = json.loads(text, object_pairs_hook=keep_last) if is_json else yaml.safe_load(text)
+    except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
+        raise RunFailed(f"{path.name}: expected readable scores, found: {error}.") from error
+    try:
+        sent = json.loads(json.dumps(content, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        pairs = content.items() if isinstance(content, dict) else []
+        what = ", ".join(f"{key}: {value}" for key, value in pairs if not _can_be_sent(value)) or str(error)
+        raise NotSent(f"{path.name}: {what}. The worker cannot send NaN, infinity or dates.") from error
+    notes = [f"{path.name}: {key} is there twice; the last one counts." for key in twice]
+    if not is_json:
+        notes.append("scores.txt: read by a YAML loader that may run code. Write scores.json.")
+    return sent, notes
 
 
-def problems(scores: dict[str, Any], columns: tuple[Column, ...]) -> list[str]:
-    """Tell everything that keeps these scores from being one full row of the leaderboard."""
-    wanted = {column.key for column in columns if not column.computed}
-    found = [f"{key}: missing; the leaderboard would show n/a" for key in sorted(wanted - scores.keys())]
-    found += [f"{key}: not a column of the leaderboard; it would be ignored" for key in sorted(scores.keys() - wanted)]
-    for key in sorted(wanted & scores.keys()):
-        value = scores[key]
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            found.append(f"{key}: expected a number, found {value!r}")
-        elif not math.isfinite(value):
-            found.append(f"{key}: expected a finite number, found {value}; the run would end without any score")
-        elif abs(value) >= TOO_LARGE:
-            found.append(f"{key}: expected less than ten billion, found {value}")
-    return found
-
-
-def row(scores: dict[str, Any], columns: tuple[Column, ...]) -> list[str]:
-    """Give the row's lines: titles and values, aligned, rounded as the platform rounds for display."""
-    shown = [(column.title, _display(scores, column)) for column in columns]
-    title_width = max(len(title) for title, _ in shown)
-    value_width = max(len(value) for _, value in shown)
-    return [f"  {title:<{title_width}}  {value:>{value_width}}" for title, value in shown]
-
-
-def _display(scores: dict[str, Any], column: Column) -> str:
-    value = scores.get(column.key)
-    return "n/a" if value is None else str(round(float(value), column.precision))
+def _can_be_sent(value: object) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
