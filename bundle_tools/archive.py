@@ -11,7 +11,7 @@ from bundle_tools.errors import BundleError
 # The first instant a zip can hold: any fixed time makes equal input give equal bytes.
 FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 # Already compressed: deflating them again costs time and saves nothing.
-STORED_SUFFIXES = frozenset({".mp4", ".webm", ".mkv", ".jpg", ".jpeg", ".png", ".zip", ".npz"})
+STORED_SUFFIXES = frozenset({".whl", ".mp4", ".webm", ".mkv", ".jpg", ".jpeg", ".png", ".zip", ".npz"})
 # All that reading a zip made by somebody else can raise.
 UNREADABLE = (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, NotImplementedError, EOFError, ValueError)
 

@@ -4,11 +4,9 @@ import argparse
 from pathlib import Path
 
 from bundle_tools.build import Options, build
-from bundle_tools.commands.options import add_bundle, count, moment, workers
+from bundle_tools.commands.options import add_bundle, moment
 from bundle_tools.competition import find_root
 from bundle_tools.console import say
-
-TRAINING_CLIPS = 240
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -18,18 +16,27 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     build.add_argument(
         "--start", type=moment, help='move all dates so that the first phase starts then, UTC: "2026-12-01 12:00:00"'
     )
+    build.add_argument("--image", help="what docker_image becomes: an image with an exact version, e.g. you/name:1.0")
     build.add_argument(
-        "--training-clips",
-        type=count,
-        default=TRAINING_CLIPS,
-        help="clips of the public training set; 0 packs the small committed sample (default: %(default)s)",
+        "--wheels", action="store_true", help="pack the programs' packages too, for containers without a network"
     )
+    build.add_argument(
+        "--training", type=Path, help="a labelled set (`bundle data synth`) to publish in place of public_data/"
+    )
+    build.add_argument("--new-key", action="store_true", help="replace the seal key that is kept in build/")
     add_bundle(build)
     build.set_defaults(action=_build)
 
 
 def _build(arguments: argparse.Namespace) -> int:
-    options = Options(arguments.out, arguments.start, arguments.training_clips, workers())
+    options = Options(
+        out=arguments.out,
+        start=arguments.start,
+        image=arguments.image,
+        training=arguments.training,
+        wheels=arguments.wheels,
+        new_key=arguments.new_key,
+    )
     for finding in build(find_root(arguments.bundle), options):
         for line in finding.lines():
             say(line)

@@ -26,8 +26,8 @@ def call(command: str, **variables: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def image() -> Iterator[str]:
-    """Give the image's name while an engine runs; `docker` finds that engine through the environment."""
+def engine() -> Iterator[None]:
+    """Keep an engine running; `docker` finds it through the environment."""
     # One session at a time: the first one to end would stop the other's engine.
     with (Path(tempfile.gettempdir()) / "first-impressions-engine.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -36,10 +36,22 @@ def image() -> Iterator[str]:
         if host:
             os.environ["DOCKER_HOST"] = host
         try:
-            yield call("image")
+            yield
         finally:
             call("down")
             if before is None:
                 os.environ.pop("DOCKER_HOST", None)
             else:
                 os.environ["DOCKER_HOST"] = before
+
+
+@pytest.fixture(scope="session")
+def image(engine: None) -> str:
+    """Give the name of the competition's own image."""
+    return call("image")
+
+
+@pytest.fixture(scope="session")
+def bare(engine: None) -> str:
+    """Give the name of an image with Python and pip alone."""
+    return call("base")

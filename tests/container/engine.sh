@@ -2,7 +2,8 @@
 # A Docker engine and the competition's image for the container tests, made without any image registry.
 #
 #   engine.sh up      use the running engine, else start one; prints its address (DOCKER_HOST)
-#   engine.sh image   build docker/Dockerfile; prints the image's name
+#   engine.sh base    a bare Python image, like the one in competition.yaml; prints its name
+#   engine.sh image   build docker/Dockerfile on it; prints the image's name
 #   engine.sh down    stop the engine that `up` started
 #
 # Exit code 77: this machine cannot do it, and the last line says why. Everything else goes to standard error.
@@ -10,6 +11,7 @@ set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 state=${ENGINE_STATE:-/var/tmp/first-impressions-engine}
+official=$(sed -n 's/^docker_image: *//p' "$root/competition.yaml")
 base=first-impressions-base:bookworm
 image=first-impressions-test:latest
 python=${PYTHON:-$root/.venv/bin/python}
@@ -64,9 +66,14 @@ down() {
     done
 }
 
-image() {
-    docker image inspect python:3.11-slim >/dev/null 2>&1 && base=python:3.11-slim
+base() {
+    docker image inspect "$official" >/dev/null 2>&1 && base=$official
     docker image inspect "$base" >/dev/null 2>&1 || make_base >&2
+    echo "$base"
+}
+
+image() {
+    base=$(base)
     scratch=$(mktemp -d)
     trap 'rm -rf "$scratch"' EXIT
     mkdir "$scratch/ingestion_program" "$scratch/docker"
@@ -88,8 +95,8 @@ image() {
 }
 
 make_base() {
-    # Debian 12 has Python 3.11, as python:3.11-slim has.
-    [ "$(id -u)" = 0 ] || cannot "There is no image python:3.11-slim, and only root can make a base with debootstrap."
+    # Debian 12 (bookworm) has Python 3.11 and pip, as the official image has.
+    [ "$(id -u)" = 0 ] || cannot "There is no image $official, and only root can make a base with debootstrap."
     command -v debootstrap >/dev/null || cannot "There is no debootstrap. Debian: apt-get install debootstrap"
     echo "Making a base image with debootstrap; this takes about two minutes."
     mkdir -p "$state"

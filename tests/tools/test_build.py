@@ -1,27 +1,52 @@
 """`bundle build`: only what belongs into a bundle, the same bytes each time, and nothing where there are errors."""
 
 import hashlib
+import io
+import re
+import stat
+import subprocess
 import zipfile
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
-from bundle_tools.build import shift_dates
+from bundle_tools.build import wheels
+from bundle_tools.build.document import point_to_zips, set_image, shift_dates
 from bundle_tools.check import check
 from bundle_tools.cli import main
+from bundle_tools.competition import load
+from bundle_tools.errors import BundleError
 
 from .conftest import write_files
 
 
+ROOT = Path(__file__).resolve().parents[2]
+
+
 def build(tiny: Path, *options: str) -> tuple[int, Path]:
     out = tiny.parent / "dist" / "bundle.zip"
-    return main(["build", "--bundle", str(tiny), "--out", str(out), "--training-clips", "0", *options]), out
+    return main(["build", "--bundle", str(tiny), "--out", str(out), *options]), out
 
 
 def names(archive: Path) -> list[str]:
     with zipfile.ZipFile(archive) as opened:
         return opened.namelist()
+
+
+def inside(archive: Path, name: str) -> dict[str, bytes]:
+    """Read a zip that lies in a zip."""
+    with zipfile.ZipFile(archive) as opened, zipfile.ZipFile(io.BytesIO(opened.read(name))) as inner:
+        return {member: inner.read(member) for member in inner.namelist()}
+
+
+def document(archive: Path) -> dict[str, Any]:
+    with zipfile.ZipFile(archive) as opened:
+        content: dict[str, Any] = yaml.safe_load(opened.read("competition.yaml"))
+        return content
 
 
 def test_the_same_input_gives_the_same_bytes(tiny: Path) -> None:
@@ -56,7 +81,7 @@ def test_only_what_belongs_into_a_bundle_is_packed(tiny: Path) -> None:
     assert not set(strangers) & set(packed)
     assert "solutions/half/link" not in packed
     assert "competition.yaml" in packed
-    assert "solutions/half/model.py" in packed
+    assert inside(out, "solutions/half.zip") == {"model.py": b"def predict(question):\n    return 0.5\n"}
 
 
 def test_the_kit_holds_programs_practice_data_and_solutions(tiny: Path) -> None:
@@ -72,10 +97,12 @@ def test_the_kit_holds_programs_practice_data_and_solutions(tiny: Path) -> None:
     )
     code, out = build(tiny)
     assert code == 0
-    kit = {name.removeprefix("starting_kit/") for name in names(out) if name.startswith("starting_kit/")}
+    assert document(out)["phases"][0]["starting_kit"] == "starting_kit.zip"
+    assert not any(name.startswith("starting_kit/") for name in names(out))
+    kit = set(inside(out, "starting_kit.zip"))
     assert {"README.md", "ingestion_program/ingest.py", "scoring_program/score.py", "solutions/half/model.py"} <= kit
     assert {"input_data/practice/question.txt", "reference_data/practice/answer.txt"} <= kit
-    assert not any("final" in name for name in kit)
+    assert not any("final" in name or name.endswith(".key") for name in kit)
 
 
 def test_labels_that_are_not_public_keep_the_kit_from_being_built(
@@ -107,6 +134,116 @@ def test_start_moves_all_dates(tiny: Path) -> None:
 
 
 def test_lengths_and_gaps_stay() -> None:
-    text = '  start: "2030-01-01 12:00:00"\n  end: "2030-01-31 12:00:00"\n  start: "2030-02-01 12:00:00"\n'
-    moved = '  start: "2031-01-02 00:00:00"\n  end: "2031-02-01 00:00:00"\n  start: "2031-02-02 00:00:00"\n'
-    assert shift_dates(text, datetime.fromisoformat("2031-01-02")) == moved
+    text = 'phases:\n- name: a\n  start: "{}"\n  end: "{}"\n- name: b\n  start: "{}"  # later\n'
+    before = text.format("2030-01-01 12:00:00", "2030-01-31 12:00:00", "2030-02-01 12:00:00")
+    after = text.format("2031-01-02 00:00:00", "2031-02-01 00:00:00", "2031-02-02 00:00:00")
+    assert shift_dates(before, datetime.fromisoformat("2031-01-02")) == after
+
+
+def test_dates_in_another_layout_are_not_half_moved() -> None:
+    with pytest.raises(BundleError, match="found 0 of 1"):
+        shift_dates("phases: [{start: '2030-01-01'}]\n", datetime.fromisoformat("2031-01-02"))
+
+
+@pytest.mark.parametrize("line", ["docker_image: old:1", "docker_image: 'old:1'  # why", "title: x"])
+def test_the_image_is_replaced_or_added(line: str) -> None:
+    assert yaml.safe_load(set_image(f"version: 2\n{line}\n", "you/name:1.0"))["docker_image"] == "you/name:1.0"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["path: kit/", "path: 'kit/'", 'path: "kit/"  # why', "{starting_kit: kit/, x: 1}", "{x: 1, public_data: kit/}"],
+)
+def test_paths_are_replaced_whatever_their_quotes(line: str) -> None:
+    text = f"# kit/ stays\nother: kit/\nphases:\n  - {line}\n"
+    edited = point_to_zips(text, {"kit/": "kit.zip"})
+    assert "kit.zip" in yaml.safe_load(edited)["phases"][0].values()
+    assert edited.startswith("# kit/ stays\nother: kit/\n")
+
+
+def test_a_layout_that_cannot_be_edited_is_an_error() -> None:
+    with pytest.raises(BundleError, match="cannot replace kit/"):
+        point_to_zips(
+            "phases:\n  - starting_kit:\n      kit/\n    x: &a kit/\n    public_data: *a\n", {"kit/": "k.zip"}
+        )
+    with pytest.raises(BundleError, match="cannot replace docker_image"):
+        set_image("docker_image: >-\n  old:\n  1\n", "you/name:1.0")
+
+
+def test_both_programs_get_one_secret_key_that_is_kept(tiny: Path) -> None:
+    def keys(out: Path) -> set[bytes]:
+        with zipfile.ZipFile(out) as opened:
+            return {opened.read(name) for name in opened.namelist() if name.endswith("seal.key")}
+
+    _, out = build(tiny)
+    first = keys(out)
+    assert [name for name in names(out) if name.endswith(".key")] == [
+        "ingestion_program/seal.key",
+        "scoring_program/seal.key",
+    ]
+    assert len(first) == 1
+    assert re.fullmatch(rb"[0-9a-f]{64}\n", min(first))
+    kept = tiny / "build" / "seal.key"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert keys(build(tiny)[1]) == first
+    assert keys(build(tiny, "--new-key")[1]) != first
+    kept.write_text("no key")
+    assert build(tiny)[0] == 1
+
+
+def test_another_checkout_has_another_key(tiny: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    write_files(other, {str(path.relative_to(tiny)): path.read_bytes() for path in tiny.rglob("*") if path.is_file()})
+    build(tiny)
+    build(other)
+    assert (tiny / "build" / "seal.key").read_bytes() != (other / "build" / "seal.key").read_bytes()
+
+
+def test_the_image_and_the_training_set_are_those_asked_for(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tiny / "competition.yaml"
+    path.write_text(path.read_text().replace("execution_time_limit: 600", "public_data: public_data/"))
+    write_files(tiny, {"public_data/small.txt": "x"})
+    training = write_files(tiny.parent / "training", {"labels.csv": "clip_id\n", "clips/a.mp4": "x"})
+    code, out = build(tiny, "--image", "you/name:1.0", "--training", str(training))
+    assert code == 0
+    assert document(out)["docker_image"] == "you/name:1.0"
+    assert set(inside(out, "public_data.zip")) == {"labels.csv", "clips/a.mp4"}
+    assert set(inside(build(tiny)[1], "public_data.zip")) == {"small.txt"}
+    capsys.readouterr()
+    assert build(tiny, "--training", str(tiny))[0] == 1
+    assert "bundle data synth --clips 240" in capsys.readouterr().err
+
+
+def pip_that(write: Callable[[Path], object], code: int) -> Callable[..., subprocess.CompletedProcess[str]]:
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        assert "--require-hashes" in command
+        assert "--only-binary=:all:" in command
+        write(Path(next(word for word in command if word.startswith("--dest=")).removeprefix("--dest=")))
+        return subprocess.CompletedProcess(command, code, "", "no such package")
+
+    return run
+
+
+def test_wheels_are_fetched_once_and_packed(
+    tiny: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subprocess, "run", pip_that(lambda folder: None, 1))
+    assert build(tiny, "--wheels")[0] == 1
+    assert "requirements.lock, found none" in capsys.readouterr().err
+    write_files(tiny, {f"{program}/requirements.lock": program for program in wheels.PROGRAMS})
+    assert build(tiny, "--wheels")[0] == 1
+    assert "no such package Check the network" in capsys.readouterr().err
+    monkeypatch.setattr(subprocess, "run", pip_that(lambda folder: (folder / "a.whl").write_text("x"), 0))
+    code, out = build(tiny, "--wheels")
+    assert code == 0
+    assert {f"{program}/wheels/a.whl" for program in wheels.PROGRAMS} <= set(names(out))
+    first = out.read_bytes()
+    monkeypatch.setattr(subprocess, "run", None)
+    assert build(tiny, "--wheels")[1].read_bytes() == first
+    assert not any(name.endswith(".whl") for name in names(build(tiny)[1]))
+
+
+def test_the_wheels_are_for_the_python_of_the_image() -> None:
+    image = load(ROOT).docker_image
+    assert image.startswith(f"python:{wheels.PYTHON}.")
+    assert f"ARG BASE={image}\n" in (ROOT / "docker" / "Dockerfile").read_text()

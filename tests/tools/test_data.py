@@ -1,4 +1,4 @@
-"""`bundle data synth`, the training set of a build, and the progress bar."""
+"""`bundle data` and the progress bar."""
 
 import fcntl
 import os
@@ -8,13 +8,11 @@ import struct
 import subprocess
 import sys
 import termios
-import zipfile
 from pathlib import Path
 
 import pytest
 
 from bundle_tools.cli import main
-from bundle_tools.synth.dataset import TRAINING_SEED
 
 BAR = """
 from bundle_tools.console import progress_bar
@@ -50,21 +48,6 @@ def test_a_phase_is_made_with_a_seed_that_is_told_once(tiny: Path, capsys: pytes
     assert main([*arguments, "--seed", seed, "--replace"]) == 0
     assert (tiny / "reference_data" / "practice" / "labels.csv").read_bytes() == first
     assert main(["data", "phase", "exam", "--clips", "2", "--bundle", str(tiny)]) == 1
-
-
-@pytest.mark.slow
-def test_a_build_packs_the_training_set_and_keeps_it(tiny: Path) -> None:
-    out = tiny.parent / "bundle.zip"
-    arguments = ["build", "--bundle", str(tiny), "--out", str(out), "--training-clips", "2"]
-    assert main(arguments) == 0
-    with zipfile.ZipFile(out) as opened:
-        assert sum(name.startswith("public_data/clips/") for name in opened.namelist()) == 2
-    first = out.read_bytes()
-    kept = tiny / "build" / f"training-2-{TRAINING_SEED}" / "labels.csv"
-    before = kept.stat().st_mtime_ns
-    assert main(arguments) == 0
-    assert kept.stat().st_mtime_ns == before
-    assert out.read_bytes() == first
 
 
 @pytest.mark.parametrize("argument", ["-1", "0", "many", "1.5"])

@@ -1,0 +1,104 @@
+"""The zip to upload, made from the folders of the bundle: checked, dated, complete, equal bytes for equal input.
+
+`contents` says what goes in, `document` edits `competition.yaml`, `wheels` and `key` make what no folder holds.
+"""
+
+import shutil
+import tempfile
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from bundle_tools.archive import write_deterministic
+from bundle_tools.build.contents import KIT, TOP_LEVEL, Entry, data_sets, entries
+from bundle_tools.build.document import point_to_zips, set_image, shift_dates
+from bundle_tools.build.key import key_entries
+from bundle_tools.build.wheels import wheel_entries
+from bundle_tools.check import check
+from bundle_tools.check.findings import Finding
+from bundle_tools.console import say
+from bundle_tools.errors import BundleError
+
+__all__ = ["KIT", "TOP_LEVEL", "Options", "build"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `bundle build` was asked for."""
+
+    out: Path
+    """The zip to write."""
+    start: datetime | None = None
+    """When the first phase starts, UTC; all other dates move with it. None keeps the dates of competition.yaml."""
+    image: str | None = None
+    """What `docker_image` becomes; None keeps it."""
+    training: Path | None = None
+    """A labelled set that takes the place of public_data/; None packs public_data/ itself."""
+    wheels: bool = False
+    """Whether both programs bring their packages along."""
+    new_key: bool = False
+    """Whether the seal key kept in build/ is replaced."""
+
+
+def build(root: Path, options: Options) -> list[Finding]:
+    """Write the zip and check it.
+
+    Returns
+    -------
+    list of Finding
+        Warnings and notes about the zip.
+
+    Raises
+    ------
+    BundleError
+        When the folders or the zip have errors; then no zip is left.
+    """
+    _refuse(root, check(root), "Nothing was built.")
+    with tempfile.TemporaryDirectory(prefix="bundle-build-") as folder:
+        scratch = Path(folder)
+        packed = list(_entries(root, options, scratch))
+        # Written elsewhere first: a zip that fails its own check never reaches --out.
+        finished = scratch / "bundle.zip"
+        write_deterministic(finished, packed)
+        findings = check(finished)
+        _refuse(options.out, findings, "The zip was not kept.")
+        _print_sizes(packed, finished)
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = options.out.with_name(options.out.name + ".part")
+        shutil.copyfile(finished, unfinished)
+        unfinished.replace(options.out)
+    return findings
+
+
+def _entries(root: Path, options: Options, scratch: Path) -> list[Entry]:
+    text = (root / "competition.yaml").read_text(encoding="utf-8-sig")
+    if options.start:
+        text = shift_dates(text, options.start)
+    if options.image:
+        text = set_image(text, options.image)
+    loose = list(entries(root, options.training))
+    loose += key_entries(root, fresh=options.new_key)
+    if options.wheels:
+        loose += wheel_entries(root)
+    zipped, packed = data_sets(text, loose, scratch)
+    return [("competition.yaml", point_to_zips(text, zipped).encode()), *packed]
+
+
+def _refuse(where: Path, findings: list[Finding], outcome: str) -> None:
+    errors = [finding for finding in findings if finding.severity == "error"]
+    for finding in errors:
+        for line in finding.lines():
+            say(line)
+    if errors:
+        raise BundleError(f"{where}: {len(errors)} errors, listed above. {outcome} Correct them and build again.")
+
+
+def _print_sizes(packed: list[Entry], archive: Path) -> None:
+    sizes: dict[str, int] = {}
+    for name, content in packed:
+        top = name.partition("/")[0]
+        sizes[top] = sizes.get(top, 0) + (len(content) if isinstance(content, bytes) else content.stat().st_size)
+    for top, size in sizes.items():
+        say(f"  {top:<18} {size / 1e6:8.2f} MB")
+    say(f"  {'zip':<18} {archive.stat().st_size / 1e6:8.2f} MB")
+    say("Your quota on the server counts the zip, and once more every program and data set for each task that uses it.")

@@ -1,0 +1,60 @@
+"""The built bundle in an image with Python alone, no network: the programs install the wheels that came along."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bundle_tools.cli import main
+from bundle_tools.competition import load
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = [pytest.mark.container, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Unpack a zip built with wheels, as the platform unpacks it."""
+    folder = tmp_path_factory.mktemp("built")
+    archive = folder / "bundle.zip"
+    assert main(["build", "--bundle", str(ROOT), "--out", str(archive), "--wheels", "--image", "python:test"]) == 0
+    shutil.unpack_archive(archive, folder / "bundle")
+    archive.unlink()
+    return folder / "bundle"
+
+
+def scores(bundle: Path, out: Path, phase: str, *options: str) -> dict[str, float]:
+    arguments = ["run", str(bundle / "solutions" / "cue_reader.zip"), "--bundle", str(bundle), "--phase", phase]
+    assert main([*arguments, "--out", str(out), *options]) == 0
+    found: dict[str, float] = json.loads((out / "scoring_output" / "scores.json").read_text())
+    assert list(found) == [column.key for column in load(bundle).columns]
+    found.pop("duration_s")
+    return found
+
+
+def test_the_zip_gives_a_full_row_in_a_bare_image(built: Path, bare: str, tmp_path: Path) -> None:
+    assert yaml.safe_load((built / "competition.yaml").read_text())["docker_image"] == "python:test"
+    inside = scores(built, tmp_path / "bare", "practice", "--engine", "docker", "--image", bare)
+    outside = scores(built, tmp_path / "process", "practice")
+    assert inside == pytest.approx(outside, abs=1e-3)
+    run = json.loads((tmp_path / "bare" / "ingestion_output" / "run.json").read_text())
+    assert (
+        run["packages"] == json.loads((tmp_path / "process" / "ingestion_output" / "run.json").read_text())["packages"]
+    )
+    log = "".join(path.read_text() for path in (tmp_path / "bare" / "logs").iterdir())
+    assert log.count("installing the locked packages from the wheels in the bundle") == 2
+    manifest = json.loads((tmp_path / "bare" / "ingestion_output" / "manifest.json").read_text())
+    assert manifest["seal"]
+    page = (tmp_path / "bare" / "scoring_output" / "detailed_results.html").read_text()
+    assert "unsealed" not in page
+
+
+def test_without_wheels_and_network_the_organiser_is_told(bare: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = ["run", str(ROOT / "solutions/constant"), "--bundle", str(ROOT), "--engine", "docker", "--image", bare]
+    assert main([*arguments, "--out", str(out)]) == 1
+    assert "bundle build --wheels" in (out / "ingestion_output" / "log.txt").read_text()
+    page = (out / "scoring_output" / "detailed_results.html").read_text()
+    assert "The fault is not yours" in page
