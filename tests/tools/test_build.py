@@ -23,7 +23,6 @@ from bundle_tools.errors import BundleError
 
 from .conftest import write_files
 
-
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -1,0 +1,96 @@
+"""What goes into the zip: an allow-list of folders, the starting kit, and which data sets go as ready zips."""
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+import yaml
+
+from bundle_tools.archive import write_deterministic
+from bundle_tools.check.archive import JUNK
+from bundle_tools.console import say
+from bundle_tools.errors import BundleError
+
+# Everything else in the repository stays at home: tests, docs, benchmarks, tools.
+TOP_LEVEL = (
+    *("competition.yaml", "logo.png", "pages", "ingestion_program", "scoring_program", "input_data", "reference_data"),
+    *("public_data", "solutions", "starting_kit"),
+)
+# What a participant needs to run the practice phase at home, beside starting_kit/ itself.
+KIT = ("ingestion_program", "scoring_program", "input_data/practice", "reference_data/practice", "solutions")
+
+Entry = tuple[str, Path | bytes]
+
+
+def entries(root: Path, training: Path | None) -> Iterator[Entry]:
+    """Give name and content of every file but `competition.yaml`, before anything is zipped."""
+    for name in TOP_LEVEL[1:]:
+        if name == "public_data" and training is not None:
+            yield from _training(training, name)
+        elif (root / name).exists():
+            yield from _files(root / name, name)
+    for name in KIT:
+        if (root / name).exists():
+            yield from _files(root / name, f"starting_kit/{name}")
+
+
+def data_sets(text: str, loose: list[Entry], scratch: Path) -> tuple[dict[str, str], list[Entry]]:
+    """Zip the folders that participants download: solutions, starting kit and public data.
+
+    As ready zips they are the very bytes that were checked here, the platform recognises a solution that is submitted
+    unchanged, and its unpacker has few files to walk through. Programs and the phases' data stay folders: a program
+    zipped with its folder around it is the one mistake that the platform never reports.
+
+    Parameters
+    ----------
+    text
+        `competition.yaml`.
+    loose
+        All files.
+    scratch
+        Where the zips are written.
+
+    Returns
+    -------
+    zipped : dict of str to str
+        Folder as `competition.yaml` names it -> name of its zip.
+    packed : list of Entry
+        All files, those of these folders replaced by the zips.
+    """
+    zipped, packed = {}, list(loose)
+    for folder in _downloads(yaml.safe_load(text)):
+        prefix = folder.rstrip("/") + "/"
+        inside = [(name.removeprefix(prefix), content) for name, content in packed if name.startswith(prefix)]
+        if not inside:
+            # Not a folder of this bundle: a zip already, or the key of a data set on the server.
+            continue
+        zipped[folder] = prefix[:-1] + ".zip"
+        archive = scratch / zipped[folder]
+        write_deterministic(archive, inside)
+        packed = [entry for entry in packed if not entry[0].startswith(prefix)]
+        packed.append((zipped[folder], archive))
+    return zipped, packed
+
+
+def _downloads(content: dict[str, list[dict[str, object]]]) -> list[str]:
+    values = [solution.get("path") for solution in content.get("solutions") or []]
+    values += [phase.get(key) for phase in content["phases"] for key in ("starting_kit", "public_data")]
+    return list(dict.fromkeys(value for value in values if isinstance(value, str)))
+
+
+def _training(folder: Path, name: str) -> Iterator[Entry]:
+    if not (folder / "labels.csv").is_file() or not (folder / "clips").is_dir():
+        make = f"bundle data synth --clips 240 --seed 2017 --out {folder}"
+        raise BundleError(f"--training {folder}: expected labels.csv and clips/, found none. Make them: `{make}`.")
+    say(f"public_data: the training set in {folder}")
+    yield from _files(folder, name)
+
+
+def _files(path: Path, name: str) -> Iterator[Entry]:
+    if path.is_file():
+        yield name, path
+        return
+    for file in sorted(path.rglob("*")):
+        inside = file.relative_to(path)
+        hidden = any(part.startswith(".") or part in JUNK for part in inside.parts) or file.suffix == ".pyc"
+        if file.is_file() and not file.is_symlink() and not hidden:
+            yield str(PurePosixPath(name) / inside.as_posix()), file

@@ -1,0 +1,59 @@
+"""Edits to the text of `competition.yaml` that keep its comments: dates, image, paths.
+
+Each edit is held against the parsed file afterwards: a layout that the text edit does not know ends in an error, never
+in a bundle that silently differs from what was asked for.
+"""
+
+import re
+from datetime import datetime
+from typing import Any
+
+import yaml
+
+from bundle_tools.errors import BundleError
+
+DATE = re.compile(r'^(\s+(?:start|end): )"([^"]+)"', re.MULTILINE)
+IMAGE = re.compile(r"^docker_image:.*$", re.MULTILINE)
+
+
+def shift_dates(text: str, start: datetime) -> str:
+    """Move every quoted start and end so that the earliest start becomes `start`; lengths and gaps stay."""
+    starts = [datetime.fromisoformat(date) for key, date in DATE.findall(text) if "start" in key]
+    dates = sum(key in phase for phase in yaml.safe_load(text)["phases"] for key in ("start", "end"))
+    if len(DATE.findall(text)) != dates or not starts:
+        raise BundleError(
+            'competition.yaml: expected every date on a line of its own, as start: "2026-03-01 12:00:00"; '
+            f"found {len(DATE.findall(text))} of {dates} so. Write them like this, or leave --start out."
+        )
+    shift = start - min(starts)
+    return DATE.sub(lambda found: f'{found[1]}"{datetime.fromisoformat(found[2]) + shift}"', text)
+
+
+def set_image(text: str, image: str) -> str:
+    """Make `docker_image` name another image."""
+    line = f'docker_image: "{image}"'
+    edited = IMAGE.sub(lambda _: line, text, count=1) if IMAGE.search(text) else f"{text.rstrip()}\n{line}\n"
+    _hold(edited, {**yaml.safe_load(text), "docker_image": image}, "docker_image")
+    return edited
+
+
+def point_to_zips(text: str, zipped: dict[str, str]) -> str:
+    """Make solutions and phases name the zips (values) that stand in for their folders (keys)."""
+    expected = yaml.safe_load(text)
+    for entry in [*(expected.get("solutions") or []), *expected["phases"]]:
+        for key in ("path", "starting_kit", "public_data"):
+            entry.update({key: zipped[entry[key]]} if entry.get(key) in zipped else {})
+    for folder, archive in zipped.items():
+        value = rf"(\b(?:path|starting_kit|public_data):\s*)(['\"]?){re.escape(folder)}\2(?=[\s,}}]|$)"
+        text = re.sub(value, lambda found, archive=archive: f"{found[1]}{archive}", text)  # type: ignore[misc]
+    _hold(text, expected, ", ".join(zipped))
+    return text
+
+
+def _hold(edited: str, expected: dict[str, Any], what: str) -> None:
+    try:
+        found = yaml.safe_load(edited)
+    except yaml.YAMLError:
+        found = None
+    if found != expected:
+        raise BundleError(f"competition.yaml: cannot replace {what} in it. Write each on one line, as `key: value`.")

@@ -1,0 +1,41 @@
+"""The seal key of a bundle: made at random once, kept in build/, packed into both programs and nowhere else."""
+
+import re
+import secrets
+from pathlib import Path
+
+from bundle_tools.errors import BundleError
+
+PROGRAMS = ("ingestion_program", "scoring_program")
+NAME = "seal.key"
+BYTES = 32
+KEY = re.compile(rf"[0-9a-f]{{{2 * BYTES}}}\n")
+
+
+def key_entries(root: Path, *, fresh: bool) -> list[tuple[str, bytes]]:
+    """Give the key file of both programs.
+
+    It is kept from build to build: a program that is replaced in a running competition still fits the other one.
+
+    Parameters
+    ----------
+    fresh
+        Replace the kept key.
+
+    Raises
+    ------
+    BundleError
+        When the kept file holds no key.
+    """
+    if not all((root / program).is_dir() for program in PROGRAMS):
+        return []
+    path = root / "build" / NAME
+    if fresh or not path.exists():
+        path.parent.mkdir(exist_ok=True)
+        path.unlink(missing_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_hex(BYTES) + "\n", encoding="ascii")
+    text = path.read_text(encoding="ascii", errors="replace")
+    if not KEY.fullmatch(text):
+        raise BundleError(f"{path}: expected {2 * BYTES} hexadecimal digits, found something else. Use --new-key.")
+    return [(f"{program}/{NAME}", text.encode("ascii")) for program in PROGRAMS]
