@@ -7,17 +7,17 @@ import csv
 import hashlib
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-import av
 import yaml
-from av.error import FFmpegError
 
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
-from bundle_tools.check.findings import FAILS_LATER, Finding, shown
+from bundle_tools.check.findings import FAILS_LATER, LONGEST_SHOWN, Finding, shown
+from bundle_tools.check.video import UnreadableVideo, Video, count_frames, describe
 
 CLIP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 CLIPS_HEADER = ["clip_id", "file", "sha256"]
@@ -82,6 +82,7 @@ def _check_clips(folder: str, data: Dataset, settings: dict[str, Any], ids: list
         what = f"Expected the header {','.join(CLIPS_HEADER)}; found {shown(','.join(rows[0]) if rows else '')}."
         yield Finding("clips-header", "error", where, what, FAILS_LATER, "Correct the header.")
         return
+    videos: dict[str, Video] = {}
     for line, row in enumerate(rows[1:], start=2):
         place = f"{where}:{line}"
         if len(row) != len(CLIPS_HEADER) or not CLIP_ID.fullmatch(row[0]):
@@ -100,7 +101,8 @@ def _check_clips(folder: str, data: Dataset, settings: dict[str, Any], ids: list
         if hashlib.sha256(content).hexdigest() != digest.lower():
             what = f"{clip}: {file} has another SHA-256 than the list says."
             yield Finding("clip-hash", "error", place, what, "Ingestion stops.", "Write the list again.")
-        yield from _check_video(place, clip, content)
+        yield from _check_video(place, clip, content, videos)
+    yield from _check_alike(where, videos)
     listed = {row[1] for row in rows[1:] if len(row) == len(CLIPS_HEADER)}
     extra = sorted(other for other in names if other.startswith("clips/") and other not in listed)
     if extra:
@@ -110,22 +112,46 @@ def _check_clips(folder: str, data: Dataset, settings: dict[str, Any], ids: list
         yield Finding("clips-none", "error", where, "The list holds no clip.", FAILS_LATER, "Add clips.")
 
 
-def _check_video(where: str, clip: str, content: bytes) -> Iterator[Finding]:
+def _check_video(where: str, clip: str, content: bytes, videos: dict[str, Video]) -> Iterator[Finding]:
     try:
-        with av.open(io.BytesIO(content), "r") as container:
-            stream = container.streams.video[0]
-            claimed = stream.frames
-            packets = sum(packet.size > 0 for packet in container.demux(stream))
-            container.seek(0)
-            next(container.decode(video=0))
-    except (FFmpegError, IndexError, StopIteration, ValueError) as error:
-        what = f"{clip}: cannot be decoded: {type(error).__name__}: {error}."
+        video = videos[clip] = describe(content)
+        decoded = count_frames(content)
+    except UnreadableVideo as error:
+        what = f"{clip}: cannot be decoded: {error}."
         yield Finding("clip-unreadable", "error", where, what, FAILS_LATER, "Encode it again as H.264 in MP4.")
         return
-    if claimed and claimed != packets:
-        what = f"{clip}: claims {claimed} frames and holds {packets}."
+    claimed = video.claimed_frames or video.packets
+    if not claimed == video.packets == decoded:
+        what = f"{clip}: claims {claimed} frames, holds {video.packets}, and {decoded} can be decoded."
         effect = "Frames asked for by their time may be missing."
         yield Finding("clip-frames", "error", where, what, effect, "Encode it again.")
+
+
+def _check_alike(where: str, videos: dict[str, Video]) -> Iterator[Finding]:
+    """Find clips that differ in form from the others, and tags that tell about their content."""
+    for form, values in (
+        ("frame size", {clip: f"{video.width} x {video.height}" for clip, video in videos.items()}),
+        ("frame rate", {clip: f"{video.fps:g}" for clip, video in videos.items()}),
+        ("codec", {clip: video.codec for clip, video in videos.items()}),
+    ):
+        counts = Counter(values.values())
+        if len(counts) > 1:
+            (usual, _), (odd, count), *_ = counts.most_common()
+            example = next(clip for clip, value in values.items() if value == odd)
+            what = f"{form}: {usual} for most clips, {odd} for {count}, such as {example}; {len(counts)} kinds in all."
+            effect = "Models must cope with all of them."
+            yield Finding("clips-mixed", "note", where, what, effect, "Encode all clips alike, unless it is meant.")
+    silent = sorted(clip for clip, video in videos.items() if not video.sound)
+    if silent and len(silent) < len(videos):
+        what = f"{len(silent)} clips without sound among {len(videos)}, such as {silent[0]}."
+        yield Finding("clips-sound", "note", where, what, "Models get no sound for them.", "Is the sound lost?")
+    tagged = {clip: video.tags for clip, video in videos.items() if video.tags}
+    if tagged:
+        clip, tags = next(iter(tagged.items()))
+        what = f"{len(tagged)} clips carry tags, such as {clip}: {', '.join(tags)[:LONGEST_SHOWN]}."
+        effect = "Tags may name a person, a source or a label; models see pixels and sound only."
+        fix = "Remove them: ffmpeg -i IN -map_metadata -1 -c copy OUT."
+        yield Finding("clip-tags", "warning", where, what, effect, fix)
 
 
 def _check_labels(folder: str, data: Dataset, settings: dict[str, Any], ids: list[str]) -> Iterator[Finding]:

@@ -1,0 +1,116 @@
+"""What a video file says of itself, and whether all of it can be decoded."""
+
+import io
+from dataclasses import dataclass
+
+import av
+from av.error import FFmpegError
+
+# What muxers and cameras write of themselves; anything else in a container was put there about the clip.
+TECHNICAL_TAGS = frozenset(
+    {
+        *("major_brand", "minor_version", "compatible_brands", "encoder", "creation_time", "language", "handler_name"),
+        *("vendor_id", "duration", "timecode", "rotate", "bps", "number_of_frames", "number_of_bytes"),
+    }
+)
+
+
+class UnreadableVideo(Exception):
+    """A file that cannot be decoded to its end."""
+
+
+@dataclass(frozen=True)
+class Video:
+    """A video file as its container describes it; nothing of it is decoded."""
+
+    file_bytes: int
+    """Size of the file."""
+    duration_s: float
+    """Length, seconds; 0 where the container does not say."""
+    claimed_frames: int
+    """Frames that the container promises; 0 where it does not say."""
+    packets: int
+    """Coded frames that are there."""
+    fps: float
+    """Frames a second on average; 0 where the container does not say."""
+    width: int
+    """Width in pixels."""
+    height: int
+    """Height in pixels."""
+    codec: str
+    """Name of the video's codec."""
+    video_bytes: int
+    """Bytes of all coded frames."""
+    sound_bytes: int
+    """Bytes of all coded sound; 0 without sound."""
+    sound: bool
+    """Whether there is a sound track."""
+    created: str
+    """The container's creation time; empty where it has none."""
+    tags: tuple[str, ...]
+    """Names of tags that are not technical, such as title or comment."""
+
+
+def describe(content: bytes) -> Video:
+    """Read a file's packets without decoding them.
+
+    Raises
+    ------
+    UnreadableVideo
+        When the file is no video, or breaks off.
+    """
+    try:
+        with av.open(io.BytesIO(content), "r", metadata_errors="replace") as container:
+            stream = container.streams.video[0]
+            sizes = {"video": 0, "audio": 0}
+            packets = 0
+            for packet in container.demux():
+                kind = packet.stream.type
+                if kind in sizes and packet.size:
+                    sizes[kind] += packet.size
+                    packets += packet.stream.index == stream.index
+            tags = dict(container.metadata)
+            for other in container.streams:
+                tags |= other.metadata
+            return Video(
+                file_bytes=len(content),
+                duration_s=(container.duration or 0) / av.time_base,
+                claimed_frames=stream.frames,
+                packets=packets,
+                fps=float(stream.average_rate or 0),
+                width=stream.codec_context.width,
+                height=stream.codec_context.height,
+                codec=stream.codec_context.name,
+                video_bytes=sizes["video"],
+                sound_bytes=sizes["audio"],
+                sound=bool(container.streams.audio),
+                created=str(container.metadata.get("creation_time", "")),
+                tags=tuple(sorted(name for name in tags if not _technical(name))),
+            )
+    except (FFmpegError, IndexError, ValueError) as error:
+        raise UnreadableVideo(f"{type(error).__name__}: {error}") from error
+
+
+def count_frames(content: bytes) -> int:
+    """Decode every frame.
+
+    Raises
+    ------
+    UnreadableVideo
+        When the decoder stops; says at which frame, counted from 0.
+    """
+    frames = 0
+    try:
+        with av.open(io.BytesIO(content), "r", metadata_errors="replace") as container:
+            stream = container.streams.video[0]
+            stream.thread_type = "AUTO"
+            for _ in container.decode(stream):
+                frames += 1
+    except (FFmpegError, IndexError, ValueError) as error:
+        raise UnreadableVideo(f"frame {frames}: {type(error).__name__}: {error}") from error
+    return frames
+
+
+def _technical(tag: str) -> bool:
+    name = tag.lower()
+    return name in TECHNICAL_TAGS or name.startswith(("_statistics", "com.android", "com.apple.quicktime.software"))
