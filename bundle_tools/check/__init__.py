@@ -7,6 +7,8 @@ its columns.
 
 import csv
 import tempfile
+import zipfile
+from datetime import datetime
 from pathlib import Path
 
 from bundle_tools.archive import UNREADABLE, extract
@@ -14,37 +16,52 @@ from bundle_tools.check.archive import check_folder, check_zip
 from bundle_tools.check.data import check_data
 from bundle_tools.check.document import Draft, read
 from bundle_tools.check.findings import FAILS_LATER, ORDER, Finding
+from bundle_tools.check.giveaways import check_giveaways
+from bundle_tools.check.identities import check_identities
+from bundle_tools.check.images import check_image
 from bundle_tools.check.leaderboard import check_leaderboards
 from bundle_tools.check.leaks import check_leaks
+from bundle_tools.check.openness import check_openness
+from bundle_tools.check.pages import check_pages
 from bundle_tools.check.phases import check_phases
+from bundle_tools.check.programs import check_programs
 from bundle_tools.check.registry import check_registry
+from bundle_tools.check.sizes import check_names, check_quota, sizes_of_folder, uses_of
+from bundle_tools.check.sources import check_sources
 from bundle_tools.check.tasks import check_solutions, check_tasks
 from bundle_tools.check.top import check_top
+from bundle_tools.check.version1 import check_version1, is_version1
 from bundle_tools.errors import BundleError
 
 RULES = (
     check_top,
+    check_pages,
+    check_image,
     check_tasks,
+    check_programs,
+    check_sources,
     check_solutions,
     check_phases,
     check_leaderboards,
+    check_openness,
+    check_names,
     check_registry,
     check_data,
     check_leaks,
-)
-DATASET_KEYS = (
-    *("ingestion_program", "scoring_program", "input_data", "reference_data"),
-    *("path", "starting_kit", "public_data"),
+    check_identities,
+    check_giveaways,
 )
 
 
-def check(path: Path) -> list[Finding]:
+def check(path: Path, now: datetime | None = None) -> list[Finding]:
     """Check a bundle.
 
     Parameters
     ----------
     path
         The folder that holds `competition.yaml`, or the zip that would be uploaded.
+    now
+        What dates are held against, UTC without a zone; default: the present.
 
     Returns
     -------
@@ -52,7 +69,7 @@ def check(path: Path) -> list[Finding]:
         All of them: errors first, then warnings, then notes; empty for a perfect bundle.
     """
     if path.is_dir():
-        return _sorted(_check_root(path, folder=True))
+        return _sorted(_check_root(path.resolve(), now))
     findings = check_zip(path)
     if not any(finding.severity == "error" for finding in findings):
         with tempfile.TemporaryDirectory(prefix="bundle-check-") as folder:
@@ -61,36 +78,42 @@ def check(path: Path) -> list[Finding]:
             except BundleError as error:
                 effect, fix = "Codabench refuses the bundle.", "Zip again."
                 return [Finding("zip-damaged", "error", path.name, str(error), effect, fix)]
-            findings += _check_root(Path(folder).resolve(), folder=False)
+            findings += _check_root(Path(folder).resolve(), now, path)
     return _sorted(findings)
 
 
-def _check_root(root: Path, *, folder: bool) -> list[Finding]:
-    draft, findings = read(root, folder=folder)
+def _check_root(root: Path, now: datetime | None, archive: Path | None = None) -> list[Finding]:
+    draft, findings = read(root, folder=archive is None, now=now)
     if draft is None:
         return findings
+    if is_version1(draft):
+        return findings + list(check_version1(draft))
     for rule in RULES:
         try:
             findings += rule(draft)
         except (*UNREADABLE, csv.Error) as error:
             what = f"A file cannot be read: {error}."
             findings.append(Finding("file-unreadable", "error", rule.__name__, what, FAILS_LATER, "Write it again."))
-    if folder:
+    if archive is None:
         findings += check_folder(root, _packed(draft))
+        findings += check_quota(draft, sizes_of_folder(draft), root)
+    else:
+        with zipfile.ZipFile(archive) as opened:
+            sizes = {member.filename: member.compress_size for member in opened.infolist()}
+        findings += check_quota(draft, sizes, archive, archive.stat().st_size)
     return findings
 
 
 def _packed(draft: Draft) -> list[Path]:
-    values = [
-        entry[key]
-        for section in ("tasks", "solutions", "phases")
-        for _, entry in draft.entries(section)
-        for key in DATASET_KEYS
-        if isinstance(entry.get(key), str) and entry[key].endswith("/")
-    ]
-    folders = [draft.root / value for value in sorted(set(values)) if not value.startswith("/") and ".." not in value]
+    values = {value for _, value in uses_of(draft) if value.endswith("/")}
+    folders = [draft.root / value for value in sorted(values) if not value.startswith("/") and ".." not in value]
     return [folder for folder in folders if folder.is_dir() and folder.resolve() != draft.root]
 
 
 def _sorted(findings: list[Finding]) -> list[Finding]:
-    return sorted(dict.fromkeys(findings), key=lambda finding: (ORDER[finding.severity], finding.where, finding.code))
+    def order(finding: Finding) -> tuple[int, str, int, str]:
+        file, _, line = finding.where.rpartition(":")
+        place = (file, int(line)) if line.isdecimal() else (finding.where, 0)
+        return (ORDER[finding.severity], *place, finding.code)
+
+    return sorted(dict.fromkeys(findings), key=order)

@@ -2,18 +2,25 @@
 
 import stat
 import zipfile
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from bundle_tools.archive import UNREADABLE
-from bundle_tools.check.findings import FAILS_LATER, REFUSED, Finding
+from bundle_tools.check.bounds import LARGEST_BYTES
+from bundle_tools.check.document import FILE, too_large
+from bundle_tools.check.findings import REFUSED, Finding, shown
 
-# Codabench keeps the bundle and a copy of every dataset made from it; both count.
-QUOTA_BYTES = 15_000_000_000
 # Deflate packs at most about 1000 : 1; real data never come near.
 BOMB_RATIO = 200
 BOMB_BYTES = 1_000_000_000
+BOMB_MEMBER_BYTES = 100_000_000
+MOST_MEMBERS = 200_000
+# Linux keeps no longer name of one file or folder, counted in bytes of UTF-8.
+LONGEST_NAME = 255
+LARGE_BYTES = 1_000_000_000
 JUNK = frozenset({"__MACOSX", ".DS_Store", "__pycache__", "Thumbs.db", ".git", ".ipynb_checkpoints"})
+UTF8_FLAG = 0x800
 
 
 def check_zip(path: Path) -> list[Finding]:
@@ -26,32 +33,17 @@ def check_zip(path: Path) -> list[Finding]:
         return [
             Finding("zip-unreadable", "error", where, f"Expected a zip file; found: {error}.", REFUSED, "Zip again.")
         ]
-    packed, unpacked = path.stat().st_size, sum(member.file_size for member in members)
-    if unpacked > BOMB_BYTES and unpacked > BOMB_RATIO * packed:
-        what = f"{packed} bytes claim to unpack to {unpacked}."
-        return [
-            Finding("zip-bomb", "error", where, what, "The unpacker would fill its disk.", "Look at what it holds.")
-        ]
-    findings = []
+    packed = path.stat().st_size
+    bomb = list(_check_bomb(where, packed, members))
+    if bomb:
+        return bomb
     names = [member.orig_filename for member in members]
-    for member in members:
-        if _unsafe(member.orig_filename):
-            what = f"The name {member.orig_filename!r} is absolute, holds '..' or a backslash."
-            findings.append(
-                Finding("zip-name", "error", where, what, "The file lands elsewhere.", "Use plain relative names.")
-            )
-        if member.flag_bits & 1:
-            what = f"{member.filename!r} is encrypted."
-            findings.append(Finding("zip-encrypted", "error", where, what, REFUSED, "Zip without a password."))
-        if stat.S_ISLNK(member.external_attr >> 16):
-            what = f"{member.filename!r} is a link."
-            fix = "Put the file itself there."
-            findings.append(Finding("zip-link", "error", where, what, "It becomes a small text file.", fix))
-    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-    if twice:
-        what = f"Names that stand there twice: {', '.join(twice[:3])}."
-        findings.append(Finding("zip-twice", "error", where, what, "The last one wins.", "Zip again."))
-    return [*findings, *check_junk(names, where, "warning"), *check_size(packed, where)]
+    return [
+        *_check_members(where, members),
+        *_check_names(where, names),
+        *check_junk(names, where, "warning"),
+        *check_large(packed, where),
+    ]
 
 
 def check_folder(root: Path, entries: Iterable[Path]) -> list[Finding]:
@@ -73,12 +65,74 @@ def check_junk(names: list[str], where: str, severity: str) -> list[Finding]:
     return [Finding("junk", "warning" if severity == "warning" else "note", where, what, effect, fix)]
 
 
-def check_size(packed: int, where: str) -> list[Finding]:
-    """Hold twice the size of the zip against the quota of one user."""
-    if 2 * packed <= QUOTA_BYTES:
+def check_large(packed: int, where: str) -> list[Finding]:
+    """Warn of a zip that is slow to upload and to unpack."""
+    if packed <= LARGE_BYTES:
         return []
-    what = f"The zip has {packed} bytes; with the datasets made from it, that is over the quota of {QUOTA_BYTES}."
-    return [Finding("zip-quota", "error", where, what, FAILS_LATER, "Upload large data separately and name their key.")]
+    what = f"The zip has {packed / 1e9:.1f} GB."
+    effect = "Unpacking may stall, and workers stumble over large files."
+    return [Finding("zip-large", "warning", where, what, effect, "Upload large data separately and name their key.")]
+
+
+def _check_bomb(where: str, packed: int, members: list[zipfile.ZipInfo]) -> Iterator[Finding]:
+    unpacked = sum(member.file_size for member in members)
+    effect, fix = "The unpacker would fill its disk.", "Look at what it holds."
+    if unpacked > BOMB_BYTES and unpacked > BOMB_RATIO * packed:
+        yield Finding("zip-bomb", "error", where, f"{packed} bytes claim to unpack to {unpacked}.", effect, fix)
+    for member in members:
+        if member.file_size > BOMB_MEMBER_BYTES and member.file_size > BOMB_RATIO * max(member.compress_size, 1):
+            what = f"{shown(member.filename)}: {member.compress_size} bytes claim to unpack to {member.file_size}."
+            yield Finding("zip-bomb", "error", where, what, effect, fix)
+        if member.filename == FILE and member.file_size > LARGEST_BYTES:
+            yield too_large(member.file_size)
+    if len(members) > MOST_MEMBERS:
+        what = f"Expected at most {MOST_MEMBERS} files; found {len(members)}."
+        effect = "The unpacker would be busy for hours and give up."
+        yield Finding("zip-crowded", "error", where, what, effect, "Put the small files into one zip.")
+
+
+def _check_members(where: str, members: list[zipfile.ZipInfo]) -> Iterator[Finding]:
+    for member in members:
+        name = member.orig_filename
+        if _unsafe(name):
+            what = f"The name {shown(name)} is absolute, holds '..', a colon or a backslash."
+            yield Finding("zip-name", "error", where, what, "The file lands elsewhere.", "Use plain relative names.")
+        if any(len(part.encode("utf-8", "replace")) > LONGEST_NAME for part in PurePosixPath(name).parts):
+            what = f"The name {shown(name)} has more than {LONGEST_NAME} bytes."
+            yield Finding("zip-long", "error", where, what, "The unpacker cannot write the file.", "Shorten it.")
+        if any(not letter.isprintable() for letter in name):
+            what = f"The name {shown(name)} holds characters that cannot be shown."
+            yield Finding("zip-letters", "warning", where, what, "Nobody can name the file.", "Rename it.")
+        elif not name.isascii() and not member.flag_bits & UTF8_FLAG:
+            what = f"The name {shown(name)} is not marked as UTF-8."
+            effect = "The file arrives under another name."
+            yield Finding("zip-letters", "warning", where, what, effect, "Use plain letters, or another zip program.")
+        if member.flag_bits & 1:
+            what = f"{shown(member.filename)} is encrypted."
+            yield Finding("zip-encrypted", "error", where, what, REFUSED, "Zip without a password.")
+        if stat.S_ISLNK(member.external_attr >> 16):
+            what = f"{shown(member.filename)} is a link."
+            fix = "Put the file itself there."
+            yield Finding("zip-link", "error", where, what, "It becomes a small text file.", fix)
+
+
+def _check_names(where: str, names: list[str]) -> Iterator[Finding]:
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    if twice:
+        what = f"Names that stand there twice: {', '.join(map(shown, twice[:3]))}."
+        yield Finding("zip-twice", "error", where, what, "The last one wins.", "Zip again.")
+    alike = [name for name, count in Counter(name.casefold() for name in set(names)).items() if count > 1]
+    if alike:
+        pair = sorted(name for name in set(names) if name.casefold() == min(alike))
+        what = f"Names that differ in capitals only: {', '.join(map(shown, pair[:2]))}."
+        effect = "On the server both stand; on many participants' computers one overwrites the other."
+        yield Finding("zip-case", "warning", where, what, effect, "Rename one.")
+    files = {name for name in names if not name.endswith("/")}
+    parents = {str(parent) for name in names for parent in PurePosixPath(name).parents}
+    clash = sorted(files & parents)
+    if clash:
+        what = f"{shown(clash[0])} is a file and also a folder."
+        yield Finding("zip-clash", "error", where, what, "The unpacker stops there.", "Delete one.")
 
 
 def _unsafe(name: str) -> bool:

@@ -1,17 +1,18 @@
 """`competition.yaml` with the line of every value: what the rules look at."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from bundle_tools.check import clock
+from bundle_tools.check.bounds import LARGEST_BYTES, NOT_YAML, YamlBombError, check_bounds
 from bundle_tools.check.findings import CRASHES, REFUSED, Finding
 
 FILE = "competition.yaml"
-# A competition.yaml has a few kilobytes; a giant one would only stop this program.
-LARGEST_BYTES = 2_000_000
 
 Key = str | int
 Path_ = tuple[Key, ...]
@@ -29,6 +30,8 @@ class Draft:
     """Keys and list positions down to a value -> line, from 1."""
     folder: bool
     """Whether the bundle was given as a folder, not as a zip."""
+    now: datetime = field(default_factory=clock.utc_now)
+    """The present, UTC without a zone: what dates are held against."""
 
     def at(self, *path: Key) -> str:
         """Give the file and line of a value, or of the nearest value around it."""
@@ -44,7 +47,7 @@ class Draft:
         return [(position, entry) for position, entry in enumerate(value) if isinstance(entry, dict)]
 
 
-def read(root: Path, *, folder: bool) -> tuple[Draft | None, list[Finding]]:
+def read(root: Path, *, folder: bool, now: datetime | None = None) -> tuple[Draft | None, list[Finding]]:
     """Read `competition.yaml`; where it cannot be used at all, say why and give no draft."""
     path = root / FILE
     if not path.is_file():
@@ -53,26 +56,38 @@ def read(root: Path, *, folder: bool) -> tuple[Draft | None, list[Finding]]:
         what = f"Expected {FILE} at the root, with exactly this name; {found}."
         return None, [_fatal("yaml-missing", what, "Rename or move it; zip the files, not their folder.")]
     if path.stat().st_size > LARGEST_BYTES:
-        what = f"Expected at most {LARGEST_BYTES} bytes; found {path.stat().st_size}."
-        return None, [_fatal("yaml-size", what, "Keep texts in pages.")]
+        return None, [too_large(path.stat().st_size)]
+    lines: dict[Path_, int] = {}
+    findings: list[Finding] = []
     try:
-        text = path.read_bytes().decode("utf-8-sig")
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        content = yaml.safe_load(text)
+        loader = yaml.SafeLoader(path.read_bytes().decode("utf-8-sig"))
+        node = loader.get_single_node()
+        content = None
+        if node is not None:
+            check_bounds(node)
+            # Walked first: building the values writes merged keys into the nodes.
+            findings += _walk(node, (), lines, set())
+            content = loader.construct_document(node)
     except UnicodeDecodeError as error:
         return None, [_fatal("yaml-encoding", f"Expected UTF-8; found {error.reason}.", "Save it as UTF-8.")]
     except yaml.MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
         what = f"Expected plain YAML; found: {error.problem}."
         return None, [_fatal("yaml-syntax", what, "Correct this line; no tabs, no tags.", line)]
-    except (yaml.YAMLError, ValueError, RecursionError, TypeError) as error:
+    except YamlBombError as error:
+        return None, [_fatal("yaml-bomb", f"{str(error).capitalize()}.", "Write it out, without aliases.")]
+    except NOT_YAML as error:
         return None, [_fatal("yaml-syntax", f"Expected plain YAML; found: {type(error).__name__}.", "Simplify it.")]
     if not isinstance(content, dict):
         what = f"Expected keys and values; found {type(content).__name__}."
         return None, [_fatal("yaml-mapping", what, "Start from the competition.yaml of this repository.")]
-    lines: dict[Path_, int] = {}
-    findings = list(_walk(node, (), lines, set())) if node else []
-    return Draft(root, content, lines, folder), findings
+    return Draft(root, content, lines, folder, now or clock.utc_now()), findings
+
+
+def too_large(size: int) -> Finding:
+    """Refuse a `competition.yaml` of this many bytes."""
+    what = f"Expected at most {LARGEST_BYTES} bytes; found {size}."
+    return _fatal("yaml-size", what, "Keep texts in pages.")
 
 
 def _walk(node: yaml.Node, path: Path_, lines: dict[Path_, int], seen: set[int]) -> Iterator[Finding]:
@@ -103,5 +118,10 @@ def _walk(node: yaml.Node, path: Path_, lines: dict[Path_, int], seen: set[int])
 
 
 def _fatal(code: str, what: str, fix: str, line: str = "") -> Finding:
-    effect = CRASHES if code == "yaml-mapping" else REFUSED
+    effects = {
+        "yaml-mapping": CRASHES,
+        "yaml-size": "The unpacker would be busy for minutes and may give up.",
+        "yaml-bomb": "The unpacker would run out of memory or time.",
+    }
+    effect = effects.get(code, REFUSED)
     return Finding(code, "error", FILE + line, what, effect, fix)

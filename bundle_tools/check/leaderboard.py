@@ -4,13 +4,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from bundle_tools.check.document import Draft, Key
-from bundle_tools.check.fields import Field, check_fields
-from bundle_tools.check.findings import FAILS_LATER, IGNORED, REFUSED, Finding, shown
+from bundle_tools.check.fields import Field, check_fields, is_on
+from bundle_tools.check.findings import CRASHES, IGNORED, REFUSED, Finding, shown
 from bundle_tools.check.tasks import check_list
 
 RULES = frozenset(
     {"Add", "Add_And_Delete", "Add_And_Delete_Multiple", "Force_Last", "Force_Latest_Multiple", "Force_Best"}
 )
+COMPUTATIONS = frozenset({"avg", "sum", "min", "max"})
+# Servers since spring 2026 know it; older ones refuse the bundle.
+NEWER = "avg_rank"
 BOARD = {
     "title": Field("text", required=True, longest=64),
     "key": Field("text", required=True, longest=36),
@@ -27,7 +30,7 @@ COLUMN = {
     "sorting": Field("text", choices=frozenset({"asc", "desc"})),
     "precision": Field("integer", maximum=10),
     "hidden": Field("bool"),
-    "computation": Field("text", choices=frozenset({"avg", "sum", "min", "max"}), null=True),
+    "computation": Field("text", choices=COMPUTATIONS | {NEWER}, null=True),
     "computation_indexes": Field("any", null=True),
 }
 
@@ -62,6 +65,13 @@ def _check_board(draft: Draft, path: tuple[Key, ...], board: dict[str, Any]) -> 
         what = "A leaderboard's index does nothing."
         yield Finding("board-index", "note", draft.at(*path, "index"), what, IGNORED, "Delete it.")
     columns = columns_of(draft)
+    entries = board.get("columns")
+    for rank, entry in enumerate(entries if isinstance(entries, list) else []):
+        if not isinstance(entry, dict):
+            what = f"columns: expected keys and values; found {shown(entry)}."
+            yield Finding(
+                "entry-type", "error", draft.at(*path, "columns", rank), what, CRASHES, "Write key and title."
+            )
     if not columns:
         yield Finding(
             "columns-none", "error", draft.at(*path), "It has no columns.", REFUSED, "Add one for each score."
@@ -84,14 +94,39 @@ def _check_board(draft: Draft, path: tuple[Key, ...], board: dict[str, Any]) -> 
         yield Finding(
             "board-primary", "error", draft.at(*path, "primary_index"), what, effect, "Start the indexes at 0."
         )
-    if all(column.get("hidden") is True for _, column in columns):
-        what = "Every column is hidden."
-        yield Finding("columns-hidden", "error", draft.at(*path, "columns"), what, FAILS_LATER, "Show one.")
+    yield from _check_hidden(draft, path, columns)
     for place, column in columns:
         if "sorting" not in column:
             what = f"The column {shown(column.get('key'))} has no sorting."
             effect = "Codabench takes desc: higher is better."
             yield Finding("column-sorting", "warning", draft.at(*place), what, effect, "Say asc or desc.")
+
+
+def _check_hidden(
+    draft: Draft, path: tuple[Key, ...], columns: list[tuple[tuple[Key, ...], dict[str, Any]]]
+) -> Iterator[Finding]:
+    hidden = [(place, column) for place, column in columns if is_on(column.get("hidden"))]
+    if not hidden:
+        return
+    if len(hidden) == len(columns):
+        what = "Every column is hidden."
+        effect = "The leaderboard's page ends in an error."
+        yield Finding("columns-hidden", "error", draft.at(*path, "columns"), what, effect, "Show one.")
+    indexes = [column["index"] for _, column in columns if isinstance(column.get("index"), int)]
+    for place, column in hidden:
+        if indexes and column.get("index") == min(indexes):
+            what = f"The hidden column {shown(column.get('key'))} has the lowest index."
+            effect = "Participants see its score in their list of submissions anyway."
+            where = draft.at(*place, "hidden")
+            yield Finding(
+                "column-first-hidden", "warning", where, what, effect, "Give another column the lowest index."
+            )
+    for position, phase in draft.entries("phases"):
+        if not is_on(phase.get("hide_score_output")) and not is_on(phase.get("hide_output")):
+            what = f"The phase leaves the scoring output open, and {len(hidden)} columns are hidden."
+            effect = "Participants read the hidden scores in scores.json."
+            where = draft.at("phases", position)
+            yield Finding("columns-revealed", "warning", where, what, effect, "Write hide_score_output: true.")
 
 
 def _check_computation(
@@ -104,9 +139,14 @@ def _check_computation(
         if "computation_indexes" in column:
             what = "computation_indexes without computation."
             yield Finding("column-computation", "error", where, what, REFUSED, "Add computation, or delete it.")
-    elif not isinstance(chosen, list) or not chosen:
+    elif not isinstance(chosen, list) or not chosen or any(type(index) is not int for index in chosen):
         what = f"computation_indexes: expected a list of other columns' indexes; found {shown(chosen)}."
         yield Finding("column-computation", "error", where, what, effect, "List them: [0, 1].")
     elif column.get("index") in chosen or any(index not in indexes for index in chosen):
         what = "computation_indexes: expected indexes of other columns."
         yield Finding("column-computation", "error", where, what, REFUSED, "Correct the list.")
+    if column.get("computation") == NEWER:
+        what = f"computation: {NEWER} is known to newer servers only."
+        effect = "Servers of March 2026 and before refuse the bundle."
+        where = draft.at(*path, "computation")
+        yield Finding("column-newer", "warning", where, what, effect, "Ask which release the server runs.")

@@ -1,16 +1,15 @@
-"""Rules about phases: dates, order, limits, and what their participants may open."""
+"""Rules about phases: order, limits and tasks."""
 
-import re
 from collections.abc import Iterator
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 
-from dateutil import parser as dates
-
 from bundle_tools.check.dataset import check_path
+from bundle_tools.check.dates import check_time, moment
 from bundle_tools.check.document import Draft, Key
-from bundle_tools.check.fields import Field, check_fields
+from bundle_tools.check.fields import Field, check_fields, is_on
 from bundle_tools.check.findings import CRASHES, REFUSED, Finding, shown
+from bundle_tools.check.leaderboard import columns_of
 from bundle_tools.check.tasks import check_list, check_references
 
 BOOL = Field("bool")
@@ -32,8 +31,6 @@ PHASE = {
     "starting_kit": Field("path"),
 }
 DEFAULT_QUEUE_CAP_S = 600
-SAFE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?")
-SAFE_FORM = 'Write it in quotes, in UTC: "2026-03-01 12:00:00".'
 
 
 def check_phases(draft: Draft) -> Iterator[Finding]:
@@ -46,6 +43,7 @@ def check_phases(draft: Draft) -> Iterator[Finding]:
         yield from check_fields(draft, path, phase, PHASE)
         yield from check_references(draft, (*path, "tasks"), phase.get("tasks"), known)
         yield from _check_limits(draft, path, phase)
+        yield from _check_many(draft, path, phase.get("tasks"))
         for key in ("public_data", "starting_kit"):
             if key in phase:
                 yield from check_path(draft, (*path, key), phase[key])
@@ -72,6 +70,17 @@ def _check_limits(draft: Draft, path: tuple[Key, ...], phase: dict[str, Any]) ->
         yield Finding("phase-limit-cap", "warning", where, what, effect, "Lower it, or name a queue.")
 
 
+def _check_many(draft: Draft, path: tuple[Key, ...], tasks: object) -> Iterator[Finding]:
+    if not isinstance(tasks, list) or len({str(index) for index in tasks}) < 2:
+        return
+    what = f"The phase has {len(tasks)} tasks."
+    effect = "The board repeats its columns for each task, ranks oddly and migrates nothing to the next phase."
+    if any(column.get("computation") for _, column in columns_of(draft)):
+        effect = f"{effect} Computed columns stay n/a."
+    fix = "Use one task, and let its scoring program take the mean."
+    yield Finding("phase-tasks", "warning", draft.at(*path, "tasks"), what, effect, fix)
+
+
 def _check_order(draft: Draft, phases: list[tuple[int, dict[str, Any]]]) -> Iterator[Finding]:
     indexes = [phase.get("index", 0) for _, phase in phases]
     if any(isinstance(index, bool) or not isinstance(index, int) for index in indexes):
@@ -86,8 +95,8 @@ def _check_order(draft: Draft, phases: list[tuple[int, dict[str, Any]]]) -> Iter
     previous: datetime | None = None
     for rank, (position, phase) in enumerate(ordered):
         path: tuple[Key, ...] = ("phases", position)
-        start, start_findings = _moment(draft, (*path, "start"), phase.get("start"))
-        end, end_findings = _moment(draft, (*path, "end"), phase.get("end"))
+        start, start_findings = moment(draft, (*path, "start"), phase.get("start"))
+        end, end_findings = moment(draft, (*path, "end"), phase.get("end"))
         yield from start_findings
         yield from end_findings
         last = rank == len(ordered) - 1
@@ -101,36 +110,9 @@ def _check_order(draft: Draft, phases: list[tuple[int, dict[str, Any]]]) -> Iter
         if start and previous and start <= previous:
             what = f"The phase starts ({start}) before or when the one before it ends ({previous})."
             yield Finding("phase-overlap", "error", draft.at(*path, "start"), what, REFUSED, "Start it later.")
+        yield from check_time(draft, path, start, end, first=rank == 0)
         previous = end or previous
-        if rank == 0 and str(phase.get("auto_migrate_to_this_phase", False)).lower() in {"true", "yes", "1", "on"}:
+        if rank == 0 and is_on(phase.get("auto_migrate_to_this_phase")):
             what = "The first phase has nothing to migrate from."
             where = draft.at(*path, "auto_migrate_to_this_phase")
             yield Finding("phase-migrate", "error", where, what, REFUSED, "Delete the key.")
-
-
-def _moment(draft: Draft, path: tuple[Key, ...], value: object) -> tuple[datetime | None, list[Finding]]:
-    where, key = draft.at(*path), path[-1]
-    if value is None or value == "":
-        return None, []
-    if isinstance(value, date):
-        what = f"{key}: found an unquoted date."
-        finding = Finding("date-unquoted", "warning", where, what, "Codabench drops its time of day.", SAFE_FORM)
-        return datetime(value.year, value.month, value.day), [finding]
-    if not isinstance(value, str):
-        what = f"{key}: expected a quoted date; found {shown(value)}."
-        return None, [Finding("date-type", "error", where, what, CRASHES, SAFE_FORM)]
-    try:
-        parsed = dates.parse(value)
-    except (ValueError, OverflowError):
-        what = f"{key}: expected a date; found {shown(value)}."
-        return None, [Finding("date-unreadable", "error", where, what, CRASHES, SAFE_FORM)]
-    moment = parsed.replace(tzinfo=None)
-    if parsed.tzinfo is not None:
-        what = f"{key}: {shown(value)} names a time zone."
-        effect = "Codabench drops it and takes the clock as UTC."
-        return moment, [Finding("date-zone", "warning", where, what, effect, SAFE_FORM)]
-    if not SAFE.fullmatch(value.strip()):
-        what = f"{key}: {shown(value)} can be read in more than one way."
-        effect = f"Codabench reads {moment}."
-        return moment, [Finding("date-form", "warning", where, what, effect, SAFE_FORM)]
-    return moment, []

@@ -1,18 +1,15 @@
-"""Rules about tasks, the programs they run, and the solutions that go with them."""
+"""Rules about tasks and the solutions that go with them."""
 
 import ast
-import re
-import shlex
 from collections.abc import Iterator
 from typing import Any
 
 from bundle_tools.check.dataset import Dataset, check_path, find, is_key
 from bundle_tools.check.document import Draft, Key
-from bundle_tools.check.fields import Field, check_fields
+from bundle_tools.check.fields import Field, check_fields, is_on
 from bundle_tools.check.findings import CRASHES, FAILS_LATER, IGNORED, REFUSED, Finding, shown
-from bundle_tools.emulator.command import parse_metadata
+from bundle_tools.check.programs import PROGRAMS
 
-PROGRAMS = ("ingestion_program", "scoring_program")
 DATA = ("input_data", "reference_data")
 TASK = {
     "index": Field("any", required=True),
@@ -30,8 +27,6 @@ SOLUTION = {
     "name": Field("text", longest=256),
     "description": Field("text", null=True, empty=True),
 }
-SHELL = re.compile(r"[|&;<>`*?]|\$\(|\$[A-Z]")
-SCRIPT = re.compile(r"(?:/app/program|\$program|\$ingestion_program)/(\S+\.py)")
 
 
 def check_tasks(draft: Draft) -> Iterator[Finding]:
@@ -54,11 +49,7 @@ def check_tasks(draft: Draft) -> Iterator[Finding]:
         for key in (*PROGRAMS, *DATA):
             if key in task:
                 yield from check_path(draft, (*path, key), task[key])
-        for key in PROGRAMS:
-            program = find(draft, task.get(key))
-            if program is not None:
-                yield from _check_program(draft, (*path, key), program)
-        if task.get("ingestion_only_during_scoring"):
+        if is_on(task.get("ingestion_only_during_scoring")):
             what = "ingestion_only_during_scoring is on."
             effect = "Ingestion, and with it the submission, could then read the reference data."
             where = draft.at(*path, "ingestion_only_during_scoring")
@@ -125,48 +116,6 @@ def _check_index(draft: Draft, path: tuple[Key, ...], index: object, seen: list[
         what = f"index: {shown(index)} stands there twice."
         yield Finding("task-index-twice", "error", where, what, REFUSED, "Number the tasks.")
     seen.append(index)
-
-
-def _check_program(draft: Draft, path: tuple[Key, ...], program: Dataset) -> Iterator[Finding]:
-    where = draft.at(*path)
-    names = program.names()
-    name = next((name for name in ("metadata.yaml", "metadata") if name in names), None)
-    silent = (
-        "The platform runs nothing and goes on to scoring."
-        if path[-1] == "ingestion_program"
-        else "No run gets scores."
-    )
-    if name is None:
-        below = [other for other in names if other.endswith(("/metadata.yaml", "/metadata")) or other == "metadata.yml"]
-        found = f"found {below[0]}" if below else "found none"
-        what = f"{path[-1]}: expected metadata.yaml at its root; {found}."
-        yield Finding("program-metadata", "error", where, what, silent, "Put metadata.yaml at the root.")
-        return
-    metadata = parse_metadata(name, program.text(name))
-    if metadata.command is None or not metadata.command.strip():
-        what = f"{path[-1]}: {metadata.problem or f'{name} has an empty command'}."
-        yield Finding("program-command", "error", where, what, silent, "Write command: as one text.")
-        return
-    command = metadata.command
-    if SHELL.search(command):
-        what = f"{path[-1]}: the command holds signs of a shell: {shown(command)}."
-        yield Finding("program-shell", "error", where, what, "They arrive as plain arguments.", "Write one command.")
-    if "$input_data" in command and path[-1] == "ingestion_program":
-        what = f"{path[-1]}: the command holds $input_data."
-        effect = "Codabench replaces $input in it: /app/input_data_data."
-        yield Finding("program-variable", "error", where, what, effect, "Write /app/input_data/.")
-    try:
-        shlex.split(command)
-    except ValueError as error:
-        what = f"{path[-1]}: the command cannot be split: {error}."
-        yield Finding("program-quotes", "error", where, what, silent, "Close the quotes.")
-    if "/app/ingestion_program" in command:
-        what = f"{path[-1]}: the command names /app/ingestion_program, which is never mounted."
-        yield Finding("program-mount", "error", where, what, FAILS_LATER, "Write /app/program.")
-    for script in SCRIPT.findall(command)[:1]:
-        if script not in names:
-            what = f"{path[-1]}: the command runs {script}, which is not there."
-            yield Finding("program-script", "error", where, what, FAILS_LATER, "Correct the command.")
 
 
 def _check_submission(draft: Draft, path: tuple[Key, ...], files: Dataset) -> Iterator[Finding]:

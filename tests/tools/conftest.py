@@ -1,8 +1,11 @@
 """A tiny bundle with programs of a few lines: the platform's rules can be tried without our own programs."""
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
+
+from bundle_tools.check import clock
 
 COMPETITION = """\
 version: 2
@@ -86,6 +89,14 @@ def write_files(folder: Path, files: dict[str, str | bytes]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return folder
+
+
+@pytest.fixture(autouse=True)
+def pinned_clock(monkeypatch: pytest.MonkeyPatch) -> datetime:
+    """Hold the checker's clock: `competition.yaml` has dates, and no test may fail by growing old."""
+    now = datetime(2026, 11, 1, 12)
+    monkeypatch.setattr(clock, "utc_now", lambda: now)
+    return now
 
 
 @pytest.fixture

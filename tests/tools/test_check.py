@@ -6,8 +6,10 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,11 @@ import yaml
 from PIL import Image
 
 from bundle_tools.archive import zip_folder
+from bundle_tools.check import archive as zips
 from bundle_tools.check import check
-from bundle_tools.check.archive import check_size
+from bundle_tools.check.archive import check_large
+from bundle_tools.check.document import read
+from bundle_tools.check.sizes import check_quota
 from bundle_tools.cli import main
 
 from .conftest import COMPETITION, write_files
@@ -150,6 +155,35 @@ TEXT_MUTATIONS = [
     ("yaml-syntax", "title: Tiny", "title: !!python/object/apply:os.getcwd []"),
     ("yaml-syntax", "title: Tiny", "\ttitle: Tiny"),
     ("yaml-syntax", "title: Tiny", "title: 'Tiny"),
+    ("yaml-bomb", "title: Tiny", "title: &a [*a]"),
+    ("yaml-bomb", "title: Tiny", "title: 1" + ":59" * 1000),
+    ("yaml-bomb", "title: Tiny", "title: " + "[" * 101 + "]" * 101),
+    ("yaml-syntax", "title: Tiny", "title: !!int ''"),
+    ("yaml-syntax", "title: Tiny", "title: !!bool maybe"),
+    ("yaml-syntax", "title: Tiny", "title: !!timestamp soon"),
+    ("yaml-syntax", "title: Tiny", "title: 2001-99-99"),
+    ("yaml-syntax", "title: Tiny", "title: \x00"),
+    ("image-tag", "example/tiny:1", "example/tiny"),
+    ("image-tag", "example/tiny:1", "example/tiny:latest"),
+    ("image-tag", "example/tiny:1", "registry.example.org:5000/tiny"),
+    ("phase-tasks", "tasks: [0]\n    execution", "tasks: [0, 1]\n    execution"),
+    ("columns-revealed", "precision: 0}", "precision: 0, hidden: true}"),
+    ("columns-revealed", "precision: 0}", "precision: 0, hidden: 'yes'}"),
+    ("column-first-hidden", "precision: 4}", "precision: 4, hidden: true}"),
+    ("entry-type", "- {index: 1, key: errors,", "- errors\n      - {index: 1, key: errors,"),
+    ("column-newer", "precision: 0", "computation: avg_rank, computation_indexes: [0]"),
+    ("column-computation", "precision: 0", "computation: avg, computation_indexes: 0"),
+    ("column-computation", "precision: 0", "computation: avg, computation_indexes: [true]"),
+    ("column-computation", "precision: 0", "computation: avg, computation_indexes: ['0']"),
+    ("task-ingestion-only", "    scoring_program:", "    ingestion_only_during_scoring: 'yes'\n    scoring_program:"),
+    ("phase-migrate", "execution_time_limit: 600", "auto_migrate_to_this_phase: 'true'"),
+    ("date-unreadable", '"2030-01-01 12:00:00"', '"' + "1" * 5000 + '"'),
+    ("date-past", '"2030-01-01 12:00:00"', '"2026-11-01 12:00:00"'),
+    ("date-past", '"2030-01-01 12:00:00"', '"2026-10-01"\n    end: "2026-11-01"'),
+    ("date-soon", '"2030-01-01 12:00:00"', '"2026-11-02 11:59:00"'),
+    ("date-short", '"2030-01-01 12:00:00"', '"2030-01-01 12:00:00"\n    end: "2030-01-02 11:59:00"'),
+    ("report-off", "enable_detailed_results: true\n", ""),
+    ("page-link", "execution_time_limit: 600", "description: See [the rules](rules.md)."),
     ("yaml-mapping", COMPETITION, "- version: 2\n"),
     ("yaml-mapping", COMPETITION, ""),
 ]
@@ -195,7 +229,7 @@ METADATA = "ingestion_program/metadata.yaml"
 OTHER_MUTATIONS: list[tuple[str, Callable[[Path], object]]] = [
     ("yaml-missing", lambda bundle: (bundle / "competition.yaml").rename(bundle / "competition.yml")),
     ("yaml-encoding", put("competition.yaml", COMPETITION.replace("Tiny", "Größe").encode("latin-1"))),
-    ("yaml-size", put("competition.yaml", COMPETITION + "#" * 2_000_001)),
+    ("yaml-size", put("competition.yaml", COMPETITION + "#" * 100_001)),
     ("yaml-syntax", put("competition.yaml", "[" * 5000)),
     ("image-broken", put("logo.png", b"")),
     ("image-broken", put("logo.png", picture("PNG", size=(64, 64))[:60])),
@@ -207,11 +241,19 @@ OTHER_MUTATIONS: list[tuple[str, Callable[[Path], object]]] = [
     ("page-encoding", put("pages/overview.md", "Größe".encode("latin-1"))),
     ("page-asset", put("pages/overview.md", "![logo](logo.png)")),
     ("page-asset", put("pages/overview.md", '<img alt="" src="logo.png">')),
+    ("page-blank", put("pages/terms.md", " \n\t\n")),
+    ("page-size", put("pages/overview.md", "x" * 1_000_001)),
+    ("page-link", put("pages/overview.md", "Read [the terms](terms.md).")),
+    ("page-link", put("pages/overview.md", "Read <a class='x' href='terms.html'>the terms</a>.")),
+    ("page-fence", put("pages/overview.md", "```python\nx = 1\n")),
+    ("page-fence", put("pages/overview.md", "```python x = 1```\n")),
+    ("image-broken", put("logo.png", '<?xml version="1.0"?><svg/>')),
     ("page-dollar", put("pages/overview.md", "It costs $5, not $6.")),
     ("tasks-empty", edit(lambda content: content.update(tasks=[]))),
     ("phases-empty", edit(lambda content: content.update(phases=[]))),
     ("leaderboards-empty", edit(lambda content: content.update(leaderboards=[]))),
     ("columns-none", edit(lambda content: content["leaderboards"][0].update(columns=[]))),
+    ("columns-hidden", edit(lambda content: [c.update(hidden="true") for c in content["leaderboards"][0]["columns"]])),
     ("columns-hidden", edit(lambda content: [c.update(hidden=True) for c in content["leaderboards"][0]["columns"]])),
     ("board-many", edit(lambda content: content["leaderboards"].append(content["leaderboards"][0]))),
     ("entry-type", edit(lambda content: content["tasks"].append("more"))),
@@ -263,7 +305,11 @@ def member(name: str, content: bytes = b"x", mode: int = 0o100644) -> tuple[zipf
         ("zip-name", [member("back\\slash")]),
         ("zip-link", [member("link", b"/etc/passwd", stat.S_IFLNK | 0o777)]),
         ("zip-twice", [member("twice"), member("twice")]),
-        ("zip-bomb", [member("bomb", bytes(1_000_000_001))]),
+        ("zip-bomb", [member("bomb", bytes(100_000_001))]),
+        ("zip-case", [member("Pages/terms.md")]),
+        ("zip-long", [member("ü" * 128)]),
+        ("zip-letters", [member("bell\a")]),
+        ("zip-clash", [member("pages")]),
         ("junk", [member("__MACOSX/._logo.png")]),
         ("junk", [member(".DS_Store")]),
     ],
@@ -319,16 +365,94 @@ def test_a_damaged_data_set_is_a_finding(tiny: Path) -> None:
     assert codes(tiny) == {"file-unreadable"}
 
 
-def test_the_quota_counts_twice() -> None:
-    assert check_size(7_500_000_000, "a.zip") == []
-    assert [finding.code for finding in check_size(7_500_000_001, "a.zip")] == ["zip-quota"]
+def test_a_name_that_is_not_marked_as_utf8_is_found(tiny: Path) -> None:
+    archive = tiny.parent / "bad.zip"
+    zip_folder(write_files(tiny, {"pages/größe.md": "x"}), archive)
+    assert check(archive) == []
+    content = archive.read_bytes()
+    for signature, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        at = content.index("pages/größe.md".encode(), content.index(signature))
+        start = content.rindex(signature, 0, at)
+        content = content[: start + flags] + b"\0\0" + content[start + flags + 2 :]
+    archive.write_bytes(content)
+    assert codes(archive) == {"zip-letters"}
 
 
-def test_a_billion_laughs_are_harmless(tiny: Path) -> None:
-    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
-    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 30)]
-    (tiny / "competition.yaml").write_text("\n".join(lines))
-    assert "key-unknown" in codes(tiny)
+def test_a_giant_yaml_in_a_zip_is_never_extracted(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = tiny.parent / "bad.zip"
+    zip_folder(write_files(tiny, {"competition.yaml": COMPETITION + "#" * 50_000_000}), archive)
+    monkeypatch.setattr("bundle_tools.check.extract", None)
+    assert codes(archive) == {"yaml-size"}
+
+
+def test_too_many_files_are_a_finding(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = tiny.parent / "many.zip"
+    zip_folder(tiny, archive)
+    monkeypatch.setattr(zips, "MOST_MEMBERS", 10)
+    assert codes(archive) == {"zip-crowded"}
+
+
+def test_large_zips_are_a_warning() -> None:
+    assert check_large(1_000_000_000, "a.zip") == []
+    assert [finding.code for finding in check_large(1_000_000_001, "a.zip")] == ["zip-large"]
+
+
+def test_the_quota_counts_the_bundle_and_every_use(tiny: Path) -> None:
+    """Two uses of 4 GB and one of 3 GB beside a zip of 4 GB: 15 GB, just what fits."""
+    path = tiny / "competition.yaml"
+    path.write_text(
+        path.read_text().replace(
+            "    tasks: [0]\n    exec", "    public_data: input_data/practice/\n    tasks: [0]\n    exec"
+        )
+    )
+    draft, _ = read(tiny, folder=True)
+    assert draft is not None
+    sizes = {"input_data/practice/a": 4_000_000_000, "reference_data/practice/b": 3_000_000_000, "other": 9_000_000_000}
+    assert list(check_quota(draft, sizes, tiny, 4_000_000_000)) == []
+    found = [(finding.code, finding.severity) for finding in check_quota(draft, sizes, tiny, 4_000_000_001)]
+    assert found == [("zip-quota", "error")]
+    assert [finding.severity for finding in check_quota(draft, sizes, tiny)] == ["warning"]
+
+
+def test_a_long_name_of_a_data_set_is_a_note(tiny: Path) -> None:
+    name = "solutions/" + "x" * 36
+    (tiny / "solutions/half").rename(tiny / name)
+    path = tiny / "competition.yaml"
+    path.write_text(path.read_text().replace("solutions/half/", name + "/"))
+    assert codes(tiny) == {"path-name"}
+
+
+def test_time_is_held_against_the_given_clock(tiny: Path) -> None:
+    """The only phase starts at noon of 2030-01-01."""
+    for now, expected in (
+        (datetime(2029, 12, 31, 12), set()),
+        (datetime(2029, 12, 31, 12, 1), {"date-soon"}),
+        (datetime(2030, 1, 1, 12), {"date-past"}),
+    ):
+        assert {finding.code for finding in check(tiny, now)} == expected
+        assert {finding.severity for finding in check(tiny, now)} <= {"warning"}
+
+
+def test_aliases_that_explode_are_a_finding_at_once(tiny: Path) -> None:
+    laughs = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    laughs += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 30)]
+    merges = ["a0: &a0 {k: 1}", *(f"a{i}: &a{i} {{<<: [*a{i - 1}, *a{i - 1}, *a{i - 1}]}}" for i in range(1, 60))]
+    for lines in (laughs, merges):
+        text = "\n".join(lines)
+        for name in ("competition.yaml", METADATA):
+            kept = (tiny / name).read_text()
+            (tiny / name).write_text(text)
+            started = time.perf_counter()
+            assert codes(tiny) == {"yaml-bomb" if name == "competition.yaml" else "program-command"}
+            assert time.perf_counter() - started < 2
+            (tiny / name).write_text(kept)
+
+
+def test_good_aliases_are_read(tiny: Path) -> None:
+    path = tiny / "competition.yaml"
+    text = path.read_text().replace("title: Tiny", "title: &title Tiny").replace("title: Overview", "title: *title")
+    path.write_text(text.replace("{index: 1, key: errors,", "{<<: {index: 1}, key: errors,"))
+    assert check(tiny) == []
 
 
 @pytest.mark.parametrize("value", [None, 1, True, "text", [], [None], {}, {"a": None}, 1.5])

@@ -1,0 +1,72 @@
+"""Rules about single dates: how Codabench reads one, and whether it leaves time."""
+
+import decimal
+import re
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+
+from dateutil import parser as dates
+
+from bundle_tools.check.document import Draft, Key
+from bundle_tools.check.findings import CRASHES, Finding, shown
+
+SAFE = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d(:\d\d)?)?")
+SAFE_FORM = 'Write it in quotes, in UTC: "2026-03-01 12:00:00".'
+LONGEST = 100
+DAY = timedelta(days=1)
+
+
+def check_time(
+    draft: Draft, path: tuple[Key, ...], start: datetime | None, end: datetime | None, *, first: bool
+) -> Iterator[Finding]:
+    """Find dates that leave no time. Never an error: a bundle that once ran is still a good one."""
+    now = draft.now
+    if end is not None and end <= now:
+        what = f"The phase ended at {end} UTC."
+        yield Finding("date-past", "warning", draft.at(*path, "end"), what, "It is over at once.", "Move it.")
+    elif first and start is not None and start <= now:
+        what = f"The first phase started at {start} UTC."
+        effect = "It opens the moment that the competition is published."
+        yield Finding("date-past", "warning", draft.at(*path, "start"), what, effect, "Move it, or mean it.")
+    elif first and start is not None and start - now < DAY:
+        what = f"The first phase starts at {start} UTC, in less than a day."
+        effect = "A mistake found after the upload has to be mended in the open."
+        yield Finding("date-soon", "warning", draft.at(*path, "start"), what, effect, "Leave a day to try it out.")
+    if start is not None and end is not None and timedelta(0) < end - start < DAY:
+        what = f"The phase lasts from {start} to {end} UTC: less than a day."
+        effect = "Half of the world sleeps through it."
+        yield Finding("date-short", "warning", draft.at(*path, "end"), what, effect, "Give it a day at least.")
+
+
+def moment(draft: Draft, path: tuple[Key, ...], value: object) -> tuple[datetime | None, list[Finding]]:
+    """Read a date as Codabench does: the moment it keeps, or None, and what it changes without a word."""
+    where, key = draft.at(*path), path[-1]
+    if value is None or value == "":
+        return None, []
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return datetime(value.year, value.month, value.day), []
+    if isinstance(value, datetime):
+        what = f"{key}: found an unquoted date with a time."
+        finding = Finding("date-unquoted", "warning", where, what, "Codabench drops its time of day.", SAFE_FORM)
+        return datetime(value.year, value.month, value.day), [finding]
+    if not isinstance(value, str):
+        what = f"{key}: expected a quoted date; found {shown(value)}."
+        return None, [Finding("date-type", "error", where, what, CRASHES, SAFE_FORM)]
+    if len(value) > LONGEST:
+        what = f"{key}: expected a date; found {len(value)} characters."
+        return None, [Finding("date-unreadable", "error", where, what, CRASHES, SAFE_FORM)]
+    try:
+        parsed = dates.parse(value)
+    except (ValueError, OverflowError, TypeError, AttributeError, decimal.DecimalException):
+        what = f"{key}: expected a date; found {shown(value)}."
+        return None, [Finding("date-unreadable", "error", where, what, CRASHES, SAFE_FORM)]
+    moment = parsed.replace(tzinfo=None)
+    if parsed.tzinfo is not None:
+        what = f"{key}: {shown(value)} names a time zone."
+        effect = "Codabench drops it and takes the clock as UTC."
+        return moment, [Finding("date-zone", "warning", where, what, effect, SAFE_FORM)]
+    if not SAFE.fullmatch(value.strip()):
+        what = f"{key}: {shown(value)} can be read in more than one way."
+        effect = f"Codabench reads {moment}."
+        return moment, [Finding("date-form", "warning", where, what, effect, SAFE_FORM)]
+    return moment, []

@@ -1,0 +1,91 @@
+"""Rules about what participants may open: reports, outputs, programs and data of phases that hide their answers."""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any
+
+from bundle_tools.check.bounds import LARGEST_BYTES, load_bounded
+from bundle_tools.check.dataset import Dataset, find
+from bundle_tools.check.document import Draft
+from bundle_tools.check.fields import is_on
+from bundle_tools.check.findings import Finding
+
+HIDES = ("hide_output", "hide_prediction_output", "hide_score_output")
+SETTINGS = "task.yaml"
+# The secret with which ingestion marks its output as genuine.
+SEAL = "seal.key"
+
+
+def check_openness(draft: Draft) -> Iterator[Finding]:
+    """Find answers, secrets and hidden data that Codabench would show."""
+    tasks = [task for _, task in draft.entries("tasks")]
+    hidden = [(position, phase) for position, phase in draft.entries("phases") if _is_hidden(phase)]
+    for position, phase in hidden:
+        for task in _tasks_of(phase, tasks):
+            report = _report(find(draft, task.get("reference_data")))
+            if report is not None and report.get("truth") is True:
+                what = (
+                    f"{task['reference_data']}{SETTINGS}: true values in the report of a phase that hides outputs."
+                )
+                effect = "Anybody may open reports, hidden outputs or not."
+                where = draft.at("phases", position)
+                yield Finding("report-reveals", "error", where, what, effect, "Write truth: false under report.")
+    yield from _check_last(draft, tasks)
+    if is_on(draft.content.get("make_programs_available")):
+        where = draft.at("make_programs_available")
+        sealed = [
+            str(PurePosixPath(task[key]) / SEAL)
+            for task in tasks
+            for key in ("ingestion_program", "scoring_program")
+            if (program := find(draft, task.get(key))) is not None and SEAL in program.names()
+        ]
+        if sealed:
+            what = f"Participants may download the programs, and {sealed[0]} with them."
+            effect = "Whoever has it can forge a run."
+            yield Finding("open-seal", "error", where, what, effect, "Write make_programs_available: false.")
+        elif hidden:
+            what = "Participants may download the programs, and a phase hides its outputs."
+            effect = "They see how the hidden phase is run and scored."
+            yield Finding("open-programs", "warning", where, what, effect, "Switch it off, or mean it.")
+    if hidden and is_on(draft.content.get("make_input_data_available")):
+        what = "Participants may download the input data, and a phase hides its outputs."
+        effect = "They can look at the data of the hidden phase and label them by hand."
+        where = draft.at("make_input_data_available")
+        yield Finding("open-input", "warning", where, what, effect, "Switch it off, or mean it.")
+
+
+def _check_last(draft: Draft, tasks: list[dict[str, Any]]) -> Iterator[Finding]:
+    phases = draft.entries("phases")
+    if not phases:
+        return
+    position, phase = phases[-1]
+    if is_on(phase.get("hide_output")):
+        return
+    for task in _tasks_of(phase, tasks):
+        report = _report(find(draft, task.get("reference_data")))
+        if report is not None and report.get("truth") is not True:
+            what = "The last phase hides its true values and leaves logs and outputs open."
+            effect = "Participants read what both programs print and write."
+            where = draft.at("phases", position)
+            yield Finding("phase-open", "note", where, what, effect, "Write hide_output: true.")
+
+
+def _is_hidden(phase: dict[str, Any]) -> bool:
+    return any(is_on(phase.get(key)) for key in HIDES)
+
+
+def _tasks_of(phase: dict[str, Any], tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    chosen = phase.get("tasks")
+    return [task for task in tasks if isinstance(chosen, list) and task.get("index") in chosen]
+
+
+def _report(reference: Dataset | None) -> dict[str, Any] | None:
+    """Give what a task's settings say about its report; None where they say nothing."""
+    if reference is None or SETTINGS not in reference.names() or reference.size(SETTINGS) > LARGEST_BYTES:
+        return None
+    try:
+        settings = load_bounded(reference.text(SETTINGS))
+    except ValueError:
+        return None
+    report = settings.get("report") if isinstance(settings, dict) else None
+    return report if isinstance(report, dict) else None

@@ -1,0 +1,116 @@
+"""Rules about texts: pages and terms, and the Markdown in them and in descriptions of phases."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from bundle_tools.check.document import Draft, Key
+from bundle_tools.check.fields import Field, check_fields
+from bundle_tools.check.findings import CRASHES, REFUSED, Finding, shown
+
+PAGE = {"title": Field("text", required=True, longest=255), "file": Field("path", required=True)}
+# Every visit of a page loads all of it; pictures as data: addresses add up.
+LARGE_BYTES = 1_000_000
+ASSET = re.compile(r"""(?:!\[[^\]\n]*\]\(|<img[^>]+?src=["'])(?!https?://|data:|//)([^)"'\s]+)""", re.IGNORECASE)
+LINK = re.compile(
+    r"""(?:(?<!!)\[[^\]\n]*\]\(|<a[^>]+?href=["'])<?(?![a-z][a-z0-9+.-]*:|/|\#)([^)"'\s>]+)""", re.IGNORECASE
+)
+CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+FENCE = re.compile(r"^ {0,3}(```+)(.*)$", re.MULTILINE)
+FORMULA = re.compile(r"\$[^$\n]+\$")
+
+
+def check_pages(draft: Draft) -> Iterator[Finding]:
+    """Find what is wrong with the terms, the pages, and the descriptions of phases."""
+    if draft.content.get("terms") is not None:
+        yield from _check_file(draft, ("terms",), draft.content["terms"])
+    pages = draft.content.get("pages")
+    for position, page in enumerate(pages if isinstance(pages, list) else []):
+        path: tuple[Key, ...] = ("pages", position)
+        if not isinstance(page, dict):
+            what = f"pages: expected title and file; found {shown(page)}."
+            yield Finding("page-type", "error", draft.at(*path), what, CRASHES, "Write title and file.")
+            continue
+        yield from check_fields(draft, path, page, PAGE)
+        if page.get("title") == "Terms":
+            what = "A page is titled Terms."
+            effect = "Codabench then shows no tab for the terms."
+            yield Finding("page-terms", "warning", draft.at(*path, "title"), what, effect, "Use another title.")
+        if page.get("file") is not None:
+            yield from _check_file(draft, (*path, "file"), page["file"])
+    for position, phase in draft.entries("phases"):
+        if isinstance(phase.get("description"), str):
+            yield from _check_markdown(draft.at("phases", position, "description"), "description", phase["description"])
+
+
+def file_of(draft: Draft, value: object) -> Path | None:
+    """Open a file inside the bundle; None where there is none."""
+    if not isinstance(value, str) or not value or value.startswith("/") or ".." in value.split("/") or "\0" in value:
+        return None
+    path = draft.root / value
+    return path if path.is_file() else None
+
+
+def _check_file(draft: Draft, path: tuple[Key, ...], value: object) -> Iterator[Finding]:
+    where = draft.at(*path)
+    file = file_of(draft, value)
+    if file is None:
+        what = f"{path[-1]}: expected an existing file inside the bundle; found {shown(value)}."
+        yield Finding("page-missing", "error", where, what, REFUSED, "Correct the path.")
+        return
+    size = file.stat().st_size
+    if size == 0:
+        yield Finding("page-empty", "error", where, f"{value}: is empty.", REFUSED, "Write the page.")
+        return
+    if size > LARGE_BYTES:
+        what = f"{value}: has {size / 1e6:.1f} MB."
+        effect = "Codabench accepts it; everybody loads all of it."
+        yield Finding("page-size", "note", where, what, effect, "Put pictures on a server and link to them.")
+        if size > 100 * LARGE_BYTES:
+            return
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        what = f"{value}: expected UTF-8 text."
+        yield Finding("page-encoding", "error", where, what, CRASHES, "Save it as UTF-8.")
+        return
+    if not text.strip():
+        what = f"{value}: holds white space only."
+        yield Finding("page-blank", "warning", where, what, "Codabench shows an empty page.", "Write the page.")
+    yield from _check_markdown(where, str(value), text)
+
+
+def _check_markdown(where: str, name: str, text: str) -> Iterator[Finding]:
+    prose = CODE.sub("", text)
+    for found in ASSET.findall(prose):
+        what = f"{name}: shows the relative picture {shown(found)}."
+        effect = "Codabench stores only text: the picture stays blank."
+        yield Finding("page-asset", "warning", where, what, effect, "Use an absolute address or a data: address.")
+    for found in LINK.findall(prose):
+        what = f"{name}: links to the relative address {shown(found)}."
+        effect = "Codabench stores only text: the link leads nowhere."
+        yield Finding("page-link", "warning", where, what, effect, "Use an absolute address, or name the page's tab.")
+    yield from _check_fences(where, name, text)
+    formula = FORMULA.search(prose)
+    if formula:
+        what = f"{name}: {shown(formula.group())} stands between two dollar signs."
+        yield Finding("page-dollar", "note", where, what, "Codabench shows it as a formula.", "Check that it is one.")
+
+
+def _check_fences(where: str, name: str, text: str) -> Iterator[Finding]:
+    opened = ""
+    for fence in FENCE.finditer(text):
+        ticks, rest = fence.group(1), fence.group(2).strip()
+        line = text.count("\n", 0, fence.start()) + 1
+        if opened:
+            opened = "" if ticks.startswith(opened) and not rest else opened
+        elif "`" in rest:
+            what = f"{name}, line {line}: a block of code opens and closes on one line."
+            effect = "Codabench shows it as running text."
+            yield Finding("page-fence", "note", where, what, effect, "Put ``` and the language on a line of their own.")
+        else:
+            opened = ticks
+    if opened:
+        what = f"{name}: a block of code is never closed."
+        effect = "Everything after it is shown as code."
+        yield Finding("page-fence", "note", where, what, effect, "Close it with ``` on a line of its own.")

@@ -1,0 +1,137 @@
+"""Rules about programs: the metadata file, the command in it, and the script that the command starts."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from bundle_tools.check.bounds import load_bounded
+from bundle_tools.check.dataset import Dataset, find
+from bundle_tools.check.document import Draft
+from bundle_tools.check.findings import FAILS_LATER, Finding, shown
+from bundle_tools.emulator.command import METADATA_NAMES, Role, arguments
+from bundle_tools.emulator.failures import CannotStart
+
+PROGRAMS: dict[str, Role] = {"ingestion_program": "ingestion", "scoring_program": "scoring"}
+SHELL = re.compile(r"[|&;<>`*?]|\$\(|\$[A-Z]")
+LARGEST_METADATA = 100_000
+# Options of Python that take the next argument, or that mean that no script follows.
+NO_SCRIPT = ("-c", "-m")
+TAKES_VALUE = ("-W", "-X")
+SHELLS = ("sh", "bash", "dash")
+
+
+def check_programs(draft: Draft) -> Iterator[Finding]:
+    """Find what is wrong with the metadata and the commands of all programs."""
+    for position, task in draft.entries("tasks"):
+        for key, role in PROGRAMS.items():
+            program = find(draft, task.get(key))
+            if program is not None and task.get("key") is None:
+                yield from _check_program(draft.at("tasks", position, key), key, role, program)
+
+
+def started(program: Dataset, role: Role) -> list[str]:
+    """Give the arguments that the worker would run, as far as they can be told; else an empty list."""
+    name = next((name for name in METADATA_NAMES if name in program.names()), None)
+    command, _ = _command(program, name) if name else ("", None)
+    try:
+        return arguments(command, role)
+    except CannotStart:
+        return []
+
+
+def _check_program(where: str, key: str, role: Role, program: Dataset) -> Iterator[Finding]:
+    names = program.names()
+    silent = "The platform runs nothing and goes on to scoring." if role == "ingestion" else "No run gets scores."
+    found = [name for name in METADATA_NAMES if name in names]
+    if not found:
+        below = [other for other in names if other.endswith(("/metadata.yaml", "/metadata")) or other == "metadata.yml"]
+        what = f"{key}: expected metadata.yaml at its root; found {below[0] if below else 'none'}."
+        yield Finding("program-metadata", "error", where, what, silent, "Put metadata.yaml at the root.")
+        return
+    command, problem = _command(program, found[0])
+    if problem:
+        yield Finding("program-command", "error", where, f"{key}: {problem}.", silent, "Write command: as one text.")
+        return
+    if len(found) > 1 and _differ(command, _command(program, found[1])[0], role):
+        what = f"{key}: metadata.yaml and metadata hold different commands."
+        effect = "The platform runs metadata.yaml and never looks into metadata."
+        yield Finding("program-metadata-two", "warning", where, what, effect, "Delete metadata, or make them agree.")
+    if SHELL.search(command):
+        what = f"{key}: the command holds signs of a shell: {shown(command)}."
+        yield Finding("program-shell", "error", where, what, "They arrive as plain arguments.", "Write one command.")
+    if "$input_data" in command and role == "ingestion":
+        what = f"{key}: the command holds $input_data."
+        effect = "Codabench replaces $input in it: /app/input_data_data."
+        yield Finding("program-variable", "error", where, what, effect, "Write /app/input_data/.")
+    try:
+        shlex.split(command)
+    except ValueError as error:
+        what = f"{key}: the command cannot be split: {error}."
+        yield Finding("program-quotes", "error", where, what, silent, "Close the quotes.")
+    if "/app/ingestion_program" in command:
+        what = f"{key}: the command names /app/ingestion_program, which is never mounted."
+        yield Finding("program-mount", "error", where, what, FAILS_LATER, "Write /app/program.")
+    yield from _check_script(where, key, names, started(program, role))
+
+
+def _check_script(where: str, key: str, names: list[str], words: list[str]) -> Iterator[Finding]:
+    direct = local_name(words[0]) if words and "/" in words[0] else None
+    if direct is not None:
+        what = f"{key}: the command starts {direct} itself."
+        effect = "Codabench unpacks files without the right to be executed: permission denied."
+        yield Finding("program-execute", "error", where, what, effect, f"Start it with python3 or sh: sh {direct}.")
+    script = direct or script_of(words)
+    if script is not None and script not in names:
+        what = f"{key}: the command runs {script}, which is not there."
+        yield Finding("program-script", "error", where, what, FAILS_LATER, "Correct the command.")
+
+
+def script_of(words: list[str]) -> str | None:
+    """Give the script that Python or a shell is told to run, relative to the program's root; None where unknown."""
+    if not words:
+        return None
+    interpreter = PurePosixPath(words[0]).name
+    if not interpreter.startswith("python") and interpreter not in SHELLS:
+        return None
+    rest = iter(words[1:])
+    for word in rest:
+        if word in TAKES_VALUE:
+            next(rest, None)
+        elif word.startswith(NO_SCRIPT):
+            return None
+        elif not word.startswith("-"):
+            return local_name(word)
+    return None
+
+
+def local_name(word: str) -> str | None:
+    """Give a path of a command relative to the program's root, which is also the working folder; None outside it."""
+    path = PurePosixPath("/app/program") / word
+    parts = [part for part in path.parts if part != "."]
+    if ".." in parts or parts[:3] != ["/", "app", "program"] or len(parts) < 4:
+        return None
+    return "/".join(parts[3:])
+
+
+def _command(program: Dataset, name: str) -> tuple[str, str | None]:
+    if program.size(name) > LARGEST_METADATA:
+        return "", f"{name} has {program.size(name)} bytes; expected a command"
+    try:
+        content = load_bounded(program.read(name).decode("utf-8"))
+    except UnicodeDecodeError as error:
+        return "", f"{name} is not UTF-8 ({error.reason})"
+    except ValueError as error:
+        return "", f"{name} is not YAML: {error}"
+    command = content.get("command") if isinstance(content, dict) else None
+    if not isinstance(command, str):
+        return "", f"{name} has no `command` that is one text"
+    return command, None if command.strip() else f"{name} has an empty command"
+
+
+def _differ(one: str, other: str, role: Role) -> bool:
+    try:
+        first, second = arguments(one, role), arguments(other, role)
+    except CannotStart:
+        return one != other
+    return [word.rstrip("/") for word in first] != [word.rstrip("/") for word in second]

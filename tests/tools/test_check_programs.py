@@ -1,0 +1,168 @@
+"""Programs, image and openness: what can be told from their text alone, one mistake at a time, and no false alarm."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bundle_tools.archive import zip_folder
+from bundle_tools.check import check
+from bundle_tools.check.programs import local_name, script_of
+
+from .conftest import COMPETITION, SCORING, write_files
+
+INGEST, SCORE = "ingestion_program/ingest.py", "scoring_program/score.py"
+META = "scoring_program/metadata.yaml"
+TASK = "reference_data/practice/task.yaml"
+DETAILED = '(output / "detailed_results.html")'
+Files = dict[str, str | bytes]
+
+
+def codes(path: Path) -> set[str]:
+    return {finding.code for finding in check(path)}
+
+
+def competition(old: str, new: str, text: str = COMPETITION) -> str:
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+def both(key: str) -> str:
+    """Give the competition with a switch on and a phase that hides its outputs."""
+    hidden = competition("    execution_time_limit: 600\n", "    hide_output: true\n")
+    return competition("title: Tiny", f"title: Tiny\n{key}: 'true'", hidden)
+
+
+HIDDEN = competition("    execution_time_limit: 600\n", "    hide_score_output: true\n")
+LEGACY = competition("example/tiny:1", "codalab/codalab-legacy:py312")
+SLIM = competition("example/tiny:1", "python:3.11-slim")
+
+# The only code that the bundle with these files may have; None: no finding at all.
+CASES: list[tuple[str | None, Files]] = [
+    ("program-script", {META: "command: python3 main.py"}),
+    ("program-script", {META: "command: python3 -u -W ignore sub/main.py"}),
+    ("program-script", {META: "command: python3 $program/main.py"}),
+    ("program-script", {META: "command: bash run.sh"}),
+    (None, {META: "command: python3 score.py /app/input /app/output"}),
+    (None, {META: "command: python3 -u -X utf8 ./score.py /app/input /app/output"}),
+    (None, {META: "command: python3 -m score"}),
+    (None, {META: "command: python3 -c 'import score'"}),
+    (None, {META: "command: /usr/bin/python3 /app/program/score.py $input $output"}),
+    (None, {META: "command: Rscript score.R $input $output"}),
+    ("program-execute", {META: "command: ./run.sh", "scoring_program/run.sh": "python3 score.py"}),
+    ("program-execute", {META: "command: /app/program/run.sh", "scoring_program/run.sh": "python3 score.py"}),
+    (None, {META: "command: sh run.sh", "scoring_program/run.sh": "python3 score.py"}),
+    ("program-metadata-two", {"scoring_program/metadata": "command: python3 /app/program/other.py"}),
+    (None, {"scoring_program/metadata": "command: python3 $program/score.py $input $output"}),
+    (None, {META: b"\xef\xbb\xbfcommand: python3 score.py"}),
+    ("program-command", {META: b"\xff\xfec\0o\0m\0m\0a\0n\0d\0"}),
+    ("program-command", {META: "command: größe".encode("latin-1")}),
+    ("program-command", {META: "command: x\n" + "#" * 100_001}),
+    ("program-command", {META: "command: !!int ''"}),
+    ("source-input", {SCORE: SCORING + "data = Path('/app/input_data/')\n"}),
+    ("source-input", {META: "command: python3 score.py /app/input /app/output /app/input_data"}),
+    (None, {SCORE: SCORING + "'''Scoring has no /app/input_data.'''\n'/app/input_data'\n"}),
+    (None, {INGEST: "data = '/app/input_data'\n"}),
+    ("source-metadata", {SCORE: SCORING + "(output / 'metadata').write_text('x')\n"}),
+    ("source-metadata", {SCORE: SCORING + "open('/app/output/metadata', 'w')\n"}),
+    ("source-metadata", {SCORE: SCORING + "open(os.path.join(output_dir, 'metadata'), mode='w')\n"}),
+    ("source-metadata", {INGEST: "Path('/app/output', 'metadata').open('w')\n"}),
+    ("source-metadata", {INGEST: "(self.output / 'metadata').write_bytes(b'')\n"}),
+    (None, {SCORE: SCORING + "open('/app/output/metadata')\n(source / 'res' / 'metadata').read_text()\n"}),
+    (None, {SCORE: SCORING + "(folder / 'metadata').write_text('x')\nopen(name, 'w')\nopen()\n"}),
+    ("source-workers", {INGEST: "DataLoader(data, num_workers=4)\n"}),
+    (None, {INGEST: "DataLoader(data, num_workers=0)\nDataLoader(data, num_workers=count)\n"}),
+    ("source-shm", {INGEST: "cache = '/dev/shm/frames'\n"}),
+    ("source-syntax", {SCORE: "print 'detailed_results.html'\n"}),
+    (None, {SCORE: SCORING + "x = '\\d'\n", "scoring_program/old.py": "print 'old'\n"}),
+    ("report-none", {SCORE: SCORING.replace(DETAILED, "(output / 'notes.txt')").replace("<!doctype html>", "")}),
+    (None, {SCORE: SCORING.replace(DETAILED, "(output / 'notes.txt')"), "scoring_program/page.html": "x"}),
+    ("image-packages", {"competition.yaml": LEGACY, INGEST: "import cv2\n"}),
+    (
+        None,
+        {"competition.yaml": LEGACY, INGEST: "import numpy, pandas\ntry:\n    import cv2\nexcept ImportError: ...\n"},
+    ),
+    ("image-packages", {"competition.yaml": SLIM, INGEST: "from numpy import linalg\n"}),
+    (None, {"competition.yaml": SLIM, INGEST: "import numpy\n", "ingestion_program/requirements.lock": "numpy==2.2.0"}),
+    (None, {"competition.yaml": SLIM, INGEST: "import json, helper\n", "ingestion_program/helper/__init__.py": ""}),
+    (None, {INGEST: "import cv2\n"}),
+    (None, {"competition.yaml": competition("tiny:1", "tiny@sha256:" + "0" * 64)}),
+    (None, {"competition.yaml": competition("example/tiny:1", "registry.example.org:5000/tiny:2")}),
+    ("report-reveals", {"competition.yaml": HIDDEN, TASK: "report: {truth: true}"}),
+    (None, {"competition.yaml": HIDDEN.replace("hide_score_output", "hide_output"), TASK: "report: {truth: false}"}),
+    (None, {TASK: "report: {truth: true}"}),
+    (None, {TASK: "report: &a [*a]"}),
+    ("phase-open", {TASK: "report: {truth: false}"}),
+    ("open-programs", {"competition.yaml": both("make_programs_available")}),
+    ("open-input", {"competition.yaml": both("make_input_data_available")}),
+    (None, {"competition.yaml": competition("title: Tiny", "title: Tiny\nmake_programs_available: true")}),
+    (None, {"competition.yaml": competition("title: Tiny", "title: Tiny\nmake_input_data_available: true")}),
+    (
+        "open-seal",
+        {
+            "competition.yaml": competition("title: Tiny", "title: Tiny\nmake_programs_available: true"),
+            "scoring_program/seal.key": "00" * 32,
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("code", "files"), CASES)
+def test_each_mistake_is_found_and_nothing_else(tiny: Path, code: str | None, files: Files) -> None:
+    write_files(tiny, files)
+    assert codes(tiny) == ({code} if code else set())
+
+
+@pytest.mark.parametrize(("code", "files"), [case for case in CASES if SCORE in case[1] or INGEST in case[1]][::4])
+def test_programs_in_zips_are_read_alike(tiny: Path, code: str | None, files: Files) -> None:
+    write_files(tiny, files)
+    path = tiny / "competition.yaml"
+    for name in ("ingestion", "scoring"):
+        zip_folder(tiny / f"{name}_program", tiny / f"{name}.zip")
+        path.write_text(path.read_text().replace(f" {name}_program/", f" {name}.zip"))
+    assert codes(tiny) == ({code} if code else set())
+
+
+@pytest.mark.parametrize(
+    ("words", "script"),
+    [
+        ("python3 /app/program/a.py /app/input", "a.py"),
+        ("python -u a/b.py", "a/b.py"),
+        ("python3.11 -Wignore -X dev a.py", "a.py"),
+        ("python3 -m package", None),
+        ("python3 -mpackage", None),
+        ("python3", None),
+        ("python3 /opt/a.py", None),
+        ("python3 ../a.py", None),
+        ("python3 /app/program", None),
+        ("bash ./a.sh", "a.sh"),
+        ("Rscript a.R", None),
+        ("", None),
+    ],
+)
+def test_the_script_of_a_command(words: str, script: str | None) -> None:
+    assert script_of(words.split()) == script
+
+
+def test_names_outside_the_program_are_nobodys_business() -> None:
+    assert local_name("/usr/bin/python3") is None
+    assert local_name("./run.sh") == "run.sh"
+
+
+def test_a_program_of_two_tasks_is_reported_once(tiny: Path) -> None:
+    path = tiny / "competition.yaml"
+    programs = "    scoring_program: scoring_program/\n    ingestion_program: ingestion_program/\n"
+    more = f"  - index: 1\n    name: More\n{programs}"
+    path.write_text(path.read_text().replace("solutions:\n", more + "solutions:\n"))
+    write_files(tiny, {INGEST: "cache = '/dev/shm'\n"})
+    assert [finding.code for finding in check(tiny)] == ["source-shm"]
+
+
+@pytest.mark.parametrize("nasty", ["(" * 10_000, "\0", "x = " + "-" * 100_000 + "1", "\xff" * 10, "1" * 5000])
+def test_nasty_programs_are_never_a_traceback(tiny: Path, nasty: str) -> None:
+    def touch(name: str) -> Callable[[], object]:
+        return lambda: write_files(tiny, {name: nasty})
+
+    for change in (touch(INGEST), touch(SCORE), touch(META), touch(TASK)):
+        change()
+        check(tiny)
