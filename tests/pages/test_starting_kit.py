@@ -3,27 +3,13 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from bundle_tools.build import KIT
-
-ROOT = Path(__file__).resolve().parents[2]
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-@pytest.fixture
-def kit(tmp_path: Path) -> Path:
-    folder = tmp_path / "kit"
-    ignore = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "starting_kit", folder, ignore=ignore)
-    for name in KIT:
-        shutil.copytree(ROOT / name, folder / name, ignore=ignore)
-    return folder
 
 
 def run_kit(kit: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
