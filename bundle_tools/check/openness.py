@@ -1,7 +1,6 @@
-"""Rules about what participants may open: reports, outputs, programs and data of phases that hide their answers."""
+"""Rules about switches that open what a phase hides: reports, outputs, programs and input data."""
 
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 from typing import Any
 
 from bundle_tools.check.bounds import LARGEST_BYTES, load_bounded
@@ -12,8 +11,6 @@ from bundle_tools.check.findings import Finding
 
 HIDES = ("hide_output", "hide_prediction_output", "hide_score_output")
 SETTINGS = "task.yaml"
-# The secret with which ingestion marks its output as genuine.
-SEAL = "seal.key"
 
 
 def check_openness(draft: Draft) -> Iterator[Finding]:
@@ -31,22 +28,11 @@ def check_openness(draft: Draft) -> Iterator[Finding]:
                 where = draft.at("phases", position)
                 yield Finding("report-reveals", "error", where, what, effect, "Write truth: false under report.")
     yield from _check_last(draft, tasks)
-    if is_on(draft.content.get("make_programs_available")):
+    if hidden and is_on(draft.content.get("make_programs_available")):
+        what = "Participants may download the programs, and a phase hides its outputs."
+        effect = "They see how the hidden phase is run and scored."
         where = draft.at("make_programs_available")
-        sealed = [
-            str(PurePosixPath(task[key]) / SEAL)
-            for task in tasks
-            for key in ("ingestion_program", "scoring_program")
-            if (program := find(draft, task.get(key))) is not None and SEAL in program.names()
-        ]
-        if sealed:
-            what = f"Participants may download the programs, and {sealed[0]} with them."
-            effect = "Whoever has it can forge a run."
-            yield Finding("open-seal", "error", where, what, effect, "Write make_programs_available: false.")
-        elif hidden:
-            what = "Participants may download the programs, and a phase hides its outputs."
-            effect = "They see how the hidden phase is run and scored."
-            yield Finding("open-programs", "warning", where, what, effect, "Switch it off, or mean it.")
+        yield Finding("open-programs", "warning", where, what, effect, "Switch it off, or mean it.")
     if hidden and is_on(draft.content.get("make_input_data_available")):
         what = "Participants may download the input data, and a phase hides its outputs."
         effect = "They can look at the data of the hidden phase and label them by hand."

@@ -97,13 +97,6 @@ CASES: list[tuple[str | None, Files]] = [
     ("open-input", {"competition.yaml": both("make_input_data_available")}),
     (None, {"competition.yaml": competition("title: Tiny", "title: Tiny\nmake_programs_available: true")}),
     (None, {"competition.yaml": competition("title: Tiny", "title: Tiny\nmake_input_data_available: true")}),
-    (
-        "open-seal",
-        {
-            "competition.yaml": competition("title: Tiny", "title: Tiny\nmake_programs_available: true"),
-            "scoring_program/seal.key": "00" * 32,
-        },
-    ),
 ]
 
 
