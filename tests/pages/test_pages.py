@@ -147,7 +147,11 @@ def test_submission_limits_are_those_of_the_phases() -> None:
 
 
 def test_environment_is_the_lock() -> None:
-    lock = dict(re.findall(r"^([\w.-]+)==(\S+)", (ROOT / "ingestion_program/requirements.lock").read_text("utf-8"), re.MULTILINE))
+    lock = dict(
+        re.findall(
+            r"^([\w.-]+)==(\S+)", (ROOT / "ingestion_program/requirements.lock").read_text("utf-8"), re.MULTILINE
+        )
+    )
     table = text_of("submission").partition("| package | version |")[2].partition("\n\n")[0]
     listed = dict(re.findall(r"\| ([A-Za-z][\w-]+) \| ([\d.]+) \|", table))
     assert len(listed) == 8
