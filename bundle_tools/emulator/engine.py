@@ -1,8 +1,8 @@
 """Where the programs of a run are executed: as processes of this machine (here), or in containers (`docker`).
 
 Both engines get the same `Container`: the paths that the program sees under `/app`, and its arguments. The process
-engine has no `/app`; it rewrites these paths in the arguments. It isolates nothing and needs nothing: it is for trying
-things out.
+engine has no `/app`; it rewrites these paths in the arguments, and in the sources of the run's own copy of the program,
+because many public programs name them there. It isolates nothing and needs nothing: it is for trying things out.
 """
 
 import os
@@ -14,7 +14,6 @@ from typing import Protocol
 
 import psutil
 
-from bundle_tools.console import say
 from bundle_tools.emulator.failures import CannotStart
 from bundle_tools.emulator.stream import stream
 
@@ -81,6 +80,7 @@ class ProcessEngine:
         environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
         environment |= {"LANG": "C.UTF-8", **ENVIRONMENT}
         program = container.mounts["/app/program"]
+        _rewrite_sources(program, container.mounts)
         try:
             ended = stream(
                 arguments,
@@ -92,8 +92,6 @@ class ProcessEngine:
             )
         except OSError as error:
             raise CannotStart(f"cannot start {arguments[0]!r}: {error}") from error
-        if ended.exit_code != 0 and not ended.killed and _names_app(program):
-            say("Its files name /app, which only containers have: try --engine docker, or take paths as arguments.")
         return Outcome(ended.exit_code, ended.elapsed_s, ended.killed)
 
 
@@ -111,14 +109,17 @@ def end_tree(pid: int) -> None:
             continue
 
 
-def _outside(argument: str, mounts: dict[str, Path]) -> str:
-    """Rewrite every path under /app in one argument to the folder that is mounted there."""
+def _outside(text: str, mounts: dict[str, Path]) -> str:
+    """Rewrite every path under /app in an argument or a source to the folder that is mounted there."""
     for inside in sorted(mounts, key=len, reverse=True):
-        pattern = rf"(?<![\w./-]){re.escape(inside)}(?=/|$)"
-        argument = re.sub(pattern, str(mounts[inside]).replace("\\", r"\\"), argument)
-    return argument
+        pattern = rf"(?<![\w./-]){re.escape(inside)}(?![\w-])"
+        text = re.sub(pattern, str(mounts[inside]).replace("\\", r"\\"), text)
+    return text
 
 
-def _names_app(program: Path) -> bool:
-    sources = [path for path in program.rglob("*") if path.suffix in {".py", ".sh"} and path.is_file()]
-    return any(b"/app/" in source.read_bytes() for source in sources)
+def _rewrite_sources(program: Path, mounts: dict[str, Path]) -> None:
+    for path in sorted(program.rglob("*")):
+        if path.suffix in {".py", ".sh"} and path.is_file() and b"/app/" in path.read_bytes():
+            # Bytes that are not UTF-8 come back as they were.
+            text = path.read_text(encoding="utf-8", errors="surrogateescape")
+            path.write_text(_outside(text, mounts), encoding="utf-8", errors="surrogateescape")

@@ -12,7 +12,9 @@ from bundle_tools.emulator.engine import Container, ProcessEngine
 
 def test_containers_get_the_workers_flags(tmp_path: Path) -> None:
     container = Container(
-        "ingestion", {"/app/program": tmp_path, "/app/output": tmp_path / "o"}, ["python3", "x.py", ">"]
+        "ingestion",
+        {"/app/program": tmp_path, "/app/output": tmp_path / "o", "/app/data": tmp_path / "d"},
+        ["python3", "x.py", ">"],
     )
     command = DockerEngine("image:1").command(container, "name")
     line = " ".join(command)
@@ -20,7 +22,9 @@ def test_containers_get_the_workers_flags(tmp_path: Path) -> None:
     for flags in (
         *("--cap-drop ALL", "--security-opt no-new-privileges", "--shm-size 64m", "--network none", "--pull never"),
         *("--workdir /app/program", "-e PYTHONUNBUFFERED=1", "-e http_proxy=", "-e https_proxy="),
+        "--userns host",
         *(f"-v {tmp_path.resolve()}:/app/program:rw", f"-v {tmp_path.resolve() / 'o'}:/app/output:rw"),
+        f"-v {tmp_path.resolve() / 'd'}:/app/data:ro",
     ):
         assert f" {flags} " in line
     assert command[-4:] == ["image:1", "python3", "x.py", ">"]
@@ -55,6 +59,19 @@ def test_the_process_engine_maps_only_paths_below_app(tmp_path: Path) -> None:
         *(f"{root}/input/", f"{root}/input_data", f"--to={root}/input/res"),
         *("/app/inputs", "/my/app/input", "/app/other"),
     ]
+
+
+def test_paths_in_the_sources_of_a_program_are_mapped_too(tmp_path: Path) -> None:
+    for name in ("program", "input_data"):
+        (tmp_path / name).mkdir()
+    source = b"# caf\xe9\nprint('/app/input_data/', \"/app/input_data\", '/app/input_datas', '/my/app/program')\n"
+    (tmp_path / "program" / "x.py").write_bytes(b"# -*- coding: latin-1 -*-\n" + source)
+    mounts = {f"/app/{name}": tmp_path / name for name in ("program", "input_data")}
+    ProcessEngine().run(Container("scoring", mounts, ["python3", "x.py"]), tmp_path / "logs")
+    mapped = tmp_path / "input_data"
+    printed = (tmp_path / "logs" / "scoring_stdout.txt").read_text()
+    assert printed == f"{mapped}/ {mapped} /app/input_datas /my/app/program\n"
+    assert b"caf\xe9" in (tmp_path / "program" / "x.py").read_bytes()
 
 
 def test_the_environment_is_as_bare_as_the_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
