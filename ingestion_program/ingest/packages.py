@@ -4,8 +4,10 @@ This file stands in both programs, byte for byte the same, because each of them 
 pip, nothing else.
 """
 
+import atexit
 import importlib
 import importlib.util
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -56,6 +58,7 @@ def provide(program: Path, modules: Sequence[str]) -> Path | None:
     _say(f"this image has no {', '.join(missing)}; installing the locked packages from {where}")
     started = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="packages-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     command = [*PIP, *EXACTLY, *PLACED, *source, f"--target={folder}", f"--requirement={program / LOCK}"]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603 - no shell
     if done.returncode == 0:

@@ -135,3 +135,22 @@ def test_without_packages_both_programs_still_tell_what_is_missing(tmp_path: Pat
     assert done.returncode == 2
     assert "packages_missing" in done.stderr + done.stdout
     assert "packages_missing" in (output / "detailed_results.html").read_text()
+
+
+@pytest.mark.slow
+def test_without_wheels_the_package_index_gives_the_locked_set(tmp_path: Path) -> None:
+    python = bare_python(tmp_path / "venv")
+    index = subprocess.run(
+        [*python, "-m", "pip", "download", "--quiet", "--no-deps", "MarkupSafe"], cwd=tmp_path, check=False
+    )
+    if index.returncode != 0:
+        pytest.skip("INDEX NOT TESTED: no package index can be reached")
+    (tmp_path / "input" / "res").mkdir(parents=True)
+    shutil.copytree(ROOT / "reference_data/practice", tmp_path / "input" / "ref")
+    command = [*python, str(ROOT / "scoring_program/scoring.py"), str(tmp_path / "input"), str(tmp_path / "output")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "installing the locked packages from the package index" in done.stdout
+    assert "[packages] installed in" in done.stdout
+    # It got as far as judging: there are no results, and the report, made with Jinja2, says so.
+    assert done.returncode == 1, done.stderr
+    assert "results_missing" in (tmp_path / "output" / "detailed_results.html").read_text()
