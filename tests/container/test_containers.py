@@ -46,11 +46,11 @@ def test_the_containers_are_as_bare_as_the_workers(image: str, tmp_path: Path) -
     out = tmp_path / "out"
     # Ingestion refuses a submission that brings its own command; what that command saw before is in the log.
     main(["run", str(probe), "--bundle", str(ROOT), "--out", str(out), "--engine", "docker", "--image", image])
-    facts = json.loads((out / "logs" / "submission_stdout.txt").read_text())
+    facts = json.loads((out / "logs" / "prediction_stdout.txt").read_text())
     assert facts["CapEff"] == facts["CapPrm"] == facts["CapBnd"] == "0000000000000000"
     assert facts["NoNewPrivs"] == "1"
     assert facts["shm"] == 64 * 1024 * 1024
-    assert facts["app"] == ["input_data", "output", "program"]
+    assert facts["app"] == ["data", "input_data", "output", "program"]
     assert facts["cwd"] == "/app/program"
     assert facts["uid"] == 0
     assert facts["interfaces"] == ["lo"]
