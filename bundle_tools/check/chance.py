@@ -119,7 +119,7 @@ def judge(
         if abs(alone[f, t]) >= bar
     ]
     named = sorted(named, key=lambda relation: -abs(relation.correlation))[:MOST_NAMED]
-    if p_joint < p_alone or not named:
+    if p_joint < p_alone or joint.max() > np.abs(alone).max() or not named:
         named.append(Relation(TOGETHER, list(ranks)[int(joint.argmax())], float(joint.max())))
     return Verdict(min(1.0, 2 * min(p_alone, p_joint)), tuple(named))
 
@@ -128,8 +128,8 @@ def _shapes(features: Mapping[str, Sequence[float | str]]) -> list[tuple[str, "M
     """Give ranks and squared ranks of every feature that varies, of length 1 and mean 0, each shape once."""
     import numpy as np  # noqa: PLC0415
 
-    found: list[tuple[str, Matrix]] = []
-    seen = set()
+    names: dict[bytes, list[str]] = {}
+    columns: dict[bytes, Matrix] = {}
     for name, values in features.items():
         if len(set(values)) < 2:
             continue
@@ -141,11 +141,10 @@ def _shapes(features: Mapping[str, Sequence[float | str]]) -> list[tuple[str, "M
                 continue
             unit = _unit(column)
             # The same order under another name, or backwards, is no second chance to find something.
-            key = (np.round(unit, 9) * np.sign(unit[np.flatnonzero(np.abs(unit) > 1e-9)[0]]) + 0.0).tobytes()
-            if key not in seen:
-                seen.add(key)
-                found.append((title, unit))
-    return found
+            key: bytes = (np.round(unit, 9) * np.sign(unit[np.flatnonzero(np.abs(unit) > 1e-9)[0]]) + 0.0).tobytes()
+            names.setdefault(key, []).append(title)
+            columns.setdefault(key, unit)
+    return [(" = ".join(names[key]), column) for key, column in columns.items()]
 
 
 def _joint(x: "Matrix", blocks: "NDArray[np.intp]") -> "Statistic":

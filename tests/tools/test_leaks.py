@@ -1,0 +1,449 @@
+"""Plant answers of the hidden phase all over the real bundle: each hiding place must be found, and nothing else."""
+
+import csv
+import gzip
+import io
+import json
+import math
+import pickle
+import re
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bundle_tools.archive import zip_folder
+from bundle_tools.check.answers import Answers, hidden_answers
+from bundle_tools.check.dataset import Dataset
+from bundle_tools.check.document import Draft, read
+from bundle_tools.check.findings import Finding
+from bundle_tools.check.identities import check_identities
+from bundle_tools.check.inside import Unopened, look_inside
+from bundle_tools.check.leaks import check_leaks
+from bundle_tools.check.search import Text, holds_labels_in_order, labelled_clips, named_ids
+
+from .conftest import write_files
+
+ROOT = Path(__file__).resolve().parents[2]
+ENTRIES = (
+    *("competition.yaml", "logo.png", "pages", "ingestion_program", "scoring_program", "input_data", "reference_data"),
+    *("public_data", "solutions", "starting_kit"),
+)
+FINAL = "reference_data/final/labels.csv"
+KEY = "5f2b9c7e1d804a6fb3c8e97a2d451b60\n"
+
+Table = dict[str, dict[str, str]]
+Mutation = Callable[[Path], object]
+
+
+def caches_and_most_clips(_: str, names: list[str]) -> set[str]:
+    clips = sorted(name for name in names if name.endswith(".mp4"))
+    return {"__pycache__", *clips[1:]}
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    """Copy the real bundle with one clip a folder."""
+    copy = tmp_path / "b"
+    copy.mkdir()
+    for name in ENTRIES:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, copy / name, ignore=caches_and_most_clips)
+        else:
+            shutil.copy(ROOT / name, copy / name)
+    return copy
+
+
+def draft(bundle: Path) -> Draft:
+    found, _ = read(bundle, folder=True)
+    assert found is not None
+    return found
+
+
+def findings(bundle: Path) -> list[Finding]:
+    return [*check_leaks(draft(bundle)), *check_identities(draft(bundle))]
+
+
+def codes(bundle: Path) -> set[str]:
+    return {finding.code for finding in findings(bundle)}
+
+
+def table(bundle: Path, phase: str = "final") -> Table:
+    with (bundle / "reference_data" / phase / "labels.csv").open() as opened:
+        return {row["clip_id"]: row for row in csv.DictReader(opened)}
+
+
+def column(bundle: Path, target: str = "interview") -> list[float]:
+    return [float(row[target]) for row in table(bundle).values()]
+
+
+def matrix(bundle: Path) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
+    return np.array([[float(value) for value in list(row.values())[2:]] for row in table(bundle).values()])
+
+
+def put(path: Path, content: str | bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def saved(array: object, compressed: bool = False) -> bytes:
+    buffer = io.BytesIO()
+    (np.savez_compressed if compressed else np.save)(buffer, np.asarray(array))
+    return buffer.getvalue()
+
+
+def zipped(name: str, content: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def labels_as_json(bundle: Path) -> str:
+    return json.dumps({clip: {"interview": float(row["interview"])} for clip, row in table(bundle).items()}, indent=1)
+
+
+def chalearn_pickle(bundle: Path, protocol: int) -> bytes:
+    rows = table(bundle)
+    return pickle.dumps({"interview": {clip: float(row["interview"]) for clip, row in rows.items()}}, protocol)
+
+
+def rounded_beside_ids(bundle: Path, digits: int = 3) -> str:
+    return "".join(f"{clip} {float(row['interview']):.{digits}f}\n" for clip, row in table(bundle).items())
+
+
+def transcripts_with_a_column(bundle: Path) -> None:
+    path = bundle / "input_data/final/transcripts.json"
+    rows = table(bundle)
+    texts = {
+        clip: [text, round(float(rows[clip]["openness"]), 4)] for clip, text in json.loads(path.read_text()).items()
+    }
+    path.write_text(json.dumps(texts))
+
+
+def transcripts_that_name_a_clip(bundle: Path) -> None:
+    path = bundle / "input_data/final/transcripts.json"
+    texts = json.loads(path.read_text())
+    first, second = list(texts)[:2]
+    path.write_text(json.dumps(texts | {first: f"Recorded after {second}."}))
+
+
+def files_named_by_label(bundle: Path) -> None:
+    path = bundle / "input_data/final/clips.csv"
+    text = path.read_text()
+    for clip, row in table(bundle).items():
+        name = f"clips/{clip}_{row['interview']}.mp4"
+        clips = bundle / "input_data/final"
+        if (clips / f"clips/{clip}.mp4").exists():
+            (clips / f"clips/{clip}.mp4").rename(clips / name)
+        text = text.replace(f"clips/{clip}.mp4", name)
+    path.write_text(text)
+
+
+def files_named_by_source(bundle: Path) -> None:
+    path = bundle / "input_data/final/clips.csv"
+    text = path.read_text()
+    for clip, row in table(bundle).items():
+        text = text.replace(f"clips/{clip}.mp4", f"clips/{row['source_id']}-{clip[1:]}.mp4")
+    path.write_text(text)
+
+
+def a_source_in_two_phases(bundle: Path) -> None:
+    path = bundle / "reference_data/practice/labels.csv"
+    sources = [row["source_id"] for row in table(bundle, "practice").values()]
+    path.write_text(path.read_text().replace(sources[0], next(iter(table(bundle).values()))["source_id"]))
+
+
+def a_source_in_public_data(bundle: Path) -> None:
+    path = bundle / "public_data/labels.csv"
+    source = next(iter(table(bundle).values()))["source_id"]
+    path.write_text(re.sub(r",s[0-9a-f]{9},", f",{source},", path.read_text(), count=1))
+
+
+def a_hidden_clip(target: str) -> Mutation:
+    def mutate(bundle: Path) -> None:
+        clip = min((bundle / "input_data/final/clips").iterdir())
+        put(bundle / target, clip.read_bytes())
+
+    return mutate
+
+
+def words_apart(bundle: Path) -> str:
+    return "\ufeff" + (bundle / FINAL).read_text().replace("\n", "  \r\n")
+
+
+def programs_open(bundle: Path) -> None:
+    path = bundle / "competition.yaml"
+    path.write_text(path.read_text().replace("make_programs_available: false", "make_programs_available: true"))
+
+
+def plant(name: str, content: Callable[[Path], str | bytes]) -> Mutation:
+    return lambda bundle: put(bundle / name, content(bundle))
+
+
+def both(*mutations: Mutation) -> Mutation:
+    return lambda bundle: [mutate(bundle) for mutate in mutations]
+
+
+def sealed(bundle: Path) -> None:
+    for program in ("ingestion_program", "scoring_program"):
+        put(bundle / program / "seal.key", KEY)
+
+
+def inside_a_page(bundle: Path) -> None:
+    path = bundle / "pages/faq.md"
+    path.write_text(path.read_text() + f"\n<!--\n{rounded_beside_ids(bundle)}-->\n")
+
+
+def one_id(bundle: Path) -> str:
+    return f"Look at clip {next(iter(table(bundle)))}, please.\n"
+
+
+PLANTED: list[tuple[str, Mutation]] = [
+    # The file itself, in any dress.
+    ("leak", plant("public_data/x.csv", lambda b: (b / FINAL).read_bytes())),
+    ("leak", plant("starting_kit/x.bin", lambda b: (b / FINAL).read_bytes())),
+    ("leak", plant("solutions/constant/data.zip", lambda b: zipped("a/b.csv", (b / FINAL).read_bytes()))),
+    ("leak", plant("public_data/x.csv.gz", lambda b: gzip.compress((b / FINAL).read_bytes()))),
+    ("leak", plant("public_data/x.csv", words_apart)),
+    ("leak", plant("public_data/x.csv", lambda b: (b / FINAL).read_text().encode("utf-16"))),
+    ("leak", plant("input_data/practice/x.csv", lambda b: (b / FINAL).read_bytes())),
+    # Labels beside ids.
+    ("leak-labels", plant("public_data/x.json", labels_as_json)),
+    ("leak-labels", plant("starting_kit/x.zip", lambda b: zipped("x.json", labels_as_json(b).encode()))),
+    ("leak-labels", plant("solutions/cue_reader/x.txt", rounded_beside_ids)),
+    ("leak-labels", plant("ingestion_program/x.py", lambda b: "ANSWERS = " + labels_as_json(b))),
+    ("leak-labels", plant("scoring_program/x.json", labels_as_json)),
+    ("leak-labels", plant("input_data/final/x.txt", rounded_beside_ids)),
+    ("leak-labels", plant("public_data/x.pkl", lambda b: chalearn_pickle(b, 0))),
+    ("leak-labels", inside_a_page),
+    ("leak-labels", transcripts_with_a_column),
+    ("leak-labels", files_named_by_label),
+    # Labels alone, in order.
+    ("leak-labels", plant("public_data/x.txt", lambda b: "\n".join(f"{value:.3f}" for value in column(b)))),
+    ("leak-labels", plant("public_data/x.txt", lambda b: "\n".join(f"{value:.6e}" for value in column(b)))),
+    (
+        "leak-labels",
+        plant("public_data/x.csv", lambda b: "\n".join(",".join(map(str, row)) for row in matrix(b)[::-1])),
+    ),
+    ("leak-labels", plant("solutions/constant/x.npy", lambda b: saved(column(b)))),
+    ("leak-labels", plant("solutions/constant/x.npy", lambda b: saved(matrix(b).astype("<f4")))),
+    ("leak-labels", plant("solutions/constant/x.npy", lambda b: saved(np.array(column(b), dtype=">f4")))),
+    ("leak-labels", plant("starting_kit/x.npz", lambda b: saved(matrix(b), compressed=True))),
+    ("leak-labels", plant("input_data/final/x.pkl", lambda b: chalearn_pickle(b, 2))),
+    ("leak-labels", plant("public_data/x.dat", lambda b: b"\xff" * 7 + np.array(column(b)).tobytes() + b"\xff")),
+    # Ids.
+    ("leak-id", plant("public_data/x.md", one_id)),
+    ("leak-id", plant("starting_kit/x.zip", lambda b: zipped("x.md", one_id(b).encode()))),
+    ("leak-id", plant("pages/faq.md", one_id)),
+    ("leak-id", plant("solutions/constant/x.py", lambda b: f"# {one_id(b)}")),
+    # Clips and people.
+    ("leak-clip", a_hidden_clip("public_data/clips/x.mp4")),
+    ("leak-clip", a_hidden_clip("input_data/practice/clips/x.mp4")),
+    ("leak-clip", a_hidden_clip("solutions/constant/x.bin")),
+    ("data-siblings", a_source_in_two_phases),
+    ("data-siblings", a_source_in_public_data),
+    ("leak-source", files_named_by_source),
+    ("leak-transcript", transcripts_that_name_a_clip),
+    # The seal.
+    ("leak-seal", both(sealed, plant("public_data/x.txt", lambda _: f"key: {KEY}"))),
+    ("leak-seal", both(sealed, plant("starting_kit/ingestion_program/seal.key", lambda _: KEY))),
+    ("leak-seal", both(sealed, plant("reference_data/final/notes.txt", lambda _: KEY))),
+    ("leak-seal", both(sealed, plant("input_data/final/seal.key", lambda _: "another one"))),
+    ("leak-seal", both(sealed, plant("scoring_program/score/copy.txt", lambda _: KEY))),
+    ("leak-seal", both(sealed, plant("starting_kit/x.zip", lambda _: zipped("seal.key", KEY.encode())))),
+    ("leak-seal", both(sealed, programs_open)),
+    ("leak-seal", plant("solutions/constant/seal.key", lambda _: KEY)),
+    # What cannot be searched.
+    ("archive-bomb", plant("public_data/x.zip", lambda _: zipped("x", bytes(300_000_000)))),
+    ("archive-bomb", plant("public_data/x.gz", lambda _: gzip.compress(bytes(60_000_000)))),
+    ("archive-unopened", plant("public_data/x.zip", lambda _: b"PK\x03\x04 broken")),
+    ("archive-unopened", plant("public_data/x.gz", lambda _: b"\x1f\x8b\x08 broken")),
+]
+
+
+@pytest.mark.parametrize(("code", "mutate"), PLANTED)
+def test_every_hiding_place_is_searched(bundle: Path, code: str, mutate: Mutation) -> None:
+    mutate(bundle)
+    assert code in codes(bundle)
+
+
+def zip_the_kit(bundle: Path) -> None:
+    """Hand the kit over as a ready zip, as a built bundle does."""
+    put(bundle / "starting_kit/data/x.zip", zipped("x.json", labels_as_json(bundle).encode()))
+    zip_folder(bundle / "starting_kit", bundle / "kit.zip")
+    shutil.rmtree(bundle / "starting_kit")
+    path = bundle / "competition.yaml"
+    path.write_text(path.read_text().replace("starting_kit: starting_kit/", "starting_kit: kit.zip"))
+
+
+def test_a_zip_inside_a_zip_is_searched(bundle: Path) -> None:
+    zip_the_kit(bundle)
+    found = [finding for finding in findings(bundle) if finding.code == "leak-labels"]
+    assert len(found) == 1
+    assert "kit.zip/data/x.zip/x.json" in found[0].what
+
+
+def guesses_of_hidden_clips(bundle: Path) -> str:
+    """Predictions as good as the best, to three decimals: near the labels, never equal for long."""
+    draw = np.random.default_rng(7)
+    rows = matrix(bundle) + draw.normal(0, 0.05, matrix(bundle).shape)
+    return "".join(
+        f"{clip}," + ",".join(f"{x:.3f}" for x in row) + "\n" for clip, row in zip(table(bundle), rows, strict=True)
+    )
+
+
+HARMLESS: list[tuple[str, Mutation]] = [
+    ("nothing", lambda _: None),
+    ("keys in the programs", sealed),
+    (
+        "the practice labels in the kit",
+        plant("starting_kit/x.csv", lambda b: (b / "reference_data/practice/labels.csv").read_bytes()),
+    ),
+    (
+        "a practice clip in public data",
+        plant("public_data/x.mp4", lambda b: min((b / "input_data/practice/clips").iterdir()).read_bytes()),
+    ),
+    ("good predictions", plant("input_data/final/x.csv", guesses_of_hidden_clips)),
+    ("a small archive of zeros", plant("public_data/x.zip", lambda _: zipped("x", bytes(1_000_000)))),
+    (
+        "an equal README",
+        both(
+            plant("public_data/README.md", lambda _: "Read this before you start.\n"),
+            plant("reference_data/final/README.md", lambda _: "Read this before you start.\n"),
+        ),
+    ),
+    ("random numbers", plant("public_data/x.npy", lambda _: saved(np.random.default_rng(8).random(100_000)))),
+    (
+        "many written numbers",
+        plant("public_data/x.txt", lambda _: "\n".join(f"{x:.3f}" for x in np.random.default_rng(9).random(100_000))),
+    ),
+]
+
+
+@pytest.mark.parametrize("mutate", [pytest.param(mutate, id=name) for name, mutate in HARMLESS])
+def test_what_gives_nothing_away_is_no_finding(bundle: Path, mutate: Mutation) -> None:
+    mutate(bundle)
+    assert findings(bundle) == []
+
+
+def test_a_task_that_shows_its_true_values_hides_nothing(bundle: Path) -> None:
+    path = bundle / "reference_data/final/task.yaml"
+    path.write_text(path.read_text().replace("truth: false", "truth: true").replace("clips: false", "clips: true"))
+    put(bundle / "public_data/x.csv", (bundle / FINAL).read_bytes())
+    assert findings(bundle) == []
+
+
+def test_labels_in_a_closed_scoring_program_are_a_warning_only(bundle: Path) -> None:
+    put(bundle / "scoring_program/x.json", labels_as_json(bundle))
+    assert {finding.severity for finding in findings(bundle)} == {"warning"}
+    programs_open(bundle)
+    assert {finding.severity for finding in findings(bundle)} == {"error"}
+
+
+# Another format: a table of ids and values, no settings.
+ROWS = {f"img_{number:03}.png": round(0.1 + 0.013 * number + 0.0007 * (number * 37 % 11), 4) for number in range(20)}
+FOREIGN = "name,value\n" + "".join(f"{name},{value}\n" for name, value in ROWS.items())
+
+
+@pytest.fixture
+def foreign(tiny: Path) -> Path:
+    (tiny / "reference_data/practice/answer.txt").unlink()
+    return write_files(tiny, {"reference_data/practice/truth.csv": FOREIGN})
+
+
+def test_a_bundle_of_another_format_may_name_its_ids(foreign: Path) -> None:
+    """A sample submission lists every id with a number of its own."""
+    sample = "".join(f"{name},{0.5 + number / 1000:.4f}\n" for number, name in enumerate(ROWS))
+    write_files(foreign, {"solutions/half/sample.csv": sample, "input_data/practice/list.txt": "\n".join(ROWS)})
+    assert findings(foreign) == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        json.dumps({"data": [{"truth": value, "file": name.removesuffix(".png")} for name, value in ROWS.items()]}),
+        "".join(f"{name}: {{value: {value:.3f}}}\n" for name, value in ROWS.items()),
+        "; ".join(f"{value:.4f}" for value in ROWS.values()),
+    ],
+)
+def test_a_bundle_of_another_format_must_not_show_its_values(foreign: Path, content: str) -> None:
+    write_files(foreign, {"solutions/half/notes.txt": content})
+    assert "leak-labels" in codes(foreign)
+
+
+def some_answers(values: list[list[float]]) -> Answers:
+    rows = {f"c{number:04x}a7": tuple(row) for number, row in enumerate(values)}
+    return Answers("reference_data/x/", "input_data/x/", True, rows, {})
+
+
+LABEL = st.integers(1001, 99_998).filter(lambda n: n % 1000 != 0).map(lambda n: n / 100_000)
+TABLES = st.integers(2, 6).flatmap(
+    lambda width: st.lists(st.lists(LABEL, min_size=width, max_size=width), min_size=4, max_size=10)
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(values=TABLES, style=st.sampled_from(["csv", "json", "reversed"]))
+def test_labels_beside_ids_are_found_in_any_style(values: list[list[float]], style: str) -> None:
+    answers = some_answers(values)
+    if style == "json":
+        text = json.dumps(
+            {clip: {f"t{at}": value for at, value in enumerate(row)} for clip, row in answers.rows.items()}, indent=2
+        )
+    else:
+        lines = [[clip, *map(str, row)][:: -1 if style == "reversed" else 1] for clip, row in answers.rows.items()]
+        text = "\n".join(",".join(line) for line in lines)
+    assert labelled_clips(text, answers)
+    assert not labelled_clips(text.replace("a7", "b7"), answers)
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=st.integers(0, 2**32 - 1), encoding=st.sampled_from(["<f4", ">f4", "<f8", ">f8"]), offset=st.integers(0, 9))
+def test_labels_in_binary_are_found_at_any_offset(seed: int, encoding: str, offset: int) -> None:
+    draw = np.random.default_rng(seed)
+    values = draw.random((8, 1)).round(5)
+    answers = some_answers(values.tolist())
+    content = draw.bytes(offset) + values.astype(encoding).tobytes() + draw.bytes(5)
+    assert holds_labels_in_order(Text("x", "", content), answers)
+    others = draw.random((8, 1)).astype(encoding).tobytes()
+    assert not holds_labels_in_order(Text("x", "", draw.bytes(offset) + others), answers)
+
+
+def test_ids_count_as_whole_words_only() -> None:
+    assert named_ids("see c0a1b2c3d.mp4 and c0a1b2c3d_2", {"c0a1b2c3d"}) == {"c0a1b2c3d"}
+    assert named_ids("xc0a1b2c3d c0a1b2c3d4", {"c0a1b2c3d"}) == set()
+    assert named_ids("clip-1-2 clip-1", {"clip-1"}) == {"clip-1"}
+
+
+def test_classes_and_round_numbers_prove_nothing() -> None:
+    answers = some_answers([[0.5, 1.0], [0.25, 0.0], [0.5, 1.0], [0.75, 0.0], [0.5, 1.0]])
+    text = "\n".join(f"{clip} 0.500 1.000 0.250 0.000 0.750" for clip in answers.rows)
+    assert not labelled_clips(text, answers)
+    assert answers.windows == frozenset()
+
+
+def test_labels_that_are_no_numbers_are_no_traceback(bundle: Path) -> None:
+    path = bundle / FINAL
+    path.write_text(re.sub(r",0\.\d+,", ",nan,", path.read_text()).replace("0.4", "1e999"))
+    assert findings(bundle) == []
+    assert any(
+        not all(map(math.isfinite, row)) for answers in hidden_answers(draft(bundle)) for row in answers.rows.values()
+    )
+
+
+def test_a_lying_zip_ends_the_search_and_nothing_else(tmp_path: Path) -> None:
+    content = zipped("x", b"a" * 1000)
+    lying = content.replace((1000).to_bytes(4, "little"), (10).to_bytes(4, "little"))
+    assert lying != content
+    put(tmp_path / "x.zip", lying)
+    put(tmp_path / "y.txt", "y")
+    unopened: list[Unopened] = []
+    names = [file.name for file in look_inside(Dataset(tmp_path), unopened)]
+    assert names == ["x.zip", "y.txt"]
+    assert [problem.name for problem in unopened] == ["x.zip"]
