@@ -25,10 +25,10 @@ from score.run_facts import read_worker_metadata
 from score.scores import check_scores, write_scores
 from score.seal import read_key
 from score.settings import Settings, read_settings
+from score.start import PROGRAM
 
 _RESULT_FILES = ("scores.json", "scores.txt", "detailed_results.html")
 _MOST_LINES = 50
-PROGRAM = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True)

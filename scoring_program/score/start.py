@@ -1,4 +1,4 @@
-"""The page of a run that cannot be scored because the image lacks packages, written without any package."""
+"""The first steps of scoring, which need no package: the packages, and a page that says so where they are missing."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from html import escape
 from pathlib import Path
 
 from score import DEFAULTS
+from score.packages import PackagesMissing, provide
 
-EXIT_CODE = 2
+PROGRAM = Path(__file__).resolve().parent.parent
+_MODULES = ("jinja2", "numpy", "yaml")
+_ORGANISER_ERROR = 2
 _PAGE = """\
 <!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -23,10 +26,20 @@ pre {{ white-space: pre-wrap; background: #eee; color: #222; padding: 1em }}</st
 """
 
 
-def leave_page(arguments: Sequence[str], advice: str) -> int:
-    """Write ``detailed_results.html`` and return the exit code; there are no scores."""
+def main(arguments: Sequence[str]) -> int:
+    """Score the run in the folders that the arguments name; return the exit code."""
+    try:
+        provide(PROGRAM, _MODULES)
+    except PackagesMissing as error:
+        return _leave_page(arguments, str(error))
+    from score.pipeline import main as score  # noqa: PLC0415 - it imports the packages
+
+    return score(arguments)
+
+
+def _leave_page(arguments: Sequence[str], advice: str) -> int:
     target = Path((*arguments, *DEFAULTS[len(arguments) :])[1])
     target.mkdir(parents=True, exist_ok=True)
     (target / "detailed_results.html").write_text(_PAGE.format(advice=escape(advice)), encoding="utf-8")
     sys.stderr.write(f"ERROR: {advice}\n")
-    return EXIT_CODE
+    return _ORGANISER_ERROR

@@ -1,0 +1,56 @@
+"""The first steps of a run, which need no package: the folders, the packages, and a record where these are missing."""
+
+import sys
+from pathlib import Path
+
+from ingest.clock import Clock
+from ingest.errors import IngestionError, Problem
+from ingest.folder import empty_folder, write_manifest, write_run
+from ingest.log import Log
+from ingest.packages import PackagesMissing, provide
+from ingest.record import run_record
+from ingest.seal import take_key
+from ingest.tally import Tally
+
+DEFAULTS = ("/app/input_data/", "/app/output/", "/app/program", "/app/ingested_program")
+# What the image must hold; pandas and scikit-learn are for the participants' models.
+MODULES = ("av", "cv2", "numpy", "pandas", "sklearn", "yaml")
+PROGRAM = Path(__file__).resolve().parent.parent
+ORGANISER_ERROR = 2
+
+
+def main(arguments: list[str], usage: str) -> int:
+    """Run ingestion on the folders named by `arguments`, each falling back to its default; return the exit code."""
+    if len(arguments) > len(DEFAULTS) or any(argument in {"-h", "--help"} for argument in arguments):
+        sys.stdout.write(usage)
+        return ORGANISER_ERROR
+    clock = Clock()
+    input_data, output, program, submission = (Path(p) for p in (*arguments, *DEFAULTS[len(arguments) :]))
+    try:
+        packages = provide(PROGRAM, MODULES)
+    except PackagesMissing as error:
+        return _leave_record(output, program, clock, str(error))
+    from ingest.pipeline import run  # noqa: PLC0415 - it imports the packages
+
+    return run(
+        input_data=input_data, output=output, program=program, submission=submission, packages=packages, clock=clock
+    )
+
+
+def _leave_record(output: Path, program: Path, clock: Clock, advice: str) -> int:
+    """Tell scoring, and with it the report, that the image lacks packages."""
+    empty_folder(output)
+    log, tally = Log(output / "log.txt"), Tally()
+    expected, fix = "the packages of requirements.lock", "organisers: log.txt says what to do"
+    problem = Problem("packages_missing", "run", "the image", "no such packages", expected, fix, fault="organiser")
+    tally.end("organiser_error", [problem])
+    log.line(advice, summary=True)
+    log.close()
+    key = None
+    try:
+        key = take_key(program)
+    except IngestionError as error:
+        tally.problems += error.problems
+    write_run(output, run_record(tally, clock, None, Path("task.yaml"), None))
+    write_manifest(output, key)
+    return ORGANISER_ERROR
