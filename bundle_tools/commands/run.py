@@ -1,9 +1,11 @@
 """`bundle run`: one submission, from its folder or zip to its row on the leaderboard."""
 
 import argparse
+import tempfile
 from pathlib import Path
 
-from bundle_tools.commands.options import add_bundle, positive
+from bundle_tools.archive import extract
+from bundle_tools.commands.options import positive
 from bundle_tools.competition import find_root, load
 from bundle_tools.console import say
 from bundle_tools.emulator.docker import DockerEngine
@@ -28,7 +30,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     run.add_argument("submission", metavar="SUBMISSION", type=Path, help="a folder with model.py, or its zip")
     run.add_argument("--phase", metavar="NAME", help="default: practice, else the first phase")
     run.add_argument("--out", metavar="DIR", type=Path, help="results (default: runs/<submission>-<phase>)")
-    add_bundle(run)
+    run.add_argument(
+        "--bundle", metavar="PATH", type=Path, help="folder or zip (default: this folder, else the checkout)"
+    )
     run.add_argument("--engine", choices=("process", "docker"), default="process", help="default: process")
     run.add_argument("--image", metavar="NAME", help="docker: default: the docker_image of competition.yaml")
     run.add_argument("--pull", choices=("never", "missing", "always"), default="never", help="docker: default: never")
@@ -42,7 +46,16 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    competition = load(find_root(arguments.bundle))
+    bundle: Path | None = arguments.bundle
+    if bundle is None or not bundle.is_file():
+        return _run_in(find_root(bundle), arguments)
+    with tempfile.TemporaryDirectory(prefix="bundle-run-") as folder:
+        extract(bundle, Path(folder))
+        return _run_in(find_root(Path(folder)), arguments)
+
+
+def _run_in(root: Path, arguments: argparse.Namespace) -> int:
+    competition = load(root)
     phase = competition.phase(arguments.phase) if arguments.phase else competition.default_phase()
     submission: Path = arguments.submission
     out: Path = arguments.out or Path("runs") / f"{submission.resolve().stem}-{phase.slug}"

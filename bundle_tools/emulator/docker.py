@@ -76,6 +76,8 @@ class DockerEngine:
             return Outcome(_exit_code(name, logs / f"{container.name}_stderr.txt"), ended.elapsed_s)
         finally:
             stop(0)
+            if os.geteuid() != 0:
+                self._hand_back(container)
 
     def command(self, container: Container, name: str) -> list[str]:
         """Give the whole `docker run` command line."""
@@ -93,6 +95,13 @@ class DockerEngine:
             self.image,
             *container.arguments,
         ]
+
+    def _hand_back(self, container: Container) -> None:
+        """Open what the container's root wrote to the user of this machine, who must zip it and later delete it."""
+        folders = [inside for inside in container.mounts if inside != WORKER_DATA]
+        mounts = [part for inside in folders for part in ("-v", f"{container.mounts[inside].resolve()}:{inside}")]
+        flags = ("--rm", "--pull", "never", "--network", "none", "--user", "0", "--entrypoint", "chmod")
+        _docker("run", *flags, *mounts, self.image, "-R", "a+rwX", *folders)
 
     def _config(self) -> dict[str, Any] | None:
         """Give the image's settings; None where this machine does not have it."""

@@ -96,10 +96,10 @@ def prediction_job(task: Task, submission: Path, work: Path, worker: Worker, not
         else:
             mounts = {"/app/program": program, "/app/ingested_program": ingested, **common}
             ingestion = _try("ingestion", metadata.command, mounts, worker, clock, notes)
-    elif own.present and own.command is None and not worker.newer:
+    if own.present and own.command is None and ingestion is None and not worker.newer:
         raise RunFailed(
-            "Metadata file not found: a submission of results must not hold a metadata file, "
-            "else its files are not taken over. Leave it out of the zip."
+            "Metadata file not found: the submission holds a metadata file, so its files are not taken over, "
+            "and no program made an output. Leave that file out of the zip."
         )
     job = Job(output, submitted, ingestion, clock.elapsed_s)
     finish(job)
@@ -247,7 +247,10 @@ def _output_notes(output: Path, submission: Path) -> list[str]:
     doubled = [path for path in files if _is_same(path, submission / path.relative_to(output))]
     if doubled:
         size = sum(path.stat().st_size for path in doubled)
-        notes.append(f"predictions: {len(doubled)} files of the submission ({size / 1e6:.1f} MB) lie among them.")
+        notes.append(
+            f"predictions: {len(doubled)} of the submission's own files lie among them; "
+            f"{size / 1e6:.1f} MB count twice against the participant's quota."
+        )
     return notes
 
 

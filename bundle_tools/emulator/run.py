@@ -110,10 +110,13 @@ def _run_task(
             scored = jobs.scoring_job(task, submission, predictions, work / "2", worker, notes)
         finally:
             _keep(work / "2" / "app" / "output", out / "scoring_output")
+        _compare_with_limit("scoring", scored, worker.limit, notes)
+        return judge(competition, replace(scored, output=out / "scoring_output"), notes, computed=alone)
     except RunFailed as error:
         return failed(str(error), notes)
-    _compare_with_limit("scoring", scored, worker.limit, notes)
-    return judge(competition, replace(scored, output=out / "scoring_output"), notes, computed=alone)
+    except PermissionError as error:
+        # The worker is root and goes on; the program has locked this user out of a folder of the run.
+        raise BundleError(f"a program took away the permission to go on: {error}. Run this as root.") from error
 
 
 def _refuse_what_is_elsewhere(phase: Phase) -> None:
@@ -154,7 +157,12 @@ def _fresh(out: Path, submission: Path) -> None:
     if out.is_dir() and any(out.iterdir()):
         if not (out / MARKER).is_file():
             raise BundleError(f"--out {out}: holds files that `bundle run` did not make. Choose another folder.")
-        shutil.rmtree(out)
+        try:
+            shutil.rmtree(out)
+        except OSError as error:
+            raise BundleError(
+                f"--out {out}: cannot be replaced: {error}. Delete it, or choose another folder."
+            ) from error
     out.mkdir(parents=True, exist_ok=True)
     (out / MARKER).write_text("Made by `bundle run`; the next run into this folder replaces it.\n", encoding="utf-8")
 

@@ -135,6 +135,19 @@ def test_a_container_over_its_time_is_removed_by_name(docker: Path, tmp_path: Pa
     assert calls(docker).count(f"rm --force {name}") == 2
 
 
+def test_what_the_containers_root_wrote_is_opened_to_another_user(
+    docker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    DockerEngine("image:1").run(container(tmp_path), tmp_path / "logs")
+    before = len(calls(docker))
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    DockerEngine("image:1").run(container(tmp_path), tmp_path / "logs")
+    assert calls(docker)[-1].endswith(
+        f"-v {(tmp_path / 'program').resolve()}:/app/program image:1 -R a+rwX /app/program"
+    )
+    assert len(calls(docker)) == 2 * before + 1
+
+
 def test_the_competitions_image_is_the_default(docker: Path, tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (docker / "config").write_text('{"User": "app"}')
     out = tiny.parent / "out"

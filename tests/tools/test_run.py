@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from bundle_tools.archive import zip_folder
 from bundle_tools.cli import main
 
 from .conftest import COMPETITION, write_files
@@ -202,6 +203,21 @@ def test_results_with_a_metadata_are_not_taken_over(tiny: Path, capfd: pytest.Ca
     write_files(tiny / "solutions" / "half", {"metadata": "description: mine\n"})
     assert run(tiny)[0] == 1
     assert "Failed: Metadata file not found" in capfd.readouterr().err
+
+
+def test_a_metadata_and_no_ingestion_leave_no_output(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    write_files(tiny / "solutions" / "half", {"metadata": "description: mine\n"})
+    (tiny / "ingestion_program" / "metadata.yaml").unlink()
+    assert run(tiny)[0] == 1
+    assert "Failed: Metadata file not found" in capfd.readouterr().err
+
+
+def test_the_zip_of_a_bundle_runs_like_its_folder(tiny: Path) -> None:
+    archive = tiny.parent / "bundle.zip"
+    zip_folder(tiny, archive)
+    out = tiny.parent / "out"
+    assert main(["run", str(tiny / "solutions" / "half"), "--bundle", str(archive), "--out", str(out)]) == 0
+    assert (out / "scoring_output" / "scores.json").is_file()
 
 
 def test_a_scoring_program_without_metadata_becomes_the_output(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -429,3 +445,11 @@ def test_scores_are_rounded_as_the_platform_shows_them(tiny: Path, capfd: pytest
     write_files(tiny, {"solutions/half/model.py": "def predict(question):\n    return 0.412345\n"})
     assert run(tiny)[0] == 0
     assert "0.9123" in capfd.readouterr().out
+
+
+def test_the_help_fits_a_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 35
+    assert all(len(line) <= 120 for line in lines)
