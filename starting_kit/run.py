@@ -6,11 +6,15 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+import zlib
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 # In the starting kit the programs lie beside this file; in the repository one level up.
 ROOT = HERE if (HERE / "ingestion_program").is_dir() else HERE.parent
+
+# What unpacking raises for a zip that is damaged, has a password, or names places where nothing can be written.
+UNPACKING = (zipfile.BadZipFile, zlib.error, RuntimeError, OSError, EOFError)
 
 
 def main() -> int:
@@ -31,14 +35,17 @@ def main() -> int:
     out: Path = arguments.out.resolve()
     if out.exists() and any(out.iterdir()) and not (out / "input" / "res").is_dir():
         parser.error(f"{out} holds other things; name an empty or a new folder with --out")
-    shutil.rmtree(out, ignore_errors=True)
 
     with tempfile.TemporaryDirectory() as folder:
         submission = Path(folder) / "submission"
         if given.is_dir():
             shutil.copytree(given, submission)
         else:
-            shutil.unpack_archive(given, submission, "zip")
+            try:
+                shutil.unpack_archive(given, submission, "zip")
+            except UNPACKING as error:
+                parser.error(f"{given} cannot be unpacked ({error}); pack it again, without a password")
+        shutil.rmtree(out, ignore_errors=True)
         program = ROOT / "ingestion_program"
         _python(program / "ingestion.py", ROOT / "input_data/practice", out / "input/res", program, submission)
     shutil.copytree(ROOT / "reference_data/practice", out / "input/ref")

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,21 @@ def test_a_submission_without_a_model_says_so(kit: Path) -> None:
 def test_something_that_is_no_submission_is_refused(kit: Path) -> None:
     assert "neither a folder nor a zip" in run_kit(kit, "README.md").stderr
     assert "neither a folder nor a zip" in run_kit(kit, "missing.zip").stderr
+
+
+def test_a_damaged_zip_is_refused_and_earlier_results_stay(kit: Path) -> None:
+    # The content of this zip starts after its name, 38 bytes in; these bytes are no valid deflate stream.
+    with zipfile.ZipFile(kit / "cut.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("model.py", "x = 1\n" * 100)
+    content = (kit / "cut.zip").read_bytes()
+    (kit / "cut.zip").write_bytes(content[:38] + b"\xff" * 8 + content[46:])
+    (kit / "my_run/input/res").mkdir(parents=True)
+    (kit / "my_run/input/res/log.txt").write_text("earlier", "utf-8")
+    result = run_kit(kit, "cut.zip")
+    assert result.returncode == 2
+    assert "cut.zip cannot be unpacked" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert (kit / "my_run/input/res/log.txt").read_text("utf-8") == "earlier"
 
 
 def test_results_never_replace_other_files(kit: Path) -> None:
