@@ -1,0 +1,104 @@
+"""Submissions that try to pass for more than they are, against the real programs and both kinds of server."""
+
+import csv
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from bundle_tools.cli import main
+
+from .conftest import write_files
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = ("ingestion_program", "scoring_program")
+SERVERS = ("1.25", "newer")
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the bundle as it is built: both programs hold the same secret."""
+    root = tmp_path_factory.mktemp("sealed")
+    shutil.copy(ROOT / "competition.yaml", root)
+    for program in PROGRAMS:
+        shutil.copytree(ROOT / program, root / program, ignore=shutil.ignore_patterns("__pycache__"))
+        (root / program / "seal.key").write_text("5e" * 32 + "\n")
+    for data in ("input_data", "reference_data"):
+        (root / data).symlink_to(ROOT / data)
+    return root
+
+
+@pytest.fixture(scope="module")
+def forgery(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str | bytes]:
+    """Give results with the true values as predictions, and a manifest that fits them but for the seal."""
+    out = tmp_path_factory.mktemp("honest") / "out"
+    assert run(ROOT, ROOT / "solutions" / "constant", out) == 0
+    results = out / "ingestion_output"
+    with (ROOT / "reference_data" / "practice" / "labels.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    with (results / "predictions.csv").open(encoding="utf-8") as file:
+        columns = next(csv.reader(file))
+    lines = [",".join(columns), *(",".join(row[column] for column in columns) for row in rows)]
+    (results / "predictions.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    manifest = json.loads((results / "manifest.json").read_text(encoding="utf-8"))
+    content = (results / "predictions.csv").read_bytes()
+    manifest["files"]["predictions.csv"] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    files: dict[str, str | bytes] = {
+        path.relative_to(results).as_posix(): path.read_bytes()
+        for path in results.rglob("*")
+        if path.is_file() and path.name != "metadata"
+    }
+    perfect = {"explanation": 100.0, "interview_accuracy": 1.0}
+    return {**files, "manifest.json": json.dumps(manifest), "scores.json": json.dumps(perfect)}
+
+
+def run(root: Path, submission: Path, out: Path, *options: str) -> int:
+    return main(["run", str(submission), "--bundle", str(root), "--phase", "practice", "--out", str(out), *options])
+
+
+def scores(out: Path) -> dict[str, float]:
+    found = json.loads((out / "scoring_output" / "scores.json").read_text())
+    del found["duration_s"]
+    return dict(found)
+
+
+def test_the_forgery_would_pay_without_a_seal(tmp_path: Path, forgery: dict[str, str | bytes]) -> None:
+    # Else the tests below would show nothing.
+    submission = write_files(tmp_path / "submission", {**forgery, "model.py": "raise SystemExit"})
+    run(ROOT, submission, tmp_path / "out", "--server", "newer")
+    assert scores(tmp_path / "out")["interview_accuracy"] == 1
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_an_honest_submission_scores_the_same_on_both_servers(sealed: Path, tmp_path: Path, server: str) -> None:
+    assert run(sealed, ROOT / "solutions" / "constant", tmp_path / "out", "--server", server) == 0
+    honest = scores(tmp_path / "out")
+    assert honest["failed_clips"] == 0
+    assert 0.8 < honest["interview_accuracy"] < 0.95
+
+
+@pytest.mark.parametrize("server", SERVERS)
+@pytest.mark.parametrize("own_command", [False, True])
+def test_planted_results_never_pay(
+    sealed: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    forgery: dict[str, str | bytes],
+    server: str,
+    own_command: bool,
+) -> None:
+    files = {**forgery, "model.py": "raise SystemExit"}
+    if own_command:
+        files["metadata"] = "command: python3 /app/program/plant.py\n"
+        files["plant.py"] = (
+            "import shutil\nshutil.copytree('/app/program', '/app/output', dirs_exist_ok=True,\n"
+            "    ignore=lambda *_: ['metadata'])\n"
+        )
+    submission = write_files(tmp_path / "submission", files)
+    out = tmp_path / "out"
+    assert run(sealed, submission, out, "--server", server) == 1
+    assert "Status on Codabench: Failed" in capfd.readouterr().out
+    assert not (out / "scoring_output" / "scores.json").exists()
