@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from bundle_tools.archive import UNREADABLE, extract
-from bundle_tools.check.archive import check_folder, check_zip
+from bundle_tools.check.archive import check_folder, check_yaml_size, check_zip
 from bundle_tools.check.data import check_data
 from bundle_tools.check.document import Draft, read
 from bundle_tools.check.findings import FAILS_LATER, ORDER, Finding
@@ -70,7 +70,7 @@ def check(path: Path, now: datetime | None = None) -> list[Finding]:
     """
     if path.is_dir():
         return _sorted(_check_root(path.resolve(), now))
-    findings = check_zip(path)
+    findings = check_zip(path) + check_yaml_size(path)
     if not any(finding.severity == "error" for finding in findings):
         with tempfile.TemporaryDirectory(prefix="bundle-check-") as folder:
             try:
@@ -105,9 +105,9 @@ def _check_root(root: Path, now: datetime | None, archive: Path | None = None) -
 
 
 def _packed(draft: Draft) -> list[Path]:
-    values = {value for _, value in uses_of(draft) if value.endswith("/")}
-    folders = [draft.root / value for value in sorted(values) if not value.startswith("/") and ".." not in value]
-    return [folder for folder in folders if folder.is_dir() and folder.resolve() != draft.root]
+    values = sorted({value for _, value in uses_of(draft) if value.endswith("/")})
+    folders = [folder for folder in map(draft.inside, values) if folder is not None and folder.is_dir()]
+    return [folder for folder in folders if folder.resolve() != draft.root]
 
 
 def _sorted(findings: list[Finding]) -> list[Finding]:

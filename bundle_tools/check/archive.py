@@ -4,6 +4,7 @@ import stat
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
 from bundle_tools.archive import UNREADABLE
@@ -46,6 +47,17 @@ def check_zip(path: Path) -> list[Finding]:
     ]
 
 
+def check_yaml_size(path: Path) -> list[Finding]:
+    """Refuse a giant `competition.yaml` before it is extracted."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = archive.getinfo(FILE).file_size
+    except (*UNREADABLE, KeyError):
+        # Said elsewhere.
+        return []
+    return [too_large(size)] if size > LARGEST_BYTES else []
+
+
 def check_folder(root: Path, entries: Iterable[Path]) -> list[Finding]:
     """Find junk in the folders that would be packed; the builder leaves it out, zipping by hand does not."""
     names = []
@@ -83,8 +95,10 @@ def _check_bomb(where: str, packed: int, members: list[zipfile.ZipInfo]) -> Iter
         if member.file_size > BOMB_MEMBER_BYTES and member.file_size > BOMB_RATIO * max(member.compress_size, 1):
             what = f"{shown(member.filename)}: {member.compress_size} bytes claim to unpack to {member.file_size}."
             yield Finding("zip-bomb", "error", where, what, effect, fix)
-        if member.filename == FILE and member.file_size > LARGEST_BYTES:
-            yield too_large(member.file_size)
+    ordered = sorted(members, key=lambda member: member.header_offset)
+    if any(one.header_offset + one.compress_size > other.header_offset for one, other in pairwise(ordered)):
+        what = "Files lie on top of each other."
+        yield Finding("zip-overlap", "error", where, what, "Small zips become large in this way.", "Zip again.")
     if len(members) > MOST_MEMBERS:
         what = f"Expected at most {MOST_MEMBERS} files; found {len(members)}."
         effect = "The unpacker would be busy for hours and give up."

@@ -39,6 +39,17 @@ class Draft:
             path = path[:-1]
         return f"{FILE}:{self.lines[path]}" if path else FILE
 
+    def inside(self, value: object) -> Path | None:
+        """Give an existing file or folder of the bundle; None for whatever else a value may be."""
+        if not isinstance(value, str) or not value.strip() or value.startswith("/") or ".." in value.split("/"):
+            return None
+        path = self.root / value
+        try:
+            return path if path.exists() else None
+        except (OSError, ValueError):
+            # A name that is too long, or holds a NUL.
+            return None
+
     def entries(self, key: str) -> list[tuple[int, dict[str, Any]]]:
         """Give the mappings of a top-level list with their positions; whatever is no mapping is left out."""
         value = self.content.get(key)

@@ -45,10 +45,8 @@ def check_pages(draft: Draft) -> Iterator[Finding]:
 
 def file_of(draft: Draft, value: object) -> Path | None:
     """Open a file inside the bundle; None where there is none."""
-    if not isinstance(value, str) or not value or value.startswith("/") or ".." in value.split("/") or "\0" in value:
-        return None
-    path = draft.root / value
-    return path if path.is_file() else None
+    path = draft.inside(value)
+    return path if path is not None and path.is_file() else None
 
 
 def _check_file(draft: Draft, path: tuple[Key, ...], value: object) -> Iterator[Finding]:

@@ -57,6 +57,10 @@ def _compare(draft: Draft, registry: list[list[Any]]) -> Iterator[Finding]:
             yield Finding("columns-missing", "error", board, what, "Codabench drops the score.", "Add the column.")
             continue
         place, column = declared[key]
+        if column.get("computation"):
+            what = f"The scoring program writes {key}, and Codabench computes it as well."
+            effect = "The server fails in the middle of storing the scores."
+            yield Finding("columns-computed", "error", draft.at(*place), what, effect, "Delete the computation.")
         if column.get("sorting", "desc") != direction:
             what = f"{key}: expected sorting {direction} as in the scoring program; found another."
             effect = "The worst submission ranks first."

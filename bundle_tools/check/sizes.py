@@ -31,7 +31,7 @@ def check_names(draft: Draft) -> Iterator[Finding]:
     """Find names of data sets that Codabench cuts."""
     for place, value in uses_of(draft):
         name = PurePosixPath(value).name
-        if len(name) > LONGEST_NAME and (draft.root / value).exists():
+        if len(name) > LONGEST_NAME and draft.inside(value) is not None:
             what = f"{place[-1]}: the name {shown(name)} has {len(name)} characters."
             effect = f"Codabench cuts it to {LONGEST_NAME}."
             yield Finding("path-name", "note", draft.at(*place), what, effect, "Use a shorter name.")
@@ -41,8 +41,8 @@ def sizes_of_folder(draft: Draft) -> dict[str, int]:
     """Give the bytes of every file that a folder's bundle uses: an upper estimate of what they take once zipped."""
     sizes = {}
     for value in {value for _, value in uses_of(draft)}:
-        path = draft.root / value
-        if PurePosixPath(value).is_absolute() or ".." in PurePosixPath(value).parts or path.resolve() == draft.root:
+        path = draft.inside(value)
+        if path is None or path.resolve() == draft.root.resolve():
             continue
         for file in path.rglob("*") if path.is_dir() else [path]:
             if file.is_file():

@@ -108,7 +108,10 @@ def check_references(draft: Draft, path: tuple[Key, ...], value: object, known: 
 
 def _check_index(draft: Draft, path: tuple[Key, ...], index: object, seen: list[object]) -> Iterator[Finding]:
     where = draft.at(*path, "index")
-    if index is not None and (isinstance(index, bool) or not isinstance(index, int)):
+    if isinstance(index, (dict, list)):
+        what = f"index: expected one value; found {shown(index)}."
+        yield Finding("task-index-type", "error", where, what, CRASHES, "Use 0, 1, 2.")
+    elif index is not None and (isinstance(index, bool) or not isinstance(index, int)):
         what = f"index: expected an integer; found {shown(index)}."
         effect = "Phases and solutions must then use the very same type."
         yield Finding("task-index-type", "warning", where, what, effect, "Use 0, 1, 2.")

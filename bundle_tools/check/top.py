@@ -1,6 +1,7 @@
 """Rules about the top level of `competition.yaml`: version, texts, image and fact sheet."""
 
 import re
+import warnings
 from collections.abc import Iterator
 
 from PIL import Image, UnidentifiedImageError
@@ -39,6 +40,8 @@ TOP = {
     "contact_email": Field("text", longest=256, null=True),
     "forum_enabled": BOOL,
 }
+# 25 million pixels take 75 MB and half a second.
+MOST_PIXELS = 25_000_000
 QUESTION = frozenset({"key", "type", "title", "selection", "is_required", "is_on_leaderboard"})
 FORMATS = frozenset({"PNG", "JPEG", "GIF", "WEBP"})
 EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+")
@@ -77,9 +80,10 @@ def _check_image(draft: Draft) -> Iterator[Finding]:
         yield Finding("image-missing", "error", where, what, REFUSED, "Correct the path.")
         return
     try:
-        with Image.open(path) as image:
-            image.load()
+        with warnings.catch_warnings(action="ignore"), Image.open(path) as image:
             kind, mode, (width, height) = image.format, image.mode, image.size
+            if width * height <= MOST_PIXELS:
+                image.load()
     except UnidentifiedImageError:
         # Its own message would name the temporary folder; SVG is the usual cause.
         what = f"image: expected a picture made of pixels; {shown(value)} is none that is known."
@@ -89,6 +93,10 @@ def _check_image(draft: Draft) -> Iterator[Finding]:
         what = f"image: expected a picture; found: {error}."
         yield Finding("image-broken", "error", where, what, REFUSED, "Save it again as PNG.")
         return
+    if width * height > MOST_PIXELS:
+        what = f"image: {width} x {height} pixels; not all of them were looked at."
+        effect = "Codabench unpacks them all to make an icon 100 pixels wide."
+        yield Finding("image-large", "warning", where, what, effect, "Use a picture of at most 1000 x 1000.")
     if kind not in FORMATS:
         what = f"image: expected PNG, JPEG, GIF or WebP; found {kind}."
         yield Finding("image-format", "error", where, what, REFUSED, "Save it as PNG.")

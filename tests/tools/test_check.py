@@ -178,6 +178,7 @@ TEXT_MUTATIONS = [
     ("task-ingestion-only", "    scoring_program:", "    ingestion_only_during_scoring: 'yes'\n    scoring_program:"),
     ("phase-migrate", "execution_time_limit: 600", "auto_migrate_to_this_phase: 'true'"),
     ("date-unreadable", '"2030-01-01 12:00:00"', '"' + "1" * 5000 + '"'),
+    ("task-index-type", "- index: 0\n    name: Practice\n    input", "- index: [0]\n    name: Practice\n    input"),
     ("date-past", '"2030-01-01 12:00:00"', '"2026-11-01 12:00:00"'),
     ("date-past", '"2030-01-01 12:00:00"', '"2026-10-01"\n    end: "2026-11-01"'),
     ("date-soon", '"2030-01-01 12:00:00"', '"2026-11-02 11:59:00"'),
@@ -234,6 +235,7 @@ OTHER_MUTATIONS: list[tuple[str, Callable[[Path], object]]] = [
     ("image-broken", put("logo.png", b"")),
     ("image-broken", put("logo.png", picture("PNG", size=(64, 64))[:60])),
     ("image-broken", put("logo.png", "<svg xmlns='http://www.w3.org/2000/svg'/>")),
+    ("image-large", put("logo.png", picture("PNG", "1", (5001, 5000)))),
     ("image-format", put("logo.png", picture("BMP"))),
     ("image-cmyk", put("logo.png", picture("JPEG", "CMYK"))),
     ("image-flat", put("logo.png", picture("PNG", size=(202, 2)))),
@@ -390,6 +392,37 @@ def test_too_many_files_are_a_finding(tiny: Path, monkeypatch: pytest.MonkeyPatc
     zip_folder(tiny, archive)
     monkeypatch.setattr(zips, "MOST_MEMBERS", 10)
     assert codes(archive) == {"zip-crowded"}
+
+
+def test_many_small_bombs_are_one_bomb(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_files(tiny, {f"zeros/{i}": bytes(100_000) for i in range(30)})
+    archive = tiny.parent / "bad.zip"
+    zip_folder(tiny, archive)
+    assert check(archive) == []
+    monkeypatch.setattr(zips, "BOMB_BYTES", 2_000_000)
+    assert codes(archive) == {"zip-bomb"}
+
+
+def test_files_that_share_their_bytes_are_found(tiny: Path) -> None:
+    archive = tiny.parent / "bad.zip"
+    zip_folder(write_files(tiny, {"a/x.txt": "1", "b/x.txt": "1"}), archive)
+    content = archive.read_bytes()
+    first, second = (content.index(name) - 30 for name in (b"a/x.txt", b"b/x.txt"))
+    directory = content.index(b"PK\x01\x02", content.rindex(b"b/x.txt") - 50)
+    content = content[: directory + 42] + (first + 1).to_bytes(4, "little") + content[directory + 46 :]
+    assert second > first
+    archive.write_bytes(content)
+    assert "zip-overlap" in codes(archive)
+
+
+@pytest.mark.parametrize("path", ["x" * 300 + "/", "a\0b/", "x/" * 3000])
+@pytest.mark.parametrize("key", ["terms", "input_data"])
+def test_impossible_paths_are_a_finding(tiny: Path, key: str, path: str) -> None:
+    def change(content: Content) -> None:
+        (content if key == "terms" else content["tasks"][0])[key] = path
+
+    edit(change)(tiny)
+    assert any(finding.severity == "error" for finding in check(tiny))
 
 
 def test_large_zips_are_a_warning() -> None:

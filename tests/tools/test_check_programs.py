@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bundle_tools.archive import zip_folder
-from bundle_tools.check import check
+from bundle_tools.check import check, registry
 from bundle_tools.check.programs import local_name, script_of
 
 from .conftest import COMPETITION, SCORING, write_files
@@ -149,6 +149,16 @@ def test_a_program_of_two_tasks_is_reported_once(tiny: Path) -> None:
     path.write_text(path.read_text().replace("solutions:\n", more + "solutions:\n"))
     write_files(tiny, {INGEST: "cache = '/dev/shm'\n"})
     assert [finding.code for finding in check(tiny)] == ["source-shm"]
+
+
+def test_a_computed_column_that_is_written_too_is_found(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = [["accuracy", "Accuracy", "desc", 4], ["errors", "Errors", "asc", 0]]
+    monkeypatch.setattr(registry, "_ask", lambda *_: (answer, None))
+    write_files(tiny, {"scoring_program/score/columns.py": "", TASK: "task: practice"})
+    assert codes(tiny) == set()
+    text = competition("precision: 0", "precision: 0, computation: sum, computation_indexes: [0]")
+    write_files(tiny, {"competition.yaml": text})
+    assert codes(tiny) == {"columns-computed"}
 
 
 @pytest.mark.parametrize("nasty", ["(" * 10_000, "\0", "x = " + "-" * 100_000 + "1", "\xff" * 10, "1" * 5000])
