@@ -51,8 +51,8 @@ def check_leaks(draft: Draft) -> Iterator[Finding]:
         for file in place.files(unopened):
             names.append(file.name)
             yield from check_key_in(place, file, secrets.keys, secrets.programs)
-            yield from _check_copies(place, file, secrets)
-            text = read_text(file) if secrets.answers else None
+            text = read_text(file) if secrets.files or secrets.answers else None
+            yield from _check_copies(place, file, text, secrets)
             if text is not None:
                 yield from _check_text(place, text, secrets)
         listing = Text("the file names", "\n".join(names), b"")
@@ -69,22 +69,21 @@ def _reference_files(draft: Draft, unopened: list[Unopened]) -> dict[str, str]:
             continue
         for file in look_inside(reference, unopened):
             if not PurePosixPath(file.name).name.lower().startswith(NEUTRAL):
-                found |= dict.fromkeys(_digests(file), f"{task['reference_data']}{file.name}")
+                found |= dict.fromkeys(_digests(file, read_text(file)), f"{task['reference_data']}{file.name}")
     return found
 
 
-def _digests(file: File) -> list[str]:
+def _digests(file: File, text: Text | None) -> list[str]:
     """Hash the content, and its words alone: line ends, indentation and a byte order mark hide nothing."""
-    text = read_text(file)
     words = "" if text is None or text.binary else " ".join(text.text.split())
     spoken = [hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()] if len(words) >= SHORTEST_TEXT else []
     return [file.sha256, *spoken]
 
 
-def _check_copies(place: Place, file: File, secrets: Secrets) -> Iterator[Finding]:
+def _check_copies(place: Place, file: File, text: Text | None, secrets: Secrets) -> Iterator[Finding]:
     if place.audience == "scoring":
         return
-    copied = next((secrets.files[digest] for digest in _digests(file) if digest in secrets.files), None)
+    copied = next((secrets.files[digest] for digest in _digests(file, text) if digest in secrets.files), None)
     if copied is not None:
         what = f"{place.at(file.name)} holds the same as {copied}."
         yield Finding("leak", "error", place.name, what, KNOWN, "Delete it there.")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bundle_tools.check.answers import Answers
-from bundle_tools.check.inside import File
+from bundle_tools.check.inside import GZIP, ZIP, File
 
 # Three decimals at least: fewer would meet other numbers by chance.
 NUMBER = re.compile(r"(?<![0-9.])-?[0-9]*\.([0-9]{3,})(?:[eE]([-+]?[0-9]{1,3}))?(?![0-9])")
@@ -15,8 +15,8 @@ NUMBER = re.compile(r"(?<![0-9.])-?[0-9]*\.([0-9]{3,})(?:[eE]([-+]?[0-9]{1,3}))?
 NEAR = 600
 # A label in single precision differs by up to this.
 SINGLE = 6e-8
-# Pictures, sound and video hold no tables; the names, tags and hashes of clips are looked at elsewhere.
-MEDIA = (b"\x89PNG", b"\xff\xd8\xff", b"RIFF", b"\x1a\x45\xdf\xa3", b"OggS", b"ID3", b"GIF8")
+# Pictures, sound and video hold no tables, packed bytes no words; what an archive holds is searched file by file.
+UNREAD = (ZIP, GZIP, b"\x89PNG", b"\xff\xd8\xff", b"RIFF", b"\x1a\x45\xdf\xa3", b"OggS", b"ID3", b"GIF8")
 LARGEST_SEARCHED = 32_000_000
 ENCODINGS = ("<f4", ">f4", "<f8", ">f8")
 
@@ -34,9 +34,9 @@ class Text:
 
 
 def read_text(file: File) -> Text | None:
-    """Read a file in whatever encoding; None for media and for what is too large to be searched."""
+    """Read a file in whatever encoding; None for media, archives and what is too large to be searched."""
     content = file.content
-    if content[4:8] == b"ftyp" or content.startswith(MEDIA) or len(content) > LARGEST_SEARCHED:
+    if content[4:8] == b"ftyp" or content.startswith(UNREAD) or len(content) > LARGEST_SEARCHED:
         return None
     wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:

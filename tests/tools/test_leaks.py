@@ -78,6 +78,10 @@ def table(bundle: Path, phase: str = "final") -> Table:
         return {row["clip_id"]: row for row in csv.DictReader(opened)}
 
 
+def backwards(bundle: Path) -> list[tuple[str, dict[str, str]]]:
+    return list(table(bundle).items())[::-1]
+
+
 def column(bundle: Path, target: str = "interview") -> list[float]:
     return [float(row[target]) for row in table(bundle).values()]
 
@@ -105,7 +109,8 @@ def zipped(name: str, content: bytes) -> bytes:
 
 
 def labels_as_json(bundle: Path) -> str:
-    return json.dumps({clip: {"interview": float(row["interview"])} for clip, row in table(bundle).items()}, indent=1)
+    """Give one label of each clip, in another order than the table's."""
+    return json.dumps({clip: {"interview": float(row["interview"])} for clip, row in backwards(bundle)}, indent=1)
 
 
 def chalearn_pickle(bundle: Path, protocol: int) -> bytes:
@@ -113,8 +118,15 @@ def chalearn_pickle(bundle: Path, protocol: int) -> bytes:
     return pickle.dumps({"interview": {clip: float(row["interview"]) for clip, row in rows.items()}}, protocol)
 
 
-def rounded_beside_ids(bundle: Path, digits: int = 3) -> str:
-    return "".join(f"{clip} {float(row['interview']):.{digits}f}\n" for clip, row in table(bundle).items())
+def rounded_beside_ids(bundle: Path) -> str:
+    return "".join(f"{clip} {float(row['interview']):.3f}\n" for clip, row in backwards(bundle))
+
+
+def one_clip_with_three_labels(bundle: Path) -> str:
+    clip, row = backwards(bundle)[0]
+    return json.dumps(
+        {"values": [round(float(row[name]), 3) for name in ("interview", "openness", "extraversion")], "id": clip}
+    )
 
 
 def transcripts_with_a_column(bundle: Path) -> None:
@@ -143,6 +155,11 @@ def files_named_by_label(bundle: Path) -> None:
             (clips / f"clips/{clip}.mp4").rename(clips / name)
         text = text.replace(f"clips/{clip}.mp4", name)
     path.write_text(text)
+
+
+def pictures_named_by_label(bundle: Path) -> None:
+    for clip, row in backwards(bundle):
+        put(bundle / f"input_data/final/faces/{clip}_{float(row['interview']):.3f}.jpg", b"\xff\xd8\xff")
 
 
 def files_named_by_source(bundle: Path) -> None:
@@ -221,9 +238,11 @@ PLANTED: list[tuple[str, Mutation]] = [
     ("leak-labels", plant("scoring_program/x.json", labels_as_json)),
     ("leak-labels", plant("input_data/final/x.txt", rounded_beside_ids)),
     ("leak-labels", plant("public_data/x.pkl", lambda b: chalearn_pickle(b, 0))),
+    ("leak-labels", plant("public_data/x.json", one_clip_with_three_labels)),
     ("leak-labels", inside_a_page),
     ("leak-labels", transcripts_with_a_column),
     ("leak-labels", files_named_by_label),
+    ("leak-labels", pictures_named_by_label),
     # Labels alone, in order.
     ("leak-labels", plant("public_data/x.txt", lambda b: "\n".join(f"{value:.3f}" for value in column(b)))),
     ("leak-labels", plant("public_data/x.txt", lambda b: "\n".join(f"{value:.6e}" for value in column(b)))),
@@ -241,6 +260,7 @@ PLANTED: list[tuple[str, Mutation]] = [
     ("leak-id", plant("public_data/x.md", one_id)),
     ("leak-id", plant("starting_kit/x.zip", lambda b: zipped("x.md", one_id(b).encode()))),
     ("leak-id", plant("pages/faq.md", one_id)),
+    ("leak-id", lambda b: (b / "competition.yaml").open("a").write(f"# {one_id(b)}")),
     ("leak-id", plant("solutions/constant/x.py", lambda b: f"# {one_id(b)}")),
     # Clips and people.
     ("leak-clip", a_hidden_clip("public_data/clips/x.mp4")),
