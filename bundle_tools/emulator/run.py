@@ -69,16 +69,17 @@ def run_submission(
         notes += look_over(packed)
         worker = jobs.Worker(options.engine, options.limit, data, options.newer, out / "logs")
         say(f"{submission.name} on phase {phase.name}")
-        if len(phase.tasks) == 1:
-            return [(phase.task.name, _run_task(competition, phase.task, packed, out, work, worker, notes))]
+        alone = len(phase.tasks) == 1
         verdicts = []
         for number, task in enumerate(phase.tasks):
-            say(f"Task {task.name}")
-            name = task.slug if task.slug not in [other.slug for other in phase.tasks[:number]] else str(number)
-            place = out / name
-            place.mkdir()
+            place = out
+            if not alone:
+                say(f"Task {task.name}")
+                twin = task.slug in [other.slug for other in phase.tasks[:number]]
+                place = out / (f"{task.slug}-{number}" if twin else task.slug)
+                place.mkdir()
             own = replace(worker, logs=place / "logs")
-            verdict = _run_task(competition, task, packed, place, work / str(number), own, notes, alone=False)
+            verdict = _run_task(competition, task, packed, place, work / str(number), own, notes, alone=alone)
             verdicts.append((task.name, verdict))
         return verdicts
 
@@ -92,7 +93,7 @@ def _run_task(
     worker: jobs.Worker,
     said: list[str],
     *,
-    alone: bool = True,
+    alone: bool,
 ) -> Verdict:
     notes = list(said)
     predictions = work / "predictions.zip"

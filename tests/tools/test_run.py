@@ -10,6 +10,7 @@ import yaml
 
 from bundle_tools.archive import zip_folder
 from bundle_tools.cli import main
+from bundle_tools.emulator import jobs
 
 from .conftest import COMPETITION, write_files
 
@@ -227,6 +228,55 @@ def test_a_scoring_program_without_metadata_becomes_the_output(tiny: Path, capfd
     (tiny / "scoring_program" / "scores.json").write_text('{"accuracy": 0.25, "errors": 3}')
     assert run(tiny)[0] == 0
     assert "Accuracy  0.25" in capfd.readouterr().out
+
+
+def test_two_tasks_of_one_name_keep_their_results_apart(tiny: Path) -> None:
+    path = tiny / "competition.yaml"
+    text = path.read_text().replace("solutions:\n", SECOND_TASK.replace("Sec/ond", "practice"))
+    path.write_text(text.replace("    tasks: [0]\n", "    tasks: [0, 1]\n"))
+    write_files(tiny, {"reference_data/second/answer.txt": "0.25"})
+    code, out = run(tiny)
+    assert code == 0
+    assert sorted(path.name for path in out.iterdir()) == [".bundle-run", "practice", "practice-1"]
+
+
+def test_large_and_doubled_predictions_are_told(
+    tiny: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "LARGE_BYTES", 1_000_000)
+    with (tiny / "ingestion_program" / "ingest.py").open("a") as file:
+        file.write("(output / 'large').write_bytes(bytes(2_000_000))\n")
+    assert run(tiny)[0] == 0
+    printed = capfd.readouterr().out
+    assert "predictions: 2 MB take long to send" in printed
+    assert "predictions: 1 of the submission's own files lie among them" in printed
+    monkeypatch.undo()
+    run(tiny, options=("--server", "newer"))
+    assert "predictions:" not in capfd.readouterr().out
+
+
+def test_a_board_of_hidden_columns_is_told(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tiny / "competition.yaml"
+    path.write_text(path.read_text().replace("sorting: desc", "sorting: desc, hidden: true"))
+    run(tiny)
+    printed = capfd.readouterr().out
+    assert "  Accuracy (hidden)  1.0\n" in printed
+    assert "All columns are hidden" not in printed
+    path.write_text(path.read_text().replace("sorting: asc", "sorting: asc, hidden: true"))
+    run(tiny)
+    assert "All columns are hidden" in capfd.readouterr().out
+
+
+def test_a_folder_that_a_program_has_locked_is_named(
+    tiny: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def locked(*_: object) -> None:
+        raise PermissionError("[Errno 13] Permission denied: 'output'")
+
+    # Root, who may run these tests, is never locked out.
+    monkeypatch.setattr(jobs, "finish", locked)
+    assert run(tiny)[0] == 1
+    assert "a program took away the permission to go on: [Errno 13]" in capfd.readouterr().err
 
 
 SECOND_TASK = """\
