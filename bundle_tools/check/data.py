@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-import yaml
-
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.findings import FAILS_LATER, LONGEST_SHOWN, Finding, shown
+from bundle_tools.check.tables import read_settings
 from bundle_tools.check.video import UnreadableVideo, Video, count_frames, describe
 
 CLIP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
@@ -29,7 +28,7 @@ def check_data(draft: Draft) -> Iterator[Finding]:
         given, wanted = find(draft, task.get("input_data")), find(draft, task.get("reference_data"))
         if given is None or wanted is None or not all("task.yaml" in side.names() for side in (given, wanted)):
             continue
-        sides = {"input data": _settings(given), "reference data": _settings(wanted)}
+        sides = {"input data": read_settings(given), "reference data": read_settings(wanted)}
         broken = [side for side, settings in sides.items() if settings is None]
         where = draft.at("tasks", position)
         for side in broken:
@@ -174,14 +173,6 @@ def _check_labels(folder: str, data: Dataset, settings: dict[str, Any], ids: lis
             what = f"{len(clips)} clips {kind}, such as {clips[0]}."
             effect = "A clip that nobody can predict, or nobody can score."
             yield Finding("labels-clips", "error", where, what, effect, "Generate both together.")
-
-
-def _settings(data: Dataset) -> dict[str, Any] | None:
-    try:
-        content = yaml.safe_load(data.text("task.yaml"))
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return None
-    return content if isinstance(content, dict) else None
 
 
 def _targets(settings: dict[str, Any]) -> list[tuple[str, Any, Any]]:

@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from bundle_tools.check.answers import clip_list, labels
 from bundle_tools.check.chance import judge
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.findings import Finding, Severity
+from bundle_tools.check.tables import read_clips, read_labels
 from bundle_tools.check.video import UnreadableVideo, describe
 
 FEWEST_CLIPS = 8
@@ -31,16 +31,15 @@ def check_giveaways(draft: Draft) -> Iterator[Finding]:
     for _, task in draft.entries("tasks"):
         given, wanted = find(draft, task.get("input_data")), find(draft, task.get("reference_data"))
         place = str(task.get("input_data"))
-        if given is None or wanted is None or "labels.csv" not in wanted.names() or place in seen:
+        if given is None or wanted is None or place in seen:
             continue
         seen.add(place)
-        rows, sources = labels(wanted)
-        clips, columns = features(given, [row for row in clip_list(given) if row[0] in rows])
+        labels = read_labels(wanted)
+        clips, columns = features(given, [row for row in read_clips(given) if row[0] in labels.rows])
         if len(clips) < FEWEST_CLIPS:
             continue
-        names = wanted.text("labels.csv").splitlines()[0].split(",")[2:]
-        targets = {name: [rows[clip][at] for clip in clips] for at, name in enumerate(names)}
-        verdict = judge(columns, targets, [sources[clip] for clip in clips])
+        targets = {name: [labels.rows[clip][at] for clip in clips] for at, name in enumerate(labels.targets)}
+        verdict = judge(columns, targets, [labels.sources[clip] for clip in clips])
         if verdict is None or verdict.p >= WARNING_P:
             continue
         found = "; ".join(f"{one.feature} and {one.target} {one.correlation:+.2f}" for one in verdict.relations)
@@ -52,7 +51,7 @@ def check_giveaways(draft: Draft) -> Iterator[Finding]:
         yield Finding("giveaway", severity, place, what, effect, fix)
 
 
-def features(data: Dataset, clips: list[list[str]]) -> tuple[list[str], dict[str, list[float | str]]]:
+def features(data: Dataset, clips: list[tuple[str, str, str]]) -> tuple[list[str], dict[str, list[float | str]]]:
     """Describe each clip by what is known of it before it is watched.
 
     Parameters

@@ -3,13 +3,13 @@
 import json
 from collections.abc import Iterator
 
-from bundle_tools.check.answers import clip_list, is_public, labels
+from bundle_tools.check.answers import is_public
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.findings import Finding
 from bundle_tools.check.search import named_ids
+from bundle_tools.check.tables import LABELS, SETTINGS, read_clips, read_labels
 
-LABELS = "labels.csv"
 # A shorter source id, such as 7, stands in other words by chance.
 SHORTEST_SOURCE = 4
 
@@ -20,9 +20,9 @@ def check_identities(draft: Draft) -> Iterator[Finding]:
     for _, task in draft.entries("tasks"):
         given, wanted = find(draft, task.get("input_data")), find(draft, task.get("reference_data"))
         place = str(task.get("reference_data"))
-        if wanted is None or place in seen or not {"task.yaml", LABELS} <= set(wanted.names()):
+        if wanted is None or place in seen or not {SETTINGS, LABELS} <= set(wanted.names()):
             continue
-        _, sources = labels(wanted)
+        sources = read_labels(wanted).sources
         seen[place] = set(sources.values()), not is_public(wanted)
         if given is not None:
             yield from _check_names(str(task["input_data"]), given, sources)
@@ -31,7 +31,7 @@ def check_identities(draft: Draft) -> Iterator[Finding]:
         place = str(phase.get("public_data"))
         data = find(draft, place)
         if data is not None and LABELS in data.names() and data.text(LABELS).startswith("clip_id,source_id,"):
-            seen[place] = set(labels(data)[1].values()), False
+            seen[place] = set(read_labels(data).sources.values()), False
     yield from _check_siblings(seen)
 
 
@@ -51,7 +51,7 @@ def _check_siblings(sets: dict[str, tuple[set[str], bool]]) -> Iterator[Finding]
 def _check_names(place: str, data: Dataset, sources: dict[str, str]) -> Iterator[Finding]:
     telling = [
         clip
-        for clip, file, _ in clip_list(data)
+        for clip, file, _ in read_clips(data)
         if len(sources.get(clip, "")) >= SHORTEST_SOURCE and sources[clip] != clip and sources[clip] in f"{clip} {file}"
     ]
     if telling:

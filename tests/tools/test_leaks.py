@@ -399,7 +399,7 @@ def test_a_bundle_of_another_format_must_not_show_its_values(foreign: Path, cont
 
 def some_answers(values: list[list[float]]) -> Answers:
     rows = {f"c{number:04x}a7": tuple(row) for number, row in enumerate(values)}
-    return Answers("reference_data/x/", "input_data/x/", True, rows, {})
+    return Answers("reference_data/x/", "input_data/x/", True, rows)
 
 
 LABEL = st.integers(1001, 99_998).filter(lambda n: n % 1000 != 0).map(lambda n: n / 100_000)
@@ -467,3 +467,24 @@ def test_a_lying_zip_ends_the_search_and_nothing_else(tmp_path: Path) -> None:
     names = [file.name for file in look_inside(Dataset(tmp_path), unopened)]
     assert names == ["x.zip", "y.txt"]
     assert [problem.name for problem in unopened] == ["x.zip"]
+
+
+def test_sets_that_count_alike_do_not_accuse_each_other(bundle: Path) -> None:
+    """Every set starts at clip_0001: then an id alone tells nothing, an id beside its label still does."""
+    for phase in ("practice", "final"):
+        for path in (f"input_data/{phase}/clips.csv", f"reference_data/{phase}/labels.csv"):
+            header, *rows = (bundle / path).read_text().splitlines()
+            renamed = [f"clip_{at:04},{row.split(',', 1)[1]}" for at, row in enumerate(rows)]
+            put(bundle / path, "\n".join([header, *renamed]) + "\n")
+    put(bundle / "public_data/x.md", one_id(bundle))
+    assert findings(bundle) == []
+    put(bundle / "public_data/x.txt", rounded_beside_ids(bundle))
+    assert codes(bundle) == {"leak-labels"}
+
+
+def test_a_table_with_odd_headers_is_read_or_left_out(bundle: Path) -> None:
+    path = bundle / FINAL
+    text = path.read_text()
+    for header in ('"clip_id","source_id","a,b"', "", "clip_id", "\0"):
+        path.write_text("\n".join([header, *text.splitlines()[1:]]))
+        assert codes(bundle) <= {"leak"}
