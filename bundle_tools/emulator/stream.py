@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TextIO
@@ -98,5 +99,8 @@ def _pump(pipe: IO[bytes], log: Path, screen: TextIO) -> None:
         while line := pipe.readline(LINE_BYTES):
             file.write(line)
             file.flush()
-            screen.write(line.decode("utf-8", "replace"))
-            screen.flush()
+            # A closed screen, as in `| head`, must not stop the reading: the program would wait for ever.
+            with suppress(OSError, ValueError):
+                encoding = screen.encoding or "utf-8"
+                screen.write(line.decode("utf-8", "replace").encode(encoding, "replace").decode(encoding))
+                screen.flush()

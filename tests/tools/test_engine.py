@@ -1,5 +1,6 @@
 """The command line of the Docker engine, and the paths of the process engine, without running anything."""
 
+import io
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,32 @@ def test_the_environment_is_as_bare_as_the_workers(tmp_path: Path, monkeypatch: 
     assert (tmp_path / "logs" / "scoring_stdout.txt").read_text().strip() == str(
         {"PYTHONPATH": None, "SECRET": None, "http_proxy": "", "PYTHONUNBUFFERED": "1"}
     )
+
+
+class Screen(io.StringIO):
+    encoding = "ascii"
+
+    def __init__(self, works: bool) -> None:
+        super().__init__()
+        self.works = works
+
+    def write(self, text: str) -> int:
+        text.encode(self.encoding)
+        if not self.works:
+            raise BrokenPipeError
+        return super().write(text)
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_no_screen_stops_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, works: bool) -> None:
+    screen = Screen(works)
+    monkeypatch.setattr("sys.stdout", screen)
+    (tmp_path / "program").mkdir()
+    code = "import sys\nfor _ in range(3): sys.stdout.buffer.write('é'.encode() + b'\\xff' + b'x' * 100_000 + b'\\n')"
+    container = Container("scoring", {"/app/program": tmp_path / "program"}, ["python3", "-c", code])
+    assert ProcessEngine().run(container, tmp_path / "logs", timeout_s=20).exit_code == 0
+    assert (tmp_path / "logs" / "scoring_stdout.txt").stat().st_size == 3 * 100_004
+    assert screen.getvalue().count("x") == (300_000 if works else 0)
 
 
 def test_folders_are_opened_for_a_root_without_capabilities(tmp_path: Path) -> None:
