@@ -10,10 +10,14 @@ from dateutil import parser as dates
 from bundle_tools.check.document import Draft, Key
 from bundle_tools.check.findings import CRASHES, Finding, shown
 
-SAFE = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d(:\d\d)?)?")
 SAFE_FORM = 'Write it in quotes, in UTC: "2026-03-01 12:00:00".'
 LONGEST = 100
 DAY = timedelta(days=1)
+# Nobody writes year, day, month.
+YEAR_FIRST = re.compile(r"\s*\d{4}\D")
+# What a date leaves out is taken from the day on which it is read; two such days tell whether anything is left out.
+OTHER_DAYS = (datetime(2001, 1, 1), datetime(2002, 2, 2))
+DATE_ERRORS = (ValueError, OverflowError, TypeError, AttributeError, decimal.DecimalException)
 
 
 def check_time(
@@ -57,15 +61,18 @@ def moment(draft: Draft, path: tuple[Key, ...], value: object) -> tuple[datetime
         return None, [Finding("date-unreadable", "error", where, what, CRASHES, SAFE_FORM)]
     try:
         parsed = dates.parse(value)
-    except (ValueError, OverflowError, TypeError, AttributeError, decimal.DecimalException):
+        orders = (False,) if YEAR_FIRST.match(value) else (False, True)
+        readings = {dates.parse(value, default=day, dayfirst=order) for day in OTHER_DAYS for order in orders}
+        offset = parsed.utcoffset()
+    except DATE_ERRORS:
         what = f"{key}: expected a date; found {shown(value)}."
         return None, [Finding("date-unreadable", "error", where, what, CRASHES, SAFE_FORM)]
     moment = parsed.replace(tzinfo=None)
-    if parsed.tzinfo is not None:
+    if offset:
         what = f"{key}: {shown(value)} names a time zone."
         effect = "Codabench drops it and takes the clock as UTC."
         return moment, [Finding("date-zone", "warning", where, what, effect, SAFE_FORM)]
-    if not SAFE.fullmatch(value.strip()):
+    if len(readings) > 1:
         what = f"{key}: {shown(value)} can be read in more than one way."
         effect = f"Codabench reads {moment}."
         return moment, [Finding("date-form", "warning", where, what, effect, SAFE_FORM)]

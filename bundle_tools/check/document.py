@@ -117,7 +117,7 @@ def _walk(node: yaml.Node, path: Path_, lines: dict[Path_, int], seen: set[int])
             if name in keys and name != "<<":
                 yield Finding(
                     "yaml-duplicate-key",
-                    "error",
+                    "warning",
                     f"{FILE}:{key.start_mark.line + 1}",
                     f"The key {name!r} stands here twice.",
                     "Codabench silently keeps the last one.",

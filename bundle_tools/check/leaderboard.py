@@ -136,7 +136,7 @@ def _check_computation(
     chosen = column.get("computation_indexes")
     effect = "No submission ever gets a score."
     if column.get("computation") is None:
-        if "computation_indexes" in column:
+        if chosen is not None:
             what = "computation_indexes without computation."
             yield Finding("column-computation", "error", where, what, REFUSED, "Add computation, or delete it.")
     elif not isinstance(chosen, list) or not chosen or any(type(index) is not int for index in chosen):

@@ -341,13 +341,18 @@ tasks:
 phases:
   - index: 0
     name: The only phase
-    start: '2030-05-01'
+    start: 5-31-2030 # Month-Day-Year, never ends
     tasks: [0]
 leaderboards:
   - title: RESULTS
     key: RESULTS
     columns:
-      - {index: 0, key: correct, title: Correct, sorting: desc}
+      - title: Correct
+        key: correct
+        index: 0
+        sorting: desc
+        computation: null
+        computation_indexes: null
 """
 
 RESULTS_SCORING = """\

@@ -179,6 +179,9 @@ TEXT_MUTATIONS = [
     ("phase-migrate", "execution_time_limit: 600", "auto_migrate_to_this_phase: 'true'"),
     ("date-unreadable", '"2030-01-01 12:00:00"', '"' + "1" * 5000 + '"'),
     ("task-index-type", "- index: 0\n    name: Practice\n    input", "- index: [0]\n    name: Practice\n    input"),
+    ("date-form", '"2030-01-01 12:00:00"', '"March 2030"'),
+    ("date-form", '"2030-01-01 12:00:00"', '"12:00"'),
+    ("date-zone", '"2030-01-01 12:00:00"', '"2030-01-01T12:00:00-05:00"'),
     ("date-past", '"2030-01-01 12:00:00"', '"2026-11-01 12:00:00"'),
     ("date-past", '"2030-01-01 12:00:00"', '"2026-10-01"\n    end: "2026-11-01"'),
     ("date-soon", '"2030-01-01 12:00:00"', '"2026-11-02 11:59:00"'),
@@ -197,6 +200,39 @@ def test_every_mistake_in_the_yaml_is_found(tiny: Path, code: str, old: str, new
     assert old in text
     path.write_text(text.replace(old, new, 1))
     assert code in codes(tiny)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        *(
+            ('"2030-01-01 12:00:00"', date)
+            for date in (
+                *(
+                    "1-1-2030",
+                    "12-31-2030",
+                    "13-7-2030",
+                    "2030-03-01",
+                    '"2030-03-01T00:00:00+00:00"',
+                    "'2030-03-01T10:00Z'",
+                ),
+                *('"1 March 2030"', "'2030-03-01 10:00'", "\"2030-03-01\"\n    end: ''"),
+            )
+        ),
+        ("precision: 0", "precision: 0, computation: null, computation_indexes: null"),
+        ("title: Tiny", "title: Tiny\nfact_sheet: {}"),
+        ("title: Tiny", "title: Tiny\nreward: 100"),
+        ("version: 2", "version: '2'"),
+        ("enable_detailed_results: true", "enable_detailed_results: 'yes'"),
+        ("solutions:\n  - {index: 0, name: half, path: solutions/half/, tasks: [0]}\n", "solutions: []\n"),
+    ],
+)
+def test_what_is_right_stays_unsaid(tiny: Path, old: str, new: str) -> None:
+    path = tiny / "competition.yaml"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    assert check(tiny) == []
 
 
 def edit(change: Callable[[Content], object]) -> Callable[[Path], None]:
