@@ -21,9 +21,7 @@ def check_openness(draft: Draft) -> Iterator[Finding]:
         for task in _tasks_of(phase, tasks):
             report = _report(find(draft, task.get("reference_data")))
             if report is not None and report.get("truth") is True:
-                what = (
-                    f"{task['reference_data']}{SETTINGS}: true values in the report of a phase that hides outputs."
-                )
+                what = f"{task['reference_data']}{SETTINGS}: true values in the report of a phase that hides outputs."
                 effect = "Anybody may open reports, hidden outputs or not."
                 where = draft.at("phases", position)
                 yield Finding("report-reveals", "error", where, what, effect, "Write truth: false under report.")
