@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
-from bundle_tools.check.bounds import LARGEST_BYTES, load_bounded
-from bundle_tools.check.dataset import Dataset, find
+from bundle_tools.check.answers import is_public
+from bundle_tools.check.dataset import find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.fields import is_on
 from bundle_tools.check.findings import Finding
+from bundle_tools.check.tables import SETTINGS, read_settings
 
 HIDES = ("hide_output", "hide_prediction_output", "hide_score_output")
-SETTINGS = "task.yaml"
 
 
 def check_openness(draft: Draft) -> Iterator[Finding]:
@@ -19,8 +19,8 @@ def check_openness(draft: Draft) -> Iterator[Finding]:
     hidden = [(position, phase) for position, phase in draft.entries("phases") if _is_hidden(phase)]
     for position, phase in hidden:
         for task in _tasks_of(phase, tasks):
-            report = _report(find(draft, task.get("reference_data")))
-            if report is not None and report.get("truth") is True:
+            reference = find(draft, task.get("reference_data"))
+            if reference is not None and is_public(reference):
                 what = f"{task['reference_data']}{SETTINGS}: true values in the report of a phase that hides outputs."
                 effect = "Anybody may open reports, hidden outputs or not."
                 where = draft.at("phases", position)
@@ -46,8 +46,9 @@ def _check_last(draft: Draft, tasks: list[dict[str, Any]]) -> Iterator[Finding]:
     if is_on(phase.get("hide_output")):
         return
     for task in _tasks_of(phase, tasks):
-        report = _report(find(draft, task.get("reference_data")))
-        if report is not None and report.get("truth") is not True:
+        reference = find(draft, task.get("reference_data"))
+        # Data that say nothing of a report are somebody else's: whether they are secret is not known.
+        if reference is not None and "report" in (read_settings(reference) or {}) and not is_public(reference):
             what = "The last phase hides its true values and leaves logs and outputs open."
             effect = "Participants read what both programs print and write."
             where = draft.at("phases", position)
@@ -61,15 +62,3 @@ def _is_hidden(phase: dict[str, Any]) -> bool:
 def _tasks_of(phase: dict[str, Any], tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     chosen = phase.get("tasks")
     return [task for task in tasks if isinstance(chosen, list) and task.get("index") in chosen]
-
-
-def _report(reference: Dataset | None) -> dict[str, Any] | None:
-    """Give what a task's settings say about its report; None where they say nothing."""
-    if reference is None or SETTINGS not in reference.names() or reference.size(SETTINGS) > LARGEST_BYTES:
-        return None
-    try:
-        settings = load_bounded(reference.text(SETTINGS))
-    except ValueError:
-        return None
-    report = settings.get("report") if isinstance(settings, dict) else None
-    return report if isinstance(report, dict) else None
