@@ -92,7 +92,7 @@ def describe(content: bytes) -> Video:
 
 
 def count_frames(content: bytes) -> int:
-    """Decode every frame.
+    """Decode every frame, and the sound on the way.
 
     Raises
     ------
@@ -104,8 +104,8 @@ def count_frames(content: bytes) -> int:
         with av.open(io.BytesIO(content), "r", metadata_errors="replace") as container:
             stream = container.streams.video[0]
             stream.thread_type = "AUTO"
-            for _ in container.decode(stream):
-                frames += 1
+            for frame in container.decode(stream, *container.streams.audio[:1]):
+                frames += isinstance(frame, av.VideoFrame)
     except (FFmpegError, IndexError, ValueError) as error:
         raise UnreadableVideo(f"frame {frames}: {type(error).__name__}: {error}") from error
     return frames

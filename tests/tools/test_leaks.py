@@ -488,3 +488,13 @@ def test_a_table_with_odd_headers_is_read_or_left_out(bundle: Path) -> None:
     for header in ('"clip_id","source_id","a,b"', "", "clip_id", "\0"):
         path.write_text("\n".join([header, *text.splitlines()[1:]]))
         assert codes(bundle) <= {"leak"}
+
+
+@pytest.mark.parametrize(("clips", "others", "found"), [(2, 0, False), (3, 0, True), (3, 10, False), (4, 10, True)])
+def test_a_few_equal_numbers_are_chance(clips: int, others: int, found: bool) -> None:
+    """Three clips and a quarter of those with numbers: less proves nothing at three decimals."""
+    answers = some_answers(np.random.default_rng(3).random((20, 1)).round(6).tolist())
+    names = list(answers.rows)
+    text = "\n".join(f"{name} {answers.rows[name][0]:.3f}" for name in names[:clips])
+    text += "\n" + "\n".join(f"{name} 7.123" for name in names[clips : clips + others])
+    assert bool(labelled_clips(text, answers)) == found
