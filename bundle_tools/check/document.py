@@ -37,7 +37,7 @@ class Draft:
         """Give the file and line of a value, or of the nearest value around it."""
         while path and path not in self.lines:
             path = path[:-1]
-        return f"{FILE}:{self.lines[path]}" if path else FILE
+        return f"{FILE}:{self.lines[path]}" if path in self.lines else FILE
 
     def inside(self, value: object) -> Path | None:
         """Give an existing file or folder of the bundle; None for whatever else a value may be."""
