@@ -7,6 +7,7 @@ from typing import Literal
 
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import FILE, Draft
+from bundle_tools.check.fields import is_on
 from bundle_tools.check.inside import File, Unopened, look_inside
 
 Audience = Literal["participants", "models", "scoring"]
@@ -44,8 +45,8 @@ def places(draft: Draft) -> list[Place]:
         opened += [(phase.get("public_data"), "participants"), (phase.get("starting_kit"), "participants")]
     opened += [(solution.get("path"), "participants") for _, solution in draft.entries("solutions")]
     for _, task in draft.entries("tasks"):
-        programs: Audience | None = "participants" if draft.content.get("make_programs_available") is True else None
-        inputs: Audience = "participants" if draft.content.get("make_input_data_available") is True else "models"
+        programs: Audience | None = "participants" if is_on(draft.content.get("make_programs_available")) else None
+        inputs: Audience = "participants" if is_on(draft.content.get("make_input_data_available")) else "models"
         opened.append((task.get("input_data"), inputs))
         opened.append((task.get("ingestion_program"), programs or "models"))
         opened.append((task.get("scoring_program"), programs or "scoring"))

@@ -22,6 +22,7 @@ from bundle_tools.check.answers import Answers, hidden_answers
 from bundle_tools.check.dataset import Dataset
 from bundle_tools.check.document import Draft, read
 from bundle_tools.check.findings import Finding
+from bundle_tools.check.giveaways import check_giveaways
 from bundle_tools.check.identities import check_identities
 from bundle_tools.check.inside import Unopened, look_inside
 from bundle_tools.check.leaks import check_leaks
@@ -446,12 +447,15 @@ def test_classes_and_round_numbers_prove_nothing() -> None:
     text = "\n".join(f"{clip} 0.500 1.000 0.250 0.000 0.750" for clip in answers.rows)
     assert not labelled_clips(text, answers)
     assert answers.windows == frozenset()
+    assert some_answers([[0.3333], [0.6667], [0.3333], [0.3333], [0.6667], [0.3333]]).windows == frozenset()
 
 
 def test_labels_that_are_no_numbers_are_no_traceback(bundle: Path) -> None:
     path = bundle / FINAL
-    path.write_text(re.sub(r",0\.\d+,", ",nan,", path.read_text()).replace("0.4", "1e999"))
+    for pattern, odd in ((r"0\.3\d+", "nan"), (r"0\.4\d+", "1e306"), (r"0\.5\d+", "-1e999"), (r"0\.6\d+", "x")):
+        path.write_text(re.sub(pattern, odd, path.read_text()))
     assert findings(bundle) == []
+    assert list(check_giveaways(draft(bundle))) == []
     assert any(
         not all(map(math.isfinite, row)) for answers in hidden_answers(draft(bundle)) for row in answers.rows.values()
     )
