@@ -148,6 +148,16 @@ def test_what_the_containers_root_wrote_is_opened_to_another_user(
     assert len(calls(docker)) == 2 * before + 1
 
 
+def test_the_workers_own_data_keep_their_modes(docker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "data").mkdir(mode=0o700)
+    mounts = {**container(tmp_path).mounts, "/app/data": tmp_path / "data"}
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    DockerEngine("image:1").run(Container("scoring", mounts, ["python3"]), tmp_path / "logs")
+    assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "program").stat().st_mode & 0o777 == 0o777
+    assert "/app/data" not in calls(docker)[-1]
+
+
 def test_the_competitions_image_is_the_default(docker: Path, tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (docker / "config").write_text('{"User": "app"}')
     out = tiny.parent / "out"
