@@ -502,6 +502,15 @@ def test_time_is_held_against_the_given_clock(tiny: Path) -> None:
         assert {finding.severity for finding in check(tiny, now)} <= {"warning"}
 
 
+def test_a_phase_that_is_over_is_told_from_one_that_runs(tiny: Path) -> None:
+    path = tiny / "competition.yaml"
+    path.write_text(path.read_text().replace("    start:", '    end: "2030-02-01 12:00:00"\n    start:'))
+    (running,) = check(tiny, datetime(2030, 2, 1, 11, 59))
+    (over,) = check(tiny, datetime(2030, 2, 1, 12))
+    assert running.what == "The first phase started at 2030-01-01 12:00:00 UTC."
+    assert over.what == "The phase ended at 2030-02-01 12:00:00 UTC."
+
+
 def test_aliases_that_explode_are_a_finding_at_once(tiny: Path) -> None:
     laughs = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     laughs += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 30)]
