@@ -91,11 +91,9 @@ def _check_anywhere(where: str, source: Source) -> Iterator[Finding]:
             fix = "Use another name."
             yield Finding("source-metadata", "error", f"{where}:{call.lineno}", what, effect, fix)
         for keyword in call.keywords:
-            value = keyword.value
-            if keyword.arg == "num_workers" and isinstance(value, ast.Constant) and type(value.value) is int:
-                if value.value < 1:
-                    continue
-                what = f"num_workers is {value.value}."
+            count = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
+            if keyword.arg == "num_workers" and isinstance(count, int) and count > 0:
+                what = f"num_workers is {count}."
                 effect = "Containers have 64 MB of shared memory: PyTorch's workers die."
                 fix = "Write num_workers=0, or share through the file system."
                 yield Finding("source-workers", "note", f"{where}:{call.lineno}", what, effect, fix)
@@ -110,13 +108,12 @@ def _writes_metadata(call: ast.Call) -> bool:
     function = call.func
     if isinstance(function, ast.Attribute) and function.attr in ("write_text", "write_bytes"):
         return _is_metadata(function.value)
-    is_path = isinstance(function, ast.Attribute) and function.attr == "open"
-    if not is_path and not (isinstance(function, ast.Name) and function.id == "open"):
-        return False
     arguments = list(call.args)
-    target = (
-        function.value if is_path and isinstance(function, ast.Attribute) else arguments.pop(0) if arguments else None
-    )
+    target: ast.expr | None = None
+    if isinstance(function, ast.Attribute) and function.attr == "open":
+        target = function.value
+    elif isinstance(function, ast.Name) and function.id == "open" and arguments:
+        target = arguments.pop(0)
     modes = [*arguments[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
     writing = any(isinstance(m, ast.Constant) and isinstance(m.value, str) and set(m.value) & set("wax") for m in modes)
     return writing and target is not None and _is_metadata(target)
