@@ -219,6 +219,7 @@ def test_every_mistake_in_the_yaml_is_found(tiny: Path, code: str, old: str, new
                 *('"1 March 2030"', "'2030-03-01 10:00'", "\"2030-03-01\"\n    end: ''"),
             )
         ),
+        ('"2030-01-01 12:00:00"', '"2030-01-01 12:00:00"\n    end: "2030-01-02 12:00:00"'),
         ("precision: 0", "precision: 0, computation: null, computation_indexes: null"),
         ("title: Tiny", "title: Tiny\nfact_sheet: {}"),
         ("title: Tiny", "title: Tiny\nreward: 100"),
