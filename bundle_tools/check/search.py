@@ -11,6 +11,8 @@ from bundle_tools.check.inside import GZIP, ZIP, File
 
 # Three decimals at least: fewer would meet other numbers by chance.
 NUMBER = re.compile(r"(?<![0-9.])-?[0-9]*\.([0-9]{3,})(?:[eE]([-+]?[0-9]{1,3}))?(?![0-9])")
+# Half the width of the fifth decimal, with room for rounding: so close, one number alone is no chance.
+PRECISE = 0.6e-5
 # How far from an id a value still belongs to it, in characters; the next id ends it earlier.
 NEAR = 600
 # A label in single precision differs by up to this.
@@ -62,12 +64,11 @@ def labelled_clips(text: str, answers: Answers) -> set[str]:
     for clip, numbers in _neighbours(text, answers):
         numbered.add(clip)
         wanted = [value for value in answers.rows[clip] if math.isfinite(value) and not _is_round(value)]
-        close = [min((width for x, width in numbers if abs(x - value) <= width), default=1.0) for value in wanted]
-        matched = [width for width in close if width < 1.0]
-        if len(matched) >= 3 or any(width <= 0.5e-5 * 1.01 for width in matched):
-            proven.add(clip)
-        if matched:
+        widths = {value: width for value in wanted for number, width in numbers if abs(number - value) <= width}
+        if widths:
             likely.add(clip)
+        if len(widths) >= 3 or any(width < PRECISE for width in widths.values()):
+            proven.add(clip)
     return proven | likely if proven or (len(likely) >= 3 and 4 * len(likely) >= len(numbered)) else set()
 
 

@@ -89,12 +89,15 @@ def test_a_u_shape_is_found() -> None:
 
 
 def test_many_weak_features_are_found_together() -> None:
-    x, y, sources = null_set(6, clips=120, family=1, features=10)
-    y[:, 3] = x.sum(axis=1) / np.sqrt(10) + 1.2 * np.random.default_rng(2).normal(size=120) * x.std()
-    verdict = judge(named(x), named(y), sources)
+    """Twenty features with a correlation of 0.16 each: none would be named, together they reach 0.56."""
+    draw = np.random.default_rng(0)
+    x, y = draw.normal(size=(150, 20)), draw.normal(size=(150, 6))
+    y[:, 3] += x.sum(axis=1) / np.sqrt(20)
+    verdict = judge(named(x), named(y), [f"s{clip}" for clip in range(150)])
     assert verdict is not None
     assert verdict.p < 0.001
-    assert verdict.relations[-1].feature == "all together"
+    assert [(one.feature, one.target) for one in verdict.relations] == [("all together", "n3")]
+    assert verdict.relations[0].correlation == pytest.approx(0.56, abs=0.02)
 
 
 def test_the_verdict_is_the_same_for_any_rising_scale_and_direction() -> None:
