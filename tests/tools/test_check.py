@@ -2,6 +2,7 @@
 
 import io
 import json
+import random
 import shutil
 import stat
 import subprocess
@@ -462,6 +463,14 @@ def test_impossible_paths_are_a_finding(tiny: Path, key: str, path: str) -> None
     assert any(finding.severity == "error" for finding in check(tiny))
 
 
+def test_large_files_that_hold_something_are_no_bomb(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = tiny.parent / "good.zip"
+    zip_folder(write_files(tiny, {"input_data/practice/noise.bin": random.Random(1).randbytes(10_000)}), archive)
+    monkeypatch.setattr(zips, "BOMB_BYTES", 1000)
+    monkeypatch.setattr(zips, "BOMB_MEMBER_BYTES", 1000)
+    assert check(archive) == []
+
+
 def test_large_zips_are_a_warning() -> None:
     assert check_large(1_000_000_000, "a.zip") == []
     assert [finding.code for finding in check_large(1_000_000_001, "a.zip")] == ["zip-large"]
@@ -482,6 +491,9 @@ def test_the_quota_counts_the_bundle_and_every_use(tiny: Path) -> None:
     found = [(finding.code, finding.severity) for finding in check_quota(draft, sizes, tiny, 4_000_000_001)]
     assert found == [("zip-quota", "error")]
     assert [finding.severity for finding in check_quota(draft, sizes, tiny)] == ["warning"]
+    draft.content["tasks"][0]["input_data"] = "one.zip"
+    assert list(check_quota(draft, {"one.zip": 8_000_000_000}, tiny, 7_000_000_000)) == []
+    assert list(check_quota(draft, {"one.zip": 8_000_000_001}, tiny, 7_000_000_000)) != []
 
 
 def test_a_long_name_of_a_data_set_is_a_note(tiny: Path) -> None:
