@@ -13,6 +13,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 state=${ENGINE_STATE:-/var/tmp/first-impressions-engine}
 official=$(sed -n 's/^docker_image: *//p' "$root/competition.yaml")
 base=first-impressions-base:bookworm
+own_bridge=first-impress
 image=first-impressions-test:latest
 python=${PYTHON:-$root/.venv/bin/python}
 
@@ -43,9 +44,13 @@ up() {
 
 start() {
     mkdir -p "$state"
-    # No bridge and no packet filter: the tests run without a network, and this works where iptables does not.
+    # A bridge of our own and no packet filter: containers see a network that leads nowhere, also where iptables does not work.
+    bridge=none
+    if ip link show "$own_bridge" >/dev/null 2>&1 || ip link add name "$own_bridge" type bridge; then
+        ip addr replace 10.213.77.1/24 dev "$own_bridge" && ip link set "$own_bridge" up && bridge=$own_bridge
+    fi 2>/dev/null
     setsid dockerd --host "$DOCKER_HOST" --data-root "$state/data" --exec-root "$state/exec" --pidfile "$state/pid" \
-        --storage-driver "$1" --bridge none --iptables=false --ip6tables=false >"$state/log" 2>&1 </dev/null &
+        --storage-driver "$1" --bridge "$bridge" --iptables=false --ip6tables=false >"$state/log" 2>&1 </dev/null &
     engine=$!
     for _ in $(seq 30); do
         sleep 1
@@ -61,9 +66,10 @@ down() {
     engine=$(cat "$state/pid")
     kill "$engine" 2>/dev/null || return 0
     for _ in $(seq 20); do
-        kill -0 "$engine" 2>/dev/null || return 0
+        kill -0 "$engine" 2>/dev/null || break
         sleep 0.5
     done
+    ip link del "$own_bridge" 2>/dev/null || true
 }
 
 base() {
