@@ -65,20 +65,24 @@ def test_the_built_zip_is_valid_and_its_kit_runs(tmp_path: Path) -> None:
     out = tmp_path / "bundle.zip"
     assert main(["build", "--bundle", str(ROOT), "--out", str(out)]) == 0
     assert check(out) == []
-    shutil.unpack_archive(out, tmp_path / "built")
-    kit = tmp_path / "built" / "starting_kit"
+    built = tmp_path / "built"
+    shutil.unpack_archive(out, built)
+    for archive in (*built.glob("*.zip"), *built.glob("solutions/*.zip")):
+        shutil.unpack_archive(archive, archive.with_suffix(""))
+    kit = built / "starting_kit"
     assert (kit / "reference_data" / "practice" / "labels.csv").is_file()
     assert not (kit / "reference_data" / "final").exists()
     ran = subprocess.run([sys.executable, "run.py", "solutions/constant"], cwd=kit, capture_output=True, check=False)
     assert ran.returncode == 0, ran.stderr.decode()
     shutil.rmtree(kit / "my_run")
-    clips = (tmp_path / "built" / "reference_data" / "final" / "labels.csv").read_text().splitlines()[1:]
+    clips = (built / "reference_data" / "final" / "labels.csv").read_text().splitlines()[1:]
     hidden = {line.split(",")[0] for line in clips}
     assert len(hidden) >= 24
-    for folder in (kit, tmp_path / "built" / "public_data", tmp_path / "built" / "solutions"):
-        for path in folder.rglob("*"):
-            if path.suffix in {".csv", ".json", ".yaml", ".md", ".py"}:
-                assert not any(clip in path.read_text(encoding="utf-8") for clip in hidden), path
+    for folder in (kit, built / "public_data", built / "solutions"):
+        texts = [path for path in folder.rglob("*") if path.suffix in {".csv", ".json", ".yaml", ".md", ".py"}]
+        assert texts
+        for path in texts:
+            assert not any(clip in path.read_text(encoding="utf-8") for clip in hidden), path
 
 
 def edit(name: str, pattern: str, replacement: str) -> Callable[[Path], object]:
