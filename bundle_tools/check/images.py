@@ -32,8 +32,9 @@ def check_image(draft: Draft) -> Iterator[Finding]:
         value = DEFAULT
     if not isinstance(value, str) or not value.strip():
         return
+    # A digest (name@sha256:...) counts as a tag here.
     tag = value.rpartition("/")[2].partition(":")[2]
-    if "@sha256:" not in value and tag in ("", "latest"):
+    if tag in ("", "latest"):
         what = f"docker_image: {shown(value)} names no fixed version."
         effect = "Each worker takes the newest it finds: scores of one submission may differ."
         yield Finding("image-tag", "warning", where, what, effect, "Name an exact version: python:3.11.9-slim.")
