@@ -222,6 +222,7 @@ def test_every_mistake_in_the_yaml_is_found(tiny: Path, code: str, old: str, new
         ),
         ('"2030-01-01 12:00:00"', '"2030-01-01 12:00:00"\n    end: "2030-01-02 12:00:00"'),
         ("precision: 0", "precision: 0, computation: null, computation_indexes: null"),
+        ("tasks: [0]\n    exec", "tasks: [0, 0]\n    exec"),
         ("title: Tiny", "title: Tiny\nfact_sheet: {}"),
         ("title: Tiny", "title: Tiny\nreward: 100"),
         ("version: 2", "version: '2'"),
@@ -234,6 +235,21 @@ def test_what_is_right_stays_unsaid(tiny: Path, old: str, new: str) -> None:
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
+    assert check(tiny) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```markdown\n[x](a.md) ![p](q.png) costs $5 or $6\n```\n",
+        "Write `[x](a.md)`, `$5`, `$6` and `![p](q.png)`.",
+        "````markdown\n```\n````\n",
+        "[a](#top) [b](https://example.org/b.md) [c](mailto:c@example.org) [d](/competitions/1/) [e](//example.org/e)",
+        "<a href='https://example.org'>a</a> <img alt='' src='data:image/png;base64,AAAA'> ![b](https://example.org/b.png)",
+    ],
+)
+def test_a_good_page_stays_unsaid(tiny: Path, text: str) -> None:
+    write_files(tiny, {"pages/overview.md": text})
     assert check(tiny) == []
 
 

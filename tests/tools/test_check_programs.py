@@ -7,7 +7,8 @@ import pytest
 
 from bundle_tools.archive import zip_folder
 from bundle_tools.check import check, registry
-from bundle_tools.check.programs import local_name, script_of
+from bundle_tools.check.dataset import Dataset
+from bundle_tools.check.programs import local_name, script_of, started
 
 from .conftest import COMPETITION, SCORING, write_files
 
@@ -15,6 +16,7 @@ INGEST, SCORE = "ingestion_program/ingest.py", "scoring_program/score.py"
 META = "scoring_program/metadata.yaml"
 TASK = "reference_data/practice/task.yaml"
 DETAILED = '(output / "detailed_results.html")'
+SILENT = SCORING.replace(DETAILED, "(output / 'notes.txt')").replace("<!doctype html>", "")
 Files = dict[str, str | bytes]
 
 
@@ -75,8 +77,8 @@ CASES: list[tuple[str | None, Files]] = [
     ("source-shm", {INGEST: "cache = '/dev/shm/frames'\n"}),
     ("source-syntax", {SCORE: "print 'detailed_results.html'\n"}),
     (None, {SCORE: SCORING + "x = '\\d'\n", "scoring_program/old.py": "print 'old'\n"}),
-    ("report-none", {SCORE: SCORING.replace(DETAILED, "(output / 'notes.txt')").replace("<!doctype html>", "")}),
-    (None, {SCORE: SCORING.replace(DETAILED, "(output / 'notes.txt')"), "scoring_program/page.html": "x"}),
+    ("report-none", {SCORE: SILENT}),
+    (None, {SCORE: SILENT, "scoring_program/page.html": "x"}),
     ("image-packages", {"competition.yaml": LEGACY, INGEST: "import cv2\n"}),
     (
         None,
@@ -140,6 +142,13 @@ def test_the_script_of_a_command(words: str, script: str | None) -> None:
 def test_names_outside_the_program_are_nobodys_business() -> None:
     assert local_name("/usr/bin/python3") is None
     assert local_name("./run.sh") == "run.sh"
+
+
+def test_giant_metadata_are_never_read(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_files(tiny, {META: "command: x\n" + "#" * 100_001})
+    monkeypatch.setattr("bundle_tools.check.programs.load_bounded", None)
+    program = Dataset(tiny / "scoring_program")
+    assert started(program, "scoring") == []
 
 
 def test_a_program_of_two_tasks_is_reported_once(tiny: Path) -> None:
