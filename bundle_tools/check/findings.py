@@ -46,9 +46,5 @@ def shown(value: object) -> str:
     if isinstance(value, (dict, list)):
         # Aliases can make a small file an endless value: its repr is never built.
         return f"a {'mapping' if isinstance(value, dict) else 'list'} of {len(value)}"
-    try:
-        text = repr(value)
-    except ValueError:
-        # Python refuses to write integers of more than 4300 digits.
-        text = "an enormous number"
+    text = repr(value)
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
