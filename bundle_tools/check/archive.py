@@ -109,7 +109,7 @@ def _check_members(where: str, members: list[zipfile.ZipInfo]) -> Iterator[Findi
     for member in members:
         name = member.orig_filename
         if _unsafe(name):
-            what = f"The name {shown(name)} is absolute, holds '..', a colon or a backslash."
+            what = f"The name {shown(name)} is empty or absolute, or holds '..', a colon or a backslash."
             yield Finding("zip-name", "error", where, what, "The file lands elsewhere.", "Use plain relative names.")
         if any(len(part.encode("utf-8", "replace")) > LONGEST_NAME for part in PurePosixPath(name).parts):
             what = f"The name {shown(name)} has more than {LONGEST_NAME} bytes."
@@ -151,4 +151,12 @@ def _check_names(where: str, names: list[str]) -> Iterator[Finding]:
 
 def _unsafe(name: str) -> bool:
     path = PurePosixPath(name)
-    return "\\" in name or path.is_absolute() or ".." in path.parts or "\0" in name or ":" in name.partition("/")[0]
+    # Python's own zip reader stumbles over an empty name.
+    return (
+        not name
+        or "\\" in name
+        or path.is_absolute()
+        or ".." in path.parts
+        or "\0" in name
+        or ":" in name.partition("/")[0]
+    )

@@ -359,6 +359,8 @@ def member(name: str, content: bytes = b"x", mode: int = 0o100644) -> tuple[zipf
         ("zip-name", [member("../outside")]),
         ("zip-name", [member("/absolute")]),
         ("zip-name", [member("back\\slash")]),
+        ("zip-name", [member("\0")]),
+        ("zip-name", [member("c:/autoexec.bat")]),
         ("zip-link", [member("link", b"/etc/passwd", stat.S_IFLNK | 0o777)]),
         ("zip-twice", [member("twice"), member("twice")]),
         ("zip-bomb", [member("bomb", bytes(100_000_001))]),
