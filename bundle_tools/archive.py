@@ -12,6 +12,7 @@ from bundle_tools.errors import BundleError
 FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 # Already compressed: deflating them again costs time and saves nothing.
 STORED_SUFFIXES = frozenset({".whl", ".mp4", ".webm", ".mkv", ".jpg", ".jpeg", ".png", ".zip", ".npz"})
+LONGEST_REASON = 200
 # All that reading a zip made by somebody else can raise.
 UNREADABLE = (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, NotImplementedError, EOFError, ValueError)
 
@@ -44,7 +45,9 @@ def extract(archive: Path, folder: Path) -> None:
             # extractall drops absolute names, "..", links and modes.
             opened.extractall(folder)
     except UNREADABLE as error:
-        raise BundleError(f"{archive}: expected a readable zip file, found: {error}. Zip the files again.") from error
+        # The reason may quote a broken name of any length.
+        found = str(error)[:LONGEST_REASON]
+        raise BundleError(f"{archive}: expected a readable zip file, found: {found}. Zip the files again.") from error
 
 
 def place(source: Path, folder: Path, scratch: Path) -> None:

@@ -13,24 +13,24 @@ from pathlib import Path
 
 from bundle_tools.archive import UNREADABLE, extract
 from bundle_tools.check.archive import check_folder, check_yaml_size, check_zip
-from bundle_tools.check.data import check_data
+from bundle_tools.check.clips.data import check_data
+from bundle_tools.check.clips.giveaways import check_giveaways
 from bundle_tools.check.document import Draft, read
 from bundle_tools.check.findings import FAILS_LATER, ORDER, Finding
-from bundle_tools.check.giveaways import check_giveaways
-from bundle_tools.check.identities import check_identities
-from bundle_tools.check.images import check_image
-from bundle_tools.check.leaderboard import check_leaderboards
-from bundle_tools.check.leaks import check_leaks
-from bundle_tools.check.openness import check_openness
-from bundle_tools.check.pages import check_pages
-from bundle_tools.check.phases import check_phases
-from bundle_tools.check.programs import check_programs
-from bundle_tools.check.registry import check_registry
-from bundle_tools.check.sizes import check_names, check_quota, sizes_of_folder, uses_of
-from bundle_tools.check.sources import check_sources
-from bundle_tools.check.tasks import check_solutions, check_tasks
-from bundle_tools.check.top import check_top
-from bundle_tools.check.version1 import check_version1, is_version1
+from bundle_tools.check.programs.commands import check_programs
+from bundle_tools.check.programs.images import check_image
+from bundle_tools.check.programs.sources import check_sources
+from bundle_tools.check.secrets.identities import check_identities
+from bundle_tools.check.secrets.leaks import check_leaks
+from bundle_tools.check.settings.leaderboard import check_leaderboards
+from bundle_tools.check.settings.openness import check_openness
+from bundle_tools.check.settings.pages import check_pages
+from bundle_tools.check.settings.phases import check_phases
+from bundle_tools.check.settings.registry import check_registry
+from bundle_tools.check.settings.sizes import check_names, check_quota, sizes_of_folder, uses_of
+from bundle_tools.check.settings.tasks import check_solutions, check_tasks
+from bundle_tools.check.settings.top import check_top
+from bundle_tools.check.settings.version1 import check_version1, is_version1
 from bundle_tools.errors import BundleError
 
 RULES = (

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
 from bundle_tools.archive import UNREADABLE
-from bundle_tools.check.bounds import LARGEST_BYTES
+from bundle_tools.bounded_yaml import LARGEST_BYTES
 from bundle_tools.check.document import FILE, too_large
 from bundle_tools.check.findings import REFUSED, Finding, shown
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
+from bundle_tools.bounded_yaml import LARGEST_BYTES, NOT_YAML, YamlBombError, check_bounds
 from bundle_tools.check import clock
-from bundle_tools.check.bounds import LARGEST_BYTES, NOT_YAML, YamlBombError, check_bounds
 from bundle_tools.check.findings import CRASHES, REFUSED, Finding
 
 FILE = "competition.yaml"

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import yaml
-
+from bundle_tools.bounded_yaml import load_bounded
 from bundle_tools.emulator.failures import CannotStart
 
 METADATA_NAMES = ("metadata.yaml", "metadata")
@@ -40,8 +39,8 @@ def read_metadata(program: Path) -> Metadata:
 def parse_metadata(name: str, text: str) -> Metadata:
     """Find the command in the text of a metadata file."""
     try:
-        content = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        content = load_bounded(text)
+    except ValueError as error:
         return Metadata(True, None, f"{name} is not YAML: {error}")
     command = content.get("command") if isinstance(content, dict) else None
     if isinstance(command, str):

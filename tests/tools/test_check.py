@@ -23,7 +23,7 @@ from bundle_tools.check import archive as zips
 from bundle_tools.check import check
 from bundle_tools.check.archive import check_large
 from bundle_tools.check.document import read
-from bundle_tools.check.sizes import check_quota
+from bundle_tools.check.settings.sizes import check_quota
 from bundle_tools.cli import main
 
 from .conftest import COMPETITION, write_files
@@ -102,6 +102,7 @@ TEXT_MUTATIONS = [
     ("path-empty", "input_data: input_data/practice/", "input_data: ''"),
     ("path-empty", "input_data: input_data/practice/", "input_data: ./"),
     ("path-slash", "input_data: input_data/practice/", "input_data: input_data/practice"),
+    ("path-slash", "scoring_program: scoring_program/", "scoring_program: scoring_program"),
     ("path-missing", "input_data: input_data/practice/", "input_data: input_data/exam/"),
     ("path-outside", "input_data: input_data/practice/", "input_data: ../practice/"),
     ("path-outside", "input_data: input_data/practice/", "input_data: /tmp/"),
@@ -633,3 +634,11 @@ def test_help_fits_a_screen() -> None:
     assert all(len(line) <= 120 for line in done.stdout.splitlines())
     for command in ("run", "check", "build", "data synth"):
         assert f"bundle {command}" in done.stdout
+
+
+def test_only_a_path_of_one_name_needs_its_slash(tiny: Path) -> None:
+    path = tiny / "competition.yaml"
+    text = path.read_text()
+    for name, severity in (("scoring_program", "warning"), ("input_data/practice", "note")):
+        path.write_text(text.replace(f": {name}/\n", f": {name}\n"))
+        assert [(finding.code, finding.severity) for finding in check(tiny)] == [("path-slash", severity)]

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bundle_tools.archive import zip_folder
+from bundle_tools.bounded_yaml import LARGEST_BYTES, MOST_VALUES, YamlBombError, load_bounded
 from bundle_tools.check import check
-from bundle_tools.check.bounds import LARGEST_BYTES, MOST_VALUES, YamlBombError, load_bounded
 
 from .conftest import COMPETITION, FILES, write_files
 from .foreign import MULTI_COMPETITION, VERSION1_COMPETITION

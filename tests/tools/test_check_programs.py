@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from bundle_tools.archive import zip_folder
-from bundle_tools.check import check, registry
+from bundle_tools.check import check
 from bundle_tools.check.dataset import Dataset
-from bundle_tools.check.programs import local_name, script_of, started
+from bundle_tools.check.programs.commands import local_name, script_of, started
+from bundle_tools.check.settings import registry
 
 from .conftest import COMPETITION, SCORING, write_files
 
@@ -146,7 +147,7 @@ def test_names_outside_the_program_are_nobodys_business() -> None:
 
 def test_giant_metadata_are_never_read(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_files(tiny, {META: "command: x\n" + "#" * 100_001})
-    monkeypatch.setattr("bundle_tools.check.programs.load_bounded", None)
+    monkeypatch.setattr("bundle_tools.check.programs.commands.load_bounded", None)
     program = Dataset(tiny / "scoring_program")
     assert started(program, "scoring") == []
 

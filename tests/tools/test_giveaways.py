@@ -15,11 +15,11 @@ import yaml
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from bundle_tools.check.chance import judge
-from bundle_tools.check.data import check_data
+from bundle_tools.check.clips.chance import judge
+from bundle_tools.check.clips.data import check_data
+from bundle_tools.check.clips.giveaways import check_giveaways
 from bundle_tools.check.document import Draft, read
 from bundle_tools.check.findings import Finding
-from bundle_tools.check.giveaways import check_giveaways
 
 from .conftest import write_files
 

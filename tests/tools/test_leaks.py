@@ -18,15 +18,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bundle_tools.archive import zip_folder
-from bundle_tools.check.answers import Answers, hidden_answers
+from bundle_tools.check.clips.giveaways import check_giveaways
 from bundle_tools.check.dataset import Dataset
 from bundle_tools.check.document import Draft, read
 from bundle_tools.check.findings import Finding
-from bundle_tools.check.giveaways import check_giveaways
-from bundle_tools.check.identities import check_identities
-from bundle_tools.check.inside import Unopened, look_inside
-from bundle_tools.check.leaks import check_leaks
-from bundle_tools.check.search import Text, holds_labels_in_order, labelled_clips, named_ids
+from bundle_tools.check.secrets.answers import Answers, hidden_answers
+from bundle_tools.check.secrets.identities import check_identities
+from bundle_tools.check.secrets.inside import Unopened, look_inside
+from bundle_tools.check.secrets.leaks import check_leaks
+from bundle_tools.check.secrets.search import Text, holds_labels_in_order, labelled_clips, named_ids
 
 from .conftest import write_files
 

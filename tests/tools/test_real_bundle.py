@@ -15,9 +15,10 @@ import pytest
 import yaml
 
 from bundle_tools.build import TOP_LEVEL
-from bundle_tools.check import check, registry
+from bundle_tools.check import check
 from bundle_tools.check.document import read
-from bundle_tools.check.leaderboard import check_leaderboards
+from bundle_tools.check.settings import registry
+from bundle_tools.check.settings.leaderboard import check_leaderboards
 from bundle_tools.cli import main
 from bundle_tools.competition import load
 
@@ -196,7 +197,7 @@ def test_rubbish_in_the_leaderboard_is_a_finding_never_a_traceback(
 def test_every_rule_of_the_checker_has_a_bundle_that_breaks_it() -> None:
     calls = [
         node
-        for path in sorted((ROOT / "bundle_tools" / "check").glob("*.py"))
+        for path in sorted((ROOT / "bundle_tools" / "check").rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"Finding", "_fatal"}
     ]

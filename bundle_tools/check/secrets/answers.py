@@ -5,9 +5,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from bundle_tools.check.clips.tables import (
+    LABELS,
+    SETTINGS,
+    numbers,
+    read_clips,
+    read_labels,
+    read_settings,
+    read_table,
+)
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
-from bundle_tools.check.tables import LABELS, SETTINGS, numbers, read_clips, read_labels, read_settings, read_table
 
 # A column of labels is recognised by this many values one after the other, to three decimals: 10,000 other numbers in
 # [0, 1] hold one of 100 such runs by chance once in 10^12 files; rows of only four values, once in 10^6.

@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.findings import FAILS_LATER, Finding, shown
-from bundle_tools.check.programs import PROGRAMS
-from bundle_tools.check.sources import read_sources
+from bundle_tools.check.programs.commands import PROGRAMS
+from bundle_tools.check.programs.sources import read_sources
 
 DEFAULT = "codalab/codalab-legacy:py37"
 LEGACY = re.compile(r"codalab/codalab-legacy(:.*)?")

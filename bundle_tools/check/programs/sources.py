@@ -11,7 +11,7 @@ from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.fields import is_on
 from bundle_tools.check.findings import IGNORED, Finding, shown
-from bundle_tools.check.programs import script_of, started
+from bundle_tools.check.programs.commands import script_of, started
 
 LARGEST_SOURCE = 1_000_000
 REPORT = "detailed_results.html"

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from bundle_tools.check.answers import Answers, hidden_answers, is_public
 from bundle_tools.check.dataset import find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.findings import Finding
-from bundle_tools.check.inside import File, Unopened, look_inside
-from bundle_tools.check.places import Place, places
-from bundle_tools.check.seal import PROGRAMS, check_key_in, seal_keys
-from bundle_tools.check.search import Text, holds_labels_in_order, labelled_clips, named_ids, read_text
+from bundle_tools.check.secrets.answers import Answers, hidden_answers, is_public
+from bundle_tools.check.secrets.inside import File, Unopened, look_inside
+from bundle_tools.check.secrets.places import Place, places
+from bundle_tools.check.secrets.seal import PROGRAMS, check_key_in, seal_keys
+from bundle_tools.check.secrets.search import Text, holds_labels_in_order, labelled_clips, named_ids, read_text
 
 # Files that stand in every folder alike and answer nothing.
 NEUTRAL = ("readme", "license", "licence", "notice", ".git", "__init__", "metadata")

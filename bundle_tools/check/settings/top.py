@@ -10,7 +10,7 @@ from bundle_tools.check.dataset import is_key
 from bundle_tools.check.document import Draft
 from bundle_tools.check.fields import Field, check_fields
 from bundle_tools.check.findings import CRASHES, REFUSED, Finding, shown
-from bundle_tools.check.pages import file_of
+from bundle_tools.check.settings.pages import file_of
 
 BOOL = Field("bool")
 TOP = {

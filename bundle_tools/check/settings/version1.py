@@ -9,10 +9,10 @@ from itertools import pairwise
 from typing import Any
 
 from bundle_tools.check.dataset import Dataset, find, is_key
-from bundle_tools.check.dates import moment
 from bundle_tools.check.document import Draft, Key
 from bundle_tools.check.findings import CRASHES, REFUSED, Finding, shown
-from bundle_tools.check.pages import file_of
+from bundle_tools.check.settings.dates import moment
+from bundle_tools.check.settings.pages import file_of
 
 SECOND = ("leaderboards", "pages", "tasks", "solutions")
 FIRST = ("html", "leaderboard", "competition_docker_image", "has_registration", "end_date")

@@ -8,7 +8,7 @@ from typing import Literal
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import FILE, Draft
 from bundle_tools.check.fields import is_on
-from bundle_tools.check.inside import File, Unopened, look_inside
+from bundle_tools.check.secrets.inside import File, Unopened, look_inside
 
 Audience = Literal["participants", "models", "scoring"]
 

@@ -5,12 +5,12 @@ from datetime import datetime
 from typing import Any
 
 from bundle_tools.check.dataset import check_path
-from bundle_tools.check.dates import check_time, moment
 from bundle_tools.check.document import Draft, Key
 from bundle_tools.check.fields import Field, check_fields, is_on
 from bundle_tools.check.findings import CRASHES, REFUSED, Finding, shown
-from bundle_tools.check.leaderboard import columns_of
-from bundle_tools.check.tasks import check_list, check_references
+from bundle_tools.check.settings.dates import check_time, moment
+from bundle_tools.check.settings.leaderboard import columns_of
+from bundle_tools.check.settings.tasks import check_list, check_references
 
 BOOL = Field("bool")
 PHASE = {

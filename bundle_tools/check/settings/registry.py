@@ -11,7 +11,7 @@ from typing import Any
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.findings import FAILS_LATER, Finding, shown
-from bundle_tools.check.leaderboard import columns_of
+from bundle_tools.check.settings.leaderboard import columns_of
 
 REGISTRY = "score/columns.py"
 QUESTION = """\
@@ -23,7 +23,7 @@ from score.settings import read_settings
 print(json.dumps([[c.key, c.title, c.direction, c.decimals] for c in columns(read_settings(Path(sys.argv[2])))]))
 """
 TIMEOUT_S = 60
-OWN_PROGRAM = Path(__file__).resolve().parents[2] / "scoring_program"
+OWN_PROGRAM = Path(__file__).resolve().parents[3] / "scoring_program"
 
 
 def check_registry(draft: Draft) -> Iterator[Finding]:

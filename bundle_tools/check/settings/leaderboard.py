@@ -6,7 +6,7 @@ from typing import Any
 from bundle_tools.check.document import Draft, Key
 from bundle_tools.check.fields import Field, check_fields, is_on
 from bundle_tools.check.findings import CRASHES, IGNORED, REFUSED, Finding, shown
-from bundle_tools.check.tasks import check_list
+from bundle_tools.check.settings.tasks import check_list
 
 RULES = frozenset(
     {"Add", "Add_And_Delete", "Add_And_Delete_Multiple", "Force_Last", "Force_Latest_Multiple", "Force_Best"}

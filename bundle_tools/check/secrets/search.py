@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from bundle_tools.check.answers import Answers
-from bundle_tools.check.inside import GZIP, ZIP, File
+from bundle_tools.check.secrets.answers import Answers
+from bundle_tools.check.secrets.inside import GZIP, ZIP, File
 
 # Three decimals at least: fewer would meet other numbers by chance.
 NUMBER = re.compile(r"(?<![0-9.])-?[0-9]*\.([0-9]{3,})(?:[eE]([-+]?[0-9]{1,3}))?(?![0-9])")

@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from bundle_tools.check.chance import judge
+from bundle_tools.check.clips.chance import judge
+from bundle_tools.check.clips.tables import read_clips, read_labels
+from bundle_tools.check.clips.video import UnreadableVideo, describe
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.findings import Finding, Severity
-from bundle_tools.check.tables import read_clips, read_labels
-from bundle_tools.check.video import UnreadableVideo, describe
 
 FEWEST_CLIPS = 8
 ERROR_P, WARNING_P = 0.001, 0.01

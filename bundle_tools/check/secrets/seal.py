@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from bundle_tools.check.dataset import find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.findings import Finding
-from bundle_tools.check.inside import File
-from bundle_tools.check.places import Place
+from bundle_tools.check.secrets.inside import File
+from bundle_tools.check.secrets.places import Place
 
 SEAL = "seal.key"
 PROGRAMS = ("ingestion_program", "scoring_program")

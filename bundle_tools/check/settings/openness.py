@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from bundle_tools.check.answers import is_public
+from bundle_tools.check.clips.tables import SETTINGS, read_settings
 from bundle_tools.check.dataset import find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.fields import is_on
 from bundle_tools.check.findings import Finding
-from bundle_tools.check.tables import SETTINGS, read_settings
+from bundle_tools.check.secrets.answers import is_public
 
 HIDES = ("hide_output", "hide_prediction_output", "hide_score_output")
 

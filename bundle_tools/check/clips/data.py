@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
+from bundle_tools.check.clips.tables import read_settings
+from bundle_tools.check.clips.video import UnreadableVideo, Video, count_frames, describe
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.findings import FAILS_LATER, LONGEST_SHOWN, Finding, shown
-from bundle_tools.check.tables import read_settings
-from bundle_tools.check.video import UnreadableVideo, Video, count_frames, describe
 
 CLIP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 CLIPS_HEADER = ["clip_id", "file", "sha256"]

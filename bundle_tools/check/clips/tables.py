@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from bundle_tools.check.bounds import load_bounded
+from bundle_tools.bounded_yaml import load_bounded
 from bundle_tools.check.dataset import Dataset
 
 SETTINGS, LABELS = "task.yaml", "labels.csv"

@@ -8,7 +8,7 @@ from bundle_tools.check.dataset import Dataset, check_path, find, is_key
 from bundle_tools.check.document import Draft, Key
 from bundle_tools.check.fields import Field, check_fields, is_on
 from bundle_tools.check.findings import CRASHES, FAILS_LATER, IGNORED, REFUSED, Finding, shown
-from bundle_tools.check.programs import PROGRAMS
+from bundle_tools.check.programs.commands import PROGRAMS
 
 DATA = ("input_data", "reference_data")
 TASK = {

@@ -3,12 +3,12 @@
 import json
 from collections.abc import Iterator
 
-from bundle_tools.check.answers import is_public
+from bundle_tools.check.clips.tables import LABELS, SETTINGS, read_clips, read_labels
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.findings import Finding
-from bundle_tools.check.search import named_ids
-from bundle_tools.check.tables import LABELS, SETTINGS, read_clips, read_labels
+from bundle_tools.check.secrets.answers import is_public
+from bundle_tools.check.secrets.search import named_ids
 
 # A shorter source id, such as 7, stands in other words by chance.
 SHORTEST_SOURCE = 4

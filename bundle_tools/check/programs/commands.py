@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from bundle_tools.check.bounds import load_bounded
+from bundle_tools.bounded_yaml import load_bounded
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.findings import FAILS_LATER, Finding, shown

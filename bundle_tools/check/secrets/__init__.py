@@ -1,0 +1,1 @@
+"""Rules about what must stay hidden: labels, clips, people, the seal key."""
