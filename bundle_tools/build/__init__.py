@@ -16,7 +16,7 @@ from bundle_tools.build.key import key_entries
 from bundle_tools.build.wheels import wheel_entries
 from bundle_tools.check import check
 from bundle_tools.check.findings import Finding
-from bundle_tools.console import say
+from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
 
 __all__ = ["KIT", "TOP_LEVEL", "Options", "build"]
@@ -60,7 +60,8 @@ def build(root: Path, options: Options) -> list[Finding]:
         # Written elsewhere first: a zip that fails its own check never reaches --out.
         finished = scratch / "bundle.zip"
         write_deterministic(finished, packed)
-        findings = check(finished)
+        with progress_bar("clips of the zip") as progress:
+            findings = check(finished, progress=progress)
         _refuse(options.out, findings, "The zip was not kept.")
         _print_sizes(packed, finished)
         options.out.parent.mkdir(parents=True, exist_ok=True)

@@ -31,6 +31,7 @@ from bundle_tools.check.settings.sizes import check_names, check_quota, sizes_of
 from bundle_tools.check.settings.tasks import check_solutions, check_tasks
 from bundle_tools.check.settings.top import check_top
 from bundle_tools.check.settings.version1 import check_version1, is_version1
+from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
 
 RULES = (
@@ -53,7 +54,7 @@ RULES = (
 )
 
 
-def check(path: Path, now: datetime | None = None) -> list[Finding]:
+def check(path: Path, now: datetime | None = None, progress: Progress | None = None) -> list[Finding]:
     """Check a bundle.
 
     Parameters
@@ -62,6 +63,8 @@ def check(path: Path, now: datetime | None = None) -> list[Finding]:
         The folder that holds `competition.yaml`, or the zip that would be uploaded.
     now
         What dates are held against, UTC without a zone; default: the present.
+    progress
+        Told of the clips as they are decoded.
 
     Returns
     -------
@@ -69,7 +72,7 @@ def check(path: Path, now: datetime | None = None) -> list[Finding]:
         All of them: errors first, then warnings, then notes; empty for a perfect bundle.
     """
     if path.is_dir():
-        return _sorted(_check_root(path.resolve(), now))
+        return _sorted(_check_root(path.resolve(), now, progress))
     findings = check_zip(path) + check_yaml_size(path)
     if not any(finding.severity == "error" for finding in findings):
         with tempfile.TemporaryDirectory(prefix="bundle-check-") as folder:
@@ -78,11 +81,13 @@ def check(path: Path, now: datetime | None = None) -> list[Finding]:
             except BundleError as error:
                 effect, fix = "Codabench refuses the bundle.", "Zip again."
                 return [Finding("zip-damaged", "error", path.name, str(error), effect, fix)]
-            findings += _check_root(Path(folder).resolve(), now, path)
+            findings += _check_root(Path(folder).resolve(), now, progress, path)
     return _sorted(findings)
 
 
-def _check_root(root: Path, now: datetime | None, archive: Path | None = None) -> list[Finding]:
+def _check_root(
+    root: Path, now: datetime | None, progress: Progress | None, archive: Path | None = None
+) -> list[Finding]:
     draft, findings = read(root, folder=archive is None, now=now)
     if draft is None:
         return findings
@@ -90,7 +95,7 @@ def _check_root(root: Path, now: datetime | None, archive: Path | None = None) -
         return findings + list(check_version1(draft))
     for rule in RULES:
         try:
-            findings += rule(draft)
+            findings += check_data(draft, progress) if rule is check_data else rule(draft)
         except (*UNREADABLE, csv.Error) as error:
             what = f"A file cannot be read: {error}."
             findings.append(Finding("file-unreadable", "error", rule.__name__, what, FAILS_LATER, "Write it again."))
@@ -116,4 +121,4 @@ def _sorted(findings: list[Finding]) -> list[Finding]:
         place = (file, int(line)) if line.isdecimal() else (finding.where, 0)
         return (ORDER[finding.severity], *place, finding.code)
 
-    return sorted(dict.fromkeys(findings), key=order)
+    return sorted(dict.fromkeys(finding.short() for finding in findings), key=order)

@@ -1,6 +1,6 @@
 """One finding about a bundle, and how it is shown."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 Severity = Literal["error", "warning", "note"]
@@ -13,6 +13,7 @@ FAILS_LATER = "Codabench accepts it; submissions fail later."
 
 ORDER: dict[str, int] = {"error": 0, "warning": 1, "note": 2}
 LONGEST_SHOWN = 60
+LONGEST_TOLD = 600
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,10 @@ class Finding:
     def lines(self) -> list[str]:
         """Give the finding for a person."""
         return [f"{self.severity} [{self.code}] {self.where}", f"  {self.what}", f"  {self.effect} Fix: {self.fix}"]
+
+    def short(self) -> "Finding":
+        """Give the finding with what was found cut to a few lines: it may quote something broken of any length."""
+        return self if len(self.what) <= LONGEST_TOLD else replace(self, what=self.what[: LONGEST_TOLD - 1] + "…")
 
     def record(self) -> dict[str, Any]:
         """Give the finding for a program."""

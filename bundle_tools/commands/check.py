@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bundle_tools.check import check
 from bundle_tools.competition import find_root
-from bundle_tools.console import say
+from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
 
 
@@ -22,7 +22,8 @@ def _check(arguments: argparse.Namespace) -> int:
     path: Path = arguments.path or find_root()
     if not path.exists():
         raise BundleError(f"{path}: expected a folder or a zip, found nothing there.")
-    findings = check(path)
+    with progress_bar("clips") as progress:
+        findings = check(path, progress=progress)
     errors = sum(finding.severity == "error" for finding in findings)
     if arguments.json:
         say(json.dumps([finding.record() for finding in findings], indent=2))

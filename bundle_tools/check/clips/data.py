@@ -17,13 +17,17 @@ from bundle_tools.check.clips.video import UnreadableVideo, Video, count_frames,
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.findings import FAILS_LATER, LONGEST_SHOWN, Finding, shown
+from bundle_tools.console import Progress
 
 CLIP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 CLIPS_HEADER = ["clip_id", "file", "sha256"]
 
 
-def check_data(draft: Draft) -> Iterator[Finding]:
-    """Find where input data, reference data and phases contradict each other, and clips that cannot be used."""
+def check_data(draft: Draft, progress: Progress | None = None) -> Iterator[Finding]:
+    """Find where input data, reference data and phases contradict each other, and clips that cannot be used.
+
+    Every clip is decoded whole, so that large sets take a while; `progress` is told of each clip of a task.
+    """
     for position, task in draft.entries("tasks"):
         given, wanted = find(draft, task.get("input_data")), find(draft, task.get("reference_data"))
         if given is None or wanted is None or not all("task.yaml" in side.names() for side in (given, wanted)):
@@ -39,7 +43,7 @@ def check_data(draft: Draft) -> Iterator[Finding]:
         ours, theirs = sides["input data"] or {}, sides["reference data"] or {}
         yield from _check_agreement(draft, position, task, ours, theirs)
         ids: list[str] = []
-        yield from _check_clips(task["input_data"], given, ours, ids)
+        yield from _check_clips(task["input_data"], given, ours, ids, progress)
         yield from _check_labels(task["reference_data"], wanted, ours, ids)
 
 
@@ -69,7 +73,9 @@ def _check_agreement(
                 yield Finding("data-time-limit", "error", where, what, effect, "Write the same number.")
 
 
-def _check_clips(folder: str, data: Dataset, settings: dict[str, Any], ids: list[str]) -> Iterator[Finding]:
+def _check_clips(
+    folder: str, data: Dataset, settings: dict[str, Any], ids: list[str], progress: Progress | None
+) -> Iterator[Finding]:
     name = str(settings.get("clips"))
     where = str(PurePosixPath(folder) / name)
     names = set(data.names())
@@ -84,6 +90,8 @@ def _check_clips(folder: str, data: Dataset, settings: dict[str, Any], ids: list
     videos: dict[str, Video] = {}
     for line, row in enumerate(rows[1:], start=2):
         place = f"{where}:{line}"
+        if progress is not None:
+            progress(line - 1, len(rows) - 1)
         if len(row) != len(CLIPS_HEADER) or not CLIP_ID.fullmatch(row[0]):
             what = f"Expected clip_id,file,sha256; found {shown(','.join(row))}."
             yield Finding("clips-row", "error", place, what, FAILS_LATER, "Correct the line.")
