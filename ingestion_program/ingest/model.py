@@ -1,6 +1,7 @@
 """The model process, seen from outside: start it, ask it, serve its requests, and end it when it hangs or dies."""
 
 import contextlib
+import json
 import os
 import select
 import shutil
@@ -15,16 +16,19 @@ from threading import RLock, Thread
 from typing import Any
 
 from ingest.buffers import FrameBuffer
-from ingest.errors import Problem, Stage
+from ingest.errors import IngestionError, Problem, Stage
 from ingest.frame_server import FrameServer
-from ingest.settings import Limits
+from ingest.settings import Isolation, Limits
 from ingest.video import BadRequest, ClipFacts
 from model_process.packing import unpack
 from model_process.protocol import MAXIMUM_BLOB_BYTES, BadMessage, ChannelClosed, Message, receive, send
+from model_process.sandbox import TIERS, Tier, Walls
 
 MAIN = Path(__file__).resolve().parent.parent / "model_process" / "__main__.py"
 KEPT_OUTPUT = 64 << 10
 """Bytes of the model's printed output that are kept, the last ones."""
+FILE_MB = 64
+"""Largest file that a model may write into its scratch folder, MB."""
 PASSED_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 
 
@@ -43,9 +47,12 @@ class LoadFailed(CallFailed):
 class ModelProcess:
     """One process that holds the participant's model. After it has died a new one is started with `start`."""
 
-    def __init__(self, submission: Path, packages: Path | None, frames: FrameServer, limits: Limits) -> None:
-        self._submission = submission
+    def __init__(
+        self, submission: Path, packages: Path | None, frames: FrameServer, limits: Limits, isolation: Isolation
+    ) -> None:
+        self._submission = submission.resolve()
         self._packages = packages
+        self._isolation = isolation
         self._frames = frames
         self._limits = limits
         self._process: subprocess.Popen[bytes] | None = None
@@ -60,6 +67,8 @@ class ModelProcess:
         """The last 64 KiB that the model printed."""
         self.starts = 0
         """How often the process was started."""
+        self.tier: Tier | None = None
+        """What holds the process in; None before the first start."""
 
     @property
     def alive(self) -> bool:
@@ -73,15 +82,24 @@ class ModelProcess:
         ------
         LoadFailed
             When the model cannot be loaded in time.
+        IngestionError
+            When this machine cannot hold a model in as the settings require.
         """
         self.stop()
         self.starts += 1
-        self._scratch = Path(tempfile.mkdtemp(prefix="model-"))
+        self._scratch = Path(tempfile.mkdtemp(prefix="model-")).resolve()
         ours, theirs = socket.socketpair()
         ours.settimeout(self._limits.call_s)
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - the interpreter and our own file
-                [sys.executable, "-s", "-P", str(MAIN), str(theirs.fileno())],
+                [
+                    sys.executable,
+                    "-s",
+                    "-P",
+                    str(MAIN),
+                    str(theirs.fileno()),
+                    json.dumps(self._walls(self._scratch).record()),
+                ],
                 pass_fds=(theirs.fileno(),),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -97,13 +115,14 @@ class ModelProcess:
         self._dropped.clear()
         deadline = time.monotonic() + self._limits.load_s
         try:
-            self._send({"op": "load", "submission": str(self._submission.resolve())})
+            self._check_tier(self._receive(deadline).body)
+            self._send({"op": "load", "submission": str(self._submission)})
             body = self._receive(deadline).body
             if body.get("op") != "ready":
                 text = {key: str(body.get(key, ""))[:600] for key in ("code", "where", "found", "expected", "fix")}
                 problem = Problem(text["code"], "load", text["where"], text["found"], text["expected"], text["fix"])
                 raise LoadFailed(problem)
-        except LoadFailed:
+        except (LoadFailed, IngestionError):
             self.stop()
             raise
         except (ChannelClosed, BadMessage, TimeoutError) as error:
@@ -149,6 +168,29 @@ class ModelProcess:
         if self._scratch is not None:
             shutil.rmtree(self._scratch, ignore_errors=True)
             self._scratch = None
+
+    def _walls(self, scratch: Path) -> Walls:
+        return Walls(
+            at_most=self._isolation.at_most,
+            scratch=scratch,
+            submission=self._submission,
+            packages=self._packages,
+            memory_mb=self._limits.memory_mb,
+            file_mb=FILE_MB,
+            cpu_s=int(self._limits.time_limit_s) * (os.cpu_count() or 1),
+            parent=os.getpid(),
+        )
+
+    def _check_tier(self, body: dict[str, Any]) -> None:
+        """Hold what the process says of its walls, before any of the participant's code runs, against the settings."""
+        if body.get("op") != "confined" or body.get("tier") not in TIERS:
+            raise BadMessage("no word about its walls")
+        self.tier = body["tier"]
+        if TIERS.index(body["tier"]) < TIERS.index(self._isolation.require):
+            fix = "use a worker with Linux 5.13 or newer, or lower isolation.require in task.yaml"
+            found, expected = f"isolation tier {self.tier}", f"at least {self._isolation.require}"
+            problem = Problem("isolation_too_weak", "run", "this machine", found, expected, fix, fault="organiser")
+            raise IngestionError([problem])
 
     def _call(self, order: dict[str, Any], facts: ClipFacts, transcript: str, stage: Stage, timeout_s: float) -> object:
         clip = {

@@ -45,7 +45,7 @@ def run_record(
         "problems": [problem.record() for problem in tally.problems],
         "duration_s": round(clock.elapsed_s(), 3),
         "time_limit_s": task and task.limits.time_limit_s,
-        "isolation": "process",
+        "isolation": tally.isolation,
         "submission_sha256": submission_sha256,
         "settings_sha256": hashlib.sha256(settings.read_bytes()).hexdigest() if settings.is_file() else None,
         "python": platform.python_version(),

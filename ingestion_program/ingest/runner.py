@@ -39,7 +39,7 @@ class Runner:
         self._log = log
         self._tally = tally
         self._frames = FrameServer()
-        self._model = ModelProcess(submission, packages, self._frames, task.limits)
+        self._model = ModelProcess(submission, packages, self._frames, task.limits, task.isolation)
 
     @property
     def model_output(self) -> bytes:
@@ -53,6 +53,7 @@ class Runner:
             self._model.start()
             self._tally.load_s = time.monotonic() - started
             budget = f"{minutes(self._clock.left_s())} minutes of budget"
+            self._log.line(f"isolation: {self._model.tier}")
             self._log.line(f"model loaded in {self._tally.load_s:.1f} s; {len(clips)} clips, {budget}")
             self._run_clips(clips)
             self._tally.judge()
@@ -62,6 +63,7 @@ class Runner:
             self._model.stop()
             self._frames.close()
             self._tally.restarts = max(0, self._model.starts - 1)
+            self._tally.isolation = self._model.tier
 
     def _run_clips(self, clips: list[ClipSource]) -> None:
         first_s = before_s = self._clock.elapsed_s()

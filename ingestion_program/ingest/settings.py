@@ -8,8 +8,10 @@ from typing import Any
 import yaml
 
 from ingest.errors import IngestionError, Problem
+from model_process.sandbox import TIERS, Tier
 
 FORMAT_VERSION = 1
+DEFAULT_MEMORY_MB = 4096
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,18 @@ class Limits:
     """One call of predict or explain, seconds."""
     restarts: int
     """How often a crashed or hung model process is started again."""
+    memory_mb: int = DEFAULT_MEMORY_MB
+    """Private memory of the model process, MB (2**20 bytes)."""
+
+
+@dataclass(frozen=True)
+class Isolation:
+    """How firmly the model process has to be held in."""
+
+    require: Tier = "portable"
+    """Where the machine gives less, no model is run."""
+    at_most: Tier = "full"
+    """Where the machine gives more, it is not used."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +94,8 @@ class Task:
     """What an explanation may hold."""
     show_model_output: bool
     """Whether what the model prints is handed back."""
+    isolation: Isolation
+    """How firmly the model is held in."""
 
 
 def read_task(path: Path) -> Task:
@@ -103,6 +119,7 @@ def read_task(path: Path) -> Task:
             load_s=reader.number("limits.load_s", 0.1, 10**6),
             call_s=reader.number("limits.call_s", 0.1, 10**6),
             restarts=reader.integer("limits.restarts", 0, 1000),
+            memory_mb=reader.integer("limits.memory_mb", 64, 10**7, default=DEFAULT_MEMORY_MB),
         ),
         explanation=ExplanationFormat(
             minimum_chars=reader.integer("explanation.text.minimum_chars", 1, 10**6),
@@ -114,6 +131,9 @@ def read_task(path: Path) -> Task:
             cues=reader.names("explanation.evidence.cues"),
         ),
         show_model_output=reader.switch("feedback.model_output"),
+        isolation=Isolation(
+            require=reader.tier("isolation.require", "portable"), at_most=reader.tier("isolation.at_most", "full")
+        ),
     )
     reader.finish()
     return task
@@ -155,12 +175,24 @@ class _Reader:
         self._problem("settings_value", key, repr(value)[:100], f"a number from {minimum} to {maximum}")
         return math.nan
 
-    def integer(self, key: str, minimum: int, maximum: int) -> int:
+    def integer(self, key: str, minimum: int, maximum: int, default: int | None = None) -> int:
         value = self._find(key)
+        if value is None and default is not None:
+            return default
         if isinstance(value, int) and not isinstance(value, bool) and minimum <= value <= maximum:
             return value
         self._problem("settings_value", key, repr(value)[:100], f"a whole number from {minimum} to {maximum}")
         return minimum
+
+    def tier(self, key: str, default: Tier) -> Tier:
+        value = self._find(key)
+        if value is None:
+            return default
+        for tier in TIERS:
+            if value == tier:
+                return tier
+        self._problem("settings_value", key, repr(value)[:100], f"one of {', '.join(TIERS)}")
+        return default
 
     def switch(self, key: str) -> bool:
         value = self._find(key)

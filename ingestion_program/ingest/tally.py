@@ -6,6 +6,7 @@ from typing import Literal
 
 from ingest.errors import Problem
 from ingest.log import Log
+from model_process.sandbox import Tier
 
 RunStatus = Literal["complete", "partial", "invalid", "organiser_error"]
 ClipStatus = Literal["ok", "failed", "not_reached", "unreadable"]
@@ -33,6 +34,8 @@ class Tally:
     """Seconds until the model was loaded."""
     restarts: int = 0
     """How often the model process was started again."""
+    isolation: Tier | None = None
+    """What held the model in; None when it was never started."""
 
     def end(self, status: RunStatus, problems: list[Problem]) -> None:
         """Give the run a status other than complete, with the reasons."""

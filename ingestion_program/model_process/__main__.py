@@ -1,9 +1,10 @@
 """The model process: load the participant's model, then answer one call after another until the channel closes.
 
-Started by ingestion as `python -s -P .../model_process/__main__.py DESCRIPTOR`. Whatever the participant's code
-does, it does here and never in the process that writes results.
+Started by ingestion as `python -s -P .../model_process/__main__.py DESCRIPTOR WALLS`. Whatever the participant's code
+does, it does here, inside the walls of `sandbox`, and never in the process that writes results.
 """
 
+import json
 import os
 import socket
 import sys
@@ -12,10 +13,14 @@ from typing import Any
 
 
 def main() -> None:
-    """Serve calls over the socket whose descriptor is the first argument."""
+    """Serve calls over the socket whose descriptor comes first, inside the walls that the second argument describes."""
     here = str(Path(__file__).resolve().parent.parent)
     sys.path.insert(0, here)
-    from model_process import clip, loading, packing, protocol  # noqa: PLC0415 - the folder is on the path only here
+    from model_process import sandbox  # noqa: PLC0415 - the folder is on the path only here
+
+    tier = sandbox.confine(sandbox.Walls.from_record(json.loads(sys.argv[2])))
+    # Only now: these import NumPy, which starts threads, and threads that exist already would stay outside the walls.
+    from model_process import clip, loading, packing, protocol  # noqa: PLC0415
 
     # The participant's modules must not find ours, nor ours theirs.
     sys.path.remove(here)
@@ -26,6 +31,7 @@ def main() -> None:
         send=lambda body: protocol.send(channel, body),
         receive=lambda: protocol.receive(channel),
     )
+    connection.send({"op": "confined", "tier": tier})
     order = protocol.receive(channel).body
     submission = Path(order["submission"])
     try:

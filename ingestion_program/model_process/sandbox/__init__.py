@@ -1,0 +1,67 @@
+"""The walls around a participant's code, put up by the model process around itself before it imports anything else.
+
+Only what a process without any capability may do in the platform's container: resource limits, Landlock and seccomp.
+Nothing here can be taken back, and nothing of it is a promise where the kernel lacks it: `confine` says what holds.
+Landlock binds the calling thread only, so all of this happens before NumPy starts threads.
+"""
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+Tier = Literal["full", "seccomp", "basic", "portable"]
+TIERS: tuple[Tier, ...] = ("portable", "basic", "seccomp", "full")
+"""From the weakest to the strongest."""
+
+
+@dataclass(frozen=True)
+class Walls:
+    """What is asked for."""
+
+    at_most: Tier
+    """The strongest tier to use; tests and odd machines ask for less."""
+    scratch: Path
+    """The only folder that may be written to."""
+    submission: Path
+    """The participant's files, to be read."""
+    packages: Path | None
+    """Where packages were installed for this run."""
+    memory_mb: int
+    """Private memory of the process, MB (2**20 bytes)."""
+    file_mb: int
+    """Largest file that it may write, MB."""
+    cpu_s: int
+    """Processor time over all threads, seconds."""
+    parent: int
+    """Process id of ingestion; without it there is nobody left to answer to."""
+
+    def record(self) -> dict[str, Any]:
+        """Return the fields as JSON can carry them."""
+        return {name: str(value) if isinstance(value, Path) else value for name, value in vars(self).items()}
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> "Walls":
+        """Return the walls of a record."""
+        paths = {name: record[name] and Path(record[name]) for name in ("scratch", "submission", "packages")}
+        return cls(**{**record, **paths})
+
+
+def confine(walls: Walls) -> Tier:
+    """Put up as many walls as this system has, up to `walls.at_most`; return what holds from now on."""
+    from model_process.sandbox import limits  # noqa: PLC0415 - no part of a wall that is not asked for is loaded
+
+    limits.limit_resources(walls)
+    if not sys.platform.startswith("linux") or walls.at_most == "portable":
+        return "portable"
+    limits.die_with(walls.parent)
+    limits.be_first_to_go()
+    if walls.at_most == "basic":
+        return "basic"
+    from model_process.sandbox import landlock, seccomp  # noqa: PLC0415
+
+    locked = walls.at_most == "full" and landlock.restrict(walls)
+    if seccomp.restrict(os.getpid(), read_only=not locked):
+        return "full" if locked else "seccomp"
+    return "basic"

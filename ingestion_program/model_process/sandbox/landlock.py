@@ -1,0 +1,132 @@
+"""Landlock: which files this process may touch from now on. See the kernel's documentation, userspace-api/landlock."""
+
+import ctypes
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from model_process.sandbox import kernel
+
+if TYPE_CHECKING:
+    from model_process.sandbox import Walls
+
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
+VERSION_FLAG = 1
+RULE_PATH_BENEATH = 1
+
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+REMOVE_DIR, REMOVE_FILE, MAKE_DIR, MAKE_REG = 1 << 4, 1 << 5, 1 << 7, 1 << 8
+REFER, TRUNCATE, IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
+# All rights of the first version: also making devices, sockets, pipes and links, which nobody gets.
+FIRST_VERSION = (1 << 13) - 1
+READ = READ_FILE | READ_DIR
+WRITE = READ | WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | REFER | TRUNCATE
+DEVICE = READ_FILE | WRITE_FILE | IOCTL_DEV
+# A right that speaks of what is inside a folder is refused for a file.
+OF_A_FILE = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
+TCP_BIND_AND_CONNECT = 0b11
+ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
+
+# What an interpreter and its libraries read. /proc/self is this process alone: others stay invisible.
+SYSTEM = (
+    *("/usr", "/lib", "/lib64", "/lib32", "/opt", "/etc/ld.so.cache", "/etc/localtime", "/etc/fonts", "/etc/ssl"),
+    *("/etc/nsswitch.conf", "/etc/passwd", "/etc/os-release", "/etc/mime.types"),
+    *("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/filesystems"),
+    *("/proc/loadavg", "/proc/sys/kernel", "/proc/sys/vm", "/sys/devices/system", "/sys/fs/cgroup"),
+    *("/dev/zero", "/dev/random", "/dev/urandom"),
+)
+# /dev/shm holds the locks of multiprocessing; ingestion sweeps it afterwards.
+WRITABLE = ("/dev/shm",)  # noqa: S108 - a folder of the system, not a temporary file of ours
+DEVICES = ("/dev/null", "/dev/full", "/dev/dri", "/dev/kfd")
+
+
+class _Ruleset(ctypes.Structure):
+    _fields_ = (("fs", ctypes.c_uint64), ("net", ctypes.c_uint64), ("scoped", ctypes.c_uint64))
+
+
+class _PathBeneath(ctypes.Structure):
+    _pack_ = 1
+    _fields_ = (("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32))
+
+
+def version() -> int:
+    """Return the kernel's version of Landlock; 0 where there is none."""
+    try:
+        return kernel.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(VERSION_FLAG))
+    except OSError:
+        return 0
+
+
+def restrict(walls: "Walls") -> bool:
+    """Leave this process the files it needs; return whether that worked. Binds this thread and all later ones."""
+    abi = version()
+    if abi == 0:
+        return False
+    handled = _handled(abi)
+    ruleset = _Ruleset(
+        fs=handled,
+        net=TCP_BIND_AND_CONNECT if abi >= 4 else 0,
+        scoped=ABSTRACT_SOCKETS_AND_SIGNALS if abi >= 6 else 0,
+    )
+    try:
+        descriptor = kernel.syscall(
+            CREATE_RULESET, ctypes.byref(ruleset), ctypes.c_size_t(ctypes.sizeof(ruleset)), ctypes.c_uint32(0)
+        )
+    except OSError:
+        return False
+    try:
+        for path, rights in _rules(walls):
+            _allow(descriptor, path, rights & handled)
+        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+        kernel.syscall(RESTRICT_SELF, ctypes.c_int(descriptor), ctypes.c_uint32(0))
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def _handled(abi: int) -> int:
+    rights = FIRST_VERSION
+    for since, right in ((2, REFER), (3, TRUNCATE), (5, IOCTL_DEV)):
+        rights |= right if abi >= since else 0
+    return rights
+
+
+def _rules(walls: "Walls") -> Iterator[tuple[Path, int]]:
+    own = Path(__file__).resolve().parent.parent
+    interpreter = {Path(entry) for entry in (*sys.path, sys.prefix, sys.base_prefix, sys.exec_prefix) if entry}
+    # Its own folder stays readable for the imports that follow; the rest of the program is nobody's business.
+    for path in {*interpreter, own, walls.submission, walls.packages or own} - {own.parent}:
+        yield path, READ
+    for name in SYSTEM:
+        yield Path(name), READ
+    yield walls.scratch, WRITE
+    for name in WRITABLE:
+        yield Path(name), WRITE
+    for name in (*DEVICES, *(str(path) for path in Path("/dev").glob("nvidia*"))):
+        yield Path(name), DEVICE | READ_DIR
+
+
+def _allow(ruleset: int, path: Path, rights: int) -> None:
+    try:
+        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        # This system does not have it.
+        return
+    try:
+        if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            rights &= OF_A_FILE
+        rule = _PathBeneath(allowed=rights, parent=descriptor)
+        kernel.syscall(
+            ADD_RULE,
+            ctypes.c_int(ruleset),
+            ctypes.c_int(RULE_PATH_BENEATH),
+            ctypes.byref(rule),
+            ctypes.c_uint32(0),
+        )
+    finally:
+        os.close(descriptor)

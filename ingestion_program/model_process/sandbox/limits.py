@@ -1,0 +1,48 @@
+"""Limits of the process itself: memory, files, processor time, and its end together with ingestion's."""
+
+import contextlib
+import os
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from model_process.sandbox import kernel
+
+if TYPE_CHECKING:
+    from model_process.sandbox import Walls
+
+OPEN_FILES = 256
+
+
+def limit_resources(walls: "Walls") -> None:
+    """Set limits that cannot be raised again. Address space is left alone: runtimes reserve far more than they use."""
+    import resource  # noqa: PLC0415 - Unix only
+
+    mebibyte = 1 << 20
+    wanted = {
+        "RLIMIT_DATA": (walls.memory_mb * mebibyte,) * 2,
+        "RLIMIT_FSIZE": (walls.file_mb * mebibyte,) * 2,
+        "RLIMIT_NOFILE": (OPEN_FILES,) * 2,
+        "RLIMIT_CORE": (0, 0),
+        # The hard limit a little later: a process may ignore the first signal.
+        "RLIMIT_CPU": (walls.cpu_s, walls.cpu_s + 5),
+    }
+    for name, (soft, hard) in wanted.items():
+        # Already lower outside, or unknown on this system: then it stays as it is.
+        with contextlib.suppress(ValueError, OSError, AttributeError):
+            resource.setrlimit(getattr(resource, name), (soft, hard))
+
+
+def die_with(parent: int) -> None:
+    """Have the kernel end this process when ingestion ends."""
+    with contextlib.suppress(OSError):
+        kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        # It ended before the line above.
+        os._exit(1)
+
+
+def be_first_to_go() -> None:
+    """Offer this process to the kernel when the machine's memory ends, rather than ingestion."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
