@@ -15,11 +15,13 @@ from pathlib import Path
 from threading import RLock, Thread
 from typing import Any
 
+from ingest import guard
 from ingest.buffers import FrameBuffer
 from ingest.errors import IngestionError, Problem, Stage
 from ingest.frame_server import FrameServer
 from ingest.settings import Isolation, Limits
 from ingest.video import BadRequest, ClipFacts
+from ingest.watch import Watch
 from model_process.packing import unpack
 from model_process.protocol import MAXIMUM_BLOB_BYTES, BadMessage, ChannelClosed, Message, receive, send
 from model_process.sandbox import TIERS, Tier, Walls
@@ -59,6 +61,8 @@ class ModelProcess:
         self._channel: socket.socket | None = None
         self._drainer: Thread | None = None
         self._scratch: Path | None = None
+        self._watch: Watch | None = None
+        self._shared_before: set[Path] = set()
         self._known: set[int] = set()
         self._dropped: list[int] = []
         # Frames are announced by the decoders' threads too.
@@ -88,6 +92,7 @@ class ModelProcess:
         self.stop()
         self.starts += 1
         self._scratch = Path(tempfile.mkdtemp(prefix="model-")).resolve()
+        self._shared_before = guard.shared_files()
         ours, theirs = socket.socketpair()
         ours.settimeout(self._limits.call_s)
         with theirs:
@@ -108,7 +113,8 @@ class ModelProcess:
                 env=_environment(self._scratch, self._packages),
                 start_new_session=True,
             )
-        self._drainer = Thread(target=self._drain, args=(self._process,), daemon=True)
+        self._watch = Watch(self._process, self._scratch, self._limits.memory_mb)
+        self._drainer = Thread(target=self._drain, args=(self._process, self._watch), daemon=True)
         self._drainer.start()
         self._channel = ours
         self._known.clear()
@@ -162,6 +168,11 @@ class ModelProcess:
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             self._process = None
+            guard.end_descendants()
+            guard.sweep_shared_files(self._shared_before)
+        if self._watch is not None:
+            self._watch.stop()
+            self._watch = None
         if self._drainer is not None:  # the last words may still be in the pipe
             self._drainer.join(timeout=1)
             self._drainer = None
@@ -275,13 +286,15 @@ class ModelProcess:
 
     def _end_badly(self, error: Exception, stage: Stage, timeout_s: float) -> Problem:
         """End the process and say why it gave no answer."""
-        process = self._process
+        process, watch = self._process, self._watch
         status: int | None = None
         if isinstance(error, ChannelClosed) and process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 status = process.wait(timeout=2)
         self.stop()
         where = "model.py" if stage == "load" else stage
+        if watch is not None and watch.reason is not None:
+            return Problem("too_much", stage, where, *watch.reason)
         if isinstance(error, TimeoutError):
             return Problem(
                 "timeout", stage, where, f"no answer after {timeout_s:.0f} s", "an answer in time", "do less per call"
@@ -298,10 +311,11 @@ class ModelProcess:
             fix = "a crash in native code or too much memory: try the clip at home"
         return Problem("crashed", stage, where, found, "a process that lives on", fix)
 
-    def _drain(self, process: "subprocess.Popen[bytes]") -> None:
+    def _drain(self, process: "subprocess.Popen[bytes]", watch: Watch) -> None:
         if process.stdout is None:
             return
         while chunk := os.read(process.stdout.fileno(), 1 << 16):
+            watch.printed_bytes += len(chunk)
             self.output += chunk
             del self.output[:-KEPT_OUTPUT]
 

@@ -8,6 +8,7 @@ from ingest.clock import Clock
 from ingest.data import read_clips
 from ingest.errors import IngestionError, Problem
 from ingest.folder import empty_folder, write_manifest, write_run, write_text
+from ingest.guard import close_the_curtains
 from ingest.log import Log
 from ingest.record import run_record
 from ingest.results import Results
@@ -39,6 +40,7 @@ def run(*, input_data: Path, output: Path, program: Path, submission: Path, pack
     clock
         Started when the program started: installing packages costs time of the same budget.
     """
+    close_the_curtains()
     empty_folder(output)
     log = Log(output / "log.txt")
     log.line(f"version {VERSION}, program in {program}")

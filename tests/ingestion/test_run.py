@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -336,8 +337,10 @@ def test_the_log_is_short_however_many_clips_fail(numbered_clip: Path, tmp_path:
 
 
 def test_no_process_and_no_scratch_folder_is_left(
-    ingest: Ingest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ingest: Ingest, numbered_clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # A tier that lets a model start processes at all.
+    basic = write_phase(tmp_path / "basic", [numbered_clip], {**SETTINGS, "isolation": {"at_most": "basic"}})
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setenv("TMPDIR", str(scratch))
@@ -345,8 +348,9 @@ def test_no_process_and_no_scratch_folder_is_left(
     source = model_source(
         predict=f"import subprocess; p = subprocess.Popen(['sleep', '100']); open({str(note)!r}, 'w').write(str(p.pid))"
     )
-    outcome = ingest(source)
+    outcome = ingest(source, input_data=basic)
     assert outcome.exit_code == 0
+    assert outcome.json("run.json")["isolation"] == ("basic" if sys.platform == "linux" else "portable")
     assert not list(scratch.iterdir())
     left = [process for process in psutil.process_iter(["pid", "status"]) if process.pid == int(note.read_text())]
     # Where nobody collects orphans, a dead process stays listed as a zombie.

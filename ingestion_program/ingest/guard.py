@@ -1,0 +1,60 @@
+"""How ingestion guards itself and the machine: nobody looks into it, and nothing that a model started outlives it."""
+
+import contextlib
+import os
+import signal
+import sys
+from pathlib import Path
+
+from model_process.sandbox import kernel
+
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of the system, looked at and swept
+
+
+def close_the_curtains() -> None:
+    """Keep other processes of this user from reading this one's memory, and become the parent of orphans."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+        with contextlib.suppress(OSError):
+            kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+
+
+def end_descendants() -> None:
+    """End every process below this one. Killing one makes its children ours, so it is done until none is left."""
+    if sys.platform != "linux":
+        return
+    while children := _children(os.getpid()):
+        for pid in children:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        for pid in children:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, 0)
+
+
+def shared_files() -> set[Path]:
+    """Name what lies in the machine's shared memory."""
+    return set(SHARED_MEMORY.iterdir()) if SHARED_MEMORY.is_dir() else set()
+
+
+def sweep_shared_files(before: set[Path]) -> None:
+    """Remove what a model left in the machine's shared memory.
+
+    Only in a container of our own, where we are the first process: elsewhere others use that memory too.
+    """
+    if os.getpid() != 1:
+        return
+    for path in shared_files() - before:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def _children(parent: int) -> list[int]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        # The name of a process may hold spaces and brackets; the state and the parent follow its last bracket.
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            if int(path.read_text(errors="replace").rpartition(")")[2].split()[1]) == parent:
+                found.append(int(path.parent.name))
+    return found
