@@ -37,7 +37,7 @@ class Options:
     wheels: bool = False
     """Whether both programs bring their packages along."""
     new_key: bool = False
-    """Whether the seal key kept in build/ is replaced."""
+    """Whether the seal key kept in private/ is replaced."""
 
 
 def build(root: Path, options: Options) -> list[Finding]:
@@ -53,6 +53,7 @@ def build(root: Path, options: Options) -> list[Finding]:
     BundleError
         When the folders or the zip have errors; then no zip is left.
     """
+    _check_out(root, options.out)
     _refuse(root, check(root), "Nothing was built.")
     with tempfile.TemporaryDirectory(prefix="bundle-build-") as folder:
         scratch = Path(folder)
@@ -64,7 +65,6 @@ def build(root: Path, options: Options) -> list[Finding]:
             findings = check(finished, progress=progress)
         _refuse(options.out, findings, "The zip was not kept.")
         _print_sizes(packed, finished)
-        options.out.parent.mkdir(parents=True, exist_ok=True)
         unfinished = options.out.with_name(options.out.name + ".part")
         shutil.copyfile(finished, unfinished)
         unfinished.replace(options.out)
@@ -77,12 +77,29 @@ def _entries(root: Path, options: Options, scratch: Path) -> list[Entry]:
         text = shift_dates(text, options.start)
     if options.image:
         text = set_image(text, options.image)
-    loose = list(entries(root, options.training))
+    loose = list(entries(root, text, options.training))
     loose += key_entries(root, fresh=options.new_key)
     if options.wheels:
         loose += wheel_entries(root)
-    zipped, packed = data_sets(text, loose, scratch)
+    # What is made here stands in for what a bundle that was unpacked again may hold already.
+    zipped, packed = data_sets(text, list(dict(loose).items()), scratch)
     return [("competition.yaml", point_to_zips(text, zipped).encode()), *packed]
+
+
+def _check_out(root: Path, out: Path) -> None:
+    """Refuse a place where the zip would replace something else, or become a part of the next one."""
+    if out.is_dir() or out.suffix != ".zip":
+        raise BundleError(f"--out {out}: expected the name of a zip, such as dist/bundle.zip.")
+    inside = out.resolve().relative_to(root).parts if out.resolve().is_relative_to(root) else ()
+    if inside and inside[0] in TOP_LEVEL:
+        raise BundleError(
+            f"--out {out}: lies in a folder that is packed. Choose another place, such as dist/bundle.zip."
+        )
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.with_name(out.name + ".part").touch()
+    except OSError as error:
+        raise BundleError(f"--out {out}: cannot be written ({error.strerror}). Choose another place.") from error
 
 
 def _refuse(where: Path, findings: list[Finding], outcome: str) -> None:

@@ -6,11 +6,12 @@ from pathlib import Path, PurePosixPath
 import yaml
 
 from bundle_tools.archive import write_deterministic
+from bundle_tools.build.key import NAME as KEY_NAME
 from bundle_tools.check.archive import JUNK
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
 
-# Everything else in the repository stays at home: tests, docs, benchmarks, tools.
+# Everything else stays at home (tests, docs, benchmarks, tools), unless competition.yaml names it.
 TOP_LEVEL = (
     *("competition.yaml", "logo.png", "pages", "ingestion_program", "scoring_program", "input_data", "reference_data"),
     *("public_data", "solutions", "starting_kit"),
@@ -18,12 +19,14 @@ TOP_LEVEL = (
 # What a participant needs to run the practice phase at home, beside starting_kit/ itself.
 KIT = ("ingestion_program", "scoring_program", "input_data/practice", "reference_data/practice", "solutions")
 
+LONGEST_PATH = 200
+
 Entry = tuple[str, Path | bytes]
 
 
-def entries(root: Path, training: Path | None) -> Iterator[Entry]:
-    """Give name and content of every file but `competition.yaml`, before anything is zipped."""
-    for name in TOP_LEVEL[1:]:
+def entries(root: Path, text: str, training: Path | None) -> Iterator[Entry]:
+    """Give name and content of every file but `competition.yaml`, whose text is given, before anything is zipped."""
+    for name in dict.fromkeys((*TOP_LEVEL[1:], *_named(root, yaml.safe_load(text)))):
         if name == "public_data" and training is not None:
             yield from _training(training, name)
         elif (root / name).exists():
@@ -71,6 +74,17 @@ def data_sets(text: str, loose: list[Entry], scratch: Path) -> tuple[dict[str, s
     return zipped, packed
 
 
+def _named(root: Path, node: object) -> Iterator[str]:
+    """Give the top-level files and folders that any value of `competition.yaml` names."""
+    if isinstance(node, str) and not node.startswith(("/", ".")) and len(node) < LONGEST_PATH:
+        top = node.split("/")[0]
+        if (root / node).exists() and top not in TOP_LEVEL:
+            yield top
+    elif isinstance(node, (dict, list)):
+        for value in node.values() if isinstance(node, dict) else node:
+            yield from _named(root, value)
+
+
 def _downloads(content: dict[str, list[dict[str, object]]]) -> list[str]:
     values = [solution.get("path") for solution in content.get("solutions") or []]
     values += [phase.get(key) for phase in content["phases"] for key in ("starting_kit", "public_data")]
@@ -91,6 +105,10 @@ def _files(path: Path, name: str) -> Iterator[Entry]:
         return
     for file in sorted(path.rglob("*")):
         inside = file.relative_to(path)
+        # The key of an earlier build is of no use, and in the starting kit it would be public.
         hidden = any(part.startswith(".") or part in JUNK for part in inside.parts) or file.suffix == ".pyc"
-        if file.is_file() and not file.is_symlink() and not hidden:
+        hidden = hidden or file.name == KEY_NAME
+        if file.is_symlink():
+            say(f"Left out: {PurePosixPath(name) / inside.as_posix()} is a link. Put the files themselves there.")
+        elif file.is_file() and not hidden:
             yield str(PurePosixPath(name) / inside.as_posix()), file

@@ -12,21 +12,26 @@ import yaml
 
 from bundle_tools.errors import BundleError
 
-DATE = re.compile(r'^(\s+(?:start|end): )"([^"]+)"', re.MULTILINE)
+DATE = re.compile(r'^(\s+(?:start|end): )"(\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?)"', re.MULTILINE)
 IMAGE = re.compile(r"^docker_image:.*$", re.MULTILINE)
 
 
 def shift_dates(text: str, start: datetime) -> str:
     """Move every quoted start and end so that the earliest start becomes `start`; lengths and gaps stay."""
-    starts = [datetime.fromisoformat(date) for key, date in DATE.findall(text) if "start" in key]
+    written = DATE.findall(text)
     dates = sum(key in phase for phase in yaml.safe_load(text)["phases"] for key in ("start", "end"))
-    if len(DATE.findall(text)) != dates or not starts:
+    if len(written) != dates:
         raise BundleError(
             'competition.yaml: expected every date on a line of its own, as start: "2026-03-01 12:00:00"; '
-            f"found {len(DATE.findall(text))} of {dates} so. Write them like this, or leave --start out."
+            f"found {len(written)} of {dates} so. Write them like this, or leave --start out."
         )
-    shift = start - min(starts)
-    return DATE.sub(lambda found: f'{found[1]}"{datetime.fromisoformat(found[2]) + shift}"', text)
+    try:
+        shift = start - min(datetime.fromisoformat(date) for key, date in written if "start" in key)
+        return DATE.sub(lambda found: f'{found[1]}"{datetime.fromisoformat(found[2]) + shift}"', text)
+    except OverflowError as error:
+        raise BundleError(
+            f"--start {start}: a later phase would end after the year 9999. Choose an earlier one."
+        ) from error
 
 
 def set_image(text: str, image: str) -> str:

@@ -1,4 +1,4 @@
-"""The seal key of a bundle: made at random once, kept in build/, packed into both programs and nowhere else."""
+"""The seal key of a bundle: made at random once, kept in private/, packed into both programs and nowhere else."""
 
 import re
 import secrets
@@ -29,7 +29,7 @@ def key_entries(root: Path, *, fresh: bool) -> list[tuple[str, bytes]]:
     """
     if not all((root / program).is_dir() for program in PROGRAMS):
         return []
-    path = root / "build" / NAME
+    path = root / "private" / NAME
     if fresh or not path.exists():
         path.parent.mkdir(exist_ok=True)
         path.unlink(missing_ok=True)

@@ -1,12 +1,18 @@
 """`bundle build`: check, then write the zip to upload."""
 
 import argparse
+import re
 from pathlib import Path
 
 from bundle_tools.build import Options, build
 from bundle_tools.commands.options import add_bundle, moment
 from bundle_tools.competition import find_root
 from bundle_tools.console import say
+
+# A name in lower case, perhaps with a server and folders, and a version or a digest.
+IMAGE = re.compile(
+    r"(?:[a-z0-9.-]+(?::[0-9]+)?/)?[a-z0-9._-]+(?:/[a-z0-9._-]+)*(?::[A-Za-z0-9_][A-Za-z0-9._-]{0,127}|@sha256:[0-9a-f]{64})"
+)
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -16,16 +22,24 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     build.add_argument(
         "--start", type=moment, help='move all dates so that the first phase starts then, UTC: "2026-12-01 12:00:00"'
     )
-    build.add_argument("--image", help="what docker_image becomes: an image with an exact version, e.g. you/name:1.0")
+    build.add_argument(
+        "--image", type=_image, help="what docker_image becomes: an image with an exact version, e.g. you/name:1.0"
+    )
     build.add_argument(
         "--wheels", action="store_true", help="pack the programs' packages too, for containers without a network"
     )
     build.add_argument(
         "--training", type=Path, help="a labelled set (`bundle data synth`) to publish in place of public_data/"
     )
-    build.add_argument("--new-key", action="store_true", help="replace the seal key that is kept in build/")
+    build.add_argument("--new-key", action="store_true", help="replace the seal key that is kept in private/")
     add_bundle(build)
     build.set_defaults(action=_build)
+
+
+def _image(text: str) -> str:
+    if not IMAGE.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"expected a name with an exact version, such as you/name:1.0; found {text!r}")
+    return text
 
 
 def _build(arguments: argparse.Namespace) -> int:

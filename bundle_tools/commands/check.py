@@ -13,7 +13,9 @@ from bundle_tools.errors import BundleError
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
     check = commands.add_parser("check", prog="bundle check", help="tell everything that is wrong with a bundle")
-    check.add_argument("path", type=Path, nargs="?", help="folder or zip (default: this bundle)")
+    check.add_argument(
+        "path", type=Path, nargs="?", help="folder or zip (default: the bundle in this folder, else the checkout)"
+    )
     check.add_argument("--json", action="store_true", help="print the findings as JSON")
     check.set_defaults(action=_check)
 

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import re
+import shutil
 import stat
 import subprocess
 import zipfile
@@ -140,8 +141,16 @@ def test_lengths_and_gaps_stay() -> None:
 
 
 def test_dates_in_another_layout_are_not_half_moved() -> None:
-    with pytest.raises(BundleError, match="found 0 of 1"):
-        shift_dates("phases: [{start: '2030-01-01'}]\n", datetime.fromisoformat("2031-01-02"))
+    layouts = (
+        "phases: [{start: '2030-01-01'}]",
+        'phases:\n- name: a\n  start: "1 May 2030"',
+        'phases:\n- name: a\n  start: "2030-01-01 12:00:00Z"',
+    )
+    for text in layouts:
+        with pytest.raises(BundleError, match="found 0 of 1"):
+            shift_dates(text, datetime.fromisoformat("2031-01-02"))
+    with pytest.raises(BundleError, match="after the year 9999"):
+        shift_dates('phases:\n- name: a\n  start: "2030-01-01 12:00"\n  end: "2030-02-01 12:00"', datetime.max)
 
 
 @pytest.mark.parametrize("line", ["docker_image: old:1", "docker_image: 'old:1'  # why", "title: x"])
@@ -182,7 +191,7 @@ def test_both_programs_get_one_secret_key_that_is_kept(tiny: Path) -> None:
     ]
     assert len(first) == 1
     assert re.fullmatch(rb"[0-9a-f]{64}\n", min(first))
-    kept = tiny / "build" / "seal.key"
+    kept = tiny / "private" / "seal.key"
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert keys(build(tiny)[1]) == first
     assert keys(build(tiny, "--new-key")[1]) != first
@@ -195,7 +204,7 @@ def test_another_checkout_has_another_key(tiny: Path, tmp_path: Path) -> None:
     write_files(other, {str(path.relative_to(tiny)): path.read_bytes() for path in tiny.rglob("*") if path.is_file()})
     build(tiny)
     build(other)
-    assert (tiny / "build" / "seal.key").read_bytes() != (other / "build" / "seal.key").read_bytes()
+    assert (tiny / "private" / "seal.key").read_bytes() != (other / "private" / "seal.key").read_bytes()
 
 
 def test_the_image_and_the_training_set_are_those_asked_for(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -246,3 +255,39 @@ def test_the_wheels_are_for_the_python_of_the_image() -> None:
     image = load(ROOT).docker_image
     assert image.startswith(f"python:{wheels.PYTHON}.")
     assert f"ARG BASE={image}\n" in (ROOT / "docker" / "Dockerfile").read_text()
+
+
+@pytest.mark.parametrize("out", ["", "dist", "competition.yaml", "pages/bundle.zip", "logo.png/bundle.zip"])
+def test_the_zip_replaces_nothing_else(tiny: Path, out: str) -> None:
+    (tiny / "dist").mkdir()
+    before = (tiny / "competition.yaml").read_bytes()
+    assert main(["build", "--bundle", str(tiny), "--out", str(tiny / out)]) == 1
+    assert (tiny / "competition.yaml").read_bytes() == before
+    assert not list(tiny.rglob("*.zip")) and not list(tiny.rglob("*.part"))
+
+
+@pytest.mark.parametrize("image", ["", "my image", "name", "you/Name:1", "https://x:1", "name:"])
+def test_an_image_without_an_exact_version_is_refused(tiny: Path, image: str) -> None:
+    with pytest.raises(SystemExit):
+        build(tiny, "--image", image)
+
+
+def test_whatever_competition_yaml_names_is_packed(tiny: Path) -> None:
+    path = tiny / "competition.yaml"
+    path.write_text(path.read_text().replace("image: logo.png", "image: pictures/mine.png"))
+    write_files(tiny, {"pictures/mine.png": (tiny / "logo.png").read_bytes(), "unnamed/x": "x"})
+    code, out = build(tiny)
+    assert code == 0
+    assert "pictures/mine.png" in names(out)
+    assert "unnamed/x" not in names(out)
+
+
+def test_an_unpacked_bundle_can_be_built_again(tiny: Path, tmp_path: Path) -> None:
+    _, out = build(tiny)
+    shutil.unpack_archive(out, tmp_path / "again")
+    assert main(["build", "--bundle", str(tmp_path / "again"), "--out", str(tmp_path / "again.zip")]) == 0
+    again = names(tmp_path / "again.zip")
+    assert [name for name in again if not name.startswith("starting_kit/")] == [
+        name for name in names(out) if not name.startswith("starting_kit/")
+    ]
+    assert sum(name.endswith("seal.key") for name in again) == 2
