@@ -7,14 +7,13 @@ from pathlib import Path
 from bundle_tools.check.document import Draft, Key
 from bundle_tools.check.fields import Field, check_fields
 from bundle_tools.check.findings import CRASHES, REFUSED, Finding, shown
+from bundle_tools.check.settings.addresses import linked, loaded
 
 PAGE = {"title": Field("text", required=True, longest=255), "file": Field("path", required=True)}
 # Every visit of a page loads all of it; pictures as data: addresses add up.
 LARGE_BYTES = 1_000_000
-ASSET = re.compile(r"""(?:!\[[^\]\n]*\]\(|<img[^>]+?src=["'])(?!https?://|data:|//)([^)"'\s]+)""", re.IGNORECASE)
-LINK = re.compile(
-    r"""(?:(?<!!)\[[^\]\n]*\]\(|<a[^>]+?href=["'])<?(?![a-z][a-z0-9+.-]*:|/|\#)([^)"'\s>]+)""", re.IGNORECASE
-)
+# A page with more of them is mended as a whole.
+MOST_TOLD = 20
 CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 FENCE = re.compile(r"^ {0,3}(```+)(.*)$", re.MULTILINE)
 FORMULA = re.compile(r"\$[^$\n]+\$")
@@ -80,12 +79,12 @@ def _check_file(draft: Draft, path: tuple[Key, ...], value: object) -> Iterator[
 
 def _check_markdown(where: str, name: str, text: str) -> Iterator[Finding]:
     prose = CODE.sub("", text)
-    for found in ASSET.findall(prose):
-        what = f"{name}: shows the relative picture {shown(found)}."
+    for found in _first(loaded(prose)):
+        what = f"{name}: shows the relative picture {found}."
         effect = "Codabench stores only text: the picture stays blank."
         yield Finding("page-asset", "warning", where, what, effect, "Use an absolute address or a data: address.")
-    for found in LINK.findall(prose):
-        what = f"{name}: links to the relative address {shown(found)}."
+    for found in _first(linked(prose)):
+        what = f"{name}: links to the relative address {found}."
         effect = "Codabench stores only text: the link leads nowhere."
         yield Finding("page-link", "warning", where, what, effect, "Use an absolute address, or name the page's tab.")
     yield from _check_fences(where, name, text)
@@ -95,11 +94,18 @@ def _check_markdown(where: str, name: str, text: str) -> Iterator[Finding]:
         yield Finding("page-dollar", "note", where, what, "Codabench shows it as a formula.", "Check that it is one.")
 
 
+def _first(addresses: list[str]) -> list[str]:
+    """Show the first of many addresses, and say how many more there are."""
+    told = [shown(address) for address in addresses[:MOST_TOLD]]
+    return [*told[:-1], f"{told[-1]} and {len(addresses) - MOST_TOLD} more"] if len(addresses) > MOST_TOLD else told
+
+
 def _check_fences(where: str, name: str, text: str) -> Iterator[Finding]:
-    opened = ""
+    opened, line, counted = "", 1, 0
     for fence in FENCE.finditer(text):
         ticks, rest = fence.group(1), fence.group(2).strip()
-        line = text.count("\n", 0, fence.start()) + 1
+        line += text.count("\n", counted, fence.start())
+        counted = fence.start()
         if opened:
             opened = "" if ticks.startswith(opened) and not rest else opened
         elif "`" in rest:

@@ -1,0 +1,71 @@
+"""Addresses in pages: all forms that browsers follow, no false alarm, and one pass whatever the page holds."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from bundle_tools.check import check
+from bundle_tools.check.settings.addresses import linked, loaded
+from bundle_tools.check.settings.pages import MOST_TOLD
+
+from .conftest import write_files
+
+PAGE = "pages/overview.md"
+
+
+@pytest.mark.parametrize(
+    ("text", "pictures", "links"),
+    [
+        ("![a](a.png) [b](b.md)", ["a.png"], ["b.md"]),
+        ("[![badge](badge.svg)](rules.md)", ["badge.svg"], ["rules.md"]),
+        ("[![badge](https://example.org/b.svg)](rules.md)", [], ["rules.md"]),
+        ("[the\nrules](<rules.md>) [a](b.md 'title')", [], ["rules.md", "b.md"]),
+        (r"\[no](no.md) [yes](yes.md) !\[no](no.png)", [], ["yes.md"]),
+        ("[x\n\n](y.md)", [], []),
+        (
+            "See [the rules][r].\n\n[r]: rules.md 'The rules'\n[s]: <https://example.org>\n[^1]: note.md",
+            [],
+            ["rules.md"],
+        ),
+        ("[Note]: this is only prose.", [], []),
+        ("<img src=img/a.png> <IMG alt=x SRC='b.png'/> <img\n src = c.png>", ["img/a.png", "b.png", "c.png"], []),
+        ('<video poster="p.png" src="v.mp4"></video><audio src=a.ogg>', ["p.png", "v.mp4", "a.ogg"], []),
+        ("<video><source src='v.webm'></video>", ["v.webm"], []),
+        (
+            "<a class=x href=terms.html>t</a> <a href='#top'> <a href=/a> <a href=mailto:x@example.org>",
+            [],
+            ["terms.html"],
+        ),
+        (
+            "<img title='see src=x.png' data-src=a.png src='data:image/png;base64,AA='> <image src=a> <article href=b>",
+            [],
+            [],
+        ),
+        ("f(x)[0](y) and a[i] (b) and <a> and x < img src=a", [], ["y"]),
+    ],
+)
+def test_addresses_of_a_page(text: str, pictures: list[str], links: list[str]) -> None:
+    assert (loaded(text), linked(text)) == (pictures, links)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *("[x", "![", "[](", "[x](", "](", "[a]:", "<img ", "<a ", "<img src=", "<img src='", "<img a='"),
+        *("`", "``` x\n", "```x```\n", "$a", "\\", "\n ", " "),
+    ],
+)
+def test_a_page_of_any_shape_is_read_in_one_pass(tiny: Path, piece: str) -> None:
+    write_files(tiny, {PAGE: piece * (1_000_000 // len(piece))})
+    started = time.perf_counter()
+    check(tiny)
+    # About 1 s at most; in quadratic time it would be minutes.
+    assert time.perf_counter() - started < 5
+
+
+def test_a_page_of_broken_links_is_told_shortly(tiny: Path) -> None:
+    write_files(tiny, {PAGE: "".join(f"[x](page{number}.md)\n" for number in range(1000))})
+    found = [finding.what for finding in check(tiny) if finding.code == "page-link"]
+    assert len(found) == MOST_TOLD
+    assert any(what.endswith("'page19.md' and 980 more.") for what in found)
