@@ -80,8 +80,8 @@ def _write_clip(path: Path, seed: int) -> None:
         container.mux(sound.encode(None))
 
 
-def make_phase(folder: Path, count: int) -> Path:
-    """Write an input folder of `count` clips (links to the distinct ones)."""
+def make_phase(folder: Path, count: int, *, at_most: str = "full") -> Path:
+    """Write an input folder of `count` clips (links to the distinct ones); `at_most` is the isolation to use."""
     sources = make_clips()
     (folder / "clips").mkdir(parents=True)
     digests = {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in sources}
@@ -109,6 +109,7 @@ def make_phase(folder: Path, count: int) -> Path:
             "evidence": {"grid": {"rows": 9, "columns": 16}, "cues": ["smile"]},
         },
         "feedback": {"model_output": False},
+        "isolation": {"at_most": at_most},
     }
     (folder / "task.yaml").write_text(yaml.safe_dump(settings))
     return folder
