@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+from dataclasses import asdict
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,7 @@ def run_record(
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs",
         "load_s": round(tally.load_s, 3),
         "restarts": tally.restarts,
+        "determinism": tally.determinism and asdict(tally.determinism),
     }
 
 

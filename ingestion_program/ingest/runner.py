@@ -3,25 +3,25 @@
 import time
 from pathlib import Path
 
-from ingest.answers import Explanation, check_explanation, check_prediction
+from ingest.asking import Asked, ask_explanation, ask_prediction
 from ingest.clock import Clock, minutes
 from ingest.data import ClipSource
-from ingest.errors import Problem, Stage
+from ingest.errors import IngestionError, Problem
 from ingest.frame_server import FrameServer
 from ingest.log import Log
-from ingest.model import CallFailed, LoadFailed, ModelProcess
+from ingest.model import LoadFailed, ModelProcess
+from ingest.receipt import Determinism, choose
 from ingest.results import Results
 from ingest.settings import Task
 from ingest.tally import ClipStatus, Tally
-from ingest.video import ClipFacts, UnreadableClip
+from ingest.video import UnreadableClip
 
 PROGRESS_LINES = 60
 FORECAST_AFTER = 5
-NO_EXPLANATION = Explanation(None, None, None)
 
 
 class Runner:
-    """One pass over the clips."""
+    """One pass over the clips, and a second look at a few of them."""
 
     def __init__(
         self,
@@ -40,6 +40,10 @@ class Runner:
         self._tally = tally
         self._frames = FrameServer()
         self._model = ModelProcess(submission, packages, self._frames, task.limits, task.isolation)
+        self._answers: dict[str, dict[str, float]] = {}
+        self._longest_s = 0.0
+        # Starts that are no fault of the clips: after a warm-up that went wrong, and for the second look.
+        self._extra_starts = 0
 
     @property
     def model_output(self) -> bytes:
@@ -55,41 +59,66 @@ class Runner:
             budget = f"{minutes(self._clock.left_s())} minutes of budget"
             self._log.line(f"isolation: {self._model.tier}")
             self._log.line(f"model loaded in {self._tally.load_s:.1f} s; {len(clips)} clips, {budget}")
+            self._warm_up(clips)
             self._run_clips(clips)
             self._tally.judge()
+            self._tally.compare(list(self._answers.values()))
+            self._look_again(clips)
         except LoadFailed as failure:
             self._tally.end("invalid", [failure.problem])
         finally:
             self._model.stop()
             self._frames.close()
-            self._tally.restarts = max(0, self._model.starts - 1)
+            self._tally.restarts = max(0, self._model.starts - 1 - self._extra_starts)
             self._tally.isolation = self._model.tier
+
+    def _warm_up(self, clips: list[ClipSource]) -> None:
+        """Ask once without counting it: a first call often compiles or loads, which is no clip's own time."""
+        for clip in clips:
+            try:
+                facts = self._frames.begin(clip, [])
+            except UnreadableClip:
+                continue
+            timeout_s = self._timeout_s(self._task.limits.load_s)
+            started = time.monotonic()
+            ask_prediction(self._model, clip, facts, self._task, timeout_s, Asked())
+            self._model.forget(self._frames.end(model_lives=self._model.alive).gone)
+            self._extra_starts += not self._model.alive
+            self._log.line(f"warm-up: {time.monotonic() - started:.1f} s, not counted for any clip")
+            return
 
     def _run_clips(self, clips: list[ClipSource]) -> None:
         first_s = before_s = self._clock.elapsed_s()
-        longest_s = 0.0
         step = max(1, -(-len(clips) // PROGRESS_LINES))
         for done, clip in enumerate(clips, 1):
-            reason = self._reason_to_stop(longest_s)
+            reason = self._reason_to_stop()
             if reason is not None:
                 self._leave(clips[done - 1 :], reason)
                 return
             self._run_clip(clip, clips[done:])
             now_s = self._clock.elapsed_s()
-            longest_s, before_s = max(longest_s, now_s - before_s), now_s
+            self._longest_s, before_s = max(self._longest_s, now_s - before_s), now_s
+            mean_s = (now_s - first_s) / done
             if done % step == 0 or done in {FORECAST_AFTER, len(clips)}:
-                mean_s = (now_s - first_s) / done
                 rest = f"about {minutes(mean_s * (len(clips) - done))} to go"
                 left = f"{minutes(self._clock.left_s())} of budget left"
                 self._log.line(f"clip {done} of {len(clips)} · {mean_s:.2f} s a clip · {rest}, {left}")
+            if done == FORECAST_AFTER:
+                self._forecast(done, len(clips), mean_s)
 
-    def _reason_to_stop(self, longest_s: float) -> Problem | None:
-        if self._clock.left_s() < longest_s:
+    def _forecast(self, done: int, total: int, mean_s: float) -> None:
+        reached = done + max(0, int(self._clock.left_s() / mean_s)) if mean_s else total
+        if reached < total:
+            advice = "read fewer or smaller frames; clips that are not reached get the worst score"
+            self._log.line(f"at this speed the time is enough for about {reached} of {total} clips: {advice}")
+
+    def _reason_to_stop(self) -> Problem | None:
+        if self._clock.left_s() < self._longest_s:
             fix = "make the model faster: read fewer or smaller frames"
             return _stop("time_budget", "the time budget used up", "all clips inside the budget", fix)
         if self._model.alive:
             return None
-        if self._model.starts > self._task.limits.restarts:
+        if self._model.starts - self._extra_starts > self._task.limits.restarts:
             fix = "look at the first failure in the log"
             found = "a model process that died or hung too often"
             return _stop("restarts_used_up", found, "a model that survives its clips", fix)
@@ -108,83 +137,62 @@ class Runner:
 
     def _run_clip(self, clip: ClipSource, upcoming: list[ClipSource]) -> None:
         seconds: dict[str, float] = {}
-        problems: list[Problem] = []
         try:
             facts = self._frames.begin(clip, upcoming)
         except UnreadableClip as error:
             self._record(clip, "unreadable", seconds, [_unreadable(clip, str(error))])
             return
-        prediction = self._predict(clip, facts, seconds, problems)
-        explanation = NO_EXPLANATION
-        if prediction is not None:
-            explanation = self._explain(clip, facts, prediction, seconds, problems)
+        asked = Asked()
+        started = time.monotonic()
+        ask_prediction(self._model, clip, facts, self._task, self._timeout_s(), asked)
+        seconds["predict"] = time.monotonic() - started
+        if asked.prediction is not None:
+            started = time.monotonic()
+            ask_explanation(self._model, clip, facts, self._task, self._timeout_s(), asked)
+            seconds["explain"] = time.monotonic() - started
         end = self._frames.end(model_lives=self._model.alive)
         self._model.forget(end.gone)
-        problems += [_unreadable(clip, fault) for fault in end.faults]
+        problems = asked.problems + [_unreadable(clip, fault) for fault in end.faults]
         if end.unreadable:
             self._record(clip, "unreadable", seconds, problems)
-        elif prediction is None:
+        elif asked.prediction is None:
             self._record(clip, "failed", seconds, problems)
         else:
-            self._results.add_prediction(clip.clip_id, prediction, explanation)
+            self._answers[clip.clip_id] = asked.prediction
+            self._results.add_prediction(clip.clip_id, asked.prediction, asked.explanation)
             self._record(clip, "ok", seconds, problems)
 
-    def _predict(
-        self, clip: ClipSource, facts: ClipFacts, seconds: dict[str, float], problems: list[Problem]
-    ) -> dict[str, float] | None:
-        started = time.monotonic()
+    def _look_again(self, clips: list[ClipSource]) -> None:
+        """Ask a few clips a second time, in a fresh process; only where every clip had its turn and time is left."""
+        spare_s = self._task.limits.load_s + self._longest_s
+        if self._tally.status != "complete" or not self._answers or self._clock.left_s() < spare_s:
+            return
+        determinism = Determinism()
+        self._extra_starts += 1
         try:
-            value = self._model.predict(facts, clip.transcript, self._timeout_s())
-        except CallFailed as failure:
-            problems.append(failure.problem)
-            return None
-        finally:
-            seconds["predict"] = time.monotonic() - started
-        try:
-            prediction, found = check_prediction(value, self._task.targets)
-        except Exception as error:  # noqa: BLE001 - an answer must not end the run
-            problems.append(_unexpected("predict", error))
-            return None
-        problems += found
-        return prediction
+            self._model.start()
+        except (LoadFailed, IngestionError):
+            return
+        for clip in choose([clip for clip in clips if clip.clip_id in self._answers], self._task.seed):
+            if self._clock.left_s() < self._longest_s or not self._model.alive:
+                break
+            asked = Asked()
+            facts = self._frames.begin(clip, [])
+            ask_prediction(self._model, clip, facts, self._task, self._timeout_s(), asked)
+            self._model.forget(self._frames.end(model_lives=self._model.alive).gone)
+            determinism.add(self._answers[clip.clip_id], asked.prediction)
+        if determinism.clips:
+            self._tally.determinism = determinism
+            self._tally.problems += determinism.problems()
+            same = f"{determinism.identical} of {determinism.clips}"
+            self._log.line(f"asked again in a fresh process: {same} clips with the same answer")
 
-    def _explain(
-        self,
-        clip: ClipSource,
-        facts: ClipFacts,
-        prediction: dict[str, float],
-        seconds: dict[str, float],
-        problems: list[Problem],
-    ) -> Explanation:
-        started = time.monotonic()
-        try:
-            value = self._model.explain(facts, clip.transcript, prediction, self._timeout_s())
-        except CallFailed as failure:
-            problems.append(failure.problem)
-            return NO_EXPLANATION
-        finally:
-            seconds["explain"] = time.monotonic() - started
-        try:
-            explanation, found = check_explanation(value, self._task.explanation, self._task.targets, facts.duration_s)
-        except Exception as error:  # noqa: BLE001 - an answer must not end the run
-            problems.append(_unexpected("explain", error))
-            return NO_EXPLANATION
-        problems += found
-        return explanation
-
-    def _timeout_s(self) -> float:
-        return min(self._task.limits.call_s, max(1.0, self._clock.left_s()))
+    def _timeout_s(self, limit_s: float | None = None) -> float:
+        return min(limit_s or self._task.limits.call_s, max(1.0, self._clock.left_s()))
 
     def _record(self, clip: ClipSource, status: ClipStatus, seconds: dict[str, float], problems: list[Problem]) -> None:
         self._results.add_clip(clip.clip_id, status, seconds, problems)
         self._tally.add_clip(clip.clip_id, status, problems, self._log)
-
-
-def _unexpected(stage: Stage, error: BaseException) -> Problem:
-    found = f"{type(error).__name__} while this answer was checked"
-    return Problem(
-        "check_failed", stage, stage, found, "an answer that can be checked", "tell the organisers: our fault"
-    )
 
 
 def _stop(code: str, found: str, expected: str, fix: str) -> Problem:

@@ -6,12 +6,14 @@ from typing import Literal
 
 from ingest.errors import Problem
 from ingest.log import Log
+from ingest.receipt import Determinism
 from model_process.sandbox import Tier
 
 RunStatus = Literal["complete", "partial", "invalid", "organiser_error"]
 ClipStatus = Literal["ok", "failed", "not_reached", "unreadable"]
 CLIP_STATUSES: tuple[ClipStatus, ...] = ("ok", "failed", "not_reached", "unreadable")
 SUMMARISED = 12
+ENOUGH_TO_COMPARE = 3
 
 
 @dataclass
@@ -36,6 +38,8 @@ class Tally:
     """How often the model process was started again."""
     isolation: Tier | None = None
     """What held the model in; None when it was never started."""
+    determinism: Determinism | None = None
+    """What came of asking a few clips again; None when that was not done."""
 
     def end(self, status: RunStatus, problems: list[Problem]) -> None:
         """Give the run a status other than complete, with the reasons."""
@@ -62,6 +66,13 @@ class Tally:
             fix = "correct the first failure in the log; try it at home with `bundle run`"
             found, expected = f"{code} on every clip that was tried", "an answer for at least one clip"
             self.end("invalid", [Problem("every_clip_failed", "run", where, found, expected, fix)])
+
+    def compare(self, answers: list[dict[str, float]]) -> None:
+        """Warn where every clip got the same prediction: that is allowed, and seldom meant."""
+        if len(answers) >= ENOUGH_TO_COMPARE and all(answer == answers[0] for answer in answers):
+            found, fix = f"the same prediction for all {len(answers)} clips", "look at what the model reads of a clip"
+            expected = "predictions that depend on the clip"
+            self.problems.append(Problem("answers_equal", "run", "predict", found, expected, fix, severity="warning"))
 
     def summarise(self, log: Log) -> None:
         """Log what a reader needs who sees only the last lines."""

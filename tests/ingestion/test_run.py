@@ -192,7 +192,7 @@ ONE_CLIP = {
 @pytest.fixture(scope="session")
 def hasty_phase(numbered_clip: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three clips with three seconds a call."""
-    settings = {**SETTINGS, "limits": {**SETTINGS["limits"], "call_s": 3}}
+    settings = {**SETTINGS, "limits": {**SETTINGS["limits"], "call_s": 3, "load_s": 5}}
     return write_phase(tmp_path_factory.mktemp("hasty") / "input", [numbered_clip] * 3, settings)
 
 
