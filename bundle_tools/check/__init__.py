@@ -19,6 +19,8 @@ from bundle_tools.check.document import Draft, read
 from bundle_tools.check.findings import FAILS_LATER, ORDER, Finding
 from bundle_tools.check.programs.commands import check_programs
 from bundle_tools.check.programs.images import check_image
+from bundle_tools.check.programs.keys import check_keys
+from bundle_tools.check.programs.private import check_private
 from bundle_tools.check.programs.sources import check_sources
 from bundle_tools.check.secrets.identities import check_identities
 from bundle_tools.check.secrets.leaks import check_leaks
@@ -41,12 +43,14 @@ RULES = (
     check_tasks,
     check_programs,
     check_sources,
+    check_private,
     check_solutions,
     check_phases,
     check_leaderboards,
     check_openness,
     check_names,
     check_registry,
+    check_keys,
     check_data,
     check_leaks,
     check_identities,

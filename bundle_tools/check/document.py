@@ -10,7 +10,7 @@ import yaml
 
 from bundle_tools.bounded_yaml import LARGEST_BYTES, NOT_YAML, YamlBombError, check_bounds
 from bundle_tools.check import clock
-from bundle_tools.check.findings import CRASHES, REFUSED, Finding
+from bundle_tools.check.findings import CRASHES, REFUSED, Finding, shown
 
 FILE = "competition.yaml"
 
@@ -70,6 +70,7 @@ def read(root: Path, *, folder: bool, now: datetime | None = None) -> tuple[Draf
         return None, [too_large(path.stat().st_size)]
     lines: dict[Path_, int] = {}
     findings: list[Finding] = []
+    node = None
     try:
         loader = yaml.SafeLoader(path.read_bytes().decode("utf-8-sig"))
         node = loader.get_single_node()
@@ -88,11 +89,34 @@ def read(root: Path, *, folder: bool, now: datetime | None = None) -> tuple[Draf
     except YamlBombError as error:
         return None, [_fatal("yaml-bomb", f"{str(error).capitalize()}.", "Write it out, without aliases.")]
     except NOT_YAML as error:
-        return None, [_fatal("yaml-syntax", f"Expected plain YAML; found: {type(error).__name__}.", "Simplify it.")]
+        return None, [_unbuildable(node, error)]
     if not isinstance(content, dict):
         what = f"Expected keys and values; found {type(content).__name__}."
         return None, [_fatal("yaml-mapping", what, "Start from the competition.yaml of this repository.")]
     return Draft(root, content, lines, folder, now or clock.utc_now()), findings
+
+
+def _unbuildable(root: yaml.Node | None, error: Exception) -> Finding:
+    """Say which value cannot be built: a date like 2001-99-99, or one that is not what its tag says."""
+    waiting, seen = [root] if root is not None else [], set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.ScalarNode):
+            try:
+                yaml.SafeLoader("").construct_document(node)
+            except NOT_YAML as reason:
+                kind = str(node.tag).rpartition(":")[2]
+                what = f"Expected plain YAML; found {shown(node.value)}, which is no {kind}: {reason}."
+                fix = "Correct it, or write it in quotes."
+                return _fatal("yaml-syntax", what, fix, f":{node.start_mark.line + 1}")
+        elif isinstance(node, yaml.SequenceNode):
+            waiting += node.value
+        elif isinstance(node, yaml.MappingNode):
+            waiting += [part for pair in node.value for part in pair]
+    return _fatal("yaml-syntax", f"Expected plain YAML; found: {type(error).__name__}.", "Simplify it.")
 
 
 def too_large(size: int) -> Finding:
@@ -131,7 +155,7 @@ def _walk(node: yaml.Node, path: Path_, lines: dict[Path_, int], seen: set[int])
 def _fatal(code: str, what: str, fix: str, line: str = "") -> Finding:
     effects = {
         "yaml-mapping": CRASHES,
-        "yaml-size": "The unpacker would be busy for minutes and may give up.",
+        "yaml-size": "Codabench may well read it, slowly; nothing in it is checked here.",
         "yaml-bomb": "The unpacker would run out of memory or time.",
     }
     effect = effects.get(code, REFUSED)

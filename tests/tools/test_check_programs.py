@@ -9,6 +9,7 @@ from bundle_tools.archive import zip_folder
 from bundle_tools.check import check
 from bundle_tools.check.dataset import Dataset
 from bundle_tools.check.programs.commands import local_name, script_of, started
+from bundle_tools.check.programs.images import is_reference
 from bundle_tools.check.settings import registry
 
 from .conftest import COMPETITION, SCORING, write_files
@@ -62,6 +63,32 @@ CASES: list[tuple[str | None, Files]] = [
     ("program-command", {META: "command: größe".encode("latin-1")}),
     ("program-command", {META: "command: x\n" + "#" * 100_001}),
     ("program-command", {META: "command: !!int ''"}),
+    ("program-lines", {META: 'command: "python3 score.py\\npython3 score.py"'}),
+    ("program-lines", {META: "command: |\n  pip install x\n  python3 score.py\n"}),
+    (None, {META: "command: |\n  python3 score.py\n  /app/input\n  /app/output\n"}),
+    ("program-mount", {META: "command: python3 /app/scoring.py"}),
+    ("program-mount", {META: "command: python3 score.py --input=/app/inputs /app/output"}),
+    ("program-mount", {META: "command: python3 score.py /app/ingested_program"}),
+    (None, {META: "command: python3 score.py /app /app/ /app/input/ref /app/shared /app/data /my/app/other"}),
+    (None, {META: "command: bash -c 'pip install -q x && python3 score.py /app/input > /app/output/log'"}),
+    (None, {META: "command: bash -lc 'python3 score.py | tee $HOME/log'"}),
+    (None, {META: "command: python3 -uc 'import score; score.main()'"}),
+    ("program-shell", {META: "command: bash score.sh && python3 score.py", "scoring_program/score.sh": "x"}),
+    ("program-private", {"scoring_program/.env": "TOKEN=x"}),
+    ("program-private", {INGEST.replace("ingest.py", "key.pem"): "-----BEGIN RSA PRIVATE KEY-----\nx\n"}),
+    (None, {"scoring_program/public.pem": "-----BEGIN PUBLIC KEY-----\n"}),
+    ("columns-keys", {SCORE: SCORING.replace('"accuracy"', '"acc"').replace('"errors"', '"err"')}),
+    (None, {SCORE: SCORING.replace('"accuracy"', '"acc"')}),
+    (None, {SCORE: SCORING.replace('"accuracy"', 'f"accu{x}"').replace('"errors"', '"err"')}),
+    (None, {SCORE: SCORING.replace('{"accuracy":', 'dict(accuracy=1) or {"a":').replace('"errors"', '"err"')}),
+    (None, {SCORE: SCORING.replace('{"accuracy":', 'asdict(Row(accuracy=1)) or {"a":').replace('"errors"', '"err"')}),
+    (
+        None,
+        {
+            SCORE: SCORING.replace('"accuracy"', '"a"').replace('"errors"', '"b"'),
+            "scoring_program/names.yaml": "a: accuracy",
+        },
+    ),
     ("source-input", {SCORE: SCORING + "data = Path('/app/input_data/')\n"}),
     ("source-input", {META: "command: python3 score.py /app/input /app/output /app/input_data"}),
     (None, {SCORE: SCORING + "'''Scoring has no /app/input_data.'''\n'/app/input_data'\n"}),
@@ -101,6 +128,21 @@ CASES: list[tuple[str | None, Files]] = [
     (None, {"competition.yaml": competition("title: Tiny", "title: Tiny\nmake_programs_available: true")}),
     (None, {"competition.yaml": competition("title: Tiny", "title: Tiny\nmake_input_data_available: true")}),
 ]
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        *((f"{start} python3 score.py", "program-start") for start in ("FOO=1", "source env.sh", "cd x")),
+        *((f"{name} score.py", "program-start") for name in ("pyhton3", "pythn", "rscript")),
+        *((line, "program-start") for line in ("python3", "python3 -u", "bash")),
+        *((f"{name} score.py", None) for name in ("python3.11", "pypy3", "ipython", "julia", "node", "./pyhton3/x")),
+        *((line, None) for line in ("python3 -V", "python3 -W x -c y")),
+    ],
+)
+def test_what_a_command_starts(tiny: Path, command: str, code: str | None) -> None:
+    write_files(tiny, {META: f"command: {command}"})
+    assert codes(tiny) - {"program-execute", "program-script"} == ({code} if code else set())
 
 
 @pytest.mark.parametrize(("code", "files"), CASES)
@@ -171,6 +213,38 @@ def test_a_computed_column_that_is_written_too_is_found(tiny: Path, monkeypatch:
     assert codes(tiny) == {"columns-computed"}
 
 
+@pytest.mark.parametrize(("change", "code"), [("primary_index: 1", "columns-primary"), ("primary_index: 0", None)])
+def test_the_board_ranks_by_the_primary_score(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch, change: str, code: str | None
+) -> None:
+    answer = [["accuracy", "Accuracy", "desc", 4], ["errors", "Errors", "asc", 0]]
+    monkeypatch.setattr(registry, "_ask", lambda *_: (answer, None))
+    write_files(tiny, {"scoring_program/score/columns.py": "", TASK: "task: practice"})
+    write_files(tiny, {"competition.yaml": competition("submission_rule: Add", f"submission_rule: Add\n    {change}")})
+    assert codes(tiny) == ({code} if code else set())
+
+
+RESULTS = competition("    ingestion_program: ingestion_program/\n", "")
+
+
+@pytest.mark.parametrize(
+    ("files", "effect"),
+    [
+        ({"metadata": "command: python3 x.py"}, "past ingestion"),
+        ({"metadata": "command: python3 x.py", "metadata.yaml": "name: x"}, None),
+        ({"metadata": "name: x"}, None),
+        ({"metadata": "command: python3 x.py", "../../competition.yaml": RESULTS}, None),
+        ({"metadata": "name: x", "../../competition.yaml": RESULTS}, "the run fails"),
+        ({"metadata": "name: x", "../../ingestion_program/ingest/__init__.py": ""}, "ingestion program refuses"),
+    ],
+)
+def test_metadata_of_a_solution(tiny: Path, files: Files, effect: str | None) -> None:
+    write_files(tiny / "solutions" / "half", files)
+    effects = [finding.effect for finding in check(tiny) if finding.code == "solution-metadata"]
+    assert len(effects) == (effect is not None)
+    assert all(effect and effect in found for found in effects)
+
+
 @pytest.mark.parametrize("nasty", ["(" * 10_000, "\0", "x = " + "-" * 100_000 + "1", "\xff" * 10, "1" * 5000])
 def test_nasty_programs_are_never_a_traceback(tiny: Path, nasty: str) -> None:
     def touch(name: str) -> Callable[[], object]:
@@ -179,3 +253,50 @@ def test_nasty_programs_are_never_a_traceback(tiny: Path, nasty: str) -> None:
     for change in (touch(INGEST), touch(SCORE), touch(META), touch(TASK)):
         change()
         check(tiny)
+
+
+@pytest.mark.parametrize(
+    ("name", "good"),
+    [
+        *((name, True) for name in ("python", "python:3.11.9-slim", "library/python:3", "example/a_b-c.d:V1.0_x")),
+        *((name, True) for name in ("localhost/x", "localhost:5000/a/b:1", "Registry.example.org/x:1", "hub:5000/x")),
+        *((name, True) for name in ("x@sha256:" + "0" * 64, "example/x:1@sha256:" + "a" * 64)),
+        *(
+            (name, False)
+            for name in ("my image:1", "https://example.org/x:1", "Example/x:1", "Python:3", "x:", "x/", "")
+        ),
+        *((name, False) for name in ("-x:1", "x:a/b", "x@sha256:1", "a//b", "x:-1", "a___b", "x:1:2")),
+    ],
+)
+def test_names_of_images(name: str, good: bool) -> None:
+    assert is_reference(name) is good
+
+
+WHEELS = "scoring_program/wheels/"
+CP311 = WHEELS + "numpy-2.2.0-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl"
+
+
+@pytest.mark.parametrize(
+    ("image", "wheels", "code"),
+    [
+        ("python:3.12.1-slim", [CP311], "image-wheels"),
+        ("python:3.11-alpine", [CP311], "image-wheels"),
+        ("python:3.11-slim", [CP311], None),
+        ("python:3.11-slim", [CP311.replace("x86_64", "aarch64")], "image-wheels"),
+        ("python:3.12-slim", [CP311, CP311.replace("311", "312")], None),
+        ("python:3.12-slim", [WHEELS + "opencv-4.10-cp37-abi3-manylinux_2_17_x86_64.whl"], None),
+        ("python:3.6-slim", [WHEELS + "opencv-4.10-cp37-abi3-manylinux_2_17_x86_64.whl"], "image-wheels"),
+        ("python:3.13-alpine", [WHEELS + "six-1.16-py2.py3-none-any.whl", WHEELS + "odd.whl"], None),
+        ("codalab/codalab-legacy:py37", [CP311], "image-wheels"),
+        ("example/own:3.12", [CP311], None),
+        ("python:slim", [CP311], None),
+        ("python:3.13-slim", ["scoring_program/score/packages.py"], "image-lock"),
+        ("python:3.11-alpine", ["scoring_program/score/packages.py"], "image-lock"),
+        ("python:3.11.9-slim-bookworm", ["scoring_program/score/packages.py"], None),
+        ("my image:1", [], "image-name"),
+    ],
+)
+def test_the_image_is_held_against_the_packages(tiny: Path, image: str, wheels: list[str], code: str | None) -> None:
+    files: Files = {**dict.fromkeys(wheels, b""), "scoring_program/requirements.lock": "numpy==2.2.0"}
+    write_files(tiny, {**files, "competition.yaml": competition("example/tiny:1", image)})
+    assert codes(tiny) == ({code} if code else set())

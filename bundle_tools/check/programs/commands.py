@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import PurePosixPath
 
 from bundle_tools.bounded_yaml import load_bounded
@@ -18,7 +19,24 @@ LARGEST_METADATA = 100_000
 # Options of Python that take the next argument, or that mean that no script follows.
 NO_SCRIPT = ("-c", "-m")
 TAKES_VALUE = ("-W", "-X")
+NOTHING_TO_RUN = ("-", "-u", "-B", "-E", "-I", "-O", "-s", "-S")
 SHELLS = ("sh", "bash", "dash")
+# -c, alone or after others without a value: -lc, -uc.
+TEXT_FOLLOWS = re.compile(r"-[bBdeEiIlOPqsSuvx]*c")
+# Words that only a shell understands; there is no program of their name.
+BUILTINS = frozenset({".", "source", "cd", "export", "set", "eval", "ulimit", "alias", "unset"})
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+# Programs whose names differ little from the usual ones; any other near miss is a typing error.
+TYPED_OFTEN = ("python3", "python", "bash", "Rscript")
+NEIGHBOURS = ("ipython", "bpython", "jython", "cython", "pypy", "ash", "dash", "zsh", "rbash", "mbash")
+ALIKE = 0.8
+BELOW_APP = re.compile(r"(?<![\w./-])/app/([^/\s:,;='\"]+)")
+MOUNTED: dict[Role, frozenset[str]] = {
+    "ingestion": frozenset({"program", "ingested_program", "input_data", "output", "data"}),
+    "scoring": frozenset({"program", "input", "output", "shared", "data"}),
+}
+# Rules of their own say more about these.
+TOLD_ELSEWHERE = frozenset({"ingestion_program", "input_data", "input_data_data"})
 
 
 def check_programs(draft: Draft) -> Iterator[Finding]:
@@ -28,6 +46,11 @@ def check_programs(draft: Draft) -> Iterator[Finding]:
             program = find(draft, task.get(key))
             if program is not None and task.get("key") is None:
                 yield from _check_program(draft.at("tasks", position, key), key, role, program)
+        paths = [str(task[key]).rstrip("/") for key in PROGRAMS if task.get(key) is not None]
+        if len(paths) > len(set(paths)):
+            what = f"ingestion_program and scoring_program are the same: {shown(paths[0])}."
+            where, effect = draft.at("tasks", position, "ingestion_program"), "Both jobs run the same command."
+            yield Finding("program-same", "warning", where, what, effect, "Name the folder of each.")
 
 
 def started(program: Dataset, role: Role) -> list[str]:
@@ -57,7 +80,8 @@ def _check_program(where: str, key: str, role: Role, program: Dataset) -> Iterat
         what = f"{key}: metadata.yaml and metadata hold different commands."
         effect = "The platform runs metadata.yaml and never looks into metadata."
         yield Finding("program-metadata-two", "warning", where, what, effect, "Delete metadata, or make them agree.")
-    if SHELL.search(command):
+    words = started(program, role)
+    if SHELL.search(command) and not runs_text(words):
         what = f"{key}: the command holds signs of a shell: {shown(command)}."
         yield Finding("program-shell", "error", where, what, "They arrive as plain arguments.", "Write one command.")
     if "$input_data" in command and role == "ingestion":
@@ -72,7 +96,9 @@ def _check_program(where: str, key: str, role: Role, program: Dataset) -> Iterat
     if "/app/ingestion_program" in command:
         what = f"{key}: the command names /app/ingestion_program, which is never mounted."
         yield Finding("program-mount", "error", where, what, FAILS_LATER, "Write /app/program.")
-    yield from _check_script(where, key, names, started(program, role))
+    yield from _check_start(where, key, command, words)
+    yield from _check_mounts(where, key, role, words)
+    yield from _check_script(where, key, names, words)
 
 
 def _check_script(where: str, key: str, names: list[str], words: list[str]) -> Iterator[Finding]:
@@ -87,12 +113,69 @@ def _check_script(where: str, key: str, names: list[str], words: list[str]) -> I
         yield Finding("program-script", "error", where, what, FAILS_LATER, "Correct the command.")
 
 
+def _check_start(where: str, key: str, command: str, words: list[str]) -> Iterator[Finding]:
+    if not words:
+        return
+    name, first = PurePosixPath(words[0]).name, shown(words[0])
+    fix = "Start one program, with its arguments: python3 /app/program/main.py."
+    if words[0] in BUILTINS or ASSIGNMENT.match(words[0]):
+        what = f"{key}: the command starts with {first}, which only a shell understands."
+        yield Finding("program-start", "error", where, what, "There is no such program: nothing runs.", fix)
+    elif "/" not in words[0] and not name.startswith((*TYPED_OFTEN, *NEIGHBOURS)):
+        near = get_close_matches(name, TYPED_OFTEN, n=1, cutoff=ALIKE)
+        if near:
+            what = f"{key}: the command starts {first}."
+            effect = "Without a program of this name in the image, nothing runs."
+            yield Finding("program-start", "error", where, what, effect, f"Did you mean {near[0]}?")
+    elif is_interpreter(name) and all(word in NOTHING_TO_RUN for word in words[1:]):
+        what = f"{key}: the command starts {first} with nothing to run."
+        yield Finding("program-start", "error", where, what, "It ends at once, and nothing is done.", fix)
+    for line in command.strip().splitlines()[1:]:
+        start = line.split()[:1]
+        if start and (is_interpreter(PurePosixPath(start[0]).name) or start[0] in ("pip", "pip3", *BUILTINS)):
+            what = f"{key}: the command has several lines; {shown(line.strip())} is one of them."
+            effect = "All of them are arguments of the first: only one program runs."
+            yield Finding("program-lines", "error", where, what, effect, "Put them into a script, and start that.")
+            return
+
+
+def _check_mounts(where: str, key: str, role: Role, words: list[str]) -> Iterator[Finding]:
+    if runs_text(words):
+        return
+    found = [match for word in words for match in BELOW_APP.findall(word)]
+    for name in dict.fromkeys(found):
+        if name not in MOUNTED[role] | TOLD_ELSEWHERE:
+            what = f"{key}: the command names /app/{name}, which is not mounted in the container of {role}."
+            known = ", ".join(f"/app/{mount}" for mount in sorted(MOUNTED[role]))
+            effect = "Unless the image holds it, it is not there."
+            yield Finding("program-mount", "warning", where, what, effect, f"There are {known}.")
+
+
+def is_interpreter(name: str) -> bool:
+    """Tell whether a program runs scripts: Python of any version, or a shell."""
+    return name.startswith("python") or name in SHELLS
+
+
+def runs_text(words: list[str]) -> bool:
+    """Tell whether a command hands an interpreter its program as a text: `bash -c "a && b"`, `python3 -c ...`."""
+    if not words or not is_interpreter(PurePosixPath(words[0]).name):
+        return False
+    rest = iter(words[1:])
+    for word in rest:
+        if TEXT_FOLLOWS.match(word):
+            return True
+        if word in TAKES_VALUE:
+            next(rest, None)
+        elif not word.startswith("-"):
+            return False
+    return False
+
+
 def script_of(words: list[str]) -> str | None:
     """Give the script that Python or a shell is told to run, relative to the program's root; None where unknown."""
     if not words:
         return None
-    interpreter = PurePosixPath(words[0]).name
-    if not interpreter.startswith("python") and interpreter not in SHELLS:
+    if not is_interpreter(PurePosixPath(words[0]).name) or runs_text(words):
         return None
     rest = iter(words[1:])
     for word in rest:

@@ -2,6 +2,7 @@
 
 import decimal
 import re
+import warnings
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 
@@ -60,15 +61,18 @@ def moment(draft: Draft, path: tuple[Key, ...], value: object) -> tuple[datetime
         what = f"{key}: expected a date; found {len(value)} characters."
         return None, [Finding("date-unreadable", "error", where, what, CRASHES, SAFE_FORM)]
     try:
-        parsed = dates.parse(value)
-        orders = (False,) if YEAR_FIRST.match(value) else (False, True)
-        readings = {dates.parse(value, default=day, dayfirst=order) for day in OTHER_DAYS for order in orders}
-        offset = parsed.utcoffset()
+        # The parser warns of zones that it does not know, and leaves them out.
+        with warnings.catch_warnings(record=True) as unknown_zones:
+            warnings.simplefilter("always")
+            parsed = dates.parse(value)
+            orders = (False,) if YEAR_FIRST.match(value) else (False, True)
+            readings = {dates.parse(value, default=day, dayfirst=order) for day in OTHER_DAYS for order in orders}
+            offset = parsed.utcoffset()
     except DATE_ERRORS:
         what = f"{key}: expected a date; found {shown(value)}."
         return None, [Finding("date-unreadable", "error", where, what, CRASHES, SAFE_FORM)]
     moment = parsed.replace(tzinfo=None)
-    if offset:
+    if offset or unknown_zones:
         what = f"{key}: {shown(value)} names a time zone."
         effect = "Codabench drops it and takes the clock as UTC."
         return moment, [Finding("date-zone", "warning", where, what, effect, SAFE_FORM)]

@@ -12,6 +12,7 @@ RULES = frozenset(
     {"Add", "Add_And_Delete", "Add_And_Delete_Multiple", "Force_Last", "Force_Latest_Multiple", "Force_Best"}
 )
 COMPUTATIONS = frozenset({"avg", "sum", "min", "max"})
+DECIMALS_KEPT = 10
 # Servers since spring 2026 know it; older ones refuse the bundle.
 NEWER = "avg_rank"
 BOARD = {
@@ -28,7 +29,7 @@ COLUMN = {
     "key": Field("text", required=True, longest=36),
     "index": Field("integer", required=True),
     "sorting": Field("text", choices=frozenset({"asc", "desc"})),
-    "precision": Field("integer", maximum=10),
+    "precision": Field("integer"),
     "hidden": Field("bool"),
     "computation": Field("text", choices=COMPUTATIONS | {NEWER}, null=True),
     "computation_indexes": Field("any", null=True),
@@ -81,6 +82,12 @@ def _check_board(draft: Draft, path: tuple[Key, ...], board: dict[str, Any]) -> 
     for place, column in columns:
         yield from check_fields(draft, place, column, COLUMN)
         yield from _check_computation(draft, place, column, indexes)
+        precision = column.get("precision")
+        if isinstance(precision, int) and precision > DECIMALS_KEPT:
+            what = f"precision: found {precision}."
+            effect = f"Codabench keeps {DECIMALS_KEPT} decimals and fills up with zeros."
+            fix = f"Write {DECIMALS_KEPT} or less."
+            yield Finding("column-precision", "warning", draft.at(*place, "precision"), what, effect, fix)
     for key in ("index", "key"):
         values = [column.get(key) for _, column in columns if column.get(key) is not None]
         twice = sorted({str(value) for value in values if values.count(value) > 1})

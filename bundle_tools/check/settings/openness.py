@@ -21,7 +21,8 @@ def check_openness(draft: Draft) -> Iterator[Finding]:
         for task in _tasks_of(phase, tasks):
             reference = find(draft, task.get("reference_data"))
             if reference is not None and is_public(reference):
-                what = f"{task['reference_data']}{SETTINGS}: true values in the report of a phase that hides outputs."
+                name = f"{task['reference_data'].rstrip('/')}/{SETTINGS}"
+                what = f"{name}: true values in the report of a phase that hides outputs."
                 effect = "Anybody may open reports, hidden outputs or not."
                 where = draft.at("phases", position)
                 yield Finding("report-reveals", "error", where, what, effect, "Write truth: false under report.")

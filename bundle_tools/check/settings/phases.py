@@ -8,7 +8,7 @@ from bundle_tools.check.dataset import check_path
 from bundle_tools.check.document import Draft, Key
 from bundle_tools.check.fields import Field, check_fields, is_on
 from bundle_tools.check.findings import CRASHES, REFUSED, Finding, shown
-from bundle_tools.check.settings.dates import check_time, moment
+from bundle_tools.check.settings.dates import SAFE_FORM, check_time, moment
 from bundle_tools.check.settings.leaderboard import columns_of
 from bundle_tools.check.settings.tasks import check_list, check_references
 
@@ -83,10 +83,19 @@ def _check_many(draft: Draft, path: tuple[Key, ...], tasks: object) -> Iterator[
 
 def _check_order(draft: Draft, phases: list[tuple[int, dict[str, Any]]]) -> Iterator[Finding]:
     indexes = [phase.get("index", 0) for _, phase in phases]
-    if any(isinstance(index, bool) or not isinstance(index, int) for index in indexes):
+    texts = sum(isinstance(index, str) for index in indexes)
+    if texts not in (0, len(indexes)) or not all(isinstance(index, (int, float, str)) for index in indexes):
         what = "Expected integers as indexes of all phases."
         yield Finding("phase-index", "error", draft.at("phases"), what, CRASHES, "Number them 0, 1, 2.")
         return
+    if not all(type(index) is int for index in indexes):
+        what = "Expected integers as indexes of all phases."
+        effect = (
+            'Codabench sorts texts as texts: "10" comes before "2".'
+            if texts
+            else "Codabench sorts by them all the same."
+        )
+        yield Finding("phase-index", "warning", draft.at("phases"), what, effect, "Number them 0, 1, 2.")
     if len(set(indexes)) < len(indexes):
         what = "Two phases have the same index."
         effect = "Their order then depends on the file."
@@ -96,6 +105,9 @@ def _check_order(draft: Draft, phases: list[tuple[int, dict[str, Any]]]) -> Iter
     for rank, (position, phase) in enumerate(ordered):
         path: tuple[Key, ...] = ("phases", position)
         start, start_findings = moment(draft, (*path, "start"), phase.get("start"))
+        if phase.get("start") == "":
+            what = "start: expected a date; found an empty text."
+            start_findings = [Finding("date-unreadable", "error", draft.at(*path, "start"), what, CRASHES, SAFE_FORM)]
         end, end_findings = moment(draft, (*path, "end"), phase.get("end"))
         yield from start_findings
         yield from end_findings

@@ -45,7 +45,22 @@ def check_registry(draft: Draft) -> Iterator[Finding]:
             yield Finding("columns-unknown", "error", where, what, FAILS_LATER, "Run it: `bundle run`.")
             continue
         yield from _compare(draft, registry)
+        yield from _check_primary(draft, registry)
         return
+
+
+def _check_primary(draft: Draft, registry: list[list[Any]]) -> Iterator[Finding]:
+    """Find a board that ranks by another column than the first of the registry, which is the primary score."""
+    for position, board in draft.entries("leaderboards")[:1]:
+        primary = board.get("primary_index", 0)
+        chosen = [column.get("key") for _, column in columns_of(draft) if column.get("index") == primary]
+        if registry and chosen and chosen[0] != registry[0][0]:
+            what = (
+                f"The board ranks by {shown(chosen[0])}; the primary score of the scoring program is {registry[0][0]}."
+            )
+            where = draft.at("leaderboards", position, "primary_index")
+            fix = f"Write the index of {registry[0][0]} as primary_index."
+            yield Finding("columns-primary", "error", where, what, "The wrong submission ranks first.", fix)
 
 
 def _compare(draft: Draft, registry: list[list[Any]]) -> Iterator[Finding]:

@@ -8,7 +8,8 @@ from bundle_tools.check.dataset import Dataset, check_path, find, is_key
 from bundle_tools.check.document import Draft, Key
 from bundle_tools.check.fields import Field, check_fields, is_on
 from bundle_tools.check.findings import CRASHES, FAILS_LATER, IGNORED, REFUSED, Finding, shown
-from bundle_tools.check.programs.commands import PROGRAMS
+from bundle_tools.check.programs.commands import PROGRAMS, started
+from bundle_tools.emulator.command import METADATA_NAMES
 
 DATA = ("input_data", "reference_data")
 TASK = {
@@ -124,13 +125,22 @@ def _check_index(draft: Draft, path: tuple[Key, ...], index: object, seen: list[
 def _check_submission(draft: Draft, path: tuple[Key, ...], files: Dataset) -> Iterator[Finding]:
     where = draft.at(*path)
     names = files.names()
-    for name in ("metadata.yaml", "metadata"):
-        if name in names:
-            what = f"{name} stands at the root of a solution."
-            effect = "Its command would run in a container of its own, past ingestion."
-            yield Finding("solution-metadata", "error", where, what, effect, "Delete it.")
     programs = [find(draft, task.get("ingestion_program")) for _, task in draft.entries("tasks")]
-    if not any(program is not None and "ingest/__init__.py" in program.names() for program in programs):
+    own = any(program is not None and "ingest/__init__.py" in program.names() for program in programs)
+    ingests = any(task.get("ingestion_program") is not None or "key" in task for _, task in draft.entries("tasks"))
+    for name in [name for name in METADATA_NAMES if name in names]:
+        commands = bool(started(files, "submission"))
+        effect = None
+        if own:
+            effect = "The ingestion program refuses a submission that holds it."
+        elif commands and ingests:
+            effect = "Its command would run in a container of its own, past ingestion."
+        elif not commands and not ingests:
+            effect = "It names no command, so nothing runs, and its files are not taken as results: the run fails."
+        if effect:
+            what = f"{name} stands at the root of a solution."
+            yield Finding("solution-metadata", "error", where, what, effect, "Delete it.")
+    if not own:
         return
     if "model.py" not in names:
         what = "model.py is missing at the root of a solution."

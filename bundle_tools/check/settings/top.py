@@ -14,7 +14,7 @@ from bundle_tools.check.settings.pages import file_of
 
 BOOL = Field("bool")
 TOP = {
-    "version": Field("any", required=True),
+    "version": Field("any"),
     "title": Field("text", required=True, longest=256),
     "image": Field("path", required=True),
     "terms": Field("path", required=True),
@@ -44,14 +44,20 @@ TOP = {
 MOST_PIXELS = 25_000_000
 QUESTION = frozenset({"key", "type", "title", "selection", "is_required", "is_on_leaderboard"})
 FORMATS = frozenset({"PNG", "JPEG", "GIF", "WEBP"})
-EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+")
+# What the form that stores the address accepts: words joined by single dots, and a host of letters, digits and hyphens.
+MAILBOX = re.compile(r"""[^\s@.()<>,;:\\"\[\]]+(?:\.[^\s@.()<>,;:\\"\[\]]+)*|"[^"\\\r\n]*\"""")
+HOST_PART = re.compile(r"[^\W_](?:[^\W_]|-){0,61}[^\W_]|[^\W_]")
 
 
 def check_top(draft: Draft) -> Iterator[Finding]:
     """Find what is wrong at the top level."""
     content = draft.content
     yield from check_fields(draft, (), content, TOP)
-    if "version" in content and (isinstance(content["version"], float) or str(content["version"]) != "2"):
+    if "version" not in content:
+        what = "The key 'version' is missing."
+        effect = "Codabench takes the file for version 1, for CodaLab, and fails to convert it."
+        yield Finding("key-missing", "error", draft.at(), what, effect, "Write version: 2.")
+    elif content["version"] is not None and (isinstance(content["version"], float) or str(content["version"]) != "2"):
         what = f"version: expected 2; found {shown(content['version'])}."
         effect = "Codabench reads it as version 1 or refuses it, with a misleading message."
         yield Finding("version", "error", draft.at("version"), what, effect, "Write version: 2.")
@@ -62,11 +68,20 @@ def check_top(draft: Draft) -> Iterator[Finding]:
         what = f"queue: expected the key (UUID) of a queue; found {shown(content['queue'])}."
         yield Finding("queue", "error", draft.at("queue"), what, CRASHES, "Copy the key from the queue's page.")
     email = content.get("contact_email")
-    if email is not None and not EMAIL.fullmatch(str(email)):
+    if email is not None and not is_email(str(email)):
         what = f"contact_email: expected an e-mail address; found {shown(email)}."
         yield Finding("email", "error", draft.at("contact_email"), what, REFUSED, "Correct it or leave it out.")
     yield from _check_image(draft)
     yield from _check_fact_sheet(draft)
+
+
+def is_email(text: str) -> bool:
+    """Tell whether Codabench accepts an e-mail address."""
+    mailbox, _, host = text.rpartition("@")
+    parts = host.split(".")
+    if not mailbox.isascii() or not MAILBOX.fullmatch(mailbox) or len(parts) < 2 or len(parts[-1]) < 2:
+        return False
+    return all(HOST_PART.fullmatch(part) for part in parts)
 
 
 def _check_image(draft: Draft) -> Iterator[Finding]:
