@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
@@ -11,15 +12,29 @@ import yaml
 from score.errors import Problem
 from score.strict_json import finite_number
 
+_LARGEST_FILE = 2**20
+_RUBBISH = (yaml.YAMLError, RecursionError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
+
+
+def shown(value: object) -> str:
+    """Quote a value in at most 60 characters, without ever writing all of it: aliases make small files endless."""
+    try:
+        return reprlib.repr(value)[:60]
+    except ValueError:  # a whole number with more digits than Python writes
+        return "a number that is far too large"
+
 
 class _UniqueKeyLoader(yaml.SafeLoader):
     """YAML's safe loader keeps the last of two equal keys in silence; a settings file deserves better."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} stands twice", node.start_mark)
+        seen: set[Hashable] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if isinstance(key, Hashable) and key in seen:
+                problem = f"the key {shown(key)} stands twice"
+                raise yaml.constructor.ConstructorError(None, None, problem, key_node.start_mark)
+            seen.add(key)
         return super().construct_mapping(node, deep)
 
 
@@ -52,15 +67,15 @@ class Checked:
             return None
         return self._values[key]
 
-    def number(self, key: str, minimum: float, maximum: float) -> float:
-        """Read a finite number inside a range, both ends included."""
+    def number(self, key: str, minimum: float, maximum: float, *, secret: bool = False) -> float:
+        """Read a finite number inside a range, both ends included; a secret one is never quoted."""
         expected = f"a number from {minimum:g} to {maximum:g}"
         value = self._get(key, expected)
         if value is None and key not in self._values:
             return minimum
         number = finite_number(value)
         if number is None or not minimum <= number <= maximum:
-            self.add(f"{self.where}, {key}", repr(value)[:60], expected)
+            self.add(f"{self.where}, {key}", "another value" if secret else shown(value), expected)
             return minimum
         return number
 
@@ -77,9 +92,9 @@ class Checked:
         value = self._get(key, expected)
         if value is None and key not in self._values:
             return ""
-        text = str(value) if isinstance(value, str | int | float) else ""
+        text = value if isinstance(value, str) else shown(value) if isinstance(value, int | float) else ""
         if not 1 <= len(text) <= longest or not text.isprintable():
-            self.add(f"{self.where}, {key}", repr(value)[:60], expected)
+            self.add(f"{self.where}, {key}", shown(value), expected)
         return text
 
     def flag(self, key: str) -> bool:
@@ -87,7 +102,7 @@ class Checked:
         value = self._get(key, "true or false")
         if not isinstance(value, bool):
             if key in self._values:
-                self.add(f"{self.where}, {key}", repr(value)[:60], "true or false")
+                self.add(f"{self.where}, {key}", shown(value), "true or false")
             return False
         return value
 
@@ -103,7 +118,7 @@ class Checked:
         value = self._get(key, "a list")
         items = value if isinstance(value, list) else []
         if not items and key in self._values:
-            self.add(f"{self.where}, {key}", repr(value)[:60], "a list with at least one entry")
+            self.add(f"{self.where}, {key}", shown(value), "a list with at least one entry")
         return [Checked(item, f"{self.where}, {key} {n}", self.problems) for n, item in enumerate(items, 1)]
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -111,7 +126,7 @@ class Checked:
         value = self._get(key, "a list of texts")
         if not isinstance(value, list) or not value or not all(isinstance(item, str) for item in value):
             if key in self._values:
-                self.add(f"{self.where}, {key}", repr(value)[:60], "a list of texts")
+                self.add(f"{self.where}, {key}", shown(value), "a list of texts")
             return ()
         return tuple(value)
 
@@ -136,12 +151,12 @@ def read_yaml(path: Path, problems: list[Problem]) -> Checked:
     """
     try:
         # A byte order mark is what some editors add; it changes nothing.
-        values = yaml.load(path.read_text(encoding="utf-8-sig"), Loader=_UniqueKeyLoader)  # noqa: S506 - a SafeLoader
+        values = yaml.load(_text_of(path), Loader=_UniqueKeyLoader)  # noqa: S506 - a SafeLoader
     except FileNotFoundError:
         found, expected = "no such file", "the phase's settings"
     except (OSError, UnicodeDecodeError) as error:
         found, expected = type(error).__name__, "a readable text in UTF-8"
-    except (yaml.YAMLError, RecursionError) as error:
+    except _RUBBISH as error:  # PyYAML answers `!!int ""` with an IndexError, and so on
         mark = getattr(error, "problem_mark", None)
         line = f" in line {mark.line + 1}" if mark else ""
         found, expected = f"a mistake{line}: {getattr(error, 'problem', None) or type(error).__name__}", "YAML"
@@ -149,3 +164,11 @@ def read_yaml(path: Path, problems: list[Problem]) -> Checked:
         return Checked(values, path.name, problems)
     Checked({}, path.name, problems).add(path.name, found, expected)
     return Checked({}, path.name, [])  # its keys are missing too, but that is said already
+
+
+def _text_of(path: Path) -> str:
+    with path.open("rb") as stream:
+        data = stream.read(_LARGEST_FILE + 1)
+    if len(data) > _LARGEST_FILE:
+        raise yaml.MarkedYAMLError(problem="more than 1 MiB of settings")
+    return data.decode("utf-8-sig")

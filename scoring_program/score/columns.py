@@ -58,6 +58,15 @@ class Column:
         return round(value, self.decimals) + 0.0 if self.decimals else round(value)
 
 
+def spread_decimals(column: Column, *, open_: bool) -> int:
+    """Decimals of what is shown beside a score, such as its interval.
+
+    Where single clips are closed these are two digits fewer than the score's: every further number that depends on
+    labels is one more equation about them, and beside a score of four decimals a coarse one adds next to nothing.
+    """
+    return column.decimals if open_ else max(0, column.decimals - 2)
+
+
 def columns(settings: Settings) -> tuple[Column, ...]:
     """List the score columns of a task, in leaderboard order; the first is the primary one.
 

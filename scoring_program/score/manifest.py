@@ -1,7 +1,7 @@
 """What of ``res/`` is believed: the regular files that ``manifest.json`` lists, with their sizes and hashes.
 
 A submission's own files may lie beside them (the platform copies a submission into the output folder before ingestion
-runs), so everything else is counted and otherwise ignored, whatever its name.
+runs), so everything else is named and otherwise ignored, whatever it is called (score.planted).
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from score.errors import NotGradableError, Problem
+from score.errors import NotGradableError, OrganiserError, Problem
+from score.planted import NONE_PLANTED, Planted, find_planted
 from score.seal import is_sealed
 from score.strict_json import StrictJsonError, parse_object
 
 MEBIBYTE = 2**20
 MANIFEST = "manifest.json"
+FORMAT_VERSION = 1
 WORKER_METADATA = "metadata"  # the worker writes it after ingestion has ended, so no manifest can list it
 _SAFE_PATH = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9_-]{0,63}/)?[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.[a-z0-9]{1,8}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -27,7 +29,6 @@ _LARGEST = {"predictions.csv": 256 * MEBIBYTE, "explanations.jsonl": 2048 * MEBI
 _LARGEST_IMAGE = MEBIBYTE
 _LARGEST_OTHER = 64 * MEBIBYTE
 _MOST_FILES = 200_000
-_MOST_COUNTED = 10_000
 
 NOTHING_LEFT = "The prediction step left no results."
 
@@ -44,8 +45,8 @@ class ResultsFolder:
     """SHA-256 of each listed file."""
     sealed: bool
     """Whether the manifest carries a seal that was checked. Without a key there is nothing to check it with."""
-    unlisted: int
-    """Number of other files, all of them ignored (counted up to 10,000)."""
+    planted: Planted = NONE_PLANTED
+    """All other files; they are ignored."""
 
     def read(self, name: str) -> bytes:
         """Read one listed file, and check once more that it is the one that was listed.
@@ -79,6 +80,8 @@ def open_results(root: Path, key: bytes | None) -> ResultsFolder:
     ------
     NotGradableError
         If nothing is there, or with every listed file that is missing, a link, oversized or changed.
+    OrganiserError
+        If the manifest is of another version than this program reads.
     """
     _refuse_nothing(root)
     problems: list[Problem] = []
@@ -93,7 +96,7 @@ def open_results(root: Path, key: bytes | None) -> ResultsFolder:
             sizes[name], hashes[name] = entry["bytes"], entry["sha256"]
     if problems:
         raise NotGradableError("The results are damaged.", problems)
-    return ResultsFolder(root, sizes, hashes, key is not None, _count_unlisted(root, sizes))
+    return ResultsFolder(root, sizes, hashes, key is not None, find_planted(root, {MANIFEST, WORKER_METADATA, *sizes}))
 
 
 def _damage(where: str, found: str, expected: str) -> Problem:
@@ -116,7 +119,8 @@ def _refuse_nothing(root: Path) -> None:
                 found=found,
                 expected="manifest.json, which ingestion writes last",
                 fix="submit again, or ask for a re-run; if it happens again, tell the organisers",
-            )
+            ),
+            *find_planted(root, {WORKER_METADATA}).problems(),
         ],
     )
 
@@ -135,14 +139,31 @@ def _manifest(root: Path, key: bytes | None, problems: list[Problem]) -> dict[st
     if key is not None and not is_sealed(manifest, key):
         problems.append(_unsealed())
         return {}
+    check_format(MANIFEST, manifest.get("format_version"))
     files = manifest.get("files")
-    if manifest.get("format_version") != 1 or not isinstance(files, dict) or len(files) > _MOST_FILES:
-        problems.append(_damage(MANIFEST, "another format", "format_version 1 and a mapping of files"))
+    if not isinstance(files, dict) or len(files) > _MOST_FILES:
+        problems.append(_damage(MANIFEST, "another format", "a mapping of files"))
         return {}
     good = {name: entry for name, entry in files.items() if _SAFE_PATH.fullmatch(name) and _is_entry(entry)}
-    for name in files.keys() - good.keys():
+    for name in sorted(files.keys() - good.keys()):
         problems.append(_damage(f"{MANIFEST}, {name[:140]}", "an unsafe path or a broken entry", "bytes and sha256"))
     return good
+
+
+def check_format(where: str, version: object) -> None:
+    """Refuse another version of docs/output_format.md than the one that this program reads.
+
+    Raises
+    ------
+    OrganiserError
+        Two programs of one bundle that do not understand each other are no participant's fault.
+    """
+    if type(version) is int and version == FORMAT_VERSION:
+        return
+    found = str(version) if type(version) is int and abs(version) < 10**6 else "none that can be read"
+    fix = "upload the ingestion and the scoring program of one release"
+    problem = Problem("format_differs", "run", f"{where}, format_version", found, str(FORMAT_VERSION), fix)
+    raise OrganiserError("The two programs of this bundle do not belong together.", [problem])
 
 
 def _unsealed() -> Problem:
@@ -187,14 +208,3 @@ def _mismatch(root: Path, name: str, entry: dict[str, Any]) -> str:
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return "" if digest == entry["sha256"] else "another content than listed"
-
-
-def _count_unlisted(root: Path, listed: dict[str, int]) -> int:
-    own = {MANIFEST, WORKER_METADATA, *listed}
-    count = 0
-    for folder, _, names in os.walk(root):
-        for name in names:
-            count += (Path(folder) / name).relative_to(root).as_posix() not in own
-        if count >= _MOST_COUNTED:
-            break
-    return min(count, _MOST_COUNTED)

@@ -68,7 +68,7 @@ def join(results: Results, reference: Reference, settings: Settings) -> Outcomes
         raise OrganiserError("Clips without a label were run.", [_no_label(clip_id) for clip_id in unlabelled])
     statuses = tuple(_status(clip_id, results) for clip_id in reference.clip_ids)
     if set(statuses) == {"unreadable"}:
-        problem = _problem("clips_unreadable", "clips", "none that can be decoded", "readable clips", "replace them")
+        problem = _problem("clips_undecodable", "clips", "none that can be decoded", "readable clips", "replace them")
         raise OrganiserError("No clip of this phase can be decoded.", [problem])
     ok = [status == "ok" for status in statuses]
     nothing = (float("nan"),) * len(settings.targets)
@@ -114,7 +114,7 @@ def _warnings(statuses: tuple[str, ...], results: Results) -> list[Problem]:
     if counts["unreadable"]:
         found = f"{counts['unreadable']} that could not be decoded; left out for everybody"
         fix = "replace the files and run every submission again"
-        warnings.append(_problem("clips_unreadable", "clips", found, "readable clips", fix, "warning"))
+        warnings.append(_problem("clips_undecodable", "clips", found, "readable clips", fix, "warning"))
     if counts["missing"]:
         found = f"{counts['missing']} of the reference without a usable record; scored with the worst value"
         fix = "check that the input data hold every clip of the reference data"

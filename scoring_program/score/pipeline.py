@@ -2,33 +2,45 @@
 
 Everything that can make a run "Failed" happens before a prediction meets a label. After that the exit code is 0
 whatever happens, except for a full disk: a failed run costs no attempt, so failing must not depend on labels.
+No message of an exception is ever shown: it may quote a label.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import TypeVar
 
 from score import DEFAULTS
-from score.columns import columns
+from score.audience import NOBODY, Audience
+from score.columns import columns, spread_decimals
 from score.errors import OrganiserError, Problem, ScoringError, internal_problem
 from score.evaluation import Evaluation, evaluate, worst_values
+from score.findings import Finding, lines, of_problems, of_run
+from score.log import say, speak_utf8
 from score.outcomes import Outcomes, join
 from score.reference import read_reference
-from score.report.write import write_failure, write_report
+from score.report.write import failure_page, last_page, report_page
 from score.results import Results, read_results
 from score.run_facts import read_worker_metadata
-from score.scores import check_scores, write_scores
+from score.scores import check_scores, write_atomically, write_scores
 from score.seal import read_key
 from score.settings import Settings, read_settings
 from score.start import PROGRAM
 
 _RESULT_FILES = ("scores.json", "scores.txt", "detailed_results.html")
-_MOST_LINES = 50
+_PAGE = "detailed_results.html"
+_BROKE_DOWN = "The computation broke down, so every score is the worst one."
+_NO_REPORT = "The scores were written, but this report could not be made."
+_OURS = "The scoring program failed."
+
+Made = TypeVar("Made")
+Facts = tuple[tuple[str, str], ...]
+Scores = dict[str, float | int]
 
 
 @dataclass(frozen=True)
@@ -41,6 +53,12 @@ class Prepared:
     """Of ingestion."""
     outcomes: Outcomes
     """One for each clip of the reference."""
+
+    @property
+    def audience(self) -> Audience:
+        """Who reads what comes of it."""
+        ids = {*self.outcomes.clip_ids, *self.results.clips, *self.results.predictions, *self.results.explanations}
+        return Audience(self.settings.report.clips).knowing(ids)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -56,6 +74,7 @@ def main(arguments: Sequence[str]) -> int:
     int
         0: scores are written. 1: the results cannot be judged. 2: the organiser's side is at fault.
     """
+    speak_utf8()
     if len(arguments) > 2:
         say("usage: scoring.py [INPUT [OUTPUT]]", sys.stderr)
         return OrganiserError.exit_code
@@ -67,98 +86,135 @@ def main(arguments: Sequence[str]) -> int:
             (target / name).unlink(missing_ok=True)
         code = _run(source, target)
     except OSError as error:
-        say(f"ERROR: reading or writing failed: {error.strerror or type(error).__name__}", sys.stderr)
+        reason = os.strerror(error.errno) if error.errno else type(error).__name__
+        say(f"ERROR: reading or writing failed: {reason}", sys.stderr)
+        return OrganiserError.exit_code
+    except Exception as error:  # noqa: BLE001 - as above; only what comes before the labels gets here
+        say("ERROR: " + internal_problem(error).line(), sys.stderr)
         return OrganiserError.exit_code
     say(f"Scoring took {time.monotonic() - started:.1f} s.")
     return code
 
 
-def say(line: str, stream: TextIO | None = None) -> None:
-    """Print one line of the log, at once."""
-    print(line, file=stream or sys.stdout, flush=True)
-
-
 def _run(source: Path, target: Path) -> int:
-    worker = read_worker_metadata(source / "res")
+    worker = _made(lambda: read_worker_metadata(source / "res"))[0] or ()
+    readers = _Readers()
     try:
-        prepared = prepare(source)
+        prepared = prepare(source, readers)
     except ScoringError as error:
-        return _give_up(error, target, worker)
+        return _give_up(error, target, worker, readers.audience)
     except OSError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, it is ours, and its message may quote a label
-        return _give_up(OrganiserError("The scoring program failed.", [internal_problem(error)]), target, worker)
-    return judge(prepared, target, worker)
+        return _give_up(OrganiserError(_OURS, [internal_problem(error)]), target, worker, readers.audience)
+    _, failure = _made(lambda: judge(prepared, target, worker), passing=OSError)
+    if failure:
+        say("ERROR: " + failure.line(), sys.stderr)
+    return 0
 
 
-def prepare(source: Path) -> Prepared:
+@dataclass
+class _Readers:
+    """What is known about the readers so far, so that a step that fails is told to them as they may hear it."""
+
+    audience: Audience = NOBODY
+
+
+def prepare(source: Path, readers: _Readers | None = None) -> Prepared:
     """Read and check all input, without comparing predictions and labels.
+
+    Parameters
+    ----------
+    source
+        The folder with ``ref`` and ``res``.
+    readers
+        Where to note who will read about it, as soon as that is known.
 
     Raises
     ------
     ScoringError
         If there is nothing to score, and why.
     """
+    readers = readers or _Readers()
     settings = read_settings(source / "ref" / "task.yaml")
+    readers.audience = Audience(settings.report.clips)
     reference = read_reference(source / "ref" / "labels.csv", settings)
+    readers.audience = readers.audience.knowing(reference.clip_ids)
     results = read_results(source / "res", settings, read_key(PROGRAM))
+    readers.audience = readers.audience.knowing(results.clips)
     return Prepared(settings, results, join(results, reference, settings))
 
 
-def judge(prepared: Prepared, target: Path, worker: tuple[tuple[str, str], ...]) -> int:
-    """Compute, report and write; always 0."""
+def judge(prepared: Prepared, target: Path, worker: Facts) -> None:
+    """Compute, report and write, with something to fall back on at each step; only a full disk ends it.
+
+    The page and the scores are complete texts before the first byte is written: what can go wrong while writing has
+    nothing to do with labels.
+    """
     settings, outcomes, results = prepared.settings, prepared.outcomes, prepared.results
-    page = target / "detailed_results.html"
-    evaluation: Evaluation | None = None
+    judged, failure = _made(lambda: _judged(outcomes, settings, results.run.duration_s))
+    evaluation, scores = judged or (None, None)
+    if scores is None:
+        scores, _ = _made(lambda: worst_values(settings, outcomes, results.run.duration_s))
+    findings = _made(lambda: of_run(results, outcomes, prepared.audience))[0] or ()
+    page = None
+    if evaluation:
+        page, failure = _made(lambda: report_page(results, outcomes, evaluation, settings, findings, worker))
+    if page is None:
+        ours = of_problems([failure] if failure else [], prepared.audience)
+        findings = (*ours, *findings)
+        headline = _NO_REPORT if evaluation else _BROKE_DOWN
+        page, _ = _made(lambda: failure_page(headline, findings, worker))
+    write_atomically(target / _PAGE, page or last_page(_BROKE_DOWN))
+    if scores is not None:
+        _, unwritten = _made(lambda: write_scores(target, scores, columns(settings)), passing=OSError)
+        if unwritten:
+            findings = (Finding(unwritten, 1), *findings)
+    _, _ = _made(lambda: _say_scores(settings, outcomes, scores or {}, evaluation, findings))
+
+
+def _made(step: Callable[[], Made], passing: type[Exception] | tuple[()] = ()) -> tuple[Made | None, Problem | None]:
+    """Take a step: what it made, or the problem without the message of what was raised."""
     try:
-        evaluation = evaluate(outcomes, settings, results.run.duration_s)
-        scores = {column.key: column.rounded(estimate.value) for column, estimate in evaluation.columns}
-        check_scores(scores, columns(settings))
-    except Exception as error:  # noqa: BLE001 - see the module's first lines
-        evaluation, scores = None, worst_values(settings, outcomes, results.run.duration_s)
-        _report_failure(page, "The computation broke down, so every score is the worst one.", error, worker)
-    try:
-        if evaluation:
-            write_report(page, results, outcomes, evaluation, settings, worker)
-    except OSError:
+        return step(), None
+    except passing:
         raise
-    except Exception as error:  # noqa: BLE001 - a report that breaks must not take the scores along
-        _report_failure(page, "The scores were written, but this report could not be made.", error, worker)
-    write_scores(target, scores, columns(settings))
-    _say_scores(settings, outcomes, scores, evaluation)
-    return 0
+    except Exception as error:  # noqa: BLE001 - see the module's first lines
+        return None, internal_problem(error)
 
 
-def _report_failure(page: Path, headline: str, error: Exception, worker: tuple[tuple[str, str], ...]) -> None:
-    problems = [internal_problem(error)]
-    _say_problems(problems)
-    write_failure(page, headline, problems, worker)
+def _judged(outcomes: Outcomes, settings: Settings, duration_s: float) -> tuple[Evaluation, Scores]:
+    evaluation = evaluate(outcomes, settings, duration_s)
+    scores = {column.key: column.rounded(estimate.value) for column, estimate in evaluation.columns}
+    check_scores(scores, columns(settings))
+    return evaluation, scores
 
 
-def _give_up(error: ScoringError, target: Path, worker: tuple[tuple[str, str], ...]) -> int:
+def _give_up(error: ScoringError, target: Path, worker: Facts, audience: Audience) -> int:
+    findings = of_problems(error.problems, audience)
     say(f"ERROR: {error.headline}", sys.stderr)
-    _say_problems(error.problems)
-    write_failure(target / "detailed_results.html", error.headline, error.problems, worker)
+    for line in lines(findings):
+        say(line, sys.stderr)
+    page, _ = _made(lambda: failure_page(error.headline, findings, worker))
+    write_atomically(target / _PAGE, page or last_page(error.headline))
     return error.exit_code
 
 
-def _say_problems(problems: Sequence[Problem]) -> None:
-    for problem in problems[:_MOST_LINES]:
-        say("  - " + problem.line(), sys.stderr)
-    if len(problems) > _MOST_LINES:
-        say(f"  - and {len(problems) - _MOST_LINES} more", sys.stderr)
-
-
 def _say_scores(
-    settings: Settings, outcomes: Outcomes, scores: dict[str, float | int], evaluation: Evaluation | None
+    settings: Settings,
+    outcomes: Outcomes,
+    scores: Scores,
+    evaluation: Evaluation | None,
+    findings: Sequence[Finding],
 ) -> None:
-    for problem in outcomes.warnings:
-        say("WARNING: " + problem.line())
+    for line in lines(findings):
+        say(line)
     say(f"{settings.task}: {len(outcomes.clip_ids)} clips, {outcomes.count('ok')} ok, {outcomes.failed} failed.")
     estimates = {column.key: (column, estimate) for column, estimate in evaluation.columns} if evaluation else {}
     for key, value in scores.items():
         shown = ""
         if key in estimates and (interval := estimates[key][1].interval):
-            low, high = (estimates[key][0].rounded(end) for end in interval)
-            shown = f"  [{low}, {high}]"
+            places = spread_decimals(estimates[key][0], open_=settings.report.clips)
+            low, high = (round(end, places) + 0.0 for end in interval)
+            shown = f"  [{low:.{places}f}, {high:.{places}f}]"
         say(f"  {key}: {value}{shown}")

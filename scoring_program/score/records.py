@@ -116,7 +116,7 @@ def _clip_id(record: dict[str, Any], where: str, seen: Container[str], problems:
     if not isinstance(clip_id, str) or not CLIP_ID.fullmatch(clip_id):
         problems.append(_broken(where, "a clip id that is not allowed", CLIP_ID.pattern))
     elif clip_id in seen:
-        problems.append(_broken(where, f"clip {clip_id} a second time", "each clip once"))
+        problems.append(_broken(where, "a clip a second time", "each clip once"))
     else:
         return clip_id
     return ""

@@ -58,7 +58,7 @@ def read_reference(path: Path, settings: Settings) -> Reference:
                 _problem(
                     "label_duplicate",
                     f"{path.name}, line {line}",
-                    f"clip {clip_id}, already in line {seen[clip_id]}",
+                    f"a clip that is in line {seen[clip_id]} already",
                     "each clip once",
                 )
             )
@@ -109,8 +109,9 @@ def _header(header: list[str], file: str, settings: Settings, problems: list[Pro
     names = [name.strip() for name in header]
     where = f"{file}, line 1"
     before = len(problems)
-    # In a file without a header the first row holds labels: column names may be quoted only when one is right.
-    quotable = "clip_id" in names
+    # The first row may hold labels: a file without a header, or without the line break after it. So where labels are
+    # closed no column is quoted, and elsewhere only beside one that is right.
+    quotable = settings.report.truth and "clip_id" in names
     for number, name in enumerate(names, 1):
         if name not in wanted:
             shown = f" ({name!r})" if quotable else ""

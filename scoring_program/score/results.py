@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from score import __version__
 from score.errors import NotGradableError, OrganiserError, Problem
 from score.explanation_record import Explanation
 from score.manifest import ResultsFolder, open_results
@@ -59,19 +60,23 @@ def read_results(root: Path, settings: Settings, key: bytes | None) -> Results:
     explanations = read_explanations(folder.read("explanations.jsonl"), settings, images, problems)
     if any(problem.severity == "error" for problem in problems):
         raise NotGradableError("The results are damaged.", problems)
-    return Results(folder, run, clips, predictions, explanations, tuple(problems))
+    warnings = (*problems, *_other_release(run), *folder.planted.problems())
+    return Results(folder, run, clips, predictions, explanations, warnings)
 
 
 def _unexplained(fault: str) -> Problem:
-    return Problem(
-        code="run_" + ("invalid" if fault == "participant" else "stopped"),
-        stage="run",
-        where="run.json",
-        found="no reason",
-        expected="the reason why ingestion stopped",
-        fix="read ingestion's log",
-        fault=fault,
-    )
+    words = ("run", "run.json", "no reason", "the reason why ingestion stopped", "read ingestion's log")
+    if fault == "participant":
+        return Problem("run_invalid", *words, fault="participant")
+    return Problem("run_stopped", *words)
+
+
+def _other_release(run: RunFacts) -> tuple[Problem, ...]:
+    if run.program_version in ("", __version__):
+        return ()
+    found = f"ingestion {run.program_version[:20]}, scoring {__version__}"
+    fix = "upload the programs of one release"
+    return (Problem("release_differs", "run", "run.json", found, "one release", fix, severity="warning"),)
 
 
 def _check_versions(run: RunFacts, settings: Settings) -> None:

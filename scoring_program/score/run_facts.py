@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from score.errors import Problem
-from score.manifest import WORKER_METADATA, is_regular
+from score.manifest import WORKER_METADATA, check_format, is_regular
 from score.records import parse_problems
 from score.settings import Settings
 from score.strict_json import StrictJsonError, finite_number, parse_object
@@ -17,6 +16,14 @@ from score.strict_json import StrictJsonError, finite_number, parse_object
 _LARGEST_RUN = 4 * 2**20
 _LARGEST_METADATA = 64 * 2**10
 _LONGEST_RUN_S = 1e7
+_WORKERS_LINE = re.compile(r"^(\w{1,40}): *(-?\d{1,12}(?:\.\d{1,20})?)[ \r]*$", re.MULTILINE | re.ASCII)
+ISOLATION = {
+    "full": "limits, Landlock and seccomp",
+    "seccomp": "limits and seccomp, no Landlock",
+    "basic": "limits, no kernel filter",
+    "portable": "a process of its own, no more",
+}
+"""What each tier means, in words."""
 RUN_STATUSES = ("complete", "partial", "invalid", "organiser_error")
 
 
@@ -36,19 +43,26 @@ class RunFacts:
     """Wall time of ingestion, >= 0."""
     time_limit_s: float | None
     """The phase's time limit."""
+    program_version: str
+    """Release of the ingestion program."""
     details: tuple[tuple[str, str], ...]
     """(label, value) of the facts that the report lists, participants' text not among them."""
 
 
 def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFacts | None:
-    """Read ``run.json``; None, and a problem, when it cannot be used."""
+    """Read ``run.json``; None, and a problem, when it cannot be used.
+
+    Raises
+    ------
+    OrganiserError
+        If it is of another version than this program reads.
+    """
     try:
         run = parse_object(data, _LARGEST_RUN)
     except StrictJsonError as error:
         problems.append(_broken(str(error), "JSON as in docs/output_format.md"))
         return None
-    if run.get("format_version") != 1:
-        problems.append(_broken("another format_version", "1: both programs from one release"))
+    check_format("run.json", run.get("format_version"))
     if run.get("status") not in RUN_STATUSES:
         problems.append(_broken("a status that is not known", "one of " + ", ".join(RUN_STATUSES)))
     duration = _seconds(run.get("duration_s"))
@@ -63,13 +77,14 @@ def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFac
         problems=parse_problems(run.get("problems"), settings),
         duration_s=duration or 0.0,
         time_limit_s=_seconds(run.get("time_limit_s")),
+        program_version=_text(run.get("program_version")),
         details=_details(run),
     )
 
 
 def _broken(found: str, expected: str) -> Problem:
     fix = "use the ingestion and the scoring program of one release, and run again"
-    return Problem("run-record_broken", "run", "run.json", found, expected, fix)
+    return Problem("run_record_broken", "run", "run.json", found, expected, fix)
 
 
 def _text(value: object) -> str:
@@ -85,7 +100,8 @@ def _details(run: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     packages = run.get("packages")
     listed = packages.items() if isinstance(packages, dict) else ()
     facts = {
-        "Isolation": _text(run.get("isolation")),
+        "Isolation": _isolation(run.get("isolation")),
+        "Same answer twice": _receipt(run.get("determinism")),
         "Restarts of the model": str(run["restarts"]) if type(run.get("restarts")) is int else "",
         "Loading the model": f"{load:.1f} s" if (load := _seconds(run.get("load_s"))) is not None else "",
         "Ingestion program": _text(run.get("program_version")),
@@ -96,6 +112,25 @@ def _details(run: dict[str, Any]) -> tuple[tuple[str, str], ...]:
         "Settings (SHA-256)": _text(run.get("settings_sha256"))[:16],
     }
     return tuple((label, value) for label, value in facts.items() if value)
+
+
+def _isolation(tier: object) -> str:
+    words = _text(tier)
+    return f"{words}: {ISOLATION[words]}" if words in ISOLATION else words
+
+
+def _receipt(receipt: object) -> str:
+    """Put ingestion's receipt into words. The difference has two digits: it is a number that a model can choose."""
+    if not isinstance(receipt, dict):
+        return "no clip was asked twice"
+    clips, same = receipt.get("clips"), receipt.get("identical")
+    difference = finite_number(receipt.get("largest_difference"))
+    if type(clips) is not int or type(same) is not int or not 1 <= clips <= 10**6 or not 0 <= same <= clips:
+        return "no clip was asked twice"
+    if same == clips:
+        return f"yes: {clips} of {clips} clips asked a second time, identical"
+    size = f", by at most {difference:.2g}" if difference is not None and difference > 0 else ""
+    return f"no: {clips - same} of {clips} clips asked a second time differ{size}"
 
 
 def read_worker_metadata(root: Path) -> tuple[tuple[str, str], ...]:
@@ -110,14 +145,13 @@ def read_worker_metadata(root: Path) -> tuple[tuple[str, str], ...]:
     if not is_regular(root, WORKER_METADATA) or path.stat().st_size > _LARGEST_METADATA:
         return ()
     try:
-        values = yaml.safe_load(path.read_bytes())
-    except (yaml.YAMLError, ValueError, RecursionError, OSError):
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
         return ()
-    if not isinstance(values, dict):
-        return ()
+    values = dict(_WORKERS_LINE.findall(text))  # two numbers do not need YAML, which has its bombs
     names = {
         "ingestionElapsedTime": "Ingestion, by the worker's clock (s)",
         "ingestionExitCode": "Ingestion's exit code",
     }
-    numbers = ((label, finite_number(values.get(key))) for key, label in names.items())
+    numbers = ((label, finite_number(float(values[key]))) for key, label in names.items() if key in values)
     return tuple((label, f"{round(value, 1):g}") for label, value in numbers if value is not None)

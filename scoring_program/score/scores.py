@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from pathlib import Path
 
 from score.columns import Column
@@ -16,8 +17,16 @@ _LARGEST_STORED = 1e10  # the leaderboard refuses a number with eleven digits be
 def write_atomically(path: Path, text: str) -> None:
     """Write a text so that the file is either the old one or the whole new one; the platform reads while we write."""
     draft = path.with_name(f".{path.name}.tmp")
-    draft.write_text(text, encoding="utf-8", newline="\n")
-    draft.replace(path)
+    draft.unlink(missing_ok=True)  # what a killed run left, whatever it is: "x" below follows no link
+    try:
+        with draft.open("x", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)  # a full disk leaves no half file behind, under no name
+        raise
 
 
 def check_scores(scores: dict[str, float | int], registry: tuple[Column, ...]) -> None:
@@ -63,4 +72,5 @@ def write_scores(folder: Path, scores: dict[str, float | int], registry: tuple[C
     write_atomically(folder / "scores.txt", "".join(f"{key}: {value}\n" for key, value in ordered.items()))
     write_atomically(folder / "scores.json", text)
     if parse_object((folder / "scores.json").read_bytes(), _LARGEST_SCORES) != ordered:
+        (folder / "scores.json").unlink()  # no score is better than a wrong one
         raise ValueError("scores.json is not what was written")

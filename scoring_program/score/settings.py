@@ -164,7 +164,7 @@ def _target(item: Checked) -> Target:
     if minimum >= maximum:
         item.add(item.where, f"the range {minimum:g} to {maximum:g}", "minimum below maximum")
         maximum = minimum + 1
-    constant = item.number("constant", minimum, maximum)
+    constant = item.number("constant", minimum, maximum, secret=True)
     target = Target(_name(item), item.text("title", LONGEST_TITLE), minimum, maximum, constant)
     item.finish()
     return target

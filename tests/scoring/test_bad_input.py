@@ -214,7 +214,7 @@ def test_an_invalid_submission_is_told_why(score: Score) -> None:
     }
     done = score(make_case(), run_status("invalid", [problem]))
     assert done.code == 1
-    assert "What to correct in the submission" in done.page
+    assert "For you" in done.page
     assert "no class &lt;Model&gt;" in done.page
     assert "call it Model" in done.log
 

@@ -143,7 +143,7 @@ def test_unreadable_clips_are_left_out_for_everybody(score: Score) -> None:
     )
     done = score(extra)
     assert done.scores == whole
-    assert "clips_unreadable" in done.log
+    assert "clips_undecodable" in done.log
     assert "1 clips could not be decoded" in done.page
 
 
@@ -223,7 +223,7 @@ def test_old_results_do_not_survive_a_failure(score: Score) -> None:
     assert sorted(path.name for path in done.out.iterdir()) == ["detailed_results.html"]
 
 
-@pytest.mark.parametrize(("step", "expected"), [("evaluate", -1.0), ("write_report", None)])
+@pytest.mark.parametrize(("step", "expected"), [("evaluate", -1.0), ("report_page", None)])
 def test_after_the_labels_are_used_a_breakdown_is_no_failure(
     score: Score, monkeypatch: pytest.MonkeyPatch, step: str, expected: float | None
 ) -> None:

@@ -85,7 +85,7 @@ def test_no_label_no_error_and_no_source_gets_out(score: Score, report: dict[str
 def test_the_template_is_not_even_given_a_label(tmp_path: Path, report: dict[str, Any]) -> None:
     prepared = prepare(make_input(tmp_path, canary_case(report)))
     evaluation = evaluate(prepared.outcomes, prepared.settings, 1.0)
-    data = build_report(prepared.results, prepared.outcomes, evaluation, prepared.settings, ())
+    data = build_report(prepared.results, prepared.outcomes, evaluation, prepared.settings, (), ())
     assert not [value for value in (*CANARIES, *ERRORS) if str(value)[:5] in repr(data)]
     assert {(row.truth, row.truth_position) for card in data.cards for row in card.values} <= {("", None)}
     shown = [clip_id for clip_id in prepared.outcomes.clip_ids if clip_id in repr(data)]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from score import __version__
-from score.columns import Column
+from score.columns import Column, spread_decimals
 from score.errors import Problem
 from score.evaluation import Estimate, Evaluation
+from score.findings import Finding
 from score.metrics import METRICS
 from score.outcomes import Outcomes
 from score.report.cards import cards
@@ -26,14 +27,25 @@ STATUS_WORDS = {
 }
 _CLIPS_IN_GROUP = 50
 _MOST_PROBLEMS = 60
+_MOST_DECIMALS = 3
+_COARSE_DECIMALS = 2
 
 Facts = tuple[tuple[str, str], ...]
 
 
 def build_report(
-    results: Results, outcomes: Outcomes, evaluation: Evaluation, settings: Settings, worker: Facts
+    results: Results,
+    outcomes: Outcomes,
+    evaluation: Evaluation,
+    settings: Settings,
+    findings: Sequence[Finding],
+    worker: Facts,
 ) -> ReportData:
     """Gather what the settings allow participants to see.
+
+    Where single clips are closed, a number that depends on labels and is not a score is one more equation about them.
+    There intervals and targets are coarse, and what the constant baseline reaches, which is a statistic of the labels
+    alone, is left out; bars are drawn from the rounded numbers, since a position is a number, too.
 
     Parameters
     ----------
@@ -46,6 +58,8 @@ def build_report(
     settings
         ``settings.report`` is the gate: without ``truth`` no label and no error of a clip is taken, without ``clips``
         nothing about a single clip.
+    findings
+        Problems, fit for their readers.
     worker
         (label, value) facts from the platform.
     """
@@ -53,14 +67,15 @@ def build_report(
     show = settings.report
     return ReportData(
         task=settings.task,
-        total=_score_row(first, estimate),
+        total=_score_row(first, estimate, show.clips),
         verdict=tuple(_verdict(outcomes, evaluation)),
-        scores=tuple(_score_row(column, estimate) for column, estimate in others),
+        scores=tuple(_score_row(column, estimate, show.clips) for column, estimate in others),
         facts=(*_run_facts(results, outcomes), *_shown(results.run.details), *worker),
-        problems=_problems(results, outcomes),
+        yours=_problem_rows(findings, yours=True),
+        theirs=_problem_rows(findings, yours=False),
         metric_titles=tuple(METRIC_TITLES[name] for name in METRICS),
         targets=tuple(
-            TargetRow(target.title, tuple(_metric_cell(metrics[name]) for name in METRICS))
+            TargetRow(target.title, tuple(_metric_cell(metrics[name], show.clips) for name in METRICS))
             for target, metrics in evaluation.targets
         ),
         level=f"{100 * settings.bootstrap.level:g} %" if estimate.interval else "",
@@ -73,13 +88,12 @@ def build_report(
     )
 
 
-def build_failure(headline: str, problems: Iterable[Problem], worker: Facts) -> FailureData:
+def build_failure(headline: str, findings: Sequence[Finding], worker: Facts) -> FailureData:
     """Explain a run without scores; problems never hold label values (score.errors)."""
-    chosen = tuple(problems)[:_MOST_PROBLEMS]
     return FailureData(
         headline=headline,
-        yours=tuple(_problem_row([problem]) for problem in chosen if problem.fault == "participant"),
-        theirs=tuple(_problem_row([problem]) for problem in chosen if problem.fault != "participant"),
+        yours=_problem_rows(findings, yours=True),
+        theirs=_problem_rows(findings, yours=False),
         facts=worker,
     )
 
@@ -88,8 +102,11 @@ def _shown(facts: Facts) -> Facts:
     return tuple((label, one_line(value, 400)) for label, value in facts)
 
 
-def _score_row(column: Column, estimate: Estimate) -> ScoreRow:
-    value, interval, baseline = _texts(estimate, min(column.decimals, 3))
+def _score_row(column: Column, exact: Estimate, open_: bool) -> ScoreRow:
+    places = min(column.decimals, _MOST_DECIMALS)
+    spread = min(spread_decimals(column, open_=open_), _MOST_DECIMALS)
+    estimate = _coarse(exact, places, spread, baseline=open_)
+    value, interval, baseline = _texts(estimate, places, spread)
     return ScoreRow(
         title=column.title,
         key=column.key,
@@ -107,8 +124,18 @@ def _number(value: float, places: int) -> str:
     return text.replace("-", "−") if float(text) else text.lstrip("-")
 
 
-def _texts(estimate: Estimate, places: int) -> tuple[str, str, str]:
-    interval = "{} to {}".format(*(_number(end, places) for end in estimate.interval)) if estimate.interval else ""
+def _coarse(estimate: Estimate, places: int, spread: int, *, baseline: bool) -> Estimate:
+    """Round an estimate to what is shown of it, so that nothing finer can be drawn."""
+    ends = estimate.interval
+    return Estimate(
+        value=round(estimate.value, places),
+        interval=(round(ends[0], spread), round(ends[1], spread)) if ends else None,
+        baseline=round(estimate.baseline, places) if baseline and estimate.baseline is not None else None,
+    )
+
+
+def _texts(estimate: Estimate, places: int, spread: int) -> tuple[str, str, str]:
+    interval = "{} to {}".format(*(_number(end, spread) for end in estimate.interval)) if estimate.interval else ""
     baseline = "" if estimate.baseline is None else _number(estimate.baseline, places)
     return _number(estimate.value, places), interval, baseline
 
@@ -128,8 +155,10 @@ def _bar(minimum: float, maximum: float, estimate: Estimate) -> Bar:
     )
 
 
-def _metric_cell(estimate: Estimate) -> MetricCell:
-    return MetricCell(*_texts(estimate, 3))
+def _metric_cell(estimate: Estimate, open_: bool) -> MetricCell:
+    if open_:
+        return MetricCell(*_texts(estimate, _MOST_DECIMALS, _MOST_DECIMALS))
+    return MetricCell(_number(estimate.value, _COARSE_DECIMALS), "", "")
 
 
 def _verdict(outcomes: Outcomes, evaluation: Evaluation) -> Iterable[str]:
@@ -141,7 +170,9 @@ def _verdict(outcomes: Outcomes, evaluation: Evaluation) -> Iterable[str]:
     left_out = outcomes.count("unreadable")
     if left_out:
         yield f"{left_out} clips could not be decoded and are left out for everybody: the organisers need to know."
-    skill = next(estimate for column, estimate in evaluation.columns if column.key == "skill")
+    skill = next(
+        _coarse(estimate, 2, 2, baseline=False) for column, estimate in evaluation.columns if column.key == "skill"
+    )
     share = f"{abs(skill.value):.0%}".replace("%", " %")
     low, high = skill.interval or (skill.value, skill.value)
     if low > 0:
@@ -161,35 +192,24 @@ def _run_facts(results: Results, outcomes: Outcomes) -> Facts:
         ("Run", {"complete": "complete", "partial": "ended early: see the problems"}[run.status]),
         ("Time used", f"{run.duration_s:.1f} s{limit}"),
         ("Seal", "sealed" if results.folder.sealed else "unsealed: hashes were checked, their origin was not"),
-        ("Other files in the results", f"{results.folder.unlisted}, ignored"),
+        ("Other files in the results", f"{results.folder.planted.count}, ignored"),
     )
 
 
-def _problems(results: Results, outcomes: Outcomes) -> tuple[ProblemRow, ...]:
-    """Problems of the run one by one, those of clips by kind, errors first."""
-    by_kind: dict[tuple[str, ...], list[Problem]] = {}
-    for problem in (*results.run.problems, *results.warnings, *outcomes.warnings):
-        by_kind.setdefault((problem.code, problem.where), []).append(problem)
-    for clip_id in outcomes.clip_ids:
-        record = results.clips.get(clip_id)
-        for problem in record.problems if record else ():
-            by_kind.setdefault((problem.code, problem.stage, problem.severity), []).append(problem)
-    rows = [_problem_row(group) for group in by_kind.values()]
-    rows.sort(key=lambda row: (row.severity != "error", -row.count))
-    return tuple(rows[:_MOST_PROBLEMS])
+def _problem_rows(findings: Sequence[Finding], *, yours: bool) -> tuple[ProblemRow, ...]:
+    return tuple(_problem_row(finding) for finding in findings if finding.yours == yours)[:_MOST_PROBLEMS]
 
 
-def _problem_row(group: list[Problem]) -> ProblemRow:
-    problem = group[0]
+def _problem_row(finding: Finding) -> ProblemRow:
+    problem = finding.problem
     return ProblemRow(
         severity=problem.severity,
         code=one_line(problem.code, 60),
-        count=len(group),
+        count=finding.count,
         where=one_line(problem.where, 120),
-        found=one_line(problem.found, 400),
+        found=one_line(problem.found, 900),
         expected=one_line(problem.expected, 300),
         fix=one_line(problem.fix, 300),
-        owner="you" if problem.fault == "participant" else "the organisers",
     )
 
 

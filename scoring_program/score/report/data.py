@@ -86,8 +86,6 @@ class ProblemRow:
     """What was expected."""
     fix: str
     """What to do."""
-    owner: str
-    """Who can do it."""
 
 
 @dataclass(frozen=True)
@@ -206,8 +204,10 @@ class ReportData:
     """The other columns."""
     facts: tuple[tuple[str, str], ...]
     """(label, value) of the run."""
-    problems: tuple[ProblemRow, ...]
-    """Problems of the run and its clips."""
+    yours: tuple[ProblemRow, ...]
+    """Problems that the participant can solve."""
+    theirs: tuple[ProblemRow, ...]
+    """Problems for the organisers."""
     metric_titles: tuple[str, ...]
     """Headings of the table of metrics."""
     targets: tuple[TargetRow, ...]

@@ -1,0 +1,92 @@
+"""Files beside the results that ingestion did not write: never opened, only named.
+
+The platform copies a submission into the output folder before ingestion runs, and whoever controls a container of the
+prediction step may put more there. Names are a participant's text; the count is bounded, whatever lies there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from score.errors import Problem
+from score.visible import one_line
+
+_MOST_COUNTED = 10_000
+_MOST_ENTRIES = 50_000
+_MOST_NAMED = 10
+_LONGEST_NAME = 60
+_LIKE_RESULTS = ("scores.json", "scores.txt", "predictions.csv", "manifest.json", "run.json", "labels.csv")
+_LIKE_RESULTS_ENDINGS = (".html", ".pkl", ".csv", ".jsonl")
+
+
+@dataclass(frozen=True)
+class Planted:
+    """What lies beside the results."""
+
+    count: int
+    """Number of files, links and special files, counted up to 10,000."""
+    names: tuple[str, ...]
+    """At most ten of their paths, made visible and cut; those that look like results first."""
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Say in one warning that they were ignored; nothing when there are none."""
+        if not self.count:
+            return ()
+        more = f" and {self.count - len(self.names)} more" if self.count > len(self.names) else ""
+        warning = Problem(
+            code="files_ignored",
+            stage="run",
+            where="the results folder",
+            found=f"{self.count} files that ingestion did not write: {', '.join(self.names)}{more}",
+            expected="only what ingestion wrote",
+            fix="nothing has to be done: they were ignored. A submission can neither add nor replace results",
+            severity="warning",
+            fault="participant",
+        )
+        return (warning,)
+
+
+NONE_PLANTED = Planted(0, ())
+
+
+def find_planted(root: Path, own: Collection[str]) -> Planted:
+    """Look for files below ``root`` that are not in ``own`` (paths relative to it), following no link."""
+    names = []
+    for name in _files(root):
+        if name not in own:
+            names.append(name)
+            if len(names) >= _MOST_COUNTED:
+                break
+    names.sort(key=lambda name: (not _looks_like_results(name), name))
+    return Planted(len(names), tuple(one_line(name, _LONGEST_NAME) for name in names[:_MOST_NAMED]))
+
+
+def _looks_like_results(name: str) -> bool:
+    last = name.rsplit("/", 1)[-1].lower()
+    return last in _LIKE_RESULTS or last.endswith(_LIKE_RESULTS_ENDINGS)
+
+
+def _files(root: Path) -> Iterator[str]:
+    """Yield everything but directories. A list of our own: `os.walk` recurses, and a deep tree would end the run."""
+    waiting = [""]
+    seen = 0
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(root / folder) as found:
+                entries = sorted(islice(found, _MOST_ENTRIES), key=lambda entry: entry.name)
+        except OSError:  # too deep a path, or gone
+            continue
+        for entry in entries:
+            seen += 1
+            if seen > _MOST_ENTRIES:
+                return
+            name = f"{folder}/{entry.name}" if folder else entry.name
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(name)
+            else:
+                yield name
