@@ -14,8 +14,8 @@ from bundle_tools.check.findings import REFUSED, Finding, shown
 
 # Deflate packs at most about 1000 : 1; real data never come near.
 BOMB_RATIO = 200
-BOMB_BYTES = 1_000_000_000
-BOMB_MEMBER_BYTES = 100_000_000
+BOMB_BYTES = 200_000_000
+BOMB_MEMBER_BYTES = 50_000_000
 MOST_MEMBERS = 200_000
 # Linux keeps no longer name of one file or folder, counted in bytes of UTF-8.
 LONGEST_NAME = 255
@@ -59,11 +59,20 @@ def check_yaml_size(path: Path) -> list[Finding]:
 
 
 def check_folder(root: Path, entries: Iterable[Path]) -> list[Finding]:
-    """Find junk in the folders that would be packed; the builder leaves it out, zipping by hand does not."""
-    names = []
+    """Find junk and links in the folders that would be packed; zipping by hand takes what the builder leaves out."""
+    names, links = [], []
     for entry in entries:
-        names += [path.relative_to(root).as_posix() for path in [entry, *entry.rglob("*")]]
-    return check_junk(names, root.name, "note")
+        for path in [entry, *entry.rglob("*")]:
+            names.append(path.relative_to(root).as_posix())
+            links += [names[-1]] if path.is_symlink() else []
+    return [*check_junk(names, root.name, "note"), *_check_links(sorted(set(links)), root.name)]
+
+
+def _check_links(links: list[str], where: str) -> Iterator[Finding]:
+    if links:
+        what = f"{len(links)} links in folders that are packed, such as {shown(links[0])}."
+        effect = "Some zip programs pack what a link leads to, others an empty folder or a text file."
+        yield Finding("folder-link", "warning", where, what, effect, "Put the files themselves there.")
 
 
 def check_junk(names: list[str], where: str, severity: str) -> list[Finding]:

@@ -1,16 +1,24 @@
 """Plant answers of the hidden phase all over the real bundle: each hiding place must be found, and nothing else."""
 
+import base64
+import bz2
 import csv
 import gzip
+import hashlib
 import io
 import json
+import lzma
 import math
 import pickle
 import re
 import shutil
+import struct
+import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -28,7 +36,7 @@ from bundle_tools.check.secrets.inside import Unopened, look_inside
 from bundle_tools.check.secrets.leaks import check_leaks
 from bundle_tools.check.secrets.search import Text, holds_labels_in_order, labelled_clips, named_ids
 
-from .conftest import write_files
+from .conftest import PNG, write_files
 
 ROOT = Path(__file__).resolve().parents[2]
 ENTRIES = (
@@ -36,10 +44,15 @@ ENTRIES = (
     *("public_data", "solutions", "starting_kit"),
 )
 FINAL = "reference_data/final/labels.csv"
-KEY = "5f2b9c7e1d804a6fb3c8e97a2d451b60\n"
+KEY = "5f2b9c7e1d804a6fb3c8e97a2d451b60" * 2 + "\n"
+OTHER_KEY = KEY[::-1].strip()
 
 Table = dict[str, dict[str, str]]
 Mutation = Callable[[Path], object]
+
+
+def labels_file(bundle: Path) -> bytes:
+    return (bundle / FINAL).read_bytes()
 
 
 def caches_and_most_clips(_: str, names: list[str]) -> set[str]:
@@ -213,6 +226,79 @@ def sealed(bundle: Path) -> None:
         put(bundle / program / "seal.key", KEY)
 
 
+def keys_of(ingestion: str | None, scoring: str | None) -> Mutation:
+    def mutate(bundle: Path) -> None:
+        for program, key in (("ingestion_program", ingestion), ("scoring_program", scoring)):
+            if key is not None:
+                put(bundle / program / "seal.key", key)
+
+    return mutate
+
+
+def clips_of(bundle: Path, phase: str) -> list[Path]:
+    return sorted((bundle / f"input_data/{phase}/clips").iterdir())
+
+
+def whole_bundle_clips(bundle: Path) -> None:
+    shutil.copytree(ROOT / "input_data/final/clips", bundle / "input_data/final/clips", dirs_exist_ok=True)
+
+
+def add_to_clip(bundle: Path, path: Path, content: bytes) -> None:
+    """Change a clip and its hash in the list of clips."""
+    before = path.read_bytes()
+    put(path, content)
+    listing = path.parents[1] / "clips.csv"
+    hashes = [hashlib.sha256(piece).hexdigest() for piece in (before, content)]
+    listing.write_text(listing.read_text().replace(*hashes))
+
+
+def free_box(content: bytes) -> bytes:
+    return (8 + len(content)).to_bytes(4, "big") + b"free" + content
+
+
+def labels_in_boxes(text: Callable[[dict[str, str]], bytes]) -> Mutation:
+    def mutate(bundle: Path) -> None:
+        whole_bundle_clips(bundle)
+        rows = table(bundle)
+        for path in clips_of(bundle, "final"):
+            add_to_clip(bundle, path, path.read_bytes() + free_box(text(rows[path.stem])))
+
+    return mutate
+
+
+def table_in_a_practice_clip(bundle: Path) -> None:
+    path = clips_of(bundle, "practice")[0]
+    add_to_clip(bundle, path, path.read_bytes() + free_box((bundle / FINAL).read_bytes()))
+
+
+def table_after(start: bytes, encoding: str = "utf-8") -> Callable[[Path], bytes]:
+    return lambda bundle: start + (bundle / FINAL).read_text().encode(encoding)
+
+
+def a_hidden_clip_between(before: bytes, after: bytes) -> Mutation:
+    return lambda bundle: put(
+        bundle / "public_data/clips/x.mp4", before + clips_of(bundle, "final")[0].read_bytes() + after
+    )
+
+
+def tarred(name: str, content: bytes, mode: Literal["w", "w:xz", "w:bz2", "w:gz"]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode=mode) as archive:
+        info = tarfile.TarInfo(name)
+        info.size = len(content)
+        archive.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def a_notebook(bundle: Path) -> str:
+    data = base64.encodebytes((bundle / FINAL).read_bytes()).decode()
+    return json.dumps({"cells": [{"outputs": [{"data": {"image/png": data}}]}]})
+
+
+def a_link(name: str, target: str) -> Mutation:
+    return lambda bundle: (bundle / name).symlink_to(bundle / target)
+
+
 def inside_a_page(bundle: Path) -> None:
     path = bundle / "pages/faq.md"
     path.write_text(path.read_text() + f"\n<!--\n{rounded_beside_ids(bundle)}-->\n")
@@ -231,6 +317,31 @@ PLANTED: list[tuple[str, Mutation]] = [
     ("leak", plant("public_data/x.csv", words_apart)),
     ("leak", plant("public_data/x.csv", lambda b: (b / FINAL).read_text().encode("utf-16"))),
     ("leak", plant("input_data/practice/x.csv", lambda b: (b / FINAL).read_bytes())),
+    ("leak", plant("public_data/x.tar.xz", lambda b: tarred("a/b.csv", (b / FINAL).read_bytes(), "w:xz"))),
+    ("leak", plant("public_data/x.tar", lambda b: tarred("a/b.csv", (b / FINAL).read_bytes(), "w"))),
+    ("leak", plant("public_data/x.csv.bz2", lambda b: bz2.compress((b / FINAL).read_bytes()))),
+    ("leak", plant("public_data/x.zip", lambda b: zipped("y.zip", zipped("z.zip", zipped("x", labels_file(b)))))),
+    ("leak", plant("public_data/x.csv", lambda b: (b / FINAL).read_text().encode("utf-32"))),
+    ("leak", plant("public_data/x.txt", lambda b: base64.b64encode(labels_file(b)))),
+    ("leak", plant("starting_kit/x.ipynb", a_notebook)),
+    ("leak", plant("starting_kit/x.png", lambda b: b"\x89PNG\r\n\x1a\n" + zipped("x.csv", labels_file(b)))),
+    # Where no program looks, and participants do.
+    ("leak", plant("starting_kit/__pycache__/x.csv", labels_file)),
+    ("leak", plant("starting_kit/.git/x.csv", labels_file)),
+    ("leak", plant("starting_kit/.git/objects/0a/1b", lambda b: zlib.compress(labels_file(b)))),
+    (
+        "leak",
+        plant("solutions/constant/__pycache__/task.yaml", lambda b: (b / FINAL).with_name("task.yaml").read_bytes()),
+    ),
+    ("leak", a_link("starting_kit/linked", "reference_data/final")),
+    # Labels in media and in odd encodings.
+    ("leak-labels", plant("public_data/x.png", table_after(PNG))),
+    ("leak-labels", plant("starting_kit/x.jpg", table_after(b"\xff\xd8\xff\xe0" + bytes(7), "utf-16-le"))),
+    ("leak-labels", plant("public_data/x.csv", lambda b: (b / FINAL).read_text().encode("utf-16-be"))),
+    ("leak-labels", table_in_a_practice_clip),
+    ("leak-labels", labels_in_boxes(lambda row: ",".join(list(row.values())[2:]).encode())),
+    ("leak-labels", labels_in_boxes(lambda row: f"v={float(row['interview']):.4f}".encode())),
+    ("leak-labels", labels_in_boxes(lambda row: struct.pack("<d", float(row["openness"])))),
     # Labels beside ids.
     ("leak-labels", plant("public_data/x.json", labels_as_json)),
     ("leak-labels", plant("starting_kit/x.zip", lambda b: zipped("x.json", labels_as_json(b).encode()))),
@@ -267,6 +378,8 @@ PLANTED: list[tuple[str, Mutation]] = [
     ("leak-clip", a_hidden_clip("public_data/clips/x.mp4")),
     ("leak-clip", a_hidden_clip("input_data/practice/clips/x.mp4")),
     ("leak-clip", a_hidden_clip("solutions/constant/x.bin")),
+    ("leak-clip", a_hidden_clip_between(b"", bytes(8))),
+    ("leak-clip", a_hidden_clip_between(free_box(b"x" * 1000), b"")),
     ("data-siblings", a_source_in_two_phases),
     ("data-siblings", a_source_in_public_data),
     ("leak-source", files_named_by_source),
@@ -280,7 +393,19 @@ PLANTED: list[tuple[str, Mutation]] = [
     ("leak-seal", both(sealed, plant("starting_kit/x.zip", lambda _: zipped("seal.key", KEY.encode())))),
     ("leak-seal", both(sealed, programs_open)),
     ("leak-seal", plant("solutions/constant/seal.key", lambda _: KEY)),
+    ("leak-seal", both(sealed, plant("starting_kit/__pycache__/seal.key", lambda _: KEY))),
+    ("seal-differs", keys_of(KEY, OTHER_KEY)),
+    ("seal-alone", keys_of(KEY, None)),
+    ("seal-alone", keys_of(None, KEY)),
+    ("seal-damaged", keys_of("", "")),
+    ("seal-damaged", keys_of(KEY[:20], KEY[:20])),
+    ("seal-damaged", keys_of(KEY.upper(), KEY.upper())),
     # What cannot be searched.
+    ("archive-bomb", plant("reference_data/final/x.zip", lambda _: zipped("x", bytes(300_000_000)))),
+    ("archive-bomb", plant("public_data/x.zip", lambda _: zipped("y.zip", zipped("x", bytes(300_000_000))))),
+    ("archive-bomb", plant("public_data/x.xz", lambda _: lzma.compress(bytes(60_000_000)))),
+    ("archive-unopened", plant("public_data/x.xz", lambda _: b"\xfd7zXZ\x00 broken")),
+    ("archive-unopened", plant("public_data/x.tar", lambda b: tarred("x", b"x" * 600, "w")[:700])),
     ("archive-bomb", plant("public_data/x.zip", lambda _: zipped("x", bytes(300_000_000)))),
     ("archive-bomb", plant("public_data/x.gz", lambda _: gzip.compress(bytes(60_000_000)))),
     ("archive-unopened", plant("public_data/x.zip", lambda _: b"PK\x03\x04 broken")),

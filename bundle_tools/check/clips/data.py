@@ -6,13 +6,14 @@ They apply to a task whose input and reference data both hold a `task.yaml` (doc
 import csv
 import hashlib
 import io
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from bundle_tools.check.clips.tables import read_settings
+from bundle_tools.check.clips.tables import numbers, read_settings
 from bundle_tools.check.clips.video import UnreadableVideo, Video, count_frames, describe
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
@@ -172,7 +173,8 @@ def _check_labels(folder: str, data: Dataset, settings: dict[str, Any], ids: lis
     if header[:2] != ["clip_id", "source_id"] or set(targets) != set(header[2:]):
         what = f"Expected clip_id, source_id and the targets; found {shown(','.join(header))}."
         yield Finding("labels-header", "error", where, what, FAILS_LATER, "Correct the header.")
-    labelled = [row[0] for row in rows[1:] if row]
+    yield from _check_values(where, rows, settings)
+    labelled = [row[0].strip() for row in rows[1:] if row]
     for kind, clips in (
         ("have no label", sorted(set(ids) - set(labelled))),
         ("have a label and are not in the input data", sorted(set(labelled) - set(ids))),
@@ -181,6 +183,46 @@ def _check_labels(folder: str, data: Dataset, settings: dict[str, Any], ids: lis
             what = f"{len(clips)} clips {kind}, such as {clips[0]}."
             effect = "A clip that nobody can predict, or nobody can score."
             yield Finding("labels-clips", "error", where, what, effect, "Generate both together.")
+
+
+def _check_values(where: str, rows: list[list[str]], settings: dict[str, Any]) -> Iterator[Finding]:
+    """Find what scoring refuses in the table: each kind once, with its first line."""
+    header = [name.strip() for name in rows[0]] if rows else []
+    ranges = {name: bounds for name, *bounds in _targets(settings)}
+    found: dict[str, list[str]] = {}
+    seen: set[str] = set()
+    for line, row in enumerate(rows[1:], start=2):
+        if not row:
+            continue
+        if len(row) != len(header):
+            found.setdefault(f"rows without {len(header)} cells", []).append(f"{where}:{line}")
+            continue
+        cells = dict(zip(header, map(str.strip, row), strict=True))
+        clip = cells.get("clip_id", "")
+        if not CLIP_ID.fullmatch(clip):
+            found.setdefault("rows whose clip id is not allowed", []).append(f"{where}:{line}")
+        elif clip in seen:
+            found.setdefault("rows of clips that stand there already", []).append(f"{where}:{line}")
+        seen.add(clip)
+        if not cells.get("source_id"):
+            found.setdefault("rows without a source id", []).append(f"{where}:{line}")
+        for name, bounds in ranges.items():
+            fault = _fault(cells[name], bounds) if name in cells else None
+            if fault is not None:
+                found.setdefault(f"labels of {name} that are {fault}", []).append(f"{where}:{line}")
+    for kind, places in found.items():
+        fix = "Correct labels.csv as docs/data_format.md shows."
+        yield Finding("labels-value", "error", places[0], f"{len(places)} {kind}.", "Every scoring run fails.", fix)
+
+
+def _fault(cell: str, bounds: list[Any]) -> str | None:
+    (value,) = numbers([cell])
+    if math.isnan(value) or not cell.isascii() or "_" in cell:
+        return "no finite number"
+    if not all(isinstance(bound, (int, float)) for bound in bounds):
+        # Said elsewhere.
+        return None
+    return None if bounds[0] <= value <= bounds[1] else f"outside {bounds[0]:g} to {bounds[1]:g}"
 
 
 def _targets(settings: dict[str, Any]) -> list[tuple[str, Any, Any]]:

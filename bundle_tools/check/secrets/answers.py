@@ -16,6 +16,7 @@ from bundle_tools.check.clips.tables import (
 )
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
+from bundle_tools.check.secrets.inside import LARGEST_FILE, File
 
 # A column of labels is recognised by this many values one after the other, to three decimals: 10,000 other numbers in
 # [0, 1] hold one of 100 such runs by chance once in 10^12 files; rows of only four values, once in 10^6.
@@ -39,6 +40,8 @@ class Answers:
     """Clip id -> its labels in the order of the table; NaN where a label is no number."""
     clips: dict[str, str] = field(default_factory=dict)
     """SHA-256 of a clip's file -> clip id, as the list of clips says; empty in other formats."""
+    starts: dict[str, str] = field(default_factory=dict)
+    """Hash of a clip's first coded pictures -> clip id: a clip is one also with other bytes around them."""
     shared: frozenset[str] = frozenset()
     """Ids that clips of open sets have too."""
 
@@ -79,12 +82,19 @@ def hidden_answers(draft: Draft) -> list[Answers]:
         if SETTINGS in reference.names():
             labels = read_labels(reference)
             clips = {digest: clip for clip, _, digest in read_clips(given)} if given else {}
-            found[place, LABELS] = Answers(place, inputs, True, labels.rows, clips, shared)
+            starts = _starts(given) if given else {}
+            found[place, LABELS] = Answers(place, inputs, True, labels.rows, clips, starts, shared)
             continue
         for name in reference.names():
             if name.lower().endswith(".csv") and reference.size(name) <= LARGEST_TABLE:
                 found[place, name] = Answers(place, inputs, False, _foreign(reference.text(name)))
     return [answers for answers in found.values() if answers.rows]
+
+
+def _starts(given: Dataset) -> dict[str, str]:
+    names = set(given.names())
+    clips = [(clip, file) for clip, file, _ in read_clips(given) if file in names and given.size(file) <= LARGEST_FILE]
+    return {File(file, given.read(file)).start_of_clip: clip for clip, file in clips}
 
 
 def _open_ids(draft: Draft) -> frozenset[str]:

@@ -16,8 +16,15 @@ from bundle_tools.check.findings import Finding
 from bundle_tools.check.secrets.answers import Answers, hidden_answers, is_public
 from bundle_tools.check.secrets.inside import File, Unopened, look_inside
 from bundle_tools.check.secrets.places import Place, places
-from bundle_tools.check.secrets.seal import PROGRAMS, check_key_in, seal_keys
-from bundle_tools.check.secrets.search import Text, holds_labels_in_order, labelled_clips, named_ids, read_text
+from bundle_tools.check.secrets.seal import PROGRAMS, check_key_in, check_seals, seal_keys
+from bundle_tools.check.secrets.search import (
+    Text,
+    holds_labels_in_order,
+    labelled_clips,
+    named_ids,
+    numbers_of_clip,
+    read_text,
+)
 
 # Files that stand in every folder alike and answer nothing.
 NEUTRAL = ("readme", "license", "licence", "notice", ".git", "__init__", "metadata")
@@ -42,12 +49,14 @@ class Secrets:
 
 def check_leaks(draft: Draft) -> Iterator[Finding]:
     """Compare everything that is open with the reference data, the hidden clips and the seal keys."""
+    yield from check_seals(draft)
     unopened: list[Unopened] = []
     programs = {str(task.get(key)) for _, task in draft.entries("tasks") for key in PROGRAMS}
-    secrets = Secrets(_reference_files(draft, unopened), hidden_answers(draft), seal_keys(draft), programs)
+    secrets = Secrets(_reference_files(draft), hidden_answers(draft), seal_keys(draft), programs)
     for place in places(draft):
         unopened.clear()
-        names = []
+        names = [] if place.page else place.data.names(junk=True)
+        clips: list[str] = []
         for file in place.files(unopened):
             names.append(file.name)
             yield from check_key_in(place, file, secrets.keys, secrets.programs)
@@ -55,21 +64,25 @@ def check_leaks(draft: Draft) -> Iterator[Finding]:
             yield from _check_copies(place, file, text, secrets)
             if text is not None:
                 yield from _check_text(place, text, secrets)
-        listing = Text("the file names", "\n".join(names), b"")
-        yield from _check_text(place, listing, secrets)
+                own = [answers for answers in secrets.answers if answers.inputs == place.name]
+                clips += [line for answers in own if (line := numbers_of_clip(file, text, answers))]
+        yield from _check_text(place, Text("the file names", "\n".join(dict.fromkeys(names)), b""), secrets)
+        yield from _check_text(place, Text("the content of the clips", "\n".join(clips), b""), secrets)
         yield from (_cannot_open(place, problem) for problem in unopened)
     yield from _check_reference_seals(draft, secrets)
 
 
-def _reference_files(draft: Draft, unopened: list[Unopened]) -> dict[str, str]:
+def _reference_files(draft: Draft) -> dict[str, str]:
     found: dict[str, str] = {}
     for _, task in draft.entries("tasks"):
         reference = find(draft, task.get("reference_data"))
         if reference is None or is_public(reference):
             continue
-        for file in look_inside(reference, unopened):
+        for file in look_inside(reference, []):
             if not PurePosixPath(file.name).name.lower().startswith(NEUTRAL):
-                found |= dict.fromkeys(_digests(file, read_text(file)), f"{task['reference_data']}{file.name}")
+                found |= dict.fromkeys(
+                    _digests(file, read_text(file)), str(PurePosixPath(str(task["reference_data"])) / file.name)
+                )
     return found
 
 
@@ -88,7 +101,7 @@ def _check_copies(place: Place, file: File, text: Text | None, secrets: Secrets)
         what = f"{place.at(file.name)} holds the same as {copied}."
         yield Finding("leak", "error", place.name, what, KNOWN, "Delete it there.")
     for answers in secrets.answers:
-        clip = answers.clips.get(file.sha256)
+        clip = answers.clips.get(file.sha256) or answers.starts.get(file.start_of_clip or "none")
         if clip is not None and place.name != answers.inputs:
             what = f"{place.at(file.name)} is the clip {clip} of {answers.inputs}, whose labels are hidden."
             effect = "Its labels can be learnt, looked up or asked from people before the phase."
@@ -119,13 +132,16 @@ def _check_text(place: Place, text: Text, secrets: Secrets) -> Iterator[Finding]
 
 
 def _check_reference_seals(draft: Draft, secrets: Secrets) -> Iterator[Finding]:
-    """Look for the key in the reference data too: older servers guarded their download weakly."""
+    """Look for the key in the reference data too, older servers guarded their download weakly; and for bombs."""
+    unopened: list[Unopened] = []
     for value in dict.fromkeys(str(task.get("reference_data")) for _, task in draft.entries("tasks")):
         reference = find(draft, value)
         if reference is not None:
             place = Place(value, "scoring", reference)
-            for file in place.files([]):
+            unopened.clear()
+            for file in place.files(unopened):
                 yield from check_key_in(place, file, secrets.keys, secrets.programs)
+            yield from (_cannot_open(place, problem) for problem in unopened if problem.bomb)
 
 
 def _cannot_open(place: Place, problem: Unopened) -> Finding:

@@ -3,11 +3,14 @@
 import codecs
 import math
 import re
+import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
+from pathlib import PurePosixPath
 
 from bundle_tools.check.secrets.answers import Answers
-from bundle_tools.check.secrets.inside import GZIP, ZIP, File
+from bundle_tools.check.secrets.inside import BZIP2, GZIP, XZ, ZIP, File
 
 # Three decimals at least: fewer would meet other numbers by chance.
 NUMBER = re.compile(r"(?<![0-9.])-?[0-9]*\.([0-9]{3,})(?:[eE]([-+]?[0-9]{1,3}))?(?![0-9])")
@@ -17,9 +20,19 @@ PRECISE = 0.6e-5
 NEAR = 600
 # A label in single precision differs by up to this.
 SINGLE = 6e-8
-# Pictures, sound and video hold no tables, packed bytes no words; what an archive holds is searched file by file.
-UNREAD = (ZIP, GZIP, b"\x89PNG", b"\xff\xd8\xff", b"RIFF", b"\x1a\x45\xdf\xa3", b"OggS", b"ID3", b"GIF8")
+# Packed bytes hold no words; what an archive holds is searched file by file.
+UNREAD = (ZIP, GZIP, BZIP2, XZ)
+# Of a larger file, so much of its start and a quarter of that of its end are searched.
 LARGEST_SEARCHED = 32_000_000
+# Words in binary files, such as tags of pictures and unknown boxes of videos, also with two or four bytes a letter.
+PRINTED = re.compile(rb"[\t\n\r -~]{4,}")
+WIDE = re.compile(rb"(?:[\t\n\r -~]\0{1,3}){8,}")
+MOST_NUMBERS = 50
+# The marks of UTF-32 begin with those of UTF-16.
+ENCODED = (
+    ("utf-32", (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)),
+    ("utf-16", (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)),
+)
 ENCODINGS = ("<f4", ">f4", "<f8", ">f8")
 
 
@@ -30,22 +43,40 @@ class Text:
     name: str
     """Path relative to the data set's root."""
     text: str
-    """Its characters; of a binary file, one for each byte."""
+    """Its characters; of a binary file, the runs that can be printed, a line each."""
     binary: bytes
     """The content of a binary file; empty for text."""
 
 
 def read_text(file: File) -> Text | None:
-    """Read a file in whatever encoding; None for media, archives and what is too large to be searched."""
+    """Read a file in whatever encoding; None for archives, whose files are given one by one."""
     content = file.content
-    if content[4:8] == b"ftyp" or content.startswith(UNREAD) or len(content) > LARGEST_SEARCHED:
+    if content.startswith(UNREAD):
         return None
-    wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    if len(content) > LARGEST_SEARCHED:
+        content = content[:LARGEST_SEARCHED] + b"\n" + content[-LARGEST_SEARCHED // 4 :]
+    encoding = next((name for name, marks in ENCODED if content.startswith(marks)), "utf-8-sig")
     try:
-        text = content.decode("utf-16" if wide else "utf-8-sig")
+        text = content.decode(encoding)
     except UnicodeDecodeError:
-        return Text(file.name, content.decode("latin-1"), content)
-    return Text(file.name, text, content if "\0" in text else b"")
+        text = "\0"
+    return Text(file.name, text, b"") if "\0" not in text else Text(file.name, _printed(content), content)
+
+
+def numbers_of_clip(file: File, text: Text, answers: Answers) -> str:
+    """Give a line of the clip's id and the numbers found in its file, to be searched with those of all clips."""
+    clip = answers.clips.get(file.sha256) or PurePosixPath(file.name).stem
+    if clip not in answers.rows:
+        return ""
+    written = [match[0] for match in islice(NUMBER.finditer(text.text), MOST_NUMBERS) if _plausible(match)]
+    kept = [value for value in answers.rows[clip] if math.isfinite(value) and not _is_round(value)]
+    coded = [repr(value) for value in kept for code in ("<d", ">d") if struct.pack(code, value) in text.binary]
+    return " ".join([clip, *written, *coded])
+
+
+def _printed(content: bytes) -> str:
+    wide = [match[0].replace(b"\0", b"") for match in WIDE.finditer(content)]
+    return b"\n".join([*PRINTED.findall(content), *wide]).decode("ascii")
 
 
 def named_ids(text: str, ids: Iterable[str]) -> set[str]:
