@@ -4,7 +4,7 @@ import shutil
 import zipfile
 import zlib
 from collections.abc import Iterable
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from bundle_tools.errors import BundleError
 
@@ -21,14 +21,29 @@ def zip_folder(folder: Path, target: Path) -> None:
     """Zip what is inside `folder` without the folder itself: every file, dot-files and empty folders too.
 
     Links are followed, as the platform follows them.
+
+    Raises
+    ------
+    BundleError
+        When the name of a file is not UTF-8: a zip cannot hold it.
     """
+    paths = sorted(folder.rglob("*"))
+    for path in paths:
+        name = path.relative_to(folder)
+        if printable(name) != name.as_posix():
+            raise BundleError(f"{folder.name}: expected file names in UTF-8, found {printable(name)!r}. Rename it.")
     target.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
-        for path in sorted(folder.rglob("*")):
+        for path in paths:
             if not path.is_file() and not path.is_dir():
                 # A dangling link or a pipe: nothing to read, or reading would never end.
                 continue
             archive.write(path, path.relative_to(folder).as_posix(), compress_type=_method(path.name))
+
+
+def printable(name: PurePath) -> str:
+    """Give a name as text that can be printed and stored, whatever its bytes."""
+    return name.as_posix().encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def extract(archive: Path, folder: Path) -> None:

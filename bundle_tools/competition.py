@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from bundle_tools.booleans import is_on
 from bundle_tools.errors import BundleError
 
 DEFAULT_TIME_LIMIT_S = 600
@@ -149,7 +150,7 @@ def load(root: Path) -> Competition:
             root=root,
             docker_image=content.get("docker_image", "codalab/codalab-legacy:py37"),
             own_queue=bool(content.get("queue")),
-            detailed_results=bool(content.get("enable_detailed_results", False)),
+            detailed_results=is_on(content.get("enable_detailed_results")),
             phases=tuple(_phase(entry, tasks) for entry in sorted(content["phases"], key=lambda p: p.get("index", 0))),
             columns=tuple(_column(entry) for entry in sorted(board["columns"], key=lambda column: column["index"])),
             primary_index=int(board.get("primary_index", 0)),
@@ -173,7 +174,7 @@ def _task(root: Path, entry: dict[str, Any]) -> Task:
     return Task(
         name=str(entry["key"] if "key" in entry else entry["name"]),
         on_server=tuple(on_server),
-        ingestion_only_during_scoring=entry.get("ingestion_only_during_scoring") is True,
+        ingestion_only_during_scoring=is_on(entry.get("ingestion_only_during_scoring")),
         **paths,
     )
 
@@ -196,7 +197,7 @@ def _column(entry: dict[str, Any]) -> Column:
         index=int(entry["index"]),
         precision=int(entry.get("precision", DEFAULT_PRECISION)),
         ascending=entry.get("sorting") == "asc",
-        hidden=entry.get("hidden") is True,
+        hidden=is_on(entry.get("hidden")),
         computation=str(computation) if computation else None,
         sources=tuple(int(source) for source in sources) if isinstance(sources, list) else (),
     )

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal
 
+from bundle_tools.booleans import BOOLEAN_WORDS, is_on
 from bundle_tools.check.document import Draft, Key
 from bundle_tools.check.findings import CRASHES, IGNORED, REFUSED, Finding, shown
 
+__all__ = ["Field", "Kind", "check_fields", "is_on"]
+
 Kind = Literal["text", "bool", "integer", "list", "mapping", "path", "date", "any"]
-TRUE_WORDS = frozenset({"t", "true", "y", "yes", "on", "1"})
-BOOLEAN_WORDS = TRUE_WORDS | {"f", "false", "n", "no", "off", "0"}
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,6 @@ class Field:
     """Whether an explicit null is accepted."""
     empty: bool = False
     """Whether an empty text is accepted."""
-
-
-def is_on(value: object) -> bool:
-    """Tell whether Codabench takes a value as true; a quoted "true" is as good as a bare one."""
-    return isinstance(value, (bool, int, str)) and str(value).lower() in TRUE_WORDS
 
 
 def check_fields(

@@ -62,6 +62,8 @@ def _run_in(root: Path, arguments: argparse.Namespace) -> int:
     engine: Engine = ProcessEngine()
     if arguments.engine == "docker":
         engine = DockerEngine(arguments.image or competition.docker_image, arguments.network, arguments.pull)
+    elif arguments.image is not None:
+        say("WARNING: --image is ignored: the process engine runs no container. Add --engine docker.")
     limit = limit_of(competition, phase, kill=arguments.over_limit == "kill", override_s=arguments.time_limit)
     options = Options(engine, limit, newer=arguments.server == "newer", data=arguments.data)
     verdicts = run_submission(competition, phase, submission, out, options)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from bundle_tools.archive import copy_tree, place
+from bundle_tools.archive import copy_tree, place, printable
 from bundle_tools.competition import Task
 from bundle_tools.console import say
 from bundle_tools.emulator import command as commands
@@ -83,6 +83,7 @@ def prediction_job(task: Task, submission: Path, work: Path, worker: Worker, not
     if own.command is not None:
         # The submission brings its own command: it runs first, in its own container, on the same output.
         submitted = _try("submission", own.command, {"/app/program": ingested, **common}, worker, clock, notes)
+        _restore(output, "submission", notes)
         notes.append("submission: it brought a command of its own, which ran before ingestion on the same output.")
     elif not own.present and not worker.newer:
         # Everything submitted lies in the output before ingestion starts, and later in the results that scoring reads.
@@ -96,6 +97,7 @@ def prediction_job(task: Task, submission: Path, work: Path, worker: Worker, not
         else:
             mounts = {"/app/program": program, "/app/ingested_program": ingested, **common}
             ingestion = _try("ingestion", metadata.command, mounts, worker, clock, notes)
+            _restore(output, "ingestion", notes)
     if own.present and own.command is None and ingestion is None and not worker.newer:
         raise RunFailed(
             "Metadata file not found: the submission holds a metadata file, so its files are not taken over, "
@@ -158,6 +160,7 @@ def scoring_job(task: Task, submission: Path, predictions: Path, work: Path, wor
         outcome = _run("scoring", metadata.command, mounts, worker, clock)
     except CannotStart as error:
         raise RunFailed(f"scoring program: {error}") from error
+    _restore(output, "scoring", notes)
     return Job(output, outcome, None, clock.elapsed_s)
 
 
@@ -214,6 +217,15 @@ def _run(role: commands.Role, command: str, mounts: dict[str, Path], worker: Wor
     return outcome
 
 
+def _restore(output: Path, role: commands.Role, notes: list[str]) -> None:
+    """Give a job its output folder back: in a container it is a mount, which no program can remove."""
+    if output.is_dir() and not output.is_symlink():
+        return
+    output.unlink(missing_ok=True)
+    output.mkdir(parents=True)
+    notes.append(f"{role}: it removed or replaced /app/output, which cannot be done in a container; taken as empty.")
+
+
 def _swallow(problem: str, notes: list[str]) -> None:
     said = f"{problem.rstrip('.')}. The platform runs nothing here and goes on to scoring."
     say(said)
@@ -238,7 +250,7 @@ def _add_submission(submission: Path, results: Path, scratch: Path, notes: list[
 def _output_notes(output: Path, submission: Path) -> list[str]:
     notes = []
     files = [path for path in output.rglob("*") if path.is_file()]
-    links = sorted(path.relative_to(output).as_posix() for path in output.rglob("*") if path.is_symlink())
+    links = sorted(printable(path.relative_to(output)) for path in output.rglob("*") if path.is_symlink())
     if links:
         notes.append(f"predictions: the worker follows links on its own disk: {', '.join(links[:5])}.")
     total = sum(path.stat().st_size for path in files)

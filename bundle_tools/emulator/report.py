@@ -4,7 +4,9 @@ import os
 import re
 from dataclasses import dataclass
 from html.parser import HTMLParser
-from pathlib import Path
+from pathlib import Path, PurePath
+
+from bundle_tools.archive import printable
 
 NAME = "detailed_results.html"
 # Attributes that load something; `href` loads only in <link>, elsewhere it leads away.
@@ -35,7 +37,9 @@ def find_report(output: Path, *, enabled: bool) -> Report:
         # The order of the file system, not of the alphabet: that is how the worker takes "any".
         pages = [entry.name for entry in entries if entry.name.endswith(".html") and entry.is_file()]
     if not enabled:
-        notes = [f"{pages[0]}: not shown, because enable_detailed_results is off."] if pages else []
+        notes = (
+            [f"{printable(PurePath(pages[0]))}: not shown, because enable_detailed_results is off."] if pages else []
+        )
         return Report(None, tuple(notes))
     if not pages:
         return Report(None, (f"{NAME}: not written, so there is no report.",))
@@ -43,23 +47,26 @@ def find_report(output: Path, *, enabled: bool) -> Report:
     notes = []
     if NAME not in pages:
         others = f"; of {len(pages)} pages any one may be shown" if len(pages) > 1 else ""
-        notes.append(f"{chosen}: shown because there is no {NAME}{others}.")
+        notes.append(f"{printable(PurePath(chosen))}: shown because there is no {NAME}{others}.")
     elif len(pages) > 1:
         notes.append(f"{NAME}: shown; {len(pages) - 1} other pages are not.")
     path = output / chosen
     if path.stat().st_size == 0:
-        return Report(None, (*notes, f"{chosen}: empty; its upload can hang until the time limit."))
+        return Report(
+            None, (*notes, f"{printable(PurePath(chosen))}: empty; its upload can hang until the time limit.")
+        )
     return Report(path, (*notes, *_page_notes(path)))
 
 
 def _page_notes(path: Path) -> list[str]:
     page = _Page()
     page.feed(path.read_text(encoding="utf-8", errors="replace"))
+    name = printable(PurePath(path.name))
     notes = []
     if page.loaded:
-        notes.append(f"{path.name}: not self-contained; it loads {_some(page.loaded)}.")
+        notes.append(f"{name}: not self-contained; it loads {_some(page.loaded)}.")
     if page.leads:
-        notes.append(f"{path.name}: links that do not work in the platform's frame: {_some(page.leads)}.")
+        notes.append(f"{name}: links that do not work in the platform's frame: {_some(page.leads)}.")
     return notes
 
 

@@ -105,7 +105,10 @@ def _run_task(
         finally:
             _keep(work / "1" / "app" / "output", out / "ingestion_output")
         _compare_with_limit("ingestion", predicted, worker.limit, notes)
-        zip_folder(out / "ingestion_output", predictions)
+        try:
+            zip_folder(out / "ingestion_output", predictions)
+        except BundleError as error:
+            raise RunFailed(f"the predictions cannot be packed: {error}") from error
         say("Scoring")
         try:
             scored = jobs.scoring_job(task, submission, predictions, work / "2", worker, notes)
@@ -169,7 +172,8 @@ def _fresh(out: Path, submission: Path) -> None:
 
 
 def _keep(folder: Path, target: Path) -> None:
-    if folder.is_dir():
+    # A program may have put a link in its place.
+    if folder.is_dir() and not folder.is_symlink():
         shutil.move(folder, target)
     else:
         target.mkdir()

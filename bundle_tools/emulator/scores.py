@@ -3,9 +3,11 @@
 import json
 from pathlib import Path
 
-import yaml
-
+from bundle_tools.bounded_yaml import load_bounded
 from bundle_tools.emulator.failures import RunFailed
+
+# A row of numbers has a few hundred bytes.
+LARGEST_BYTES = 10_000_000
 
 
 class NotSent(Exception):
@@ -32,6 +34,13 @@ def read_scores(output: Path) -> tuple[object, list[str]]:
         path = output / "scores.txt"
     if not path.exists():
         raise RunFailed("could not find scores file: the scoring program wrote neither scores.json nor scores.txt.")
+    if not path.is_file() or not path.resolve().is_relative_to(output.resolve()):
+        raise RunFailed(
+            f"{path.name}: expected a file of the scoring output, found a folder, a pipe, or a link to elsewhere. "
+            "The worker would read whatever its own disk holds there, or wait for ever."
+        )
+    if path.stat().st_size > LARGEST_BYTES:
+        raise RunFailed(f"{path.name}: expected scores, found {path.stat().st_size / 1e6:.0f} MB.")
     twice: list[str] = []
 
     def keep_last(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -42,8 +51,8 @@ def read_scores(output: Path) -> tuple[object, list[str]]:
     try:
         text = path.read_text(encoding="utf-8")
         is_json = path.suffix == ".json"
-        content = json.loads(text, object_pairs_hook=keep_last) if is_json else yaml.safe_load(text)
-    except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
+        content = json.loads(text, object_pairs_hook=keep_last) if is_json else load_bounded(text)
+    except (OSError, ValueError, RecursionError) as error:
         raise RunFailed(f"{path.name}: expected readable scores, found: {error}.") from error
     try:
         sent = json.loads(json.dumps(content, allow_nan=False))

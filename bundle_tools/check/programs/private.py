@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from bundle_tools.booleans import is_on
 from bundle_tools.check.dataset import find
 from bundle_tools.check.document import Draft
-from bundle_tools.check.fields import is_on
 from bundle_tools.check.findings import Finding
 from bundle_tools.check.programs.commands import PROGRAMS
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from bundle_tools.booleans import is_on
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
-from bundle_tools.check.fields import is_on
 from bundle_tools.check.findings import IGNORED, Finding, shown
 from bundle_tools.check.programs.commands import script_of, started
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
+from bundle_tools.booleans import is_on
 from bundle_tools.check.document import Draft, Key
-from bundle_tools.check.fields import Field, check_fields, is_on
+from bundle_tools.check.fields import Field, check_fields
 from bundle_tools.check.findings import CRASHES, IGNORED, REFUSED, Finding, shown
 from bundle_tools.check.settings.tasks import check_list
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+from bundle_tools.booleans import is_on
 from bundle_tools.check.clips.tables import SETTINGS, read_settings
 from bundle_tools.check.dataset import find
 from bundle_tools.check.document import Draft
-from bundle_tools.check.fields import is_on
 from bundle_tools.check.findings import Finding
 from bundle_tools.check.secrets.answers import is_public
 

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from bundle_tools.booleans import is_on
 from bundle_tools.check.dataset import check_path
 from bundle_tools.check.document import Draft, Key
-from bundle_tools.check.fields import Field, check_fields, is_on
+from bundle_tools.check.fields import Field, check_fields
 from bundle_tools.check.findings import CRASHES, REFUSED, Finding, shown
 from bundle_tools.check.settings.dates import SAFE_FORM, check_time, moment
 from bundle_tools.check.settings.leaderboard import columns_of

@@ -4,9 +4,10 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from bundle_tools.booleans import is_on
 from bundle_tools.check.dataset import Dataset, check_path, find, is_key
 from bundle_tools.check.document import Draft, Key
-from bundle_tools.check.fields import Field, check_fields, is_on
+from bundle_tools.check.fields import Field, check_fields
 from bundle_tools.check.findings import CRASHES, FAILS_LATER, IGNORED, REFUSED, Finding, shown
 from bundle_tools.check.programs.commands import PROGRAMS, started
 from bundle_tools.emulator.command import METADATA_NAMES
