@@ -31,11 +31,17 @@ class Problem:
 
     def line(self) -> str:
         """Return the problem as one line for a log."""
-        return f"{self.code} · {self.where} · found {self.found}; expected {self.expected} · {self.fix}"
+        text = f"{self.code} · {self.where} · found {self.found}; expected {self.expected} · {self.fix}"
+        return text if self.fault == "participant" else f"{text} · for the organisers"
 
     def record(self) -> dict[str, str]:
-        """Return the problem as it stands in the output files."""
-        return asdict(self)
+        """Return the problem as it stands in the output files: any text at all, as text that can be written."""
+        return {key: visible(text) for key, text in asdict(self).items()}
+
+
+def visible(text: str) -> str:
+    """Return text with what could change how the rest is read (control, format, unpaired characters) written out."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 class IngestionError(Exception):

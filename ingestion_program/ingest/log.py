@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from ingest.errors import visible
+
 MAXIMUM_LINES = 200
 # Kept for the summary, which comes last and matters most.
 RESERVED_LINES = 40
@@ -22,8 +24,8 @@ class Log:
         self._lines += 1
         if self._lines == limit and not summary:
             text = "… further lines are left out; the summary follows"
-        text = "[ingestion] " + " ".join(text.split())
-        print(text.encode("utf-8", "backslashreplace").decode(), flush=True)  # noqa: T201 - the log is meant to be printed
+        text = "[ingestion] " + visible(" ".join(text.split()))
+        print(text, flush=True)  # noqa: T201 - the log is meant to be printed
         self._file.write(text + "\n")
         self._file.flush()
 

@@ -1,14 +1,17 @@
 """The whole of ingestion: check settings, data and submission, run the clips, write the record of the run."""
 
+import sys
 import traceback
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ingest import VERSION
 from ingest.clock import Clock
-from ingest.data import read_clips
+from ingest.data import ClipSource, read_clips
 from ingest.errors import IngestionError, Problem
+from ingest.feedback import Feedback
 from ingest.folder import empty_folder, write_manifest, write_run, write_text
-from ingest.guard import close_the_curtains
+from ingest.guard import close_the_curtains, end_descendants
 from ingest.log import Log
 from ingest.record import run_record
 from ingest.results import Results
@@ -17,9 +20,53 @@ from ingest.seal import take_key
 from ingest.settings import Task, read_task
 from ingest.submission import check_submission, hash_submission
 from ingest.tally import RunStatus, Tally
+from ingest.watchdog import Watchdog
 
 EXIT_CODES: dict[RunStatus, int] = {"complete": 0, "partial": 0, "invalid": 1, "organiser_error": 2}
 SETTINGS = "task.yaml"
+
+
+@dataclass
+class _Run:
+    """One run as far as it has come; whoever ends it, the main thread or the watchdog, writes its record."""
+
+    input_data: Path
+    output: Path
+    clock: Clock
+    log: Log
+    tally: Tally = field(default_factory=Tally)
+    task: Task | None = None
+    submission_sha256: str | None = None
+    key: bytes | None = None
+    clips: list[ClipSource] = field(default_factory=list)
+    results: Results | None = None
+
+    @property
+    def hidden(self) -> bool:
+        """Whether a model's words are kept from its author."""
+        return self.task is not None and not self.task.show_model_output
+
+    def seal(self) -> None:
+        """Write the summary, `run.json` and the manifest."""
+        self.tally.summarise(self.log)
+        self.log.line(f"{self.tally.status} after {self.clock.elapsed_s():.1f} s", summary=True)
+        self.log.close()
+        settings = self.input_data / SETTINGS
+        write_run(self.output, run_record(self.tally, self.clock, self.task, settings, self.submission_sha256))
+        write_manifest(self.output, self.key)
+
+    def rescue(self) -> None:
+        """End the run in place of a main thread that stands still."""
+        end_descendants()
+        found = f"no end after {self.clock.elapsed_s():.0f} s"
+        fix = "run it again; if it happens again, look which clip was the last in the log"
+        problem = Problem("watchdog", "run", "ingestion", found, "an end inside the budget", fix, fault="organiser")
+        if self.results is None:
+            self.tally.end("organiser_error", [problem])
+        else:
+            self.tally.clips["not_reached"] += self.results.cut_off([clip.clip_id for clip in self.clips])
+            self.tally.end("partial", [problem])
+        self.seal()
 
 
 def run(*, input_data: Path, output: Path, program: Path, submission: Path, packages: Path | None, clock: Clock) -> int:
@@ -42,39 +89,48 @@ def run(*, input_data: Path, output: Path, program: Path, submission: Path, pack
     """
     close_the_curtains()
     empty_folder(output)
-    log = Log(output / "log.txt")
-    log.line(f"version {VERSION}, program in {program}")
-    tally = Tally()
-    task: Task | None = None
-    submission_sha256: str | None = None
-    key: bytes | None = None
+    this = _Run(input_data, output, clock, Log(output / "log.txt"))
+    this.log.line(f"version {VERSION}, program in {program}")
+    watchdog = Watchdog(this.rescue)
     try:
-        key = take_key(program)
-        task = read_task(input_data / SETTINGS)
-        clock.set_limit(task.limits.time_limit_s)
-        log.line(f"task {task.name}, data {task.data_version}: checking the clips")
-        clips = read_clips(input_data, task)
-        tally.total = len(clips)
-        problems = check_submission(submission)
-        submission_sha256 = hash_submission(submission)
-        if problems:
-            tally.end("invalid", problems)
-        else:
-            runner = Runner(task, submission, packages, Results(output, task.targets), clock, log, tally)
-            runner.run(clips)
-            if task.show_model_output and runner.model_output:
-                write_text(output, "model_output.txt", runner.model_output.decode("utf-8", "backslashreplace"))
+        this.key = take_key(program)
+        _run(this, submission, packages, watchdog)
     except IngestionError as error:
-        tally.end("organiser_error", error.problems)
+        this.tally.end("organiser_error", error.problems)
     except Exception as error:  # noqa: BLE001 - without a record of the run scoring could not say what happened
+        this.tally.end("organiser_error", [_unexpected(error, hidden=this.hidden)])
+    watchdog.stand_down()
+    this.seal()
+    return EXIT_CODES[this.tally.status]
+
+
+def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog) -> None:
+    task = this.task = read_task(this.input_data / SETTINGS)
+    this.clock.set_limit(task.limits.time_limit_s)
+    watchdog.start(task.limits.time_limit_s, this.clock.elapsed_s())
+    this.log.line(f"task {task.name}, data {task.data_version}: checking the clips")
+    this.clips = read_clips(this.input_data, task)
+    this.tally.total = len(this.clips)
+    problems = check_submission(submission)
+    this.submission_sha256 = hash_submission(submission)
+    if problems:
+        this.tally.end("invalid", problems)
+        return
+    feedback = Feedback(submission, tuple(target.name for target in task.targets), hidden=this.hidden)
+    results = this.results = Results(this.output, task.targets)
+    runner = Runner(task, submission, packages, results, this.clock, this.log, this.tally, feedback)
+    runner.run(this.clips)
+    if task.show_model_output and runner.model_output:
+        write_text(this.output, "model_output.txt", runner.model_output.decode("utf-8", "backslashreplace"))
+
+
+def _unexpected(error: Exception, *, hidden: bool) -> Problem:
+    # The text of an exception may quote what a model sent.
+    found = type(error).__name__
+    if hidden:
+        sys.stderr.writelines(traceback.format_tb(error.__traceback__))
+    else:
         traceback.print_exc()
-        found = f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
-        fix = "run it again; if it happens again, report it with the log"
-        problem = Problem("unexpected", "run", "ingestion", found, "no error in this program", fix, fault="organiser")
-        tally.end("organiser_error", [problem])
-    tally.summarise(log)
-    log.line(f"{tally.status} after {clock.elapsed_s():.1f} s", summary=True)
-    log.close()
-    write_run(output, run_record(tally, clock, task, input_data / SETTINGS, submission_sha256))
-    write_manifest(output, key)
-    return EXIT_CODES[tally.status]
+        found = f"{found}: {' '.join(str(error).split())}"[:300]
+    fix = "run it again; if it happens again, report it with the log"
+    return Problem("unexpected", "run", "ingestion", found, "no error in this program", fix, fault="organiser")

@@ -3,7 +3,10 @@
 import csv
 import io
 import json
+import os
+from collections.abc import Sequence
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import cv2
@@ -14,6 +17,7 @@ from ingest.folder import write_file
 from ingest.settings import Target
 
 JPEG_QUALITY = 90
+PATIENCE_S = 1.0
 
 
 class Results:
@@ -22,6 +26,8 @@ class Results:
     def __init__(self, folder: Path, targets: tuple[Target, ...]) -> None:
         self._folder = folder
         self._names = [target.name for target in targets]
+        self._recorded: set[str] = set()
+        self._writing = Lock()
         (folder / "images").mkdir()
         self._append("predictions.csv", _csv_line(["clip_id", *self._names]))
         self._append("explanations.jsonl", "")
@@ -29,6 +35,26 @@ class Results:
 
     def add_prediction(self, clip_id: str, prediction: dict[str, float], explanation: Explanation) -> None:
         """Record the answers to one clip; the prediction comes last, so it never stands without its explanation."""
+        with self._writing:
+            self._add_prediction(clip_id, prediction, explanation)
+
+    def add_clip(self, clip_id: str, status: str, seconds: dict[str, float], problems: list[Problem]) -> None:
+        """Record how one clip went; `seconds` holds the time of `predict` and `explain` as far as they were called."""
+        with self._writing:
+            self._add_clip(clip_id, status, seconds, problems)
+
+    def cut_off(self, clip_ids: Sequence[str]) -> int:
+        """Let nobody write any more and record those of the clips that were not reached; return how many.
+
+        For the watchdog: whoever stands still in the middle of a record is not waited for.
+        """
+        self._writing.acquire(timeout=PATIENCE_S)
+        left = [clip_id for clip_id in clip_ids if clip_id not in self._recorded]
+        for clip_id in left:
+            self._add_clip(clip_id, "not_reached", {}, [])
+        return len(left)
+
+    def _add_prediction(self, clip_id: str, prediction: dict[str, float], explanation: Explanation) -> None:
         image = None
         if explanation.image is not None:
             image = f"images/{clip_id}.jpg"
@@ -42,8 +68,7 @@ class Results:
         self._append("explanations.jsonl", _json_line(record))
         self._append("predictions.csv", _csv_line([clip_id, *(repr(prediction[name]) for name in self._names)]))
 
-    def add_clip(self, clip_id: str, status: str, seconds: dict[str, float], problems: list[Problem]) -> None:
-        """Record how one clip went; `seconds` holds the time of `predict` and `explain` as far as they were called."""
+    def _add_clip(self, clip_id: str, status: str, seconds: dict[str, float], problems: list[Problem]) -> None:
         record = {
             "clip_id": clip_id,
             "status": status,
@@ -52,10 +77,11 @@ class Results:
             "problems": [problem.record() for problem in problems],
         }
         self._append("clips.jsonl", _json_line(record))
+        self._recorded.add(clip_id)
 
     def _append(self, name: str, text: str) -> None:
-        with (self._folder / name).open("ab") as file:
-            file.write(text.encode())
+        with (self._folder / name).open("ab", buffering=0) as file:
+            _write_all(file.fileno(), text.encode("utf-8", "backslashreplace"))
 
 
 def encode_jpeg(image: Image) -> bytes:
@@ -65,6 +91,14 @@ def encode_jpeg(image: Image) -> bytes:
     if not encoded:
         raise RuntimeError("JPEG encoding failed on a valid image")
     return data.tobytes()
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    # On disk before the next clip starts: a machine that dies loses one clip, not the run.
+    os.fsync(descriptor)
 
 
 def _csv_line(row: list[str]) -> str:

@@ -7,6 +7,7 @@ from ingest.asking import Asked, ask_explanation, ask_prediction
 from ingest.clock import Clock, minutes
 from ingest.data import ClipSource
 from ingest.errors import IngestionError, Problem
+from ingest.feedback import Feedback
 from ingest.frame_server import FrameServer
 from ingest.log import Log
 from ingest.model import LoadFailed, ModelProcess
@@ -32,12 +33,14 @@ class Runner:
         clock: Clock,
         log: Log,
         tally: Tally,
+        feedback: Feedback,
     ) -> None:
         self._task = task
         self._results = results
         self._clock = clock
         self._log = log
         self._tally = tally
+        self._feedback = feedback
         self._frames = FrameServer()
         self._model = ModelProcess(submission, packages, self._frames, task.limits, task.isolation)
         self._answers: dict[str, dict[str, float]] = {}
@@ -65,7 +68,7 @@ class Runner:
             self._tally.compare(list(self._answers.values()))
             self._look_again(clips)
         except LoadFailed as failure:
-            self._tally.end("invalid", [failure.problem])
+            self._tally.end("invalid", [self._feedback.tell(failure.problem)])
         finally:
             self._model.stop()
             self._frames.close()
@@ -125,7 +128,7 @@ class Runner:
         try:
             self._model.start()
         except LoadFailed as failure:
-            return failure.problem
+            return self._feedback.tell(failure.problem)
         return None
 
     def _leave(self, clips: list[ClipSource], reason: Problem) -> None:
@@ -183,7 +186,7 @@ class Runner:
             determinism.add(self._answers[clip.clip_id], asked.prediction)
         if determinism.clips:
             self._tally.determinism = determinism
-            self._tally.problems += determinism.problems()
+            self._tally.problems += map(self._feedback.tell, determinism.problems())
             same = f"{determinism.identical} of {determinism.clips}"
             self._log.line(f"asked again in a fresh process: {same} clips with the same answer")
 
@@ -191,6 +194,7 @@ class Runner:
         return min(limit_s or self._task.limits.call_s, max(1.0, self._clock.left_s()))
 
     def _record(self, clip: ClipSource, status: ClipStatus, seconds: dict[str, float], problems: list[Problem]) -> None:
+        problems = [self._feedback.tell(problem) for problem in problems]
         self._results.add_clip(clip.clip_id, status, seconds, problems)
         self._tally.add_clip(clip.clip_id, status, problems, self._log)
 

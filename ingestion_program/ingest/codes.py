@@ -1,0 +1,129 @@
+"""The closed list of problem codes: what each means and what to do about it. `docs/error_codes.md` is the same list.
+
+In a hidden phase these words are all that is said of a problem, so none of them may depend on a clip or on a model.
+"""
+
+# ruff: noqa: E501 - a table, one row a code
+from dataclasses import dataclass
+from typing import Literal
+
+from ingest.errors import Stage
+
+Kind = Literal["S", "C", "W", "O"]
+KINDS: dict[Kind, str] = {
+    "S": "the submission cannot be judged",
+    "C": "it costs a clip, or the part of an explanation that is wrong",
+    "W": "a warning; it costs nothing",
+    "O": "the organisers' fault, or that of the machine",
+}
+
+
+@dataclass(frozen=True)
+class Code:
+    """One entry of the list."""
+
+    name: str
+    """Stable name in snake_case."""
+    kind: Kind
+    """Whom it concerns and what it costs."""
+    stages: tuple[Stage, ...]
+    """When it can come up."""
+    found: str
+    """What it means, as what was found."""
+    expected: str
+    """What should be there instead."""
+    fix: str
+    """What to do, in general."""
+
+
+_CALLS: tuple[Stage, ...] = ("predict", "explain")
+_PROCESS: tuple[Stage, ...] = ("load", *_CALLS)
+
+_SUBMISSION = (
+    Code("submission_missing", "S", ("load",), "no submission", "the unzipped submission", "upload a zip"),
+    Code("metadata_present", "S", ("load",), "a file called metadata", "no such file", "remove it from the zip"),
+    Code("model_missing", "S", ("load",), "no model.py", "model.py at the top of the zip", "zip the files, not the folder"),
+    Code("submission_too_large", "S", ("load",), "too many megabytes", "a submission within the limit", "remove what the model does not need"),
+    Code("submission_too_many_files", "S", ("load",), "too many files", "a submission within the limit", "remove what the model does not need"),
+    Code("syntax_error", "S", ("load",), "source that cannot be read", "Python of the image's version, in UTF-8", "correct that line"),
+    Code("module_missing", "S", ("load",), "an import of something that is not installed", "the standard library, the image's packages, your own modules", "put the module into the zip"),
+    Code("import_raised", "S", ("load",), "an error while model.py was imported", "a model.py that can be imported", "correct that line"),
+    Code("class_missing", "S", ("load",), "no class Model", "one class called Model", "name your class Model"),
+    Code("method_missing", "S", ("load",), "a method is missing", "__init__, predict and explain", "add the method"),
+    Code("signature_wrong", "S", ("load",), "a method with other arguments, or one that yields or awaits", "__init__(self, assets), predict(self, clip), explain(self, clip, prediction)", "write the method like that"),
+    Code("constructor_raised", "S", ("load",), "an error in Model(assets)", "a model", "correct that line; open files below assets"),
+    Code("load_failed", "S", ("load",), "a report that nobody can read", "a model that is loaded, or a known reason", "do not write to inherited file descriptors"),
+    Code("every_clip_failed", "S", ("run",), "one error on every clip that was tried", "an answer for at least one clip", "correct the first failure in the log; try it at home with `bundle run`"),
+    Code("results_ignored", "W", ("load",), "files named like results", "model.py and what it needs", "remove them; only what ingestion records counts"),
+    Code("install_ignored", "W", ("load",), "files that would install something", "nothing to install", "put modules into the zip; the image's packages are fixed"),
+    Code("name_taken", "W", ("load",), "files with the names of known modules", "names of your own", "rename them, or the model imports them instead"),
+    Code("link_in_zip", "W", ("load",), "links in the zip", "ordinary files", "zip the files themselves: the platform unpacks a link as text"),
+)  # fmt: skip
+
+_RUNNING = (
+    Code("model_raised", "C", _CALLS, "an exception", "an answer for every clip", "correct that line"),
+    Code("timeout", "C", _PROCESS, "no answer in time", "an answer within the limit", "do less per call"),
+    Code("crashed", "C", _PROCESS, "the model's process ended", "a process that lives on", "do not call exit; look for crashes in native code"),
+    Code("too_much", "C", _PROCESS, "too much memory, scratch space or printed text", "a model within the limits", "use less of it"),
+    Code("bad_answer", "C", _PROCESS, "an answer that cannot be read", "a small answer", "return less; do not write to inherited file descriptors"),
+    Code("time_budget", "C", ("run",), "the time budget used up", "all clips inside the budget", "make the model faster: read fewer or smaller frames"),
+    Code("restarts_used_up", "C", ("run",), "a model process that died or hung too often", "a model that survives its clips", "look at the first failure in the log"),
+    Code("answers_equal", "W", ("run",), "the same prediction for every clip", "predictions that depend on the clip", "look at what the model reads of a clip"),
+    Code("answers_differ", "W", ("run",), "another answer when asked again", "the same answer again", "fix the seeds, and keep nothing from one clip for the next"),
+)  # fmt: skip
+
+_PREDICTION = (
+    Code("prediction_type", "C", ("predict",), "something that is not a dict", "a dict with a number for every target", "return such a dict"),
+    Code("target_missing", "C", ("predict",), "a target without a number", "every target", "add the target; names must match in every letter"),
+    Code("target_type", "C", ("predict",), "a value that is not a number", "a number in the target's range", "return a float"),
+    Code("target_not_finite", "C", ("predict",), "NaN or infinity", "a number in the target's range", "look for divisions by zero and empty means"),
+    Code("target_out_of_range", "C", ("predict",), "a number outside the target's range", "a number in the target's range", "clip or rescale your output"),
+    Code("target_unknown", "W", ("predict",), "keys that are no targets", "the targets only", "leave them out"),
+    Code("target_rounded", "W", ("predict",), "a number outside the range by a rounding error", "a number in the target's range", "clip your output"),
+    Code("target_array", "W", ("predict",), "an array with one element", "a number", "return float(value)"),
+)  # fmt: skip
+
+_EXPLANATION = (
+    Code("explanation_type", "C", ("explain",), "something that is not a dict", "a dict with text, image and evidence", "return such a dict"),
+    Code("text_missing", "C", ("explain",), "no text", "a str", "return a text"),
+    Code("text_short", "C", ("explain",), "too short a text", "a sentence or two", "say why"),
+    Code("text_cut", "W", ("explain",), "too long a text", "a text within the limit", "shorten it; the rest is cut"),
+    Code("text_characters", "W", ("explain",), "control characters", "printable text", "remove them; they are replaced"),
+    Code("image_type", "C", ("explain",), "pixels of another type", "uint8 RGB pixels", "convert with .astype('uint8')"),
+    Code("image_shape", "C", ("explain",), "an image of another shape", "(height, width, 3) as the task says", "resize or transpose it"),
+    Code("image_range", "C", ("explain",), "float pixels outside 0 to 1", "uint8 from 0 to 255, or floats from 0 to 1", "rescale them"),
+    Code("image_grey", "W", ("explain",), "a grey image", "three channels", "repeat the channel; it is done for you"),
+    Code("image_alpha", "W", ("explain",), "a fourth channel", "three channels", "leave it out; it is dropped"),
+    Code("image_float", "W", ("explain",), "float pixels", "uint8 pixels", "multiply by 255 and round; it is done for you"),
+    Code("image_flat", "W", ("explain",), "one colour everywhere", "a picture that shows something", "return None where there is nothing to show"),
+    Code("evidence_invalid", "C", ("explain",), "a part of the evidence in another form", "space, time or cues as in the task's pages", "correct it, or leave it out"),
+    Code("explanation_key", "W", ("explain",), "other keys", "only text, image, evidence", "leave them out"),
+)  # fmt: skip
+
+_ORGANISER = (
+    Code("settings_unreadable", "O", ("settings",), "a task.yaml that cannot be read", "a YAML file in UTF-8", "correct the file"),
+    Code("settings_value", "O", ("settings",), "a setting that is missing or wrong", "a valid value", "correct that key"),
+    Code("seal_key_broken", "O", ("settings",), "a damaged key", "64 hexadecimal digits in a folder that can be written to", "build the bundle again"),
+    Code("clips_unreadable", "O", ("data",), "a clip list that cannot be read", "a CSV file in UTF-8", "rewrite it"),
+    Code("clips_header", "O", ("data",), "another header", "clip_id,file,sha256", "correct the header"),
+    Code("clips_row", "O", ("data",), "a row with more or fewer fields", "three fields", "correct the row"),
+    Code("clips_empty", "O", ("data",), "no clip", "at least one", "add clips"),
+    Code("clip_id", "O", ("data",), "an id with other characters", "letters, digits, _ and -", "rename the clip"),
+    Code("clip_twice", "O", ("data",), "an id a second time", "every id once", "remove one row"),
+    Code("clip_path", "O", ("data",), "a path outside the input data", "a path below it", "move the file there"),
+    Code("clip_missing", "O", ("data",), "no such file", "the clip's file", "add the file"),
+    Code("clip_changed", "O", ("data",), "another content than the list says", "the file with that hash", "restore the file, or correct the list"),
+    Code("clip_unreadable", "O", ("data",), "a clip that cannot be decoded", "a clip that decodes", "replace the file; `bundle check` finds such clips"),
+    Code("clip_lost", "O", ("data",), "a clip that could be read before and cannot any more", "a clip that stays as it was", "run it again; if it happens again, look at what the model does to files"),
+    Code("transcripts_unreadable", "O", ("data",), "transcripts that cannot be read", "a JSON object {clip_id: text}", "rewrite the file"),
+    Code("isolation_too_weak", "O", ("run",), "a machine that cannot hold a model in as required", "the tier that task.yaml asks for", "use another worker, or lower isolation.require"),
+    Code("packages_missing", "O", ("run",), "an image without the packages", "the packages of requirements.lock", "log.txt says what to do"),
+    Code("check_failed", "O", _CALLS, "an error of ours while an answer was checked", "no error in this program", "tell the organisers: it is not your fault"),
+    Code("watchdog", "O", ("run",), "a run that stood still until just before the platform's limit", "a run that ends in time", "run it again; if it happens again, tell the organisers"),
+    Code("unexpected", "O", ("run",), "an error of ours", "no error in this program", "run it again; if it happens again, tell the organisers"),
+)  # fmt: skip
+
+CODES: dict[str, Code] = {
+    code.name: code for code in (*_SUBMISSION, *_RUNNING, *_PREDICTION, *_EXPLANATION, *_ORGANISER)
+}
+"""Every code, in the order of a run."""

@@ -1,0 +1,82 @@
+"""Should the run itself stand still, what is complete is sealed in time."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ingest.watchdog import TEMPORARY_FAILURE
+from tests.ingestion.conftest import PROGRAM, SETTINGS, model_source, write_phase
+
+# Ingestion with one of its own functions replaced: the third clip's decoding never ends.
+STANDS_STILL = """\
+import sys, threading, time
+from pathlib import Path
+sys.path.insert(0, {program!r})
+from ingest import {module} as patched
+from ingest.clock import Clock
+from ingest.pipeline import run
+
+original, calls = patched.{function}, []
+
+def stands_still(*arguments, **named):
+    calls.append(1)
+    if len(calls) > {after} and threading.current_thread() is threading.main_thread():
+        time.sleep(600)
+    return original(*arguments, **named)
+
+patched.{function} = stands_still
+folders = {{name: Path(path) for name, path in {folders!r}.items()}}
+sys.exit(run(**folders, packages=None, clock=Clock()))
+"""
+
+
+def stand_still(tmp_path: Path, clip: Path, module: str, function: str, after: int) -> tuple[int, float, Path, str]:
+    settings = {**SETTINGS, "limits": {**SETTINGS["limits"], "time_limit_s": 8}}
+    phase = write_phase(tmp_path / "input", [clip] * 5, settings)
+    submission, output = tmp_path / "submission", tmp_path / "output"
+    submission.mkdir()
+    (submission / "model.py").write_text(model_source())
+    (tmp_path / "program").mkdir()
+    (tmp_path / "program" / "seal.key").write_text("ab" * 32)
+    folders = {"input_data": phase, "output": output, "program": tmp_path / "program", "submission": submission}
+    script = STANDS_STILL.format(
+        program=str(PROGRAM), module=module, function=function, after=after,
+        folders={name: str(path) for name, path in folders.items()},
+    )  # fmt: skip
+    started = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, time.monotonic() - started, output, done.stdout + done.stderr
+
+
+# Warm-up and two clips are three readings; two clips are two records each.
+@pytest.mark.parametrize(
+    ("module", "function", "after"), [("frame_server", "read_facts", 3), ("results", "_json_line", 4)]
+)
+def test_what_is_complete_is_sealed_and_the_rest_not_reached(
+    module: str, function: str, after: int, numbered_clip: Path, tmp_path: Path
+) -> None:
+    code, seconds, output, printed = stand_still(tmp_path, numbered_clip, module, function, after)
+    assert code == TEMPORARY_FAILURE, printed
+    assert 7 < seconds < 12
+    run = json.loads((output / "run.json").read_text())
+    assert run["status"] == "partial"
+    (problem,) = run["problems"]
+    assert (problem["code"], problem["fault"]) == ("watchdog", "organiser")
+    assert run["clips"] == {"total": 5, "ok": 2, "failed": 0, "not_reached": 3, "unreadable": 0}
+    lines = [json.loads(line) for line in (output / "clips.jsonl").read_text().splitlines()]
+    assert [line["status"] for line in lines] == ["ok", "ok", "not_reached", "not_reached", "not_reached"]
+    manifest = json.loads((output / "manifest.json").read_text())
+    assert manifest["seal"]
+    assert {"run.json", "clips.jsonl", "predictions.csv", "log.txt"} <= manifest["files"].keys()
+    assert "watchdog" in (output / "log.txt").read_text()
+
+
+def test_before_the_first_clip_it_is_the_organisers_affair(numbered_clip: Path, tmp_path: Path) -> None:
+    code, _, output, printed = stand_still(tmp_path, numbered_clip, "pipeline", "read_clips", 0)
+    assert code == TEMPORARY_FAILURE, printed
+    assert json.loads((output / "run.json").read_text())["status"] == "organiser_error"
+    assert (output / "manifest.json").is_file()
