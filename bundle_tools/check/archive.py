@@ -5,7 +5,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from bundle_tools.archive import UNREADABLE
 from bundle_tools.bounded_yaml import LARGEST_BYTES
@@ -77,7 +77,7 @@ def _check_links(links: list[str], where: str) -> Iterator[Finding]:
 
 def check_junk(names: list[str], where: str, severity: str) -> list[Finding]:
     """Find files that operating systems and Python leave behind."""
-    junk = sorted({name for name in names if JUNK & set(PurePosixPath(name).parts) or name.endswith(".pyc")})
+    junk = sorted({name for name in names if not JUNK.isdisjoint(name.split("/")) or name.endswith(".pyc")})
     if not junk:
         return []
     what = f"{len(junk)} files that do not belong into a bundle, such as {junk[0]}."
@@ -120,7 +120,7 @@ def _check_members(where: str, members: list[zipfile.ZipInfo]) -> Iterator[Findi
         if _unsafe(name):
             what = f"The name {shown(name)} is empty or absolute, or holds '..', a colon or a backslash."
             yield Finding("zip-name", "error", where, what, "The file lands elsewhere.", "Use plain relative names.")
-        if any(len(part.encode("utf-8", "replace")) > LONGEST_NAME for part in PurePosixPath(name).parts):
+        if any(len(part.encode("utf-8", "replace")) > LONGEST_NAME for part in name.split("/")):
             what = f"The name {shown(name)} has more than {LONGEST_NAME} bytes."
             yield Finding("zip-long", "error", where, what, "The unpacker cannot write the file.", "Shorten it.")
         if any(not letter.isprintable() for letter in name):
@@ -151,7 +151,12 @@ def _check_names(where: str, names: list[str]) -> Iterator[Finding]:
         effect = "On the server both stand; on many participants' computers one overwrites the other."
         yield Finding("zip-case", "warning", where, what, effect, "Rename one.")
     files = {name for name in names if not name.endswith("/")}
-    parents = {str(parent) for name in names for parent in PurePosixPath(name).parents}
+    parents: set[str] = set()
+    for name in names:
+        parent = name.rstrip("/").rpartition("/")[0]
+        while parent and parent not in parents:
+            parents.add(parent)
+            parent = parent.rpartition("/")[0]
     clash = sorted(files & parents)
     if clash:
         what = f"{shown(clash[0])} is a file and also a folder."
@@ -159,13 +164,12 @@ def _check_names(where: str, names: list[str]) -> Iterator[Finding]:
 
 
 def _unsafe(name: str) -> bool:
-    path = PurePosixPath(name)
     # Python's own zip reader stumbles over an empty name.
     return (
         not name
         or "\\" in name
-        or path.is_absolute()
-        or ".." in path.parts
+        or name.startswith("/")
+        or ".." in name.split("/")
         or "\0" in name
         or ":" in name.partition("/")[0]
     )

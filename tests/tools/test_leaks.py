@@ -26,6 +26,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bundle_tools.archive import zip_folder
+from bundle_tools.check import check
+from bundle_tools.check.archive import check_zip
 from bundle_tools.check.clips.giveaways import check_giveaways
 from bundle_tools.check.dataset import Dataset
 from bundle_tools.check.document import Draft, read
@@ -248,8 +250,8 @@ def add_to_clip(bundle: Path, path: Path, content: bytes) -> None:
     before = path.read_bytes()
     put(path, content)
     listing = path.parents[1] / "clips.csv"
-    hashes = [hashlib.sha256(piece).hexdigest() for piece in (before, content)]
-    listing.write_text(listing.read_text().replace(*hashes))
+    old, new = (hashlib.sha256(piece).hexdigest() for piece in (before, content))
+    listing.write_text(listing.read_text().replace(old, new))
 
 
 def free_box(content: bytes) -> bytes:
@@ -627,3 +629,47 @@ def test_a_few_equal_numbers_are_chance(clips: int, others: int, found: bool) ->
     text = "\n".join(f"{name} {answers.rows[name][0]:.3f}" for name in names[:clips])
     text += "\n" + "\n".join(f"{name} 7.123" for name in names[clips : clips + others])
     assert bool(labelled_clips(text, answers)) == found
+
+
+def test_copies_are_named_with_a_whole_path(bundle: Path) -> None:
+    path = bundle / "competition.yaml"
+    path.write_text(path.read_text().replace("reference_data/final/", "reference_data/final"))
+    put(bundle / "public_data/x.csv", (bundle / FINAL).read_bytes())
+    (found,) = (finding for finding in findings(bundle) if finding.code == "leak")
+    assert found.what.endswith(f"the same as {FINAL}.")
+
+
+@pytest.mark.parametrize("path", ["x" * 5000, "a/" + "b" * 300, "a\\0b", "\\ud800/"])
+@pytest.mark.parametrize("key", ["reference_data", "input_data", "scoring_program"])
+def test_impossible_paths_stop_no_rule(tiny: Path, key: str, path: str) -> None:
+    competition = tiny / "competition.yaml"
+    competition.write_text(re.sub(rf"{key}: .*", lambda _: f'{key}: "{path}"', competition.read_text()))
+    found = check(tiny)
+    assert "file-unreadable" not in {finding.code for finding in found}
+    assert "path-missing" in {finding.code for finding in found if ":" in finding.where}
+
+
+def test_links_in_circles_end(tmp_path: Path) -> None:
+    write_files(tmp_path, {"a/x.txt": "x", "b/y.txt": "y"})
+    for name, target in (("a/up", ""), ("a/other", "b"), ("b/back", "a")):
+        (tmp_path / name).symlink_to(tmp_path / target)
+    names = Dataset(tmp_path / "a", tmp_path).names()
+    assert {"x.txt", "other/y.txt"} <= set(names)
+    assert len(names) < 10
+    assert Dataset(tmp_path / "a").names() == ["x.txt"]
+
+
+def test_a_bomb_of_many_members_is_found(tiny: Path) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(6):
+            archive.writestr(str(number), bytes(49_000_000))
+    put(tiny / "x.zip", buffer.getvalue())
+    assert {finding.code for finding in check_zip(tiny / "x.zip")} == {"zip-bomb"}
+
+
+def test_the_start_of_a_long_table_is_learnt() -> None:
+    answers = some_answers(np.random.default_rng(4).random((60_000, 1)).round(5).tolist())
+    assert 49_000 < len(answers.windows) <= 50_000
+    text = "\n".join(f"{row[0]:.3f}" for row in list(answers.rows.values())[40_000:40_100])
+    assert holds_labels_in_order(Text("x", text, b""), answers)

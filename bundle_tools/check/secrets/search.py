@@ -147,10 +147,9 @@ def _plausible(match: re.Match[str]) -> bool:
 
 
 def _has_run(numbers: list[int], answers: Answers) -> bool:
-    sizes = {len(window) for window in answers.windows}
     return any(
         tuple(numbers[start : start + size]) in answers.windows
-        for size in sizes
+        for size in answers.window_sizes
         for start in range(len(numbers) - size + 1)
     )
 
