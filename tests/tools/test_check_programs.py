@@ -67,6 +67,13 @@ CASES: list[tuple[str | None, Files]] = [
     ("program-lines", {META: "command: |\n  pip install x\n  python3 score.py\n"}),
     (None, {META: "command: |\n  python3 score.py\n  /app/input\n  /app/output\n"}),
     ("program-mount", {META: "command: python3 /app/scoring.py"}),
+    (
+        None,
+        {
+            "ingestion_program/metadata.yaml": "command: python $ingestion_program/ingest.py $input $output $hidden "
+            "$shared $submission_program"
+        },
+    ),
     ("program-mount", {META: "command: python3 score.py --input=/app/inputs /app/output"}),
     ("program-mount", {META: "command: python3 score.py /app/ingested_program"}),
     (None, {META: "command: python3 score.py /app /app/ /app/input/ref /app/shared /app/data /my/app/other"}),

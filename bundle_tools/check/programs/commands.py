@@ -36,7 +36,7 @@ MOUNTED: dict[Role, frozenset[str]] = {
     "scoring": frozenset({"program", "input", "output", "shared", "data"}),
 }
 # Rules of their own say more about these.
-TOLD_ELSEWHERE = frozenset({"ingestion_program", "input_data", "input_data_data"})
+TOLD_ELSEWHERE = frozenset({"ingestion_program", "input_data"})
 
 
 def check_programs(draft: Draft) -> Iterator[Finding]:
@@ -97,7 +97,8 @@ def _check_program(where: str, key: str, role: Role, program: Dataset) -> Iterat
         what = f"{key}: the command names /app/ingestion_program, which is never mounted."
         yield Finding("program-mount", "error", where, what, FAILS_LATER, "Write /app/program.")
     yield from _check_start(where, key, command, words)
-    yield from _check_mounts(where, key, role, words)
+    if not runs_text(words):
+        yield from _check_mounts(where, key, role, command)
     yield from _check_script(where, key, names, words)
 
 
@@ -139,11 +140,9 @@ def _check_start(where: str, key: str, command: str, words: list[str]) -> Iterat
             return
 
 
-def _check_mounts(where: str, key: str, role: Role, words: list[str]) -> Iterator[Finding]:
-    if runs_text(words):
-        return
-    found = [match for word in words for match in BELOW_APP.findall(word)]
-    for name in dict.fromkeys(found):
+def _check_mounts(where: str, key: str, role: Role, command: str) -> Iterator[Finding]:
+    # Only what is written out: variables of other roles stand in many commands and are passed on unread.
+    for name in dict.fromkeys(BELOW_APP.findall(command)):
         if name not in MOUNTED[role] | TOLD_ELSEWHERE:
             what = f"{key}: the command names /app/{name}, which is not mounted in the container of {role}."
             known = ", ".join(f"/app/{mount}" for mount in sorted(MOUNTED[role]))
