@@ -1,0 +1,116 @@
+"""The hostile corpus where it counts: in the competition's image with the worker's flags, with and without Landlock."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bundle_tools.emulator.docker import DockerEngine
+from bundle_tools.emulator.engine import Container
+from tests.hostile.cases import CASES, Case
+from tests.hostile.stage import SECRETS, Stage, set_stage, write_clips
+from tests.hostile.test_corpus import check_verdict
+from tests.ingestion.conftest import Outcome
+
+pytestmark = [pytest.mark.container, pytest.mark.slow]
+HERE = Path(__file__).resolve().parent
+CHOSEN = [case for case in CASES.values() if case.container]
+NO_LANDLOCK = {
+    "defaultAction": "SCMP_ACT_ALLOW",
+    "syscalls": [
+        {
+            "names": ["landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"],
+            "action": "SCMP_ACT_ERRNO",
+            "errnoRet": 38,
+        }
+    ],
+}
+
+
+def docker_run(image: str, app: Path, arguments: list[str], name: str, options: list[str]) -> str:
+    """Run a command in a container with the worker's flags; return what it printed."""
+    command = DockerEngine(image).command(Container("hostile", {"/app": app}, arguments), name)
+    where = command.index("--workdir")
+    command[where : where + 2] = ["--workdir", "/app", "--rm", *options]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=400, check=False)
+    assert done.returncode in {0, 1}, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def short_phase(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_clips(tmp_path_factory.mktemp("short"))
+
+
+@pytest.fixture(scope="module", params=["full", "seccomp"])
+def played(
+    request: pytest.FixtureRequest, image: str, short_phase: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[str, Path, dict[str, dict[str, str]]]]:
+    """All cases, played in one container: the tier, the folder of the stages, and how they looked before."""
+    tier: str = request.param
+    app = tmp_path_factory.mktemp(f"app-{tier}")
+    before = {}
+    for case in [CASES["honest_model"], *CHOSEN]:
+        before[case.name] = set_stage(app / "cases" / case.name, short_phase, case).snapshot()
+    shutil.copy(HERE / "driver.py", app)
+    options = []
+    if tier == "seccomp":
+        (app / "profile.json").write_text(json.dumps(NO_LANDLOCK))
+        options = ["--security-opt", f"seccomp={app / 'profile.json'}"]
+    docker_run(image, app, ["python3", "/app/driver.py", "/app/cases"], f"hostile-{tier}", options)
+    yield tier, app / "cases", before
+    shutil.rmtree(app)
+
+
+def outcome_of(folder: Path) -> tuple[Outcome, list[str]]:
+    result = json.loads((folder / "result.json").read_text())
+    return Outcome(result["exit_code"], folder / "output", result["printed"]), result["strangers"]
+
+
+@pytest.mark.parametrize("case", CHOSEN, ids=lambda case: case.name)
+def test_verdict_in_a_container(case: Case, played: tuple[str, Path, dict[str, dict[str, str]]]) -> None:
+    tier, cases, before = played
+    honest, _ = outcome_of(cases / "honest_model")
+    assert honest.json("run.json")["isolation"] == tier, honest.printed
+    outcome, strangers = outcome_of(cases / case.name)
+    stage = Stage(cases / case.name)
+    verdict = case.at(tier)
+    if verdict is None:
+        pytest.skip(f"nothing is promised at tier {tier}")
+    try:
+        assert "Traceback" not in outcome.printed, outcome.printed
+        assert strangers == []
+        assert stage.leaks(outcome.printed) == []
+        assert stage.snapshot() == before[case.name]
+        assert list((stage.app / "tmp").iterdir()) == []
+        check_verdict(verdict, outcome, honest)
+    except (AssertionError, OSError) as error:
+        if verdict.hole:
+            pytest.xfail(verdict.hole)
+        raise AssertionError(str(error)) from error
+
+
+FIRST_PROCESS = ("honest_model", "daemon", "kills_ingestion", "closes_the_clips", "leaves_shared_memory", "reads_ingestions_memory")
+
+
+@pytest.mark.parametrize("name", FIRST_PROCESS)
+def test_ingestion_as_the_first_process(name: str, image: str, short_phase: Path, tmp_path: Path) -> None:
+    """As on the platform: ingestion is process 1, and shared memory is its own to sweep."""
+    case = CASES[name]
+    stage = set_stage(tmp_path / "app", short_phase, case)
+    before = stage.snapshot()
+    folders = [f"/app/{folder}" for folder in ("input_data", "output", "program", "ingested_program")]
+    variables = ["--env", f"CANARY={SECRETS[1]}", "--env", "TMPDIR=/app/tmp", "--env", "PYTHONDONTWRITEBYTECODE=1"]
+    printed = docker_run(
+        image, stage.app, ["python3", "/app/program/ingestion.py", *folders], f"first-{name}", variables
+    )
+    run = json.loads((stage.output / "run.json").read_text())
+    assert run["isolation"] == "full", printed
+    if case.verdict.hole and (run["clips"]["ok"] < 6 or stage.snapshot() != before):
+        pytest.xfail(case.verdict.hole)
+    assert run["clips"]["ok"] == 6, printed
+    assert stage.snapshot() == before
+    assert stage.leaks(printed) == []

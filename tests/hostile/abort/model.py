@@ -1,0 +1,10 @@
+# ruff: noqa
+# mypy: ignore-errors
+import os
+
+from honest import Honest
+
+
+class Model(Honest):
+    def in_predict(self, clip, answer):
+        os.abort()

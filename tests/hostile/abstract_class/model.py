@@ -1,0 +1,11 @@
+# ruff: noqa
+# mypy: ignore-errors
+import abc
+
+from honest import Honest
+
+
+class Model(Honest, abc.ABC):
+    @abc.abstractmethod
+    def missing(self):
+        pass

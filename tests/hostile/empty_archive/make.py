@@ -1,0 +1,6 @@
+from pathlib import Path
+
+
+def make(folder: Path) -> None:
+    for path in folder.iterdir():
+        path.unlink()

@@ -1,0 +1,10 @@
+# ruff: noqa
+# mypy: ignore-errors
+import time
+
+from honest import Honest
+
+
+class Model(Honest):
+    def in_explain(self, clip, answer):
+        time.sleep(60)

@@ -1,0 +1,1 @@
+from honest import Honest as Model  # noqa: F401

@@ -1,0 +1,5 @@
+# ruff: noqa
+# mypy: ignore-errors
+import time
+
+time.sleep(60)

@@ -1,0 +1,7 @@
+# ruff: noqa
+# mypy: ignore-errors
+from honest import Honest
+
+
+class Model(Honest):
+    pass

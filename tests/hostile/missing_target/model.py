@@ -1,0 +1,8 @@
+# ruff: noqa
+# mypy: ignore-errors
+from honest import Honest
+
+
+class Model(Honest):
+    def in_predict(self, clip, answer):
+        return {"warmth": 0.5}

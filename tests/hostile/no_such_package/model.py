@@ -1,0 +1,3 @@
+# ruff: noqa
+# mypy: ignore-errors
+import no_such_package

@@ -1,0 +1,10 @@
+# ruff: noqa
+# mypy: ignore-errors
+from honest import Honest
+
+
+class Model(Honest):
+    def in_predict(self, clip, answer):
+        import random
+        assert random.MINE
+        return answer

@@ -1,0 +1,213 @@
+"""The stage on which a case plays: the platform's folders, the canaries in them, and a look at them afterwards."""
+
+import hashlib
+import json
+import os
+import runpy
+import shutil
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.hostile.cases import HERE, TIERS, Case
+from tests.ingestion.clips import Format, write_clip
+from tests.ingestion.conftest import PROGRAM, SETTINGS, Outcome, write_phase
+
+SCORING = PROGRAM.parent / "scoring_program"
+CLIPS = 6
+ATTACKED = "c002"
+KEY = "c0ffee" + "5e" * 29
+SECRETS = ("0.918273645", "canary-of-the-environment", KEY)
+"""A label, a variable of ingestion and the seal's key: none of them may ever come out."""
+LIMITS = {"time_limit_s": 90, "load_s": 10, "call_s": 3, "restarts": 4, "memory_mb": 512}
+KEPT = ("input_data", "program", "ingested_program", "input", "home", "work")
+"""Folders in which nothing may change."""
+WALL_S = 60
+# The worker's container has a root without any capability: where the tests have one with all, it is taken from them.
+BARE_ROOT = ("setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The folders of one run."""
+
+    app: Path
+    """What is /app on the platform."""
+
+    @property
+    def output(self) -> Path:
+        """Ingestion's output."""
+        return self.app / "output"
+
+    def snapshot(self) -> dict[str, str]:
+        """Return kind, mode and content of everything that must stay as it is."""
+        found = {}
+        for name in KEPT:
+            for path in [self.app / name, *(self.app / name).rglob("*")]:
+                mode = path.lstat().st_mode
+                content = hashlib.sha256(path.read_bytes()).hexdigest() if stat.S_ISREG(mode) else ""
+                found[path.relative_to(self.app).as_posix()] = f"{mode:o} {content}"
+        # Ingestion itself takes the key away.
+        found.pop("program/seal.key", None)
+        return found
+
+    def strangers(self) -> list[str]:
+        """Name processes that came from this run and are still there."""
+        deadline = time.monotonic() + 2
+        while (found := list(self._strangers())) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return found
+
+    def _strangers(self) -> Iterator[str]:
+        marker = os.fsencode(self.app)
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                words = (process / "cmdline").read_bytes()
+                traces = (words, (process / "environ").read_bytes(), os.fsencode((process / "cwd").readlink()))
+            except OSError:
+                continue
+            if int(process.name) != os.getpid() and any(marker in trace for trace in traces):
+                yield f"{process.name} {words!r}"
+
+    def leaks(self, printed: str) -> list[str]:
+        """Name the canaries that came out."""
+        texts = [printed.encode(), *(path.read_bytes() for path in self.output.rglob("*") if path.is_file())]
+        return [secret for secret in SECRETS if any(secret.encode() in text for text in texts)]
+
+
+def write_clips(folder: Path, count: int = CLIPS) -> Path:
+    """Write a phase of short clips, each of another length."""
+    form = Format(width=64, height=48)
+    clips = [write_clip(folder / f"{number}.mp4", 10 + 3 * number, form) for number in range(count)]
+    phase = write_phase(folder / "phase", clips)
+    (phase / "transcripts.json").write_text(json.dumps({ATTACKED: "now"}))
+    return phase
+
+
+def set_stage(app: Path, phase: Path, case: Case, tier: str = TIERS[-1]) -> Stage:
+    """Lay the folders out as the worker does."""
+    stage = Stage(app)
+    shutil.copytree(PROGRAM, app / "program", ignore=shutil.ignore_patterns("__pycache__"))
+    (app / "program" / "seal.key").write_text(KEY)
+    shutil.copytree(phase, app / "input_data")
+    settings = {**SETTINGS, "limits": {**LIMITS, **case.settings}, "isolation": {"at_most": tier}}
+    (app / "input_data" / "task.yaml").write_text(yaml.safe_dump(settings))
+    (app / "input" / "ref").mkdir(parents=True)
+    (app / "input" / "ref" / "labels.csv").write_text(f"clip_id,source_id,warmth,interview\nc002,s,{SECRETS[0]},0.5\n")
+    for name in ("home", "work", "tmp"):
+        (app / name).mkdir()
+    write_submission(case, app / "ingested_program")
+    # The platform leaves a copy of the submission in the output folder.
+    shutil.copytree(app / "ingested_program", stage.output, symlinks=True)
+    return stage
+
+
+def write_submission(case: Case, folder: Path) -> None:
+    """Write what a case submits: its files, or what its make.py makes."""
+    shutil.copytree(case.folder, folder, ignore=shutil.ignore_patterns("expect.yaml", "make.py", "__pycache__"))
+    if (folder / "model.py").is_file():
+        shutil.copy(HERE / "honest.py", folder)
+    if (case.folder / "make.py").is_file():
+        make: Any = runpy.run_path(str(case.folder / "make.py"))["make"]
+        make(folder)
+
+
+def start(stage: Stage) -> "subprocess.Popen[str]":
+    """Start ingestion on the stage, as a root without capabilities where the tests are root."""
+    arguments = [stage.app / name for name in ("input_data", "output", "program", "ingested_program")]
+    bare = BARE_ROOT if os.geteuid() == 0 and shutil.which("setpriv") else ()
+    return subprocess.Popen(
+        [*bare, sys.executable, str(stage.app / "program" / "ingestion.py"), *map(str, arguments)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        cwd=stage.app / "work",
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(stage.app / "home"),
+            "TMPDIR": str(stage.app / "tmp"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "CANARY": SECRETS[1],
+        },
+    )
+
+
+def play(stage: Stage) -> Outcome:
+    """Run ingestion to its end."""
+    process = start(stage)
+    try:
+        printed, _ = process.communicate(timeout=WALL_S)
+    finally:
+        process.kill()
+        process.wait()
+    return Outcome(process.returncode, stage.output, printed)
+
+
+def score(stage: Stage, folder: Path) -> "Scored":
+    """Run the scoring program, with the key, on what ingestion left; `folder` is new."""
+    shutil.copytree(SCORING, folder / "program", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "program" / "seal.key").write_text(KEY)
+    shutil.copytree(stage.output, folder / "input" / "res", symlinks=True)
+    write_reference(folder / "input" / "ref", len(list((stage.app / "input_data" / "clips").iterdir())))
+    done = subprocess.run(
+        [sys.executable, str(folder / "program" / "scoring.py"), str(folder / "input"), str(folder / "output")],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=WALL_S,
+        check=False,
+    )
+    scores = folder / "output" / "scores.json"
+    return Scored(
+        exit_code=done.returncode,
+        printed=done.stdout + done.stderr,
+        scores=json.loads(scores.read_text()) if scores.exists() else None,
+        page=(folder / "output" / "detailed_results.html").read_text(),
+    )
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What one run of scoring left behind."""
+
+    exit_code: int
+    """0 only where there are scores."""
+    printed: str
+    """Standard output and error."""
+    scores: dict[str, float] | None
+    """Of scores.json; None where there is none."""
+    page: str
+    """detailed_results.html."""
+
+
+def write_reference(folder: Path, clips: int) -> None:
+    """Write true values for the corpus's clips."""
+    folder.mkdir(parents=True)
+    targets = [
+        {"name": name, "title": name.title(), "minimum": 0.0, "maximum": 1.0, "constant": 0.5}
+        for name in ("warmth", "interview")
+    ]
+    settings = {
+        "format_version": 1,
+        "task": SETTINGS["task"],
+        "data_version": SETTINGS["data_version"],
+        "targets": targets,
+        "main_target": "interview",
+        "group": {"name": "traits", "title": "Traits", "targets": ["warmth"]},
+        "bootstrap": {"resamples": 50, "level": 0.95, "seed": 1},
+        "coverage": {"text": 0.6, "image": 0.2, "evidence": 0.2},
+        "explanation": {"text": SETTINGS["explanation"]["text"]},
+        "report": {"clips": True, "truth": True, "gallery": 2},
+    }
+    (folder / "task.yaml").write_text(yaml.safe_dump(settings))
+    rows = [f"c{number:03d},s{number},{0.3 + 0.02 * number},{0.2 + 0.03 * number}" for number in range(clips)]
+    (folder / "labels.csv").write_text("clip_id,source_id,warmth,interview\n" + "\n".join(rows) + "\n")

@@ -1,0 +1,8 @@
+from pathlib import Path
+
+
+def make(folder: Path) -> None:
+    (folder / "model.py").write_text("class Model: pass")
+    (folder / "data").mkdir()
+    for number in range(10_050):
+        (folder / "data" / f"{number}.txt").touch()

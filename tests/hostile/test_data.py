@@ -1,0 +1,272 @@
+"""Damaged data of an organiser: exit 2 or "unreadable", said to the organiser, and never a low score for anybody."""
+
+import csv
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.hostile.cases import CASES
+from tests.hostile.stage import CLIPS, SECRETS, Stage, play, set_stage, write_clips
+from tests.ingestion.clips import Format, write_clip
+from tests.ingestion.conftest import Outcome
+
+DAMAGED = 2
+Damage = Callable[[Path], None]
+
+
+@pytest.fixture(scope="module")
+def short_phase(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_clips(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture
+def stage(short_phase: Path, tmp_path: Path) -> Stage:
+    return set_stage(tmp_path / "app", short_phase, CASES["honest_model"])
+
+
+def clip(data: Path, number: int = DAMAGED) -> Path:
+    return data / "clips" / f"c{number:03d}.mp4"
+
+
+def rehash(data: Path) -> None:
+    """Write the list again: the damage was there when the organiser made it."""
+    from hashlib import sha256
+
+    with (data / "clips.csv").open(newline="") as table:
+        rows = list(csv.reader(table))
+    for row in rows[1:]:
+        row[2] = sha256((data / row[1]).read_bytes()).hexdigest()
+    (data / "clips.csv").write_text("".join(",".join(row) + "\n" for row in rows))
+
+
+def cut(keep: float) -> Damage:
+    def damage(data: Path) -> None:
+        content = clip(data).read_bytes()
+        clip(data).write_bytes(content[: int(len(content) * keep)])
+
+    return damage
+
+
+def scramble(data: Path) -> None:
+    content = bytearray(clip(data).read_bytes())
+    for position in range(len(content) // 4, len(content) // 2, 3):
+        content[position] ^= 0x5A
+    clip(data).write_bytes(content)
+
+
+def claim_more(data: Path) -> None:
+    """Write the index of the clip first and cut the pictures: it still claims all frames."""
+    import subprocess
+
+    moved = clip(data).with_name("moved.mp4")
+    if shutil.which("ffmpeg") is None:
+        import av
+
+        with av.open(str(clip(data))) as source, av.open(
+            str(moved), "w", options={"movflags": "faststart"}
+        ) as target:
+            streams = {stream.index: target.add_stream_from_template(stream) for stream in source.streams}
+            for packet in source.demux():
+                if packet.dts is not None:
+                    packet.stream = streams[packet.stream.index]
+                    target.mux(packet)
+    else:
+        subprocess.run(
+            ["ffmpeg", "-loglevel", "quiet", "-i", clip(data), "-c", "copy", "-movflags", "faststart", moved], check=True
+        )
+    content = moved.read_bytes()
+    moved.unlink()
+    clip(data).write_bytes(content[: len(content) * 2 // 3])
+
+
+def sound_only(data: Path) -> None:
+    import av
+    import numpy as np
+
+    with av.open(str(clip(data)), "w") as target:
+        stream = target.add_stream("aac", rate=48_000)
+        assert isinstance(stream, av.AudioStream)
+        frame = av.AudioFrame.from_ndarray(np.zeros((1, 1024), np.float32), format="fltp", layout="mono")
+        frame.sample_rate = 48_000
+        target.mux(stream.encode(frame))
+        target.mux(stream.encode(None))
+
+
+UNREADABLE: dict[str, Damage] = {
+    "zero_bytes": lambda data: clip(data).write_bytes(b"") and None,
+    "text": lambda data: clip(data).write_text("no video at all\n" * 100) and None,
+    "random_bytes": lambda data: clip(data).write_bytes(os.urandom(5000)) and None,
+    "index_lost": cut(0.5),
+    "sound_only": sound_only,
+}
+
+
+def left_out(outcome: Outcome) -> None:
+    """Nobody pays for the clip, and everybody hears of it."""
+    assert outcome.exit_code == 0, outcome.printed
+    clips = outcome.lines("clips.jsonl")
+    assert [line["status"] for line in clips] == ["unreadable" if n == DAMAGED else "ok" for n in range(CLIPS)]
+    assert {problem["fault"] for problem in clips[DAMAGED]["problems"]} == {"organiser"}
+    assert "clip_unreadable" in outcome.printed
+    assert outcome.json("run.json")["clips"]["failed"] == 0
+    assert len(outcome.predictions()) == CLIPS - 1
+
+
+@pytest.mark.parametrize("name", sorted(UNREADABLE))
+def test_a_clip_that_never_decoded_is_left_out_for_everybody(name: str, stage: Stage) -> None:
+    UNREADABLE[name](stage.app / "input_data")
+    rehash(stage.app / "input_data")
+    left_out(play(stage))
+
+
+@pytest.mark.parametrize("damage", [scramble, claim_more])
+def test_a_clip_that_decodes_in_part_is_no_participants_fault(damage: Damage, stage: Stage) -> None:
+    damage(stage.app / "input_data")
+    rehash(stage.app / "input_data")
+    outcome = play(stage)
+    assert outcome.exit_code == 0, outcome.printed
+    clips = outcome.lines("clips.jsonl")
+    assert clips[DAMAGED]["status"] in {"ok", "unreadable"}
+    assert {problem["fault"] for problem in clips[DAMAGED]["problems"]} <= {"organiser"}
+    assert all(line["status"] == "ok" for number, line in enumerate(clips) if number != DAMAGED)
+
+
+def other_frames(form: Format, times_ms: list[int] | None = None) -> Damage:
+    def damage(data: Path) -> None:
+        count = len(times_ms) if times_ms else 12
+        write_clip(clip(data), count, form, times_ms)
+
+    return damage
+
+
+ODD: dict[str, Damage] = {
+    "variable_rate": other_frames(Format(width=64, height=48), [0, 40, 400, 410, 1000, 1900]),
+    "odd_size": other_frames(Format(codec="libx264", width=66, height=34, audio=None)),
+    "no_sound": other_frames(Format(width=64, height=48, audio=None)),
+    "one_frame": lambda data: write_clip(clip(data), 1, Format(width=64, height=48)) and None,
+    "another_container": lambda data: (
+        write_clip(clip(data).with_suffix(".webm"), 10, Format("libvpx-vp9", 64, 48, audio="libopus")).replace(clip(data))
+        and None
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(ODD))
+def test_odd_clips_are_clips(name: str, stage: Stage) -> None:
+    ODD[name](stage.app / "input_data")
+    rehash(stage.app / "input_data")
+    outcome = play(stage)
+    assert outcome.exit_code == 0, outcome.printed
+    assert outcome.json("run.json")["clips"]["ok"] == CLIPS, outcome.printed
+
+
+def edit(name: str, pattern: str, replacement: str) -> Damage:
+    def damage(data: Path) -> None:
+        text = (data / name).read_text()
+        changed = re.sub(pattern, replacement, text, count=1, flags=re.MULTILINE)
+        assert changed != text
+        (data / name).write_text(changed)
+
+    return damage
+
+
+def fifo(data: Path) -> None:
+    clip(data).unlink()
+    os.mkfifo(clip(data))
+
+
+def folder(data: Path) -> None:
+    clip(data).unlink()
+    clip(data).mkdir()
+
+
+def broken_link(data: Path) -> None:
+    clip(data).unlink()
+    clip(data).symlink_to("nowhere.mp4")
+
+
+STOPS: dict[str, tuple[Damage, str]] = {
+    "missing": (lambda data: clip(data).unlink(), "clip_missing"),
+    "fifo": (fifo, "clip_missing"),
+    "folder": (folder, "clip_missing"),
+    "broken_link": (broken_link, "clip_missing"),
+    "cut_after_the_list": (cut(0.9), "clip_changed"),
+    "another_clip": (lambda data: shutil.copy(clip(data, 0), clip(data)) and None, "clip_changed"),
+    "twice": (edit("clips.csv", "^c003,", "c002,"), "clip_twice"),
+    "outside": (edit("clips.csv", r"clips/c002\.mp4", "../clips/c002.mp4"), "clip_path"),
+    "absolute": (edit("clips.csv", r"clips/c002\.mp4", "/etc/passwd"), "clip_path"),
+    "odd_id": (edit("clips.csv", "^c002,", "c\u202e02,"), "clip_id"),
+    "id_with_a_space": (edit("clips.csv", "^c002,", " c002,"), "clip_id"),
+    "short_row": (edit("clips.csv", "^c002,[^,]*,", "c002,"), "clips_row"),
+    "header": (edit("clips.csv", "^clip_id,", "id,"), "clips_header"),
+    "no_clip": (lambda data: (data / "clips.csv").write_text("clip_id,file,sha256\n") and None, "clips_empty"),
+    "empty_list": (lambda data: (data / "clips.csv").write_text("") and None, "clips_header"),
+    "no_list": (lambda data: (data / "clips.csv").unlink(), "clips_unreadable"),
+    "list_in_utf16": (
+        lambda data: (data / "clips.csv").write_text((data / "clips.csv").read_text(), "utf-16") and None,
+        "clips_unreadable",
+    ),
+    "nul_in_the_list": (edit("clips.csv", "^c002,", "c0\x0002,"), "clip_id"),
+    "transcripts_lost": (lambda data: (data / "transcripts.json").unlink(), "transcripts_unreadable"),
+    "transcripts_broken": (lambda data: (data / "transcripts.json").write_text('{"a": ') and None, "transcripts_unreadable"),
+    "transcripts_nested": (
+        lambda data: (data / "transcripts.json").write_text("[" * 100_000) and None,
+        "transcripts_unreadable",
+    ),
+    "settings_lost": (lambda data: (data / "task.yaml").unlink(), "settings_unreadable"),
+    "settings_are_no_yaml": (lambda data: (data / "task.yaml").write_text("a: [") and None, "settings_unreadable"),
+    "settings_nan": (edit("task.yaml", r"call_s: \S+", "call_s: .nan"), "settings_value"),
+    "settings_of_the_future": (edit("task.yaml", "format_version: 1", "format_version: 99"), "settings_value"),
+    "wrong_key": (lambda data: (data.parent / "program" / "seal.key").write_text("not a key") and None, "seal_key_broken"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(STOPS))
+def test_other_mistakes_stop_the_run(name: str, stage: Stage) -> None:
+    damage, code = STOPS[name]
+    damage(stage.app / "input_data")
+    outcome = play(stage)
+    assert outcome.exit_code == 2, outcome.printed
+    run = outcome.json("run.json")
+    assert run["status"] == "organiser_error"
+    assert code in outcome.run_codes()
+    assert {problem["fault"] for problem in run["problems"]} == {"organiser"}
+    assert "Traceback" not in outcome.printed
+    assert not (outcome.folder / "predictions.csv").exists()
+    assert stage.leaks(outcome.printed) == []
+
+
+def test_a_byte_order_mark_line_ends_and_extra_clips_do_no_harm(stage: Stage) -> None:
+    data = stage.app / "input_data"
+    for name in ("clips.csv", "transcripts.json", "task.yaml"):
+        (data / name).write_bytes(b"\xef\xbb\xbf" + (data / name).read_bytes().replace(b"\n", b"\r\n"))
+    shutil.copy(clip(data), data / "clips" / "extra.mp4")
+    outcome = play(stage)
+    assert outcome.json("run.json")["clips"]["ok"] == CLIPS, outcome.printed
+
+
+def test_all_mistakes_are_told_at_once(stage: Stage) -> None:
+    data = stage.app / "input_data"
+    clip(data, 0).unlink()
+    clip(data, 1).write_bytes(b"x")
+    (data / "transcripts.json").write_text("{")
+    outcome = play(stage)
+    assert set(outcome.run_codes()) >= {"clip_missing", "clip_changed", "transcripts_unreadable"}
+
+
+def test_nothing_is_charged_when_every_clip_is_unreadable(stage: Stage) -> None:
+    data = stage.app / "input_data"
+    for number in range(CLIPS):
+        clip(data, number).write_bytes(b"rubbish")
+    rehash(data)
+    outcome = play(stage)
+    run = outcome.json("run.json")
+    assert run["clips"]["failed"] == 0
+    assert run["clips"]["unreadable"] == CLIPS
+    assert json.dumps(yaml.safe_load((data / "task.yaml").read_text())).find(SECRETS[2]) < 0

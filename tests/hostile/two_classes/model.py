@@ -1,0 +1,8 @@
+# ruff: noqa
+# mypy: ignore-errors
+class ModelA:
+    pass
+
+
+class ModelB:
+    pass

@@ -1,0 +1,1 @@
+raise SystemExit("I must not run")
