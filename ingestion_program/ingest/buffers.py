@@ -4,6 +4,7 @@ An anonymous file (memfd) is used rather than `multiprocessing.shared_memory`, b
 holds 64 MB in the platform's containers and kills the process that goes beyond.
 """
 
+import fcntl
 import mmap
 import os
 import sys
@@ -12,6 +13,8 @@ import tempfile
 import numpy as np
 import numpy.typing as npt
 
+F_SEAL_FUTURE_WRITE = 0x0010
+"""Python 3.11 has no name for it."""
 KEPT_FREE_BYTES = 32 << 20
 """Unused memory up to this size is kept for the next request."""
 
@@ -26,6 +29,7 @@ class FrameBuffer:
         """Bytes."""
         self.descriptor = _anonymous_file(size)
         self._memory = mmap.mmap(self.descriptor, size)
+        _seal(self.descriptor)
         self._bytes = np.frombuffer(self._memory, np.uint8)
 
     def slot(self, number: int, shape: tuple[int, int, int]) -> npt.NDArray[np.uint8]:
@@ -75,9 +79,23 @@ class BufferPool:
 
 def _anonymous_file(size: int) -> int:
     if sys.platform == "linux":
-        descriptor = os.memfd_create("frames", os.MFD_CLOEXEC)
+        descriptor = os.memfd_create("frames", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     else:
         with tempfile.TemporaryFile() as file:
             descriptor = os.dup(file.fileno())
     os.ftruncate(descriptor, size)
     return descriptor
+
+
+def _seal(descriptor: int) -> None:
+    """Let nobody else write into the block or change its size: a shrunk one would end ingestion by SIGBUS.
+
+    The mapping that ingestion has already stays writable; every later one is read-only for good.
+    """
+    if sys.platform == "linux":
+        size = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+        try:
+            fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, size | F_SEAL_FUTURE_WRITE)
+        except OSError:
+            # Linux before 5.1.
+            fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, size)

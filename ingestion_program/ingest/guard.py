@@ -2,7 +2,9 @@
 
 import contextlib
 import os
+import shutil
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -31,6 +33,15 @@ def end_descendants() -> None:
         for pid in children:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, 0)
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder with whatever a model has put there, however deep."""
+    with contextlib.suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        # Deeper than Python goes.
+        subprocess.run(["rm", "-rf", "--", str(folder)], check=False)  # noqa: S603, S607 - our own folder, the system's rm
 
 
 def shared_files() -> set[Path]:

@@ -3,8 +3,6 @@
 import contextlib
 import json
 import os
-import select
-import shutil
 import signal
 import socket
 import subprocess
@@ -69,6 +67,7 @@ class ModelProcess:
         self._sending = RLock()
         self.output = bytearray()
         """The last 64 KiB that the model printed."""
+        self._calls = 0
         self.starts = 0
         """How often the process was started."""
         self.tier: Tier | None = None
@@ -113,7 +112,7 @@ class ModelProcess:
                 env=_environment(self._scratch, self._packages),
                 start_new_session=True,
             )
-        self._watch = Watch(self._process, self._scratch, self._limits.memory_mb)
+        self._watch = Watch(self._process, self._scratch, self._shared_before, self._limits.memory_mb)
         self._drainer = Thread(target=self._drain, args=(self._process, self._watch), daemon=True)
         self._drainer.start()
         self._channel = ours
@@ -177,7 +176,7 @@ class ModelProcess:
             self._drainer.join(timeout=1)
             self._drainer = None
         if self._scratch is not None:
-            shutil.rmtree(self._scratch, ignore_errors=True)
+            guard.remove(self._scratch)
             self._scratch = None
 
     def _walls(self, scratch: Path) -> Walls:
@@ -214,17 +213,27 @@ class ModelProcess:
         }
         deadline = time.monotonic() + timeout_s
         dropped, self._dropped = self._dropped, []
+        self._calls += 1
         try:
-            self._send({**order, "clip": clip, "drop": dropped})
+            self._send({**order, "number": self._calls, "clip": clip, "drop": dropped})
             while True:
                 message = self._receive(deadline)
-                if message.body.get("op") == "answer":
-                    return unpack(message.body.get("value"), message.blob)
-                if message.body.get("op") == "raised":
+                if message.body.get("op") not in {"answer", "raised"}:
+                    self._serve(message.body)
+                    continue
+                if message.body.get("number") != self._calls:
+                    # Said twice, or before it was asked: nothing of this process can be believed any more.
+                    raise BadMessage("an answer to another question")
+                if message.body["op"] == "raised":
                     raise CallFailed(_raised(message.body, stage))
-                self._serve(message.body)
+                return unpack(message.body.get("value"), message.blob)
+        except CallFailed:
+            raise
         except (ChannelClosed, BadMessage, TimeoutError) as error:
             raise CallFailed(self._end_badly(error, stage, timeout_s)) from None
+        except Exception as error:
+            odd = BadMessage(f"something that cannot be read ({type(error).__name__})")
+            raise CallFailed(self._end_badly(odd, stage, timeout_s)) from error
 
     def _serve(self, body: dict[str, Any]) -> None:
         try:
@@ -274,11 +283,7 @@ class ModelProcess:
     def _receive(self, deadline: float) -> Message:
         if self._channel is None:
             raise ChannelClosed
-        left = deadline - time.monotonic()
-        readable, _, _ = select.select([self._channel], [], [], max(0.0, left))
-        if not readable:
-            raise TimeoutError
-        message = receive(self._channel)
+        message = receive(self._channel, deadline)
         if message.descriptor is not None:
             os.close(message.descriptor)
             raise BadMessage("a file descriptor")

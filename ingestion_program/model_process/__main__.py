@@ -54,11 +54,14 @@ def main() -> None:
             return
         except BaseException as error:  # noqa: BLE001 - one clip's failure must not end the process
             where = loading.location(error, submission)
-            connection.send({"op": "raised", "found": loading.describe(error), "where": where})
+            connection.send(
+                {"op": "raised", "number": order["number"], "found": loading.describe(error), "where": where}
+            )
         else:
             del value, view
             connection.flush()
-            protocol.send(channel, {"op": "answer", "value": packed}, blob=packer.blob())
+            answer = {"op": "answer", "number": order["number"], "value": packed}
+            protocol.send(channel, answer, blob=packer.blob())
 
 
 if __name__ == "__main__":

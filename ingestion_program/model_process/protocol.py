@@ -5,8 +5,11 @@ No pickle in either direction: unpickling runs code, and the other side of this 
 
 import array
 import json
+import os
+import select
 import socket
 import struct
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,8 +60,13 @@ def send(channel: socket.socket, body: dict[str, Any], *, blob: bytes = b"", des
         raise ChannelClosed from error
 
 
-def receive(channel: socket.socket) -> Message:
+def receive(channel: socket.socket, deadline: float | None = None) -> Message:
     """Wait for the next message.
+
+    Parameters
+    ----------
+    deadline
+        Until when, on `time.monotonic()`, the whole message has to be here; None waits for ever.
 
     Raises
     ------
@@ -66,14 +74,25 @@ def receive(channel: socket.socket) -> Message:
         When the other side has gone.
     BadMessage
         When lengths are over the limits or the text is not a JSON object.
+    TimeoutError
+        When the deadline has passed.
     """
-    head, descriptor = _receive_header(channel)
-    text_bytes, blob_bytes = HEADER.unpack(head)
-    # Lengths are checked before anything is allocated: a forged header must not cost gigabytes.
-    if text_bytes > MAXIMUM_JSON_BYTES or blob_bytes > MAXIMUM_BLOB_BYTES:
-        raise BadMessage(f"an answer of {text_bytes + blob_bytes} bytes")
-    text = _receive_exactly(channel, text_bytes)
-    blob = _receive_exactly(channel, blob_bytes)
+    head, descriptor = _receive_header(channel, deadline)
+    try:
+        text_bytes, blob_bytes = HEADER.unpack(head)
+        # Lengths are checked before anything is allocated: a forged header must not cost gigabytes.
+        if text_bytes > MAXIMUM_JSON_BYTES or blob_bytes > MAXIMUM_BLOB_BYTES:
+            raise BadMessage(f"an answer of {text_bytes + blob_bytes} bytes")
+        text = _receive_exactly(channel, text_bytes, deadline)
+        blob = _receive_exactly(channel, blob_bytes, deadline)
+        return Message(_parse(text), bytes(blob), descriptor)
+    except BaseException:
+        if descriptor is not None:
+            os.close(descriptor)
+        raise
+
+
+def _parse(text: bytearray) -> dict[str, Any]:
     try:
         body = json.loads(bytes(text))
         if b"\\ud" in text:  # half of a character, which nothing could write as UTF-8 later on
@@ -82,7 +101,7 @@ def receive(channel: socket.socket) -> Message:
         raise BadMessage("text that is not JSON") from error
     if not isinstance(body, dict):
         raise BadMessage("JSON that is not an object")
-    return Message(body, bytes(blob), descriptor)
+    return body
 
 
 def _whole_characters(value: Any) -> Any:  # noqa: ANN401 - JSON holds anything
@@ -95,8 +114,21 @@ def _whole_characters(value: Any) -> Any:  # noqa: ANN401 - JSON holds anything
     return value
 
 
-def _receive_header(channel: socket.socket) -> tuple[bytes, int | None]:
+def _wait(channel: socket.socket, deadline: float | None) -> None:
+    """Wait until there is something to read."""
+    if deadline is None:
+        return
+    # Also when something is there already: whoever floods or drips must not outlast the deadline.
+    left = deadline - time.monotonic()
+    poller = select.poll()
+    poller.register(channel, select.POLLIN)
+    if left <= 0 or not poller.poll(left * 1000):
+        raise TimeoutError
+
+
+def _receive_header(channel: socket.socket, deadline: float | None) -> tuple[bytes, int | None]:
     descriptors: array.array[int] = array.array("i")
+    _wait(channel, deadline)
     try:
         data, ancillary, _, _ = channel.recvmsg(HEADER.size, socket.CMSG_SPACE(descriptors.itemsize))
     except ConnectionResetError as error:
@@ -104,16 +136,25 @@ def _receive_header(channel: socket.socket) -> tuple[bytes, int | None]:
     for level, kind, content in ancillary:
         if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
             descriptors.frombytes(content[: len(content) - len(content) % descriptors.itemsize])
-    if not data:
-        raise ChannelClosed
-    data += _receive_exactly(channel, HEADER.size - len(data))
-    return data, descriptors[0] if descriptors else None
+    for extra in descriptors[1:]:
+        os.close(extra)
+    first = descriptors[0] if descriptors else None
+    try:
+        if not data:
+            raise ChannelClosed
+        data += _receive_exactly(channel, HEADER.size - len(data), deadline)
+    except BaseException:
+        if first is not None:
+            os.close(first)
+        raise
+    return data, first
 
 
-def _receive_exactly(channel: socket.socket, size: int) -> bytearray:
+def _receive_exactly(channel: socket.socket, size: int, deadline: float | None) -> bytearray:
     data = bytearray(size)
     view = memoryview(data)
     while view:
+        _wait(channel, deadline)
         try:
             count = channel.recv_into(view)
         except ConnectionResetError as error:

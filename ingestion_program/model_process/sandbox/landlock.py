@@ -38,8 +38,8 @@ SYSTEM = (
     *("/proc/loadavg", "/proc/sys/kernel", "/proc/sys/vm", "/sys/devices/system", "/sys/fs/cgroup"),
     *("/dev/zero", "/dev/random", "/dev/urandom"),
 )
-# /dev/shm holds the locks of multiprocessing; ingestion sweeps it afterwards.
-WRITABLE = ("/dev/shm",)  # noqa: S108 - a folder of the system, not a temporary file of ours
+# Holds the locks of multiprocessing.
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of the system, not a temporary file of ours
 DEVICES = ("/dev/null", "/dev/full", "/dev/dri", "/dev/kfd")
 
 
@@ -105,8 +105,9 @@ def _rules(walls: "Walls") -> Iterator[tuple[Path, int]]:
     for name in SYSTEM:
         yield Path(name), READ
     yield walls.scratch, WRITE
-    for name in WRITABLE:
-        yield Path(name), WRITE
+    if walls.parent == 1:
+        # A container of our own, where ingestion sweeps it. Elsewhere it holds what is others'.
+        yield SHARED_MEMORY, WRITE
     for name in (*DEVICES, *(str(path) for path in Path("/dev").glob("nvidia*"))):
         yield Path(name), DEVICE | READ_DIR
 

@@ -8,7 +8,14 @@ _COMMON = {
     **{"pidfd_send_signal": 424, "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427},
     **{"open_tree": 428, "move_mount": 429, "fsopen": 430, "fsconfig": 431, "fsmount": 432, "fspick": 433},
     **{"pidfd_open": 434, "clone3": 435, "openat2": 437, "pidfd_getfd": 438, "process_madvise": 440},
-    **{"mount_setattr": 442, "process_mrelease": 448, "fchmodat2": 452, "setxattrat": 463, "removexattrat": 466},
+    **{
+        "mount_setattr": 442,
+        "memfd_secret": 447,
+        "process_mrelease": 448,
+        "fchmodat2": 452,
+        "setxattrat": 463,
+        "removexattrat": 466,
+    },
 }
 _X86_64 = {
     **{"open": 2, "shmget": 29, "socket": 41, "clone": 56, "fork": 57, "vfork": 58, "execve": 59, "kill": 62},
@@ -29,11 +36,20 @@ _X86_64 = {
     **{"name_to_handle_at": 303, "open_by_handle_at": 304, "clock_adjtime": 305, "setns": 308},
     **{"process_vm_readv": 310, "process_vm_writev": 311, "kcmp": 312, "finit_module": 313, "sched_setattr": 314},
     **{"renameat2": 316, "seccomp": 317, "kexec_file_load": 320, "bpf": 321, "execveat": 322, "userfaultfd": 323},
-    **{"ioctl": 16},
+    **{"ioctl": 16, "fcntl": 72, "memfd_create": 319},
 }
 _AARCH64 = {
     **{"setxattr": 5, "lsetxattr": 6, "fsetxattr": 7, "removexattr": 14, "lremovexattr": 15, "fremovexattr": 16},
-    **{"lookup_dcookie": 18, "ioctl": 29, "ioprio_set": 30, "mknodat": 33, "mkdirat": 34, "unlinkat": 35},
+    **{
+        "lookup_dcookie": 18,
+        "fcntl": 25,
+        "memfd_create": 279,
+        "ioctl": 29,
+        "ioprio_set": 30,
+        "mknodat": 33,
+        "mkdirat": 34,
+        "unlinkat": 35,
+    },
     **{"symlinkat": 36, "linkat": 37, "renameat": 38, "umount2": 39, "mount": 40, "pivot_root": 41, "truncate": 45},
     **{"chroot": 51, "fchmod": 52, "fchmodat": 53, "fchownat": 54, "fchown": 55, "openat": 56, "vhangup": 58},
     **{"quotactl": 60, "utimensat": 88, "acct": 89, "personality": 92, "unshare": 97, "kexec_load": 104},
