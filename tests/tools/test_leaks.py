@@ -53,6 +53,11 @@ Table = dict[str, dict[str, str]]
 Mutation = Callable[[Path], object]
 
 
+def shuffled_rows(bundle: Path, style: str, factor: float) -> str:
+    rows = np.random.default_rng(5).permutation(matrix(bundle)) * factor
+    return "\n".join(",".join(style.format(x) for x in row) for row in rows)
+
+
 def labels_file(bundle: Path) -> bytes:
     return (bundle / FINAL).read_bytes()
 
@@ -370,6 +375,8 @@ PLANTED: list[tuple[str, Mutation]] = [
     ("leak-labels", plant("starting_kit/x.npz", lambda b: saved(matrix(b), compressed=True))),
     ("leak-labels", plant("input_data/final/x.pkl", lambda b: chalearn_pickle(b, 2))),
     ("leak-labels", plant("public_data/x.dat", lambda b: b"\xff" * 7 + np.array(column(b)).tobytes() + b"\xff")),
+    ("leak-labels", plant("public_data/x.csv", lambda b: shuffled_rows(b, "{:.2f}", 1))),
+    ("leak-labels", plant("input_data/final/x.csv", lambda b: shuffled_rows(b, "{:.0f}", 100))),
     # Ids.
     ("leak-id", plant("public_data/x.md", one_id)),
     ("leak-id", plant("starting_kit/x.zip", lambda b: zipped("x.md", one_id(b).encode()))),
@@ -446,6 +453,11 @@ def guesses_of_hidden_clips(bundle: Path) -> str:
     )
 
 
+def coarse_guesses(_: Path) -> str:
+    rows = np.random.default_rng(7).normal(0.5, 0.15, (20_000, 6)).clip(0, 0.99)
+    return "\n".join(",".join(f"{x:.2f}" for x in row) for row in rows)
+
+
 HARMLESS: list[tuple[str, Mutation]] = [
     ("nothing", lambda _: None),
     ("keys in the programs", sealed),
@@ -466,6 +478,7 @@ HARMLESS: list[tuple[str, Mutation]] = [
             plant("reference_data/final/README.md", lambda _: "Read this before you start.\n"),
         ),
     ),
+    ("good predictions to two decimals", plant("starting_kit/x.csv", coarse_guesses)),
     ("random numbers", plant("public_data/x.npy", lambda _: saved(np.random.default_rng(8).random(100_000)))),
     (
         "many written numbers",

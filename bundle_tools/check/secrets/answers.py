@@ -23,6 +23,7 @@ from bundle_tools.check.secrets.inside import LARGEST_FILE, File
 WINDOW = 6
 SHORTEST_WINDOW = 4
 FEWEST_ROWS = 4
+FEWEST_COARSE_LABELS = 5
 LARGEST_TABLE = 20_000_000
 # Whoever copies a longer column copies its beginning; its later runs would take long to learn and to compare.
 MOST_WINDOWED_ROWS = 50_000
@@ -63,6 +64,16 @@ class Answers:
         # Equal, round or few different values, such as classes, prove nothing.
         return frozenset(
             run for run in thousandths if len(set(run)) >= SHORTEST_WINDOW and any(value % 10 for value in run)
+        )
+
+    @cached_property
+    def coarse_rows(self) -> frozenset[tuple[int, ...]]:
+        """Rows of five labels or more in hundredths: one may be chance, several are not."""
+        rows = {tuple(round(100 * x) for x in row) for row in self.rows.values() if all(map(math.isfinite, row))}
+        return frozenset(
+            row
+            for row in rows
+            if len(row) >= FEWEST_COARSE_LABELS and len(set(row)) >= SHORTEST_WINDOW and any(x % 10 for x in row)
         )
 
     @cached_property

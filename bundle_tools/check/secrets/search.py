@@ -14,6 +14,9 @@ from bundle_tools.check.secrets.inside import BZIP2, GZIP, XZ, ZIP, File
 
 # Three decimals at least: fewer would meet other numbers by chance.
 NUMBER = re.compile(r"(?<![0-9.])-?[0-9]*\.([0-9]{3,})(?:[eE]([-+]?[0-9]{1,3}))?(?![0-9])")
+# Two decimals, or a whole number up to 99, alone.
+COARSE = re.compile(r"(?<![0-9A-Za-z_.])(?:0?\.([0-9]{2})|([0-9]{1,2}))(?![0-9A-Za-z_]|\.[0-9])")
+FEWEST_COARSE_ROWS = 3
 # Half the width of the fifth decimal, with room for rounding: so close, one number alone is no chance.
 PRECISE = 0.6e-5
 # How far from an id a value still belongs to it, in characters; the next id ends it earlier.
@@ -107,10 +110,22 @@ def holds_labels_in_order(text: Text, answers: Answers) -> bool:
     """Tell whether a run of labels stands there, as written numbers or as binary ones of 32 or 64 bits."""
     if not answers.windows:
         return False
+    if not text.binary and holds_coarse_rows(text.text, answers):
+        return True
     written = [round(1000 * float(match[0])) for match in NUMBER.finditer(text.text) if _plausible(match)]
     if _has_run(written, answers):
         return True
     return any(_has_run(numbers, answers) for numbers in _binary_labels(text.binary, answers)) if text.binary else False
+
+
+def holds_coarse_rows(text: str, answers: Answers) -> bool:
+    """Tell whether several rows of labels stand there as hundredths or percent, in any order."""
+    size = len(next(iter(answers.coarse_rows), ()))
+    if not size:
+        return False
+    numbers = [int(match[1] or match[2]) for match in COARSE.finditer(text)]
+    runs = {tuple(numbers[start : start + size]) for start in range(len(numbers) - size + 1)}
+    return len(runs & answers.coarse_rows) >= FEWEST_COARSE_ROWS
 
 
 def _is_round(label: float) -> bool:
