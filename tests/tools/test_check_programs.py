@@ -206,7 +206,7 @@ def test_a_program_of_two_tasks_is_reported_once(tiny: Path) -> None:
     programs = "    scoring_program: scoring_program/\n    ingestion_program: ingestion_program/\n"
     more = f"  - index: 1\n    name: More\n{programs}"
     path.write_text(path.read_text().replace("solutions:\n", more + "solutions:\n"))
-    write_files(tiny, {INGEST: "cache = '/dev/shm'\n"})
+    write_files(tiny, {INGEST: "cache = '/dev/shm/frames'\n"})
     assert [finding.code for finding in check(tiny)] == ["source-shm"]
 
 

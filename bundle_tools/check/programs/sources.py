@@ -98,7 +98,7 @@ def _check_anywhere(where: str, source: Source) -> Iterator[Finding]:
                 fix = "Write num_workers=0, or share through the file system."
                 yield Finding("source-workers", "note", f"{where}:{call.lineno}", what, effect, fix)
     for line, text in source.texts():
-        if text.startswith("/dev/shm"):  # noqa: S108 - a name to look for
+        if text.startswith("/dev/shm/"):  # noqa: S108 - a name to look for
             what = f"The program uses {shown(text)}."
             effect = "Containers have 64 MB there."
             yield Finding("source-shm", "note", f"{where}:{line}", what, effect, "Use a temporary folder.")
