@@ -55,7 +55,7 @@ limits:
   call_s: 30
   restarts: 5
   memory_mb: 4096
-isolation: {require: portable, at_most: full}   # docs/security.md; require seccomp for a phase that counts
+isolation: {{require: portable, at_most: full}}   # docs/security.md; require seccomp for a phase that counts
 explanation:
   text: {{minimum_chars: 20, maximum_chars: 1200}}
   image: {{width: 355, height: 200}}
