@@ -90,7 +90,7 @@ def main(arguments: Sequence[str]) -> int:
         say(f"ERROR: reading or writing failed: {reason}", sys.stderr)
         return OrganiserError.exit_code
     except Exception as error:  # noqa: BLE001 - as above; only what comes before the labels gets here
-        say("ERROR: " + internal_problem(error).line(), sys.stderr)
+        _say_failure(internal_problem(error))
         return OrganiserError.exit_code
     say(f"Scoring took {time.monotonic() - started:.1f} s.")
     return code
@@ -109,7 +109,7 @@ def _run(source: Path, target: Path) -> int:
         return _give_up(OrganiserError(_OURS, [internal_problem(error)]), target, worker, readers.audience)
     _, failure = _made(lambda: judge(prepared, target, worker), passing=OSError)
     if failure:
-        say("ERROR: " + failure.line(), sys.stderr)
+        _say_failure(failure)
     return 0
 
 
@@ -181,6 +181,11 @@ def _made(step: Callable[[], Made], passing: type[Exception] | tuple[()] = ()) -
         raise
     except Exception as error:  # noqa: BLE001 - see the module's first lines
         return None, internal_problem(error)
+
+
+def _say_failure(problem: Problem) -> None:
+    line, _ = _made(problem.line)
+    say(f"ERROR: {line or _OURS}", sys.stderr)
 
 
 def _judged(outcomes: Outcomes, settings: Settings, duration_s: float) -> tuple[Evaluation, Scores]:

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -110,11 +111,11 @@ def _header(header: list[str], file: str, settings: Settings, problems: list[Pro
     where = f"{file}, line 1"
     before = len(problems)
     # The first row may hold labels: a file without a header, or without the line break after it. So where labels are
-    # closed no column is quoted, and elsewhere only beside one that is right.
+    # closed no column is quoted, and elsewhere only one that is nearly right.
     quotable = settings.report.truth and "clip_id" in names
     for number, name in enumerate(names, 1):
         if name not in wanted:
-            shown = f" ({name!r})" if quotable else ""
+            shown = f" ({name!r})" if quotable and name.isalpha() and get_close_matches(name, wanted) else ""
             problems.append(_problem("labels_column", where, f"column {number}{shown} is not known", ",".join(wanted)))
         elif name in names[: number - 1]:
             problems.append(_problem("labels_column", where, f"{name} twice", "each column once"))

@@ -1,0 +1,113 @@
+"""A phase whose secrets are unmistakable, and the search for them in everything that comes out.
+
+Labels, means and errors are rare numbers, ids are rare words. A secret counts as found in any dress: rounded to three
+to six decimals, as a percentage, in scientific or hexadecimal notation, or in base64. Few decimals prove nothing alone
+where a page is full of them; there it takes four of the six labels.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.scoring.conftest import Outcome
+from tests.scoring.factory import Case, make_case
+
+LABELS = (0.6180339887, 0.7182818284, 0.1415926535, 0.3025850929, 0.8414709848, 0.2357022604)
+CONSTANT = 0.5671432904
+WORDS = ("finch", "wagtail", "siskin", "bunting", "linnet", "serin")
+CLIP_IDS = tuple(f"canary-{word}-7d1" for word in WORDS)
+SOURCES = tuple(f"aviary/{word}.mp4" for word in WORDS[::-1])
+OPEN = {"clips": True, "truth": True, "gallery": 4}
+CLIPS_ONLY = {"clips": True, "truth": False, "gallery": 4}
+HIDDEN = {"clips": False, "truth": False, "gallery": 4}
+
+
+def canary_labels() -> np.ndarray[Any, np.dtype[np.float64]]:
+    """(6, 6) labels, each row another rotation, so that every label is a canary."""
+    return np.array([np.roll(LABELS, shift) for shift in range(len(LABELS))])
+
+
+def canary_case(report: Mapping[str, Any], statuses: list[str] | None = None) -> Case:
+    """A run over six clips that predicts 0.5 or 0.45, so that the errors are rare numbers, too."""
+    prediction = np.full((6, 6), 0.5)
+    prediction[::2] = 0.45
+    case = make_case(canary_labels(), prediction, statuses=statuses, report=dict(report))
+    case.clip_ids, case.sources = list(CLIP_IDS), list(SOURCES)
+    for target in case.settings["targets"]:
+        target["constant"] = CONSTANT
+    return case
+
+
+def dresses(value: float, fewest: int) -> Iterator[str]:
+    """Patterns of a number in every notation that a leak could have, with ``fewest`` decimals or more."""
+    for places in range(fewest, 7):
+        yield rf"(?<![\d.]){re.escape(f'{value:.{places}f}')}(?!\d)"
+    for text in (repr(value), f"{value:.4e}", value.hex(), f"{100 * value:.2f}"):
+        yield rf"(?<![\d.]){re.escape(text)}"
+    yield rf"(?<![\d.]){re.escape(f'{100 * value:.1f}')} ?%"
+    for data in (repr(value).encode(), f"{value:.4f}".encode(), struct.pack("<d", value), struct.pack("<f", value)):
+        yield re.escape(base64.b64encode(data).decode().rstrip("=")[:-1])
+
+
+def words(text: str) -> Iterator[str]:
+    """Patterns of an id, plain and in base64."""
+    yield re.escape(text)
+    yield re.escape(base64.b64encode(text.encode()).decode().rstrip("=")[:-1])
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """Patterns by what they give away."""
+
+    patterns: dict[str, str]
+    labels: bool
+
+    def found_in(self, texts: Iterable[str]) -> list[str]:
+        """Name what is given away, each secret once."""
+        everything = "\n".join(texts)
+        found = [name for name, pattern in self.patterns.items() if re.search(pattern, everything)]
+        for places in (2, 3) if self.labels else ():
+            short = [rf"(?<![\d.])(0\.)?{f'{label:.{places}f}'[2:]}(?!\d)" for label in LABELS]
+            if sum(bool(re.search(one, everything)) for one in short) >= 4:
+                found.append(f"labels in {places} decimals")
+        return found
+
+
+def secrets(*, labels: bool = True, clips: bool = True) -> Secrets:
+    """What must not get out; sources and means never may. A page that is open for clips is full of three decimals."""
+    fewest = 3 if clips else 4
+    patterns = {f"source {source}": "|".join(words(source)) for source in SOURCES}
+    patterns["constant"] = "|".join(dresses(CONSTANT, fewest))
+    if labels:
+        patterns["mean label"] = "|".join(dresses(float(np.mean(LABELS)), fewest))
+        patterns |= {f"label {value}": "|".join(dresses(value, fewest)) for value in LABELS}
+        errors = {round(abs(label - guess), 12) for label in LABELS for guess in (0.5, 0.45)}
+        patterns |= {f"error {error}": "|".join(dresses(error, fewest)) for error in errors}
+    if clips:
+        patterns |= {f"clip {clip_id}": "|".join(words(clip_id)) for clip_id in CLIP_IDS}
+    return Secrets(patterns, labels)
+
+
+def texts_of(folder: Path) -> Iterator[str]:
+    """Everything below a folder: names and contents, embedded pictures decoded; the page's own style sheet left out."""
+    for path in sorted(folder.rglob("*")):
+        yield path.relative_to(folder).as_posix()
+        if path.is_file():
+            text = path.read_bytes().decode("utf-8", "replace")
+            for embedded in re.findall(r"base64,([A-Za-z0-9+/=]+)", text):
+                yield base64.b64decode(embedded).decode("latin-1")
+            text = re.sub(r"base64,[A-Za-z0-9+/=]+", "", text)
+            yield re.sub(r"<style>.*?</style>", "", text, flags=re.S)
+
+
+def leaks(done: Outcome, what: Secrets) -> list[str]:
+    """Search what one run of scoring printed and wrote."""
+    return what.found_in([done.log, *texts_of(done.out)])

@@ -1,0 +1,233 @@
+"""No oracle: whatever kind of run it is, nothing that comes out tells a label, a mean, a source, or a hidden clip."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import pytest
+
+import score as program
+from score.errors import ScoringError
+from score.evaluation import Estimate, Evaluation, evaluate
+from score.pipeline import prepare
+from score.report.write import report_page
+from tests.scoring.canary import (
+    CLIP_IDS,
+    CLIPS_ONLY,
+    CONSTANT,
+    HIDDEN,
+    LABELS,
+    OPEN,
+    SOURCES,
+    canary_case,
+    leaks,
+    secrets,
+)
+from tests.scoring.conftest import Score, run_scoring
+from tests.scoring.factory import make_input, write_manifest
+
+Change = Callable[[Path], object]
+MIXED = ["ok", "failed", "not_reached", "missing", "unreadable", "ok"]
+
+
+def edit(name: str, old: str, new: str) -> Change:
+    def change(root: Path) -> None:
+        text = (root / name).read_text()
+        assert old in text
+        (root / name).write_text(text.replace(old, new, 1))
+        write_manifest(root / "res")
+
+    return change
+
+
+def lines(name: str, change: Callable[[list[str]], list[str]]) -> Change:
+    def apply(root: Path) -> None:
+        (root / name).write_text("".join(change((root / name).read_text().splitlines(keepends=True))))
+        write_manifest(root / "res")
+
+    return apply
+
+
+def run_problem(status: str, stage: str, fault: str) -> dict[str, Any]:
+    words = f"clip {CLIP_IDS[0]}, clips/{CLIP_IDS[1]}.mp4"
+    problem = {"code": "x", "stage": stage, "where": words, "found": words, "expected": words, "fix": words}
+    return {"status": status, "problems": [problem | {"severity": "error", "fault": fault}]}
+
+
+def cut_last(name: str) -> Change:
+    return lines(name, lambda all_: [*all_[:-1], all_[-1][:-9]])
+
+
+def labels(change: Callable[[str], str], encoding: str = "utf-8") -> Change:
+    return lambda root: (root / LABEL_FILE).write_text(change((root / LABEL_FILE).read_text()), encoding)
+
+
+LABEL_FILE, SETTINGS = "ref/labels.csv", "ref/task.yaml"
+RECORDS = ("predictions.csv", "clips.jsonl", "explanations.jsonl")
+FIRST = f"{LABELS[0]}"
+# What is done to the input, and the exit code.
+KINDS: dict[str, tuple[Change, int]] = {
+    "good": (lambda root: None, 0),
+    "records cut off": (lambda root: [cut_last(f"res/{name}")(root) for name in RECORDS], 0),
+    "planted": (lambda root: (root / "res" / f"{CLIP_IDS[0]}.csv").write_text("x"), 0),
+    "no results": (lambda root: (root / "res/manifest.json").unlink(), 1),
+    "pictures gone": (lambda root: shutil.rmtree(root / "res/images"), 1),
+    "clip twice": (lines("res/clips.jsonl", lambda all_: [*all_, all_[0]]), 1),
+    "prediction twice": (lines("res/predictions.csv", lambda all_: [*all_, all_[1]]), 1),
+    "prediction broken": (edit("res/predictions.csv", "0.45", "nan"), 1),
+    "run record broken": (edit("res/run.json", "complete", "finished"), 1),
+    "clip without label": (lines(LABEL_FILE, lambda all_: all_[:-1]), 2),
+    "labels twice": (lines(LABEL_FILE, lambda all_: [*all_, all_[1]]), 2),
+    "label out of range": (edit(LABEL_FILE, FIRST, "1" + FIRST[1:]), 2),
+    "label with a comma": (edit(LABEL_FILE, FIRST, FIRST.replace(".", ",")), 2),
+    "label with a unit": (edit(LABEL_FILE, FIRST, FIRST + "x"), 2),
+    "label quoted badly": (edit(LABEL_FILE, FIRST, '"' + FIRST), 2),
+    "labels without header": (lines(LABEL_FILE, lambda all_: all_[1:]), 2),
+    "header without line break": (labels(lambda text: text.replace("\n", "", 1)), 2),
+    "labels in UTF-16": (labels(lambda text: text, "utf-16"), 2),
+    "semicolons": (labels(lambda text: text.replace(",", ";")), 2),
+    "constant out of range": (edit(SETTINGS, f"constant: {CONSTANT}", f"constant: {CONSTANT + 1}"), 2),
+    "constant is text": (edit(SETTINGS, f"constant: {CONSTANT}", f"constant: '{CONSTANT}'"), 2),
+    "constant misspelt": (edit(SETTINGS, f"constant: {CONSTANT}", f"constnt: {CONSTANT}"), 2),
+    "settings broken": (edit(SETTINGS, f"constant: {CONSTANT}", f"constant: {CONSTANT}: {CONSTANT}"), 2),
+    "other data": (edit("res/run.json", "test-1", "test-2"), 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("report", [HIDDEN, CLIPS_ONLY], ids=["hidden", "clips only"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_kind_of_run_is_an_oracle(score: Score, kind: str, report: dict[str, Any]) -> None:
+    change, code = KINDS[kind]
+    done = score(canary_case(report), change)
+    assert done.code == code, done.log
+    assert (done.out / "scores.json").exists() == (code == 0)
+    assert leaks(done, secrets(clips=not report["clips"])) == []
+    assert "Traceback" not in done.log
+
+
+@pytest.mark.parametrize("statuses", [MIXED, ["failed"] * 6, ["not_reached"] * 6, ["unreadable"] * 6])
+def test_no_outcome_of_the_clips_is_an_oracle(score: Score, statuses: list[str]) -> None:
+    case = canary_case(HIDDEN, statuses)
+    talk = run_problem("complete", "predict", "participant")["problems"]
+    case.problems = dict.fromkeys(CLIP_IDS, talk)
+    done = score(case)
+    assert done.code == (2 if statuses[0] == "unreadable" else 0)
+    assert leaks(done, secrets()) == []
+
+
+@pytest.mark.parametrize("status", ["complete", "partial", "invalid", "organiser_error"])
+@pytest.mark.parametrize("stage", ["settings", "data", "load", "predict", "explain", "run"])
+def test_what_ingestion_says_about_clips_stays_inside(score: Score, status: str, stage: str) -> None:
+    for fault in ("participant", "organiser"):
+        case = canary_case(HIDDEN)
+        case.run = run_problem(status, stage, fault)
+        assert leaks(score(case), secrets()) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_open_phase_keeps_sources_and_means(score: Score, kind: str) -> None:
+    done = score(canary_case(OPEN), KINDS[kind][0])
+    assert leaks(done, secrets(labels=False, clips=False)) == []
+
+
+def test_the_search_can_fail(score: Score) -> None:
+    done = score(canary_case(OPEN))
+    found = leaks(done, secrets())
+    assert sum(name.startswith("label 0") for name in found) == 6
+    assert sum(name.startswith("clip") for name in found) == 6
+    assert sum(name.startswith("error") for name in found) >= 3
+    for name, text in (
+        ("constant", "56.7 %"),
+        ("label 0.6180339887", "MC42MTgwMzM5ODg3"),
+        (f"source {SOURCES[0]}", SOURCES[0]),
+    ):
+        (done.out / "extra").write_text(text)
+        assert name in leaks(done, secrets())
+
+
+def test_a_closed_page_holds_nothing_finer_than_its_rounded_numbers(tmp_path: Path) -> None:
+    """Not even as the length of a bar: the page made from rounded numbers, without baselines, is the same page."""
+    prepared = prepare(make_input(tmp_path, canary_case(HIDDEN)))
+    exact = evaluate(prepared.outcomes, prepared.settings, 31.2)
+
+    def coarse(estimate: Estimate, places: int, spread: int) -> Estimate:
+        ends = estimate.interval
+        return Estimate(round(estimate.value, places), ends and (round(ends[0], spread), round(ends[1], spread)), 0.123)
+
+    rounded = Evaluation(
+        columns=tuple((c, coarse(e, min(c.decimals, 3), max(0, c.decimals - 2))) for c, e in exact.columns),
+        targets=tuple(
+            (target, {name: Estimate(round(e.value, 2), None, 0.123) for name, e in metrics.items()})
+            for target, metrics in exact.targets
+        ),
+        sources=exact.sources,
+    )
+    pages = [
+        report_page(prepared.results, prepared.outcomes, one, prepared.settings, (), ()) for one in (exact, rounded)
+    ]
+    assert pages[0] == pages[1]
+
+
+def modules() -> list[ModuleType]:
+    found = pkgutil.walk_packages(program.__path__, "score.")
+    return [importlib.import_module(module.name) for module in found]
+
+
+# The way out itself: what is left when these break is a test of Python.
+SPARED = {"main", "_run", "prepare", "say", "speak_utf8", "internal_problem", "_made"}
+# A full disk, which no label fills.
+WRITERS = {
+    "score.pipeline:judge",
+    "score.scores:check_scores",
+    "score.scores:write_atomically",
+    "score.scores:write_scores",
+}
+
+
+def functions() -> Iterator[str]:
+    for module in modules():
+        if module.__name__ in ("score.start", "score.packages", "score.log"):
+            continue
+        for name, value in vars(module).items():
+            if isinstance(value, FunctionType) and value.__module__ == module.__name__ and name not in SPARED:
+                yield f"{module.__name__}:{name}"
+
+
+def break_function(patch: pytest.MonkeyPatch, place: str, error: Exception) -> None:
+    """Replace a function wherever it has been imported."""
+    home, name = place.split(":")
+    original = getattr(importlib.import_module(home), name)
+
+    def broken(*_: object, **__: object) -> None:
+        raise error
+
+    for module in modules():
+        for key, value in list(vars(module).items()):
+            if value is original:
+                patch.setattr(module, key, broken)
+
+
+@pytest.mark.parametrize("place", [*functions()])
+def test_no_breakdown_is_an_oracle(tmp_path: Path, place: str) -> None:
+    words = f"{LABELS[0]} of {CLIP_IDS[0]} from {SOURCES[0]}, constant {CONSTANT}"
+    root = make_input(tmp_path / "input", canary_case(HIDDEN, ["ok", "ok", "failed", "ok", "unreadable", "ok"]))
+    for error in (ValueError(words), MemoryError(words), OSError(5, words), OSError(words)):
+        with pytest.MonkeyPatch.context() as patch:
+            break_function(patch, place, error)
+            try:
+                prepare(root)
+                labels_met = True
+            except (ScoringError, ValueError, MemoryError, OSError):
+                labels_met = False
+            done = run_scoring(root, tmp_path / "output")
+        assert leaks(done, secrets()) == [], type(error)
+        assert "Traceback" not in done.log
+        if labels_met and not (isinstance(error, OSError) and place in WRITERS):
+            assert done.code == 0, done.log
+        assert done.code in (0, 1, 2)

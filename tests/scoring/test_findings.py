@@ -1,0 +1,144 @@
+"""Scoring repeats what ingestion found, because logs get lost: for the participant, and for the organisers."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from score.audience import NOBODY, Audience
+from score.errors import Problem
+from score.findings import Finding, lines
+from tests.scoring.conftest import Outcome, Score
+from tests.scoring.factory import Case, make_case
+from tests.scoring.test_report import HIDDEN, Page
+
+
+def problem(code: str, stage: str = "predict", fault: str = "participant", **words: str) -> dict[str, Any]:
+    usual = {
+        "where": "model.py, line 3",
+        "found": "ValueError: a red jumper",
+        "expected": "a dict",
+        "fix": "return one",
+    }
+    return {"code": code, "stage": stage, "severity": "error", "fault": fault} | usual | words
+
+
+def troubled(**settings: Any) -> Case:  # noqa: ANN401 - any settings key
+    case = make_case(clips=6, statuses=["failed", "failed", "failed", "ok", "ok", "unreadable"], **settings)
+    case.problems = {clip_id: [problem("predict_raised")] for clip_id in case.clip_ids[:3]}
+    case.problems[case.clip_ids[5]] = [
+        problem("clip_unreadable", "data", "organiser", where=f"clip {case.clip_ids[5]}")
+    ]
+    slow = problem("budget_ended", "run", where="the run", found="500 s used", severity="warning")
+    case.run = {"status": "partial", "problems": [slow]}
+    return case
+
+
+def sections(done: Outcome) -> tuple[str, str]:
+    """The log's two lists."""
+    yours, theirs = re.split(r"^For the organisers:$", done.log, flags=re.M)
+    return yours, theirs
+
+
+def test_problems_of_the_run_and_grouped_problems_of_clips_are_in_log_and_page(score: Score) -> None:
+    done = score(troubled())
+    yours, theirs = sections(done)
+    assert yours.startswith("For you:\n")
+    assert "ERROR · 3 times · predict_raised · clip c" in yours
+    assert "ValueError: a red jumper" in yours
+    assert "WARNING · budget_ended · the run · found 500 s used" in yours
+    assert "clip_unreadable" in theirs
+    assert "clips_undecodable" in theirs
+    text = " ".join(Page(done.page).text.split())
+    ours = text.index("For the organisers")
+    assert text.index("For you") < text.index("predict_raised") < ours < text.index("clip_unreadable")
+    assert "predict_raised · 3 times" in text
+
+
+def test_a_closed_phase_gets_codes_and_counts_alone(score: Score) -> None:
+    case = troubled(report=HIDDEN)
+    done = score(case)
+    assert "3 times · predict_raised · expected a dict · return one" in done.log
+    assert "predict_raised" in done.page
+    for secret in ("red jumper", "line 3", *case.clip_ids):
+        assert secret not in done.log + done.page
+
+
+def test_a_failed_run_has_both_sections(score: Score) -> None:
+    case = make_case(clips=2)
+    case.run = {"status": "invalid", "problems": [problem("class_missing", "load"), problem("odd", "run", "organiser")]}
+    done = score(case)
+    assert done.code == 1
+    yours, theirs = sections(done)
+    assert "class_missing" in yours
+    assert "odd" in theirs
+    text = Page(done.page).text
+    assert text.index("For you") < text.index("class_missing") < text.index("For the organisers") < text.index("odd")
+
+
+def finding(number: int, fault: str) -> Finding:
+    return Finding(Problem(f"code_{number}", "run", "", "", "", "", fault=fault), 1)
+
+
+@pytest.mark.parametrize(
+    ("yours", "theirs", "shown"),
+    [(0, 0, (0, 0)), (3, 2, (3, 2)), (99, 0, (50, 0)), (0, 99, (0, 50)), (99, 99, (25, 25)), (99, 5, (45, 5))],
+)
+def test_the_log_has_at_most_fifty_lines_and_neither_list_drowns_the_other(
+    yours: int, theirs: int, shown: tuple[int, int]
+) -> None:
+    found = [finding(n, "participant") for n in range(yours)] + [finding(n, "organiser") for n in range(theirs)]
+    printed = lines(found)
+    listed = [line for line in printed if "code_" in line]
+    assert len(listed) == sum(shown) <= 50
+    for total, some in zip((yours, theirs), shown, strict=True):
+        assert (f"  - and {total - some} more" in printed) == (total > some)
+
+
+def test_an_audience_of_a_closed_phase_hears_no_id_and_no_file() -> None:
+    audience = Audience(open=False).knowing({"c12345678", "17"})
+    heard = audience.text("clip c12345678, images/c12345678.jpg, clips/x_0.73.mp4, line 17, c123456789, c12345678.")
+    assert heard == "clip (clip), images/(clip), clips/(clip), line 17, c123456789, (clip)."
+    assert Audience(open=True).knowing({"c12345678"}).text("c12345678") == "c12345678"
+    assert NOBODY.text("images/c9.jpg") == "images/(clip)"
+
+
+def test_damage_of_many_pictures_is_one_line_in_a_closed_phase(score: Score) -> None:
+    def spoil(root: Path) -> None:
+        for path in (root / "res" / "images").iterdir():
+            path.unlink()
+
+    case = make_case(report=HIDDEN)
+    done = score(case, spoil)
+    assert done.code == 1
+    assert "12 times · results_damaged · images/(clip) · found no regular file" in done.log
+    assert not [clip_id for clip_id in case.clip_ids if clip_id in done.log + done.page]
+
+
+RECEIPTS: list[tuple[object, str]] = [
+    ({"clips": 4, "identical": 4, "largest_difference": 0.0}, "yes: 4 of 4 clips asked a second time, identical"),
+    (
+        {"clips": 4, "identical": 1, "largest_difference": 0.123456},
+        "no: 3 of 4 clips asked a second time differ, by at most 0.12",
+    ),
+    ({"clips": 4, "identical": 3, "largest_difference": None}, "no: 1 of 4 clips asked a second time differ"),
+    (None, "no clip was asked twice"),
+    ([], "no clip was asked twice"),
+    ({"clips": "4", "identical": 4}, "no clip was asked twice"),
+    ({"clips": 4, "identical": 9}, "no clip was asked twice"),
+    ({"clips": 10**400, "identical": 9}, "no clip was asked twice"),
+]
+
+
+@pytest.mark.parametrize(("receipt", "words"), RECEIPTS)
+def test_the_determinism_receipt_is_put_into_words(score: Score, receipt: object, words: str) -> None:
+    case = make_case(clips=2)
+    case.run = {"determinism": receipt, "isolation": "seccomp", "restarts": 3}
+    text = Page(score(case).page).text
+    assert f"Same answer twice{words}\n" in text
+    assert "Isolationseccomp: limits and seccomp, no Landlock\n" in text
+    assert "Restarts of the model3\n" in text
+    assert "Sealunsealed" in text
