@@ -19,6 +19,10 @@ from model_process.packing import OTHER
 
 ROUNDING = 1e-6
 """A value this far outside its range is moved onto the limit."""
+COMPARED_KEYS = 200
+"""Comparing a name with very many takes seconds."""
+COMPOSING = 4
+"""How many times the longest text is brought into composed form: the effort grows with the square of its length."""
 
 Image = npt.NDArray[np.uint8]
 
@@ -44,13 +48,13 @@ def check_prediction(value: object, targets: tuple[Target, ...]) -> tuple[dict[s
         return None, [
             _problem("prediction_type", "predict", "predict", found, f"a dict with every target, e.g. {example}")
         ]
-    problems, prediction = [], {}
+    problems, warnings, prediction = [], [], {}
     unknown = [key for key in value if key not in names]
     for target in targets:
         where = f'target "{target.name}"'
         if target.name not in value:
-            close = difflib.get_close_matches(target.name, unknown, n=1)
-            found = f'no such key, but "{close[0]}"' if close else "no such key"
+            close = _closest(target.name, unknown[:COMPARED_KEYS])
+            found = f'no such key, but "{close}"' if close else "no such key"
             problems.append(_problem("target_missing", "predict", where, found, "every target", f"add {target.name!r}"))
             continue
         number = as_number(value[target.name])
@@ -64,12 +68,14 @@ def check_prediction(value: object, targets: tuple[Target, ...]) -> tuple[dict[s
             problems.append(_problem("target_out_of_range", "predict", where, f"{number:.6g}", limits, fix))
         else:
             prediction[target.name] = min(max(number, target.minimum), target.maximum)
+            if prediction[target.name] != number:
+                warnings.append(_warning("target_rounded", "predict", where, repr(number), limits))
     if problems:
         return None, problems
     if unknown:
-        found = ", ".join(unknown)[:200]
-        problems.append(_warning("target_unknown", "predict", "predict", found, "only " + ", ".join(names)))
-    return prediction, problems
+        found = ", ".join(unknown[:COMPARED_KEYS])[:200]
+        warnings.append(_warning("target_unknown", "predict", "predict", found, "only " + ", ".join(names)))
+    return prediction, warnings
 
 
 def check_explanation(
@@ -113,16 +119,23 @@ def kind(value: object) -> str:
     return f"{type(value).__name__} {value!r:.40}"
 
 
+def _closest(name: str, keys: list[str]) -> str | None:
+    alike = [key for key in keys if key.strip().casefold() == name.casefold()]
+    return next(iter(alike or difflib.get_close_matches(name, keys, n=1)), None)
+
+
 def _check_text(value: object, form: ExplanationFormat, problems: list[Problem]) -> str | None:
     lengths = f"{form.minimum_chars} to {form.maximum_chars} characters"
     if not isinstance(value, str):
         problems.append(_problem("text_missing", "explain", "text", kind(value), f"a str of {lengths}"))
         return None
-    text = unicodedata.normalize("NFC", "".join(map(_printable, value))).strip()
-    if "\ufffd" in text and "\ufffd" not in value:
+    longest = COMPOSING * form.maximum_chars
+    beginning = value.strip()[:longest]
+    text = unicodedata.normalize("NFC", "".join(map(_printable, beginning))).strip()
+    if "\ufffd" in text and "\ufffd" not in beginning:
         problems.append(_warning("text_characters", "explain", "text", "control characters", "printable text"))
     if len(text) > form.maximum_chars:
-        problems.append(_warning("text_cut", "explain", "text", f"{len(text)} characters", lengths))
+        problems.append(_warning("text_cut", "explain", "text", f"{len(value)} characters", lengths))
         text = text[: form.maximum_chars]
     if len(text) < form.minimum_chars:
         found = f"{len(text)} characters" if text else "an empty text"
@@ -146,7 +159,8 @@ def _check_image(value: object, form: ExplanationFormat, problems: list[Problem]
     if value is None:
         return None
     if not isinstance(value, np.ndarray):
-        bad("image_type", "return pixels as a NumPy array")
+        tensor = isinstance(value, dict) and "tensor" in str(value.get(OTHER, "")).lower()
+        bad("image_type", "return tensor.cpu().numpy()" if tensor else "return pixels as a NumPy array")
         return None
     image: npt.NDArray[Any] = value
     if image.shape == (3, *shape[:2]):
@@ -171,6 +185,8 @@ def _check_image(value: object, form: ExplanationFormat, problems: list[Problem]
     elif image.dtype != np.uint8:
         bad("image_type", "convert with .astype('uint8')")
         return None
+    if image.min() == image.max():
+        problems.append(_warning("image_flat", "explain", "image", "one colour everywhere", "a picture, or None"))
     return np.ascontiguousarray(image, np.uint8)
 
 

@@ -35,7 +35,7 @@ def ask_prediction(
     except CallFailed as failure:
         asked.problems.append(failure.problem)
     except Exception as error:  # noqa: BLE001 - an answer must not end the run
-        asked.problems.append(_check_failed("predict", error))
+        asked.problems.append(_check_failed(model, "predict", error))
 
 
 def ask_explanation(
@@ -49,10 +49,11 @@ def ask_explanation(
     except CallFailed as failure:
         asked.problems.append(failure.problem)
     except Exception as error:  # noqa: BLE001 - an answer must not end the run
-        asked.problems.append(_check_failed("explain", error))
+        asked.problems.append(_check_failed(model, "explain", error))
 
 
-def _check_failed(stage: Stage, error: BaseException) -> Problem:
+def _check_failed(model: ModelProcess, stage: Stage, error: BaseException) -> Problem:
+    model.stop()  # nobody knows what it would answer next
     # Only the type: the text of an exception may quote the answer.
     found = f"{type(error).__name__} while this answer was checked"
     fix = "tell the organisers: this is our fault, not yours"

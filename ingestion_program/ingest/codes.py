@@ -80,7 +80,6 @@ _PREDICTION = (
     Code("target_out_of_range", "C", ("predict",), "a number outside the target's range", "a number in the target's range", "clip or rescale your output"),
     Code("target_unknown", "W", ("predict",), "keys that are no targets", "the targets only", "leave them out"),
     Code("target_rounded", "W", ("predict",), "a number outside the range by a rounding error", "a number in the target's range", "clip your output"),
-    Code("target_array", "W", ("predict",), "an array with one element", "a number", "return float(value)"),
 )  # fmt: skip
 
 _EXPLANATION = (

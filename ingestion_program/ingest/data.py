@@ -25,6 +25,8 @@ class ClipSource:
     """The video file."""
     transcript: str
     """What is said; may be empty."""
+    sha256: str = ""
+    """Hash of the file when the run began."""
 
 
 def read_clips(input_data: Path, task: Task) -> list[ClipSource]:
@@ -53,10 +55,27 @@ def read_clips(input_data: Path, task: Task) -> list[ClipSource]:
             fix = "write the file's own hash into the list, or restore the file"
             problems.append(_problem("clip_changed", where, f"SHA-256 {actual[:12]}…", f"{sha256[:12]}…", fix))
         else:
-            clips.append(ClipSource(clip_id, path, transcripts.get(clip_id, "")))
+            clips.append(ClipSource(clip_id, path, transcripts.get(clip_id, ""), sha256))
     if problems:
         raise IngestionError(problems)
     return clips
+
+
+def check_unchanged(clip: ClipSource) -> None:
+    """Make sure that a clip is still what it was, so that nobody makes a clip unreadable and has it left out.
+
+    Raises
+    ------
+    IngestionError
+        When the file is gone, cannot be opened or has another content.
+    """
+    try:
+        found = "another content" if _sha256(clip.path) != clip.sha256 else None
+    except OSError as error:
+        found = f"a file that cannot be opened any more ({error.strerror})"
+    if found is not None:
+        fix = "run it again; if it happens again, look at what the model does to files"
+        raise IngestionError([_problem("clip_lost", f"clip {clip.clip_id}", found, "the file as it was", fix)])
 
 
 def _read_rows(path: Path, problems: list[Problem]) -> list[tuple[int, str, str, str]]:

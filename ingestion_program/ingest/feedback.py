@@ -36,7 +36,8 @@ class Feedback:
 
         What the organisers have to mend keeps its own words: no model has a say in them.
         """
-        if problem.code not in CODES:  # the model process reports its own failures, and may lie
+        # The model process reports its own failures, and may lie.
+        if problem.code not in CODES or problem.stage not in CODES[problem.code].stages:
             problem = replace(problem, code="load_failed")
         if problem.fault == "organiser":
             return problem
@@ -59,8 +60,8 @@ class Feedback:
         return problem.stage
 
 
-def _fixed(problem: Problem, code: Code, where: str) -> Problem:
-    return replace(problem, where=where, found=code.found, expected=code.expected, fix=code.fix)
+def _fixed(problem: Problem, words: Code, where: str) -> Problem:
+    return replace(problem, where=where, found=words.found, expected=words.expected, fix=words.fix)
 
 
 def _count_lines(submission: Path) -> dict[str, int]:

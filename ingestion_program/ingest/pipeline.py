@@ -111,11 +111,12 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     this.log.line(f"task {task.name}, data {task.data_version}: checking the clips")
     this.clips = read_clips(this.input_data, task)
     this.tally.total = len(this.clips)
-    problems = check_submission(submission)
+    problems = check_submission(submission, task.limits)
     this.submission_sha256 = hash_submission(submission)
-    if problems:
+    if any(problem.severity == "error" for problem in problems):
         this.tally.end("invalid", problems)
         return
+    this.tally.warn(problems, this.log)
     feedback = Feedback(submission, tuple(target.name for target in task.targets), hidden=this.hidden)
     results = this.results = Results(this.output, task.targets)
     runner = Runner(task, submission, packages, results, this.clock, this.log, this.tally, feedback)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ingest.asking import Asked, ask_explanation, ask_prediction
 from ingest.clock import Clock, minutes
-from ingest.data import ClipSource
+from ingest.data import ClipSource, check_unchanged
 from ingest.errors import IngestionError, Problem
 from ingest.feedback import Feedback
 from ingest.frame_server import FrameServer
@@ -143,6 +143,7 @@ class Runner:
         try:
             facts = self._frames.begin(clip, upcoming)
         except UnreadableClip as error:
+            check_unchanged(clip)
             self._record(clip, "unreadable", seconds, [_unreadable(clip, str(error))])
             return
         asked = Asked()
@@ -157,6 +158,7 @@ class Runner:
         self._model.forget(end.gone)
         problems = asked.problems + [_unreadable(clip, fault) for fault in end.faults]
         if end.unreadable:
+            check_unchanged(clip)
             self._record(clip, "unreadable", seconds, problems)
         elif asked.prediction is None:
             self._record(clip, "failed", seconds, problems)
@@ -180,7 +182,11 @@ class Runner:
             if self._clock.left_s() < self._longest_s or not self._model.alive:
                 break
             asked = Asked()
-            facts = self._frames.begin(clip, [])
+            try:
+                facts = self._frames.begin(clip, [])
+            except UnreadableClip:
+                check_unchanged(clip)
+                continue
             ask_prediction(self._model, clip, facts, self._task, self._timeout_s(), asked)
             self._model.forget(self._frames.end(model_lives=self._model.alive).gone)
             determinism.add(self._answers[clip.clip_id], asked.prediction)

@@ -12,6 +12,8 @@ from model_process.sandbox import TIERS, Tier
 
 FORMAT_VERSION = 1
 DEFAULT_MEMORY_MB = 4096
+DEFAULT_SUBMISSION_MB = 500
+DEFAULT_SUBMISSION_FILES = 10_000
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,10 @@ class Limits:
     """How often a crashed or hung model process is started again."""
     memory_mb: int = DEFAULT_MEMORY_MB
     """Private memory of the model process, MB (2**20 bytes)."""
+    submission_mb: int = DEFAULT_SUBMISSION_MB
+    """An unzipped submission, MB (2**20 bytes)."""
+    submission_files: int = DEFAULT_SUBMISSION_FILES
+    """Files of a submission."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +126,8 @@ def read_task(path: Path) -> Task:
             call_s=reader.number("limits.call_s", 0.1, 10**6),
             restarts=reader.integer("limits.restarts", 0, 1000),
             memory_mb=reader.integer("limits.memory_mb", 64, 10**7, default=DEFAULT_MEMORY_MB),
+            submission_mb=reader.integer("limits.submission_mb", 1, 10**6, default=DEFAULT_SUBMISSION_MB),
+            submission_files=reader.integer("limits.submission_files", 1, 10**6, default=DEFAULT_SUBMISSION_FILES),
         ),
         explanation=ExplanationFormat(
             minimum_chars=reader.integer("explanation.text.minimum_chars", 1, 10**6),

@@ -1,29 +1,69 @@
 """Look at a submission before anything of it runs."""
 
 import hashlib
+import re
+import sys
+from collections.abc import Iterator
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from ingest.errors import Problem
+from ingest.settings import Limits
 
 METADATA = ("metadata", "metadata.yaml")
 LISTED = 20
+LARGEST_LISTED = 5
+PROGRAM = Path(__file__).resolve().parent.parent
+# What the programs themselves write, and what older challenges asked for.
+RESULTS = frozenset({
+    "clips.jsonl", "detailed_results.html", "explanations.jsonl", "manifest.json", "prediction.pkl", "predictions.csv",
+    "predictions.pkl", "run.json", "scores.json", "scores.txt",
+})  # fmt: skip
+INSTALLERS = frozenset({
+    "dockerfile", "environment.yaml", "environment.yml", "pipfile", "poetry.lock", "pyproject.toml", "requirements.txt",
+    "setup.cfg", "setup.py", "uv.lock",
+})  # fmt: skip
+# The platform unpacks a link as a file that holds the path it points at.
+LINK = re.compile(rb"(\.{0,2}/)?[\w.-]+(/[\w.-]+)+|\.\./[\w.-]+")
+LONGEST_LINK = 255
 
 
-def check_submission(folder: Path) -> list[Problem]:
-    """Return everything that keeps the submission from being run, without reading its code."""
+def check_submission(folder: Path, limits: Limits) -> list[Problem]:
+    """Return everything that keeps the submission from being run, and warnings, without reading its code."""
     if not folder.is_dir():
-        return [
-            _problem("submission_missing", str(folder), "no such folder", "the unzipped submission", "upload a zip")
-        ]
+        return [_error("submission_missing", "submission", "no such folder", "the unzipped submission", "upload a zip")]
     names = sorted(path.name for path in folder.iterdir())
-    problems = []
+    return [
+        *_check_metadata(names),
+        *_check_model(folder, names),
+        *_check_size(folder, limits),
+        *_warn_of_names(names),
+        *_warn_of_taken_names(folder, names),
+        *_warn_of_links(folder),
+    ]
+
+
+def hash_submission(folder: Path) -> str:
+    """Return a SHA-256 over names and contents of all files, independent of their order on disk."""
+    total = hashlib.sha256()
+    for path in sorted(_files(folder)):
+        with path.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        total.update(f"{path.relative_to(folder).as_posix()}\0{content}\n".encode(errors="surrogateescape"))
+    return total.hexdigest()
+
+
+def _check_metadata(names: list[str]) -> Iterator[Problem]:
     for name in METADATA:
         if name in names:
             # The platform would start a container of its own for it, beside ours, on the same output folder.
             fix = f"remove the file {name}"
-            problems.append(_problem("metadata_present", name, f"a file called {name}", "no such file", fix))
-    if "model.py" in names and (folder / "model.py").is_file():
-        return problems
+            yield _error("metadata_present", name, f"a file called {name}", "no such file", fix)
+
+
+def _check_model(folder: Path, names: list[str]) -> Iterator[Problem]:
+    if (folder / "model.py").is_file() and "model.py" in names:
+        return
     inside = [name for name in names if (folder / name / "model.py").is_file()]
     alike = [name for name in names if name.lower() == "model.py"]
     if inside:
@@ -32,23 +72,93 @@ def check_submission(folder: Path) -> list[Problem]:
     elif alike:
         found, fix = alike[0], f"rename {alike[0]} to model.py"
     elif names:
-        more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-        found, fix = ", ".join(names[:LISTED]) + more, "add model.py"
+        found, fix = _list(names), "add model.py"
     else:
         found, fix = "an empty archive", "put model.py into it, at the top"
-    problems.append(_problem("model_missing", "submission", found, "model.py at the top of the zip", fix))
-    return problems
+    yield _error("model_missing", "submission", found, "model.py at the top of the zip", fix)
 
 
-def hash_submission(folder: Path) -> str:
-    """Return a SHA-256 over names and contents of all files, independent of their order on disk."""
-    total = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()):
-        with path.open("rb") as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
-        total.update(f"{path.relative_to(folder).as_posix()}\0{content}\n".encode(errors="surrogateescape"))
-    return total.hexdigest()
+def _check_size(folder: Path, limits: Limits) -> Iterator[Problem]:
+    sizes = {path.relative_to(folder).as_posix(): path.stat().st_size for path in _files(folder)}
+    total = sum(sizes.values())
+    if total > limits.submission_mb << 20:
+        largest = sorted(sizes, key=lambda name: (-sizes[name], name))[:LARGEST_LISTED]
+        listed = ", ".join(f"{name} ({_megabytes(sizes[name])})" for name in largest)
+        found = f"{_megabytes(total)}; the largest files: {listed}"
+        fix = "leave out what the model does not need; halve weights with float16"
+        yield _error("submission_too_large", "submission", found, f"at most {limits.submission_mb} MB unzipped", fix)
+    if len(sizes) > limits.submission_files:
+        found, expected = f"{len(sizes)} files", f"at most {limits.submission_files} files"
+        yield _error(
+            "submission_too_many_files", "submission", found, expected, "leave out what the model does not need"
+        )
 
 
-def _problem(code: str, where: str, found: str, expected: str, fix: str) -> Problem:
+def _warn_of_names(names: list[str]) -> Iterator[Problem]:
+    results = [name for name in names if name.lower() in RESULTS]
+    if results:
+        fix = "remove them: only what ingestion itself records counts"
+        yield _warning("results_ignored", _list(results), "model.py and what it needs", fix)
+    installers = [name for name in names if name.lower() in INSTALLERS]
+    if installers:
+        fix = "ignored: nothing is installed; put pure Python modules into the zip beside model.py"
+        yield _warning("install_ignored", _list(installers), "packages of the image, or modules in the zip", fix)
+
+
+def _warn_of_taken_names(folder: Path, names: list[str]) -> Iterator[Problem]:
+    taken = []
+    for name in names:
+        module = name.removesuffix(".py")
+        own = name.endswith(".py") if (folder / name).is_file() else (folder / name / "__init__.py").is_file()
+        if own and module.isidentifier() and (module in sys.stdlib_module_names or _is_installed(module)):
+            taken.append(name)
+    if taken:
+        fix = "rename them, unless you mean to replace the module for everything that your model imports"
+        yield _warning("name_taken", _list(taken), "names that no installed module has", fix)
+
+
+def _is_installed(module: str) -> bool:
+    paths = [path for path in sys.path if path and Path(path).resolve() != PROGRAM]
+    found = PathFinder.find_spec(module, paths)
+    return found is not None and found.origin is not None
+
+
+def _warn_of_links(folder: Path) -> Iterator[Problem]:
+    links = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if _is_link(path))
+    if links:
+        fix = "zip the files themselves: the platform unpacks a link as a text file with a path in it"
+        yield _warning("link_in_zip", _list(links), "ordinary files", fix)
+
+
+def _is_link(path: Path) -> bool:
+    if path.is_symlink():
+        return True
+    if not path.is_file() or path.stat().st_size > LONGEST_LINK:
+        return False
+    content = path.read_bytes()
+    if not LINK.fullmatch(content):
+        return False
+    # A short note may look like a path; a link's path leads somewhere, or out of the zip.
+    target = path.parent / content.decode()
+    return content.startswith((b"/", b"../")) or target.exists()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+
+
+def _list(names: list[str]) -> str:
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(name[:80] for name in names[:LISTED]) + more
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / (1 << 20):.1f} MB"
+
+
+def _error(code: str, where: str, found: str, expected: str, fix: str) -> Problem:
     return Problem(code, "load", where, found, expected, fix)
+
+
+def _warning(code: str, found: str, expected: str, fix: str) -> Problem:
+    return Problem(code, "load", "submission", found, expected, fix, severity="warning")

@@ -30,6 +30,8 @@ class Tally:
     """Problems of the whole run."""
     clip_problems: Counter[tuple[str, str]] = field(default_factory=Counter)
     """How often each (code, where) came up on a clip."""
+    examples: dict[tuple[str, str], Problem] = field(default_factory=dict)
+    """The first problem of each kind."""
     participant_codes: set[str] = field(default_factory=set)
     """Codes of the errors on clips that a participant can correct."""
     load_s: float = 0.0
@@ -46,6 +48,12 @@ class Tally:
         self.status = status
         self.problems += problems
 
+    def warn(self, problems: list[Problem], log: Log) -> None:
+        """Add problems that leave the status as it is."""
+        for problem in problems:
+            log.line(problem.line())
+        self.problems += problems
+
     def add_clip(self, clip_id: str, status: ClipStatus, problems: list[Problem], log: Log) -> None:
         """Count a clip; the first problem of each kind is logged at once, all kinds in the summary."""
         self.clips[status] += 1
@@ -56,6 +64,7 @@ class Tally:
                 self.participant_codes.add(problem.code)
             if key not in self.clip_problems:
                 log.line(f"clip {clip_id} · {problem.line()}")
+                self.examples[key] = problem
             self.clip_problems[key] += 1
 
     def judge(self) -> None:
@@ -66,6 +75,12 @@ class Tally:
             fix = "correct the first failure in the log; try it at home with `bundle run`"
             found, expected = f"{code} on every clip that was tried", "an answer for at least one clip"
             self.end("invalid", [Problem("every_clip_failed", "run", where, found, expected, fix)])
+        elif self.clips["failed"] and not self.clips["ok"] and not self.participant_codes:
+            found, fix = "errors of ours on every clip", "run it again; if it happens again, report it with the log"
+            problem = Problem(
+                "unexpected", "run", "ingestion", found, "no error in this program", fix, fault="organiser"
+            )
+            self.end("organiser_error", [problem])
 
     def compare(self, answers: list[dict[str, float]]) -> None:
         """Warn where every clip got the same prediction: that is allowed, and seldom meant."""
@@ -76,9 +91,11 @@ class Tally:
 
     def summarise(self, log: Log) -> None:
         """Log what a reader needs who sees only the last lines."""
+        if 2 * self.clips["failed"] > self.total:
+            log.line(f"more than half of the clips failed: {self.clips['failed']} of {self.total}", summary=True)
         counts = ", ".join(f"{self.clips[status]} {status.replace('_', ' ')}" for status in CLIP_STATUSES)
         log.line(f"{self.total} clips: {counts}", summary=True)
-        for (code, where), count in self.clip_problems.most_common(SUMMARISED):
-            log.line(f"{count} x {code} · {where}", summary=True)
+        for key, count in self.clip_problems.most_common(SUMMARISED):
+            log.line(f"{count} of {self.total} clips · {self.examples[key].line()}", summary=True)
         for problem in self.problems[:SUMMARISED]:
             log.line(problem.line(), summary=True)

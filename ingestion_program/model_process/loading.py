@@ -1,12 +1,18 @@
 """Find and construct the participant's `Model`, and say precisely what is wrong when that fails."""
 
 import difflib
+import importlib.metadata
 import importlib.util
 import inspect
 import sys
-import traceback
 from pathlib import Path
 from typing import Any
+
+from model_process.failures import advise, describe, location, summarise
+
+__all__ = ["LoadFailure", "describe", "load_model", "location"]
+PACKAGES_LISTED = 40
+AT_HOME = "run the same clip at home with `bundle run` and correct the line"
 
 
 class LoadFailure(Exception):
@@ -28,15 +34,7 @@ def load_model(submission: Path) -> Any:  # noqa: ANN401 - a participant's objec
     module = _import(submission / "model.py", submission)
     model_class = getattr(module, "Model", None)
     if not inspect.isclass(model_class):
-        classes = [name for name, value in vars(module).items() if inspect.isclass(value)]
-        close = difflib.get_close_matches("Model", classes, n=1, cutoff=0.4)
-        raise LoadFailure(
-            "class_missing",
-            where="model.py",
-            found="classes " + ", ".join(classes) if classes else "no class",
-            expected="a class called Model",
-            fix=f"rename {close[0]} to Model" if close else "define class Model with __init__, predict and explain",
-        )
+        raise _class_missing(module)
     _check_signatures(model_class, submission)
     try:
         return model_class(submission)  # type: ignore[call-arg] # its signature was checked above
@@ -44,10 +42,24 @@ def load_model(submission: Path) -> Any:  # noqa: ANN401 - a participant's objec
         raise LoadFailure(
             "constructor_raised",
             where=location(error, submission),
-            found=describe(error),
+            found=summarise(error),
             expected="Model(assets) returns a model",
-            fix=_hint(error),
+            fix=advise(error) or AT_HOME,
         ) from None
+
+
+def _class_missing(module: Any) -> LoadFailure:  # noqa: ANN401 - a participant's module
+    own = [value for value in vars(module).values() if inspect.isclass(value) and value.__module__ == module.__name__]
+    classes = [value.__name__ for value in own]
+    models = [value.__name__ for value in own if hasattr(value, "predict")]
+    close = models if len(models) == 1 else difflib.get_close_matches("Model", classes, n=1, cutoff=0.4)
+    fix = "define class Model with __init__, predict and explain"
+    if len(models) > 1:
+        fix = f"call one of them Model: {', '.join(models[:10])}"
+    elif close:
+        fix = f"rename {close[0]} to Model"
+    found = "classes " + ", ".join(classes) if classes else "no class"
+    return LoadFailure("class_missing", where="model.py", found=found, expected="a class called Model", fix=fix)
 
 
 def _import(path: Path, submission: Path) -> Any:  # noqa: ANN401 - a participant's module
@@ -62,31 +74,55 @@ def _import(path: Path, submission: Path) -> Any:  # noqa: ANN401 - a participan
     try:
         specification.loader.exec_module(module)
     except SyntaxError as error:
-        line = f"{Path(error.filename or 'model.py').name} line {error.lineno}"
+        line = _line(error, submission)
         raise LoadFailure(
             "syntax_error",
             where=line,
             found=f"{error.msg}: {(error.text or '').strip()}",
             expected=f"source that Python {sys.version_info.major}.{sys.version_info.minor} can read, in UTF-8",
-            fix=f"correct {line}",
+            fix=f"correct {line}; save the file as UTF-8",
         ) from None
     except ModuleNotFoundError as error:
         raise LoadFailure(
             "module_missing",
             where=location(error, submission),
             found=f"import of {error.name!r}, which is not installed",
-            expected="modules of your own folder, the standard library, or the packages of the image",
+            expected=f"your own modules, the standard library, or a package of the image: {_installed()}",
             fix=f"put {error.name!r} into your zip beside model.py, or do without it",
         ) from None
     except BaseException as error:  # noqa: BLE001 - whatever a participant's module raises
         raise LoadFailure(
             "import_raised",
             where=location(error, submission),
-            found=describe(error),
+            found=summarise(error),
             expected="a model.py that can be imported",
-            fix=_hint(error),
+            fix=advise(error) or AT_HOME,
         ) from None
     return module
+
+
+def _line(error: SyntaxError, submission: Path) -> str:
+    """Return the file and line of a source that cannot be read; for bytes that are not UTF-8 Python names no line."""
+    path = Path(error.filename or submission / "model.py")
+    name = path.relative_to(submission).as_posix() if path.is_relative_to(submission) else "model.py"
+    number = error.lineno
+    if not number:
+        content = (submission / name).read_bytes()
+        number = content.count(b"\n", 0, _first_bad_byte(content)) + 1
+    return f"{name} line {number}"
+
+
+def _first_bad_byte(content: bytes) -> int:
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        return error.start
+    return max(0, content.find(b"\0"))
+
+
+def _installed() -> str:
+    names = sorted({str(found.metadata["Name"]) for found in importlib.metadata.distributions()}, key=str.casefold)
+    return ", ".join(names[:PACKAGES_LISTED]) + (", …" if len(names) > PACKAGES_LISTED else "")
 
 
 def _check_signatures(model_class: Any, submission: Path) -> None:  # noqa: ANN401 - a participant's class
@@ -134,31 +170,3 @@ def _check_signatures(model_class: Any, submission: Path) -> None:  # noqa: ANN4
                 expected="an ordinary method that returns its answer",
                 fix="return the answer; do not yield or await",
             )
-
-
-def describe(error: BaseException) -> str:
-    """Return type and message of `error` in one line of at most 500 characters."""
-    try:
-        text = " ".join(str(error).split())
-    except Exception:  # noqa: BLE001 - a participant's own exception class may be broken too
-        text = ""
-    return f"{type(error).__name__}: {text}"[:500] if text else type(error).__name__
-
-
-def location(error: BaseException, submission: Path) -> str:
-    """Return the file and line of the participant's own code where `error` came up, else `model.py`."""
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        path = Path(frame.filename)
-        if path.is_relative_to(submission):
-            return f"{path.relative_to(submission)} line {frame.lineno}, in {frame.name}"
-    return "model.py"
-
-
-def _hint(error: BaseException) -> str:
-    if isinstance(error, FileNotFoundError):
-        return "open files below the folder that the constructor receives: assets / 'weights.npz'"
-    if isinstance(error, SystemExit | KeyboardInterrupt):
-        return "do not end the process; raise an exception or return an answer"
-    if isinstance(error, MemoryError):
-        return "use less memory"
-    return "run the same clip at home with `bundle run` and correct the line"

@@ -1,4 +1,5 @@
 import math
+import time
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,6 @@ def through_the_channel(value: Any) -> Any:  # noqa: ANN401
         (np.float64(0.25), 0.25),
         (np.array(0.25), 0.25),
         (np.array([0.25]), 0.25),
-        (1 + 5e-7, 1.0),
-        (-5e-7, 0.0),
     ],
 )
 def test_numbers_that_are_taken(value: object, expected: float) -> None:
@@ -147,3 +146,43 @@ def test_an_explanation_of_the_wrong_type(value: object) -> None:
     explanation, problems = check_explanation(through_the_channel(value), FORM, TARGETS, 5.0)
     assert (explanation.text, explanation.image, explanation.evidence) == (None, None, None)
     assert [problem.code for problem in problems] == ["explanation_type"]
+
+
+@pytest.mark.parametrize(("value", "moved"), [(1 + 5e-7, 1.0), (-5e-7, 0.0)])
+def test_a_rounding_error_is_moved_onto_the_limit_and_said(value: float, moved: float) -> None:
+    prediction, (problem,) = check_prediction(through_the_channel({**GOOD, "warmth": value}), TARGETS)
+    assert prediction == {"warmth": moved, "interview": 0.8}
+    assert (problem.code, problem.severity) == ("target_rounded", "warning")
+
+
+@pytest.mark.parametrize("key", ["Interview", "INTERVIEW", " interview ", "intervew", "interview_score"])
+def test_a_key_that_is_nearly_right_is_named(key: str) -> None:
+    prediction, problems = check_prediction({"warmth": 0.5, key: 0.5}, TARGETS)
+    assert prediction is None
+    assert repr(key)[1:-1] in problems[0].found
+
+
+def test_checking_is_quick_whatever_comes() -> None:
+    started = time.monotonic()
+    check_prediction({f"interview {number}": 0.5 for number in range(100_000)}, TARGETS)
+    hard = "a" + "\u0315\u0300" * 50_000
+    explanation, problems = check_explanation({"text": hard}, FORM, TARGETS, 2.0)
+    assert time.monotonic() - started < 1
+    assert explanation.text is not None
+    assert len(explanation.text) == FORM.maximum_chars
+    assert [problem.code for problem in problems] == ["text_cut"]
+    assert "100001 characters" in problems[0].found
+
+
+def test_one_colour_everywhere_is_a_warning() -> None:
+    explanation, problems = check_explanation(
+        {"text": "x" * 30, "image": np.zeros((200, 355, 3), np.uint8)}, FORM, TARGETS, 2.0
+    )
+    assert explanation.image is not None
+    assert [(problem.code, problem.severity) for problem in problems] == [("image_flat", "warning")]
+
+
+def test_a_tensor_that_is_no_array_gets_the_right_advice() -> None:
+    _, problems = check_explanation({"text": "x" * 30, "image": {"$other": "Tensor"}}, FORM, TARGETS, 2.0)
+    assert [problem.code for problem in problems] == ["image_type"]
+    assert ".cpu().numpy()" in problems[0].fix

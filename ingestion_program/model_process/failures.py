@@ -1,0 +1,75 @@
+"""Say in one line what a participant's code raised, where in their own files, and what usually helps."""
+
+import errno
+import socket
+import traceback
+from pathlib import Path
+
+LONGEST = 500
+CPU_ONLY = ("cuda", "nvidia driver", "no gpu")
+
+
+def describe(error: BaseException) -> str:
+    """Return type and message of `error`, and what usually helps, in one line of at most 500 characters."""
+    text, hint = summarise(error), advise(error)
+    return f"{text[: LONGEST - len(hint) - 3]} ({hint})" if hint else text
+
+
+def summarise(error: BaseException) -> str:
+    """Return type and message of `error` in one line of at most 500 characters."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001 - a participant's own exception class may be broken too
+        text = ""
+    return f"{type(error).__name__}: {text}"[:LONGEST] if text else type(error).__name__
+
+
+def location(error: BaseException, submission: Path) -> str:
+    """Return the file and line of the participant's own code where `error` came up, else `model.py`."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = Path(frame.filename)
+        if path.is_relative_to(submission):
+            return f"{path.relative_to(submission).as_posix()} line {frame.lineno}, in {frame.name}"
+    return "model.py"
+
+
+def advise(error: BaseException) -> str:
+    """Return what usually helps against `error`, or an empty text."""
+    text = summarise(error).lower()
+    if isinstance(error, FileNotFoundError):
+        return "open files below the folder that the constructor receives: assets / 'weights.npz'"
+    if isinstance(error, SystemExit | KeyboardInterrupt):
+        return "do not end the process; raise an exception or return an answer"
+    if isinstance(error, MemoryError):
+        return "use less memory"
+    if isinstance(error, RecursionError):
+        return "the recursion never ends"
+    if _concerns_network(error):
+        return "there is no network: put the weights into your zip"
+    if isinstance(error, BlockingIOError) or "can't start new thread" in text:
+        return "starting processes is not allowed here, nor many threads: use num_workers=0, n_jobs=1"
+    if isinstance(error, PermissionError):
+        return "write only into the current folder, os.getcwd(), or tempfile.gettempdir()"
+    if isinstance(error, OSError) and error.errno == errno.EFBIG:
+        return "files may have at most 64 MB"
+    if isinstance(error, OSError) and error.errno == errno.EMFILE:
+        return "close files: at most 256 may be open"
+    if any(word in text for word in CPU_ONLY):
+        return "there may be no GPU: use the CPU, and map_location='cpu' where weights are loaded"
+    return ""
+
+
+def _concerns_network(error: BaseException) -> bool:
+    """Whether the chain of causes begins at a connection that could not be made."""
+    for _ in range(10):
+        if isinstance(error, socket.gaierror | ConnectionError) or type(error).__module__ in {"urllib.error", "ssl"}:
+            return True
+        if isinstance(error, PermissionError) and error.filename is None:
+            # A file that may not be opened has a name; a socket has none.
+            frames = traceback.extract_tb(error.__traceback__)
+            return any(Path(frame.filename).stem == "socket" for frame in frames)
+        inner = error.__cause__ or error.__context__
+        if inner is None:
+            return False
+        error = inner
+    return False

@@ -1,0 +1,182 @@
+"""What is said of a model that cannot be loaded, and of what it raises later."""
+
+import errno
+import socket
+import sys
+import urllib.error
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from model_process.failures import describe, location
+from model_process.loading import LoadFailure, load_model
+
+METHODS = "  def predict(self, clip): pass\n  def explain(self, clip, prediction): pass\n"
+INIT = "  def __init__(self, assets): pass\n"
+VERSION = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+
+
+@pytest.fixture(autouse=True)
+def _imports() -> Iterator[None]:
+    path, modules = sys.path.copy(), set(sys.modules)
+    yield
+    sys.path[:] = path
+    for name in set(sys.modules) - modules:
+        del sys.modules[name]
+
+
+def failure(folder: Path, source: str | bytes, **files: str | bytes) -> dict[str, str]:
+    for name, content in {"model": source, **files}.items():
+        (folder / f"{name}.py").write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(LoadFailure) as caught:
+        load_model(folder)
+    report: dict[str, str] = caught.value.report
+    return report
+
+
+SYNTAX: dict[str, tuple[str | bytes, str, str]] = {
+    "tabs": ("class Model:\n\tdef a(self):\n        pass\n", "model.py line 3", "tabs"),
+    "latin_1": (b"x = 1\ny = 2\nname = 'caf\xe9'\n", "model.py line 3", "utf-8"),
+    "nul": (b"x = 1\ny = '\x00'\n", "model.py line 2", "null"),
+    "utf_16": ("x = 1\n".encode("utf-16"), "model.py line 1", ""),
+    "python_2": ("x = 1\nprint 'hello'\n", "model.py line 2", VERSION),
+    "newer": ("type X = int\n", "model.py line 1", VERSION),
+    "unclosed": ("x = (1,\n", "model.py line 1", "never closed"),
+    "unknown_encoding": ("# coding: klingon\n", "model.py line 1", "klingon"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(SYNTAX))
+def test_a_source_that_cannot_be_read(name: str, tmp_path: Path) -> None:
+    source, where, said = SYNTAX[name]
+    report = failure(tmp_path, source)
+    assert report["code"] == "syntax_error", report
+    assert report["where"] == where
+    assert said.lower() in " ".join(report.values()).lower()
+    assert VERSION in report["expected"]
+
+
+def test_a_broken_module_beside_the_model_is_named(tmp_path: Path) -> None:
+    report = failure(tmp_path, "import part", part="x = 1\nx = = 2\n")
+    assert (report["code"], report["where"]) == ("syntax_error", "part.py line 2")
+
+
+def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_bytes(b"\xef\xbb\xbf" + f"class Model:\n{INIT}{METHODS}".encode())
+    assert load_model(tmp_path)
+
+
+def test_a_missing_module_comes_with_those_that_are_there(tmp_path: Path) -> None:
+    report = failure(tmp_path, "x = 1\nimport no_such_package")
+    assert (report["code"], report["where"]) == ("module_missing", "model.py line 2, in <module>")
+    assert "numpy" in report["expected"].lower()
+    assert "no_such_package" in report["found"]
+    assert "zip" in report["fix"]
+
+
+CLASSES = {
+    "none": ("x = 1", "no class", "define class Model"),
+    "close": (f"class Modell:\n{INIT}{METHODS}", "Modell", "rename Modell to Model"),
+    "one_that_predicts": (f"class Net:\n  pass\nclass Best:\n{INIT}{METHODS}", "Net, Best", "rename Best to Model"),
+    "two": (f"class A:\n{METHODS}class B:\n{METHODS}", "A, B", "call one of them Model: A, B"),
+    "imported_ones_do_not_count": ("from pathlib import Path", "no class", "define class Model"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(CLASSES))
+def test_no_class_of_that_name(name: str, tmp_path: Path) -> None:
+    source, found, fix = CLASSES[name]
+    report = failure(tmp_path, source)
+    assert report["code"] == "class_missing"
+    assert found in report["found"]
+    assert fix in report["fix"]
+
+
+METHOD = {
+    "more_arguments": (f"class Model:\n  def __init__(self, assets, size): pass\n{METHODS}", "(self, assets, size)"),
+    "no_arguments": (f"class Model:\n  def __init__(self): pass\n{METHODS}", "__init__(self)"),
+    "async": (
+        f"class Model:\n{INIT}  async def predict(self, clip): pass\n  def explain(self, c, p): pass",
+        "async",
+    ),
+    "generator": (
+        f"class Model:\n{INIT}  def predict(self, clip): yield\n  def explain(self, c, p): pass",
+        "generator",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(METHOD))
+def test_methods_of_another_form(name: str, tmp_path: Path) -> None:
+    source, said = METHOD[name]
+    report = failure(tmp_path, source)
+    assert report["code"] == "signature_wrong"
+    assert said in report["found"]
+
+
+RAISED = {
+    "weights": ("open('weights.pt')", "FileNotFoundError", "assets / "),
+    "abstract": ("__import__('abc').ABC.register(1)", "TypeError", "bundle run"),
+    "exit": ("raise SystemExit(0)", "SystemExit", "do not end the process"),
+    "memory": ("raise MemoryError", "MemoryError", "less memory"),
+    "cuda": ("raise RuntimeError('Found no NVIDIA driver on your system')", "NVIDIA", "use the CPU"),
+    "unpickling": ("raise AttributeError(\"Can't get attribute 'Net' on <module '__main__'>\")", "Net", "bundle run"),
+    "network": ("import urllib.error; raise urllib.error.URLError('https://x')", "URLError", "no network"),
+    "processes": ("raise BlockingIOError(11, 'Resource temporarily unavailable')", "Blocking", "num_workers=0"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(RAISED))
+def test_a_constructor_that_raises(name: str, tmp_path: Path) -> None:
+    statement, found, fix = RAISED[name]
+    report = failure(tmp_path, f"class Model:\n  def __init__(self, assets):\n    {statement}\n{METHODS}")
+    assert (report["code"], report["where"]) == ("constructor_raised", "model.py line 3, in __init__")
+    assert found in report["found"]
+    assert fix in report["fix"]
+
+
+ADVICE = {
+    "path": (PermissionError(errno.EACCES, "Permission denied", "/etc/x"), "os.getcwd()"),
+    "lookup": (socket.gaierror(-3, "Temporary failure in name resolution"), "no network"),
+    "refused": (ConnectionRefusedError(), "no network"),
+    "chain": (urllib.error.URLError("x"), "no network"),
+    "fork": (BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"), "num_workers=0"),
+    "thread": (RuntimeError("can't start new thread"), "num_workers=0"),
+    "large_file": (OSError(errno.EFBIG, "File too large"), "64 MB"),
+    "many_files": (OSError(errno.EMFILE, "Too many open files"), "close files"),
+    "recursion": (RecursionError("maximum recursion depth exceeded"), "never ends"),
+    "value": (ValueError("x"), ""),
+}
+
+
+@pytest.mark.parametrize("name", sorted(ADVICE))
+def test_advice_comes_with_the_exception(name: str) -> None:
+    error, advice = ADVICE[name]
+    text = describe(error)
+    assert text.startswith(type(error).__name__)
+    assert advice in text
+    assert text.endswith(")") == bool(advice)
+
+
+def test_a_socket_that_may_not_be_opened_is_the_network_and_not_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(socket.socket, "__init__", refuse)
+    try:
+        socket.create_connection(("127.0.0.1", 1))
+    except PermissionError as error:
+        text = describe(error)
+    assert "no network" in text
+
+
+def test_long_and_broken_exceptions(tmp_path: Path) -> None:
+    class Broken(Exception):
+        def __str__(self) -> str:
+            raise self
+
+    assert describe(Broken()) == "Broken"
+    assert len(describe(ValueError("x" * 9999))) == 500
+    assert len(describe(FileNotFoundError("x" * 9999))) <= 500
+    assert location(ValueError(), tmp_path) == "model.py"
