@@ -30,7 +30,7 @@ def used_codes() -> Iterator[tuple[str, str]]:
             place = f"{path.name}, line {node.lineno}"
             if isinstance(code, ast.Name) and code.id == "code":
                 continue  # a helper called _problem hands it on
-            assert isinstance(code, ast.Constant) and isinstance(code.value, str), place  # noqa: PT018
+            assert isinstance(code, ast.Constant) and isinstance(code.value, str), place
             yield place, code.value
 
 
