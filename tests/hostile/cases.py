@@ -10,7 +10,7 @@ HERE = Path(__file__).resolve().parent
 TIERS = ("portable", "basic", "seccomp", "full")
 EXIT_CODES = {"complete": 0, "partial": 0, "invalid": 1, "organiser_error": 2}
 Class = Literal["S", "C", "W", "ok"]
-Lost = Literal["prediction", "explanation", "text", "image", "evidence", "nothing"]
+Lost = Literal["prediction", "explanation", "text", "image", "evidence", "nothing", "some"]
 
 
 @dataclass(frozen=True)

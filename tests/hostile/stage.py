@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import yaml
@@ -30,6 +31,8 @@ LIMITS = {"time_limit_s": 90, "load_s": 10, "call_s": 3, "restarts": 4, "memory_
 KEPT = ("input_data", "program", "ingested_program", "input", "home", "work")
 """Folders in which nothing may change."""
 WALL_S = 60
+MEMORY_MB = 1500
+"""More than a model and its frames may have; ingestion itself has to stay far below."""
 # The worker's container has a root without any capability: where the tests have one with all, it is taken from them.
 BARE_ROOT = ("setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs")
 
@@ -47,13 +50,15 @@ class Stage:
         return self.app / "output"
 
     def snapshot(self) -> dict[str, str]:
-        """Return kind, mode and content of everything that must stay as it is."""
+        """Return kind, mode, time and content of everything that must stay as it is."""
         found = {}
         for name in KEPT:
             for path in [self.app / name, *(self.app / name).rglob("*")]:
-                mode = path.lstat().st_mode
-                content = hashlib.sha256(path.read_bytes()).hexdigest() if stat.S_ISREG(mode) else ""
-                found[path.relative_to(self.app).as_posix()] = f"{mode:o} {content}"
+                status = path.lstat()
+                content = ""
+                if stat.S_ISREG(status.st_mode):
+                    content = f"{status.st_mtime_ns} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+                found[path.relative_to(self.app).as_posix()] = f"{status.st_mode:o} {content}"
         # Ingestion itself takes the key away.
         found.pop("program/seal.key", None)
         return found
@@ -141,15 +146,26 @@ def start(stage: Stage) -> "subprocess.Popen[str]":
     )
 
 
-def play(stage: Stage) -> Outcome:
-    """Run ingestion to its end."""
+@dataclass(frozen=True)
+class Played(Outcome):
+    """A run that has ended, and what it took."""
+
+    memory_mb: int
+    """Largest resident memory of ingestion and what it started, each for itself, MB."""
+
+
+def play(stage: Stage) -> Played:
+    """Run ingestion to its end; one that does not end is killed and found by its verdict."""
     process = start(stage)
-    try:
-        printed, _ = process.communicate(timeout=WALL_S)
-    finally:
-        process.kill()
-        process.wait()
-    return Outcome(process.returncode, stage.output, printed)
+    assert process.stdout is not None
+    alarm = Timer(WALL_S, process.kill)
+    alarm.start()
+    printed = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    alarm.cancel()
+    process.stdout.close()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return Played(process.returncode, stage.output, printed, usage.ru_maxrss >> 10)
 
 
 def score(stage: Stage, folder: Path) -> "Scored":

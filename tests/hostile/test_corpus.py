@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.hostile.cases import CASES, EXIT_CODES, TIERS, Case, Verdict, read_case
-from tests.hostile.stage import CLIPS, KEY, Stage, play, score, set_stage, write_clips
+from tests.hostile.stage import CLIPS, KEY, MEMORY_MB, Played, Stage, play, score, set_stage, write_clips
 from tests.ingestion.conftest import Outcome
 
 LEFT_BY_CASES = "hostile-"
@@ -20,7 +20,7 @@ def short_phase(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def honest(short_phase: Path, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+def honest(short_phase: Path, tmp_path_factory: pytest.TempPathFactory) -> Played:
     """A run in which nobody misbehaves."""
     outcome = play(set_stage(tmp_path_factory.mktemp("honest") / "app", short_phase, CASES["honest_model"]))
     assert outcome.json("run.json")["clips"]["ok"] == CLIPS, outcome.printed
@@ -43,13 +43,13 @@ def parameters(tiers: tuple[str, ...] | None) -> list[Any]:
 
 
 @pytest.mark.parametrize(("case", "tier"), parameters(None))
-def test_verdict(case: Case, tier: str, short_phase: Path, honest: Outcome, tmp_path: Path) -> None:
+def test_verdict(case: Case, tier: str, short_phase: Path, honest: Played, tmp_path: Path) -> None:
     check(case, min(tier, machines_tier(honest), key=TIERS.index), short_phase, honest, tmp_path)
 
 
 @pytest.mark.parametrize(("case", "tier"), parameters(("portable", "basic", "seccomp")))
 def test_verdict_behind_weaker_walls(
-    case: Case, tier: str, short_phase: Path, honest: Outcome, tmp_path: Path
+    case: Case, tier: str, short_phase: Path, honest: Played, tmp_path: Path
 ) -> None:
     if TIERS.index(tier) > TIERS.index(machines_tier(honest)):
         pytest.skip(f"this machine has no {tier}")
@@ -60,7 +60,7 @@ def machines_tier(honest: Outcome) -> str:
     return str(honest.json("run.json")["isolation"])
 
 
-def check(case: Case, tier: str, phase: Path, honest: Outcome, tmp_path: Path) -> None:
+def check(case: Case, tier: str, phase: Path, honest: Played, tmp_path: Path) -> None:
     verdict = case.at(tier)
     if verdict is None:
         pytest.skip(f"nothing is promised at tier {tier}")
@@ -78,8 +78,9 @@ def check(case: Case, tier: str, phase: Path, honest: Outcome, tmp_path: Path) -
         raise
 
 
-def check_what_never_happens(stage: Stage, before: dict[str, str], outcome: Outcome) -> None:
+def check_what_never_happens(stage: Stage, before: dict[str, str], outcome: Played) -> None:
     assert "Traceback" not in outcome.printed, outcome.printed
+    assert outcome.memory_mb < MEMORY_MB
     assert stage.strangers() == []
     assert stage.leaks(outcome.printed) == []
     assert stage.snapshot() == before
@@ -123,6 +124,8 @@ def check_clips(verdict: Verdict, outcome: Outcome, honest: Outcome) -> None:
             assert (rows[name], texts[name]) == (wanted[name], wanted_texts[name])
             picture = wanted_texts[name]["image"]
             assert (outcome.folder / picture).read_bytes() == (honest.folder / picture).read_bytes()
+        elif verdict.lost == "some":
+            assert (name in rows) == (clip["status"] == "ok")
         elif verdict.lost == "prediction":
             assert clip["status"] in {"failed", "not_reached"}, outcome.printed
             assert name not in rows

@@ -2,4 +2,4 @@ from pathlib import Path
 
 
 def make(folder: Path) -> None:
-    (folder / "model.py").write_bytes("# Grüße\nx = 1\n".encode("latin-1"))
+    (folder / "model.py").write_bytes("x = 'Grüße'\n".encode("latin-1"))

@@ -10,5 +10,6 @@ class Model(Honest):
         parent = os.getppid()
         for name in ("mem", "environ", "maps", "auxv", "io"):
             must_fail(lambda name=name: open(f"/proc/{parent}/{name}", "rb").read(1))
-        must_fail(lambda: os.listdir(f"/proc/{parent}/fd"))
+        for number in range(64):
+            must_fail(lambda number=number: os.open(f"/proc/{parent}/fd/{number}", os.O_RDONLY))
         return answer

