@@ -103,7 +103,10 @@ def as_number(value: object) -> float | None:
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return math.inf
 
 
 def kind(value: object) -> str:
@@ -131,8 +134,9 @@ def _check_text(value: object, form: ExplanationFormat, problems: list[Problem])
         return None
     longest = COMPOSING * form.maximum_chars
     beginning = value.strip()[:longest]
-    text = unicodedata.normalize("NFC", "".join(map(_printable, beginning))).strip()
-    if "\ufffd" in text and "\ufffd" not in beginning:
+    printable = "".join(map(_printable, beginning))
+    text = unicodedata.normalize("NFC", printable).strip()
+    if printable != beginning:
         problems.append(_warning("text_characters", "explain", "text", "control characters", "printable text"))
     if len(text) > form.maximum_chars:
         problems.append(_warning("text_cut", "explain", "text", f"{len(value)} characters", lengths))

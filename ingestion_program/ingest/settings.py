@@ -1,6 +1,7 @@
 """The task's settings: targets, limits, what an explanation may hold. Read from `task.yaml`, checked in one pass."""
 
 import math
+import reprlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from model_process.sandbox import TIERS, Tier
 
 FORMAT_VERSION = 1
 DEFAULT_MEMORY_MB = 4096
+LARGEST = 1e9
+"""No limit of a target is larger."""
 DEFAULT_SUBMISSION_MB = 500
 DEFAULT_SUBMISSION_FILES = 10_000
 
@@ -147,6 +150,14 @@ def read_task(path: Path) -> Task:
     return task
 
 
+def brief(value: object) -> str:
+    """Return a value in a few words, however long or deep it is."""
+    try:
+        return reprlib.repr(value)[:100]
+    except ValueError:  # a whole number of thousands of digits
+        return "a number that is too long to show"
+
+
 class _Reader:
     """Looks keys up by dotted path; collects a problem for each that is missing or wrong."""
 
@@ -156,7 +167,7 @@ class _Reader:
         self._content: object = None
         try:
             self._content = yaml.safe_load(path.read_text("utf-8-sig"))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001 - values like `!!bool x` raise whatever the YAML library stumbles over
             self._problem("settings_unreadable", "", " ".join(str(error).split())[:300], "a YAML file in UTF-8")
             self.finish()
         if not isinstance(self._content, dict):
@@ -173,14 +184,14 @@ class _Reader:
         value = self._find(key)
         if isinstance(value, str) and value.strip():
             return value
-        self._problem("settings_value", key, repr(value)[:100], "a non-empty text")
+        self._problem("settings_value", key, brief(value), "a non-empty text")
         return ""
 
     def number(self, key: str, minimum: float, maximum: float) -> float:
         value = self._find(key)
         if isinstance(value, int | float) and not isinstance(value, bool) and minimum <= value <= maximum:
             return float(value)
-        self._problem("settings_value", key, repr(value)[:100], f"a number from {minimum} to {maximum}")
+        self._problem("settings_value", key, brief(value), f"a number from {minimum} to {maximum}")
         return math.nan
 
     def integer(self, key: str, minimum: int, maximum: int, default: int | None = None) -> int:
@@ -189,7 +200,7 @@ class _Reader:
             return default
         if isinstance(value, int) and not isinstance(value, bool) and minimum <= value <= maximum:
             return value
-        self._problem("settings_value", key, repr(value)[:100], f"a whole number from {minimum} to {maximum}")
+        self._problem("settings_value", key, brief(value), f"a whole number from {minimum} to {maximum}")
         return minimum
 
     def tier(self, key: str, default: Tier) -> Tier:
@@ -199,14 +210,14 @@ class _Reader:
         for tier in TIERS:
             if value == tier:
                 return tier
-        self._problem("settings_value", key, repr(value)[:100], f"one of {', '.join(TIERS)}")
+        self._problem("settings_value", key, brief(value), f"one of {', '.join(TIERS)}")
         return default
 
     def switch(self, key: str) -> bool:
         value = self._find(key)
         if isinstance(value, bool):
             return value
-        self._problem("settings_value", key, repr(value)[:100], "true or false")
+        self._problem("settings_value", key, brief(value), "true or false")
         return False
 
     def names(self, key: str) -> tuple[str, ...]:
@@ -216,13 +227,13 @@ class _Reader:
                 return tuple(value)
             self._problem("settings_value", key, "a name twice", "each name once")
             return ()
-        self._problem("settings_value", key, repr(value)[:100], "a list of names")
+        self._problem("settings_value", key, brief(value), "a list of names")
         return ()
 
     def targets(self) -> tuple[Target, ...]:
         value = self._find("targets")
         if not isinstance(value, list) or not value:
-            self._problem("settings_value", "targets", repr(value)[:100], "a list of {name, minimum, maximum}")
+            self._problem("settings_value", "targets", brief(value), "a list of {name, minimum, maximum}")
             return ()
         targets = []
         for position, item in enumerate(value):
@@ -232,9 +243,9 @@ class _Reader:
             )
             numbers = [n for n in (minimum, maximum) if isinstance(n, int | float) and not isinstance(n, bool)]
             if not (
-                isinstance(name, str) and name and len(numbers) == 2 and -math.inf < numbers[0] < numbers[1] < math.inf
+                isinstance(name, str) and name and len(numbers) == 2 and -LARGEST < numbers[0] < numbers[1] < LARGEST
             ):
-                self._problem("settings_value", key, repr(item)[:100], "{name: …, minimum: …, maximum: …}")
+                self._problem("settings_value", key, brief(item), "{name: …, minimum: …, maximum: …}")
                 continue
             targets.append(Target(name, float(numbers[0]), float(numbers[1])))
         if len({target.name for target in targets}) < len(targets):

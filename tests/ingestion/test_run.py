@@ -81,13 +81,30 @@ def test_the_records_follow_the_schema(ingest: Ingest) -> None:
                 jsonschema.validate(line, schema["$defs"][name] | {"$defs": schema["$defs"]})
 
 
+TIMINGS = {"predict_s", "explain_s", "duration_s", "load_s"}
+
+
+def without_timings(record: dict[str, object]) -> dict[str, object]:
+    assert TIMINGS & record.keys()
+    return {key: value for key, value in record.items() if key not in TIMINGS}
+
+
 def test_two_runs_are_alike_in_every_byte_but_for_timings(ingest: Ingest, tmp_path: Path) -> None:
-    first = ingest(GOOD, files={"weight.txt": "0.25"})
-    kept = tmp_path / "kept"
-    shutil.copytree(first.folder, kept)
-    second = ingest(GOOD)
-    for name in ("predictions.csv", "explanations.jsonl", "images/c001.jpg"):
-        assert (kept / name).read_bytes() == (second.folder / name).read_bytes()
+    source = GOOD.replace("text = f", "assert clip.transcript; text = f")
+    first = ingest(source, files={"weight.txt": "0.25"})
+    kept = Outcome(first.exit_code, tmp_path / "kept", first.printed)
+    shutil.copytree(first.folder, kept.folder)
+    second = ingest(source)
+    names = {path.relative_to(kept.folder).as_posix() for path in kept.folder.rglob("*") if path.is_file()}
+    assert names == {path.relative_to(second.folder).as_posix() for path in second.folder.rglob("*") if path.is_file()}
+    timed = {"clips.jsonl", "run.json", "manifest.json", "log.txt"}
+    for name in names - timed:
+        assert (kept.folder / name).read_bytes() == (second.folder / name).read_bytes(), name
+    assert {"predictions.csv", "explanations.jsonl", "images/c000.jpg"} <= names
+    assert without_timings(kept.json("run.json")) == without_timings(second.json("run.json"))
+    assert list(map(without_timings, kept.lines("clips.jsonl"))) == list(
+        map(without_timings, second.lines("clips.jsonl"))
+    )
 
 
 def test_what_lies_in_the_output_is_removed_and_links_are_not_followed(ingest: Ingest, tmp_path: Path) -> None:
