@@ -44,6 +44,10 @@ class Problem:
         return one_line(" · ".join(part for part in parts if part), 600)
 
 
+MOST_FOUND = 1000
+"""Mistakes after which a reader stops: a file of another kind has one in every line."""
+
+
 class ScoringError(Exception):
     """The run cannot be scored, for the reasons in ``problems``; raised only before a label is compared with anything.
 

@@ -139,18 +139,18 @@ def _manifest(root: Path, key: bytes | None, problems: list[Problem]) -> dict[st
     if key is not None and not is_sealed(manifest, key):
         problems.append(_unsealed())
         return {}
-    check_format(MANIFEST, manifest.get("format_version"))
-    files = manifest.get("files")
-    if not isinstance(files, dict) or len(files) > _MOST_FILES:
-        problems.append(_damage(MANIFEST, "another format", "a mapping of files"))
+    version, files = manifest.get("format_version"), manifest.get("files")
+    if type(version) is not int or not isinstance(files, dict) or len(files) > _MOST_FILES:
+        problems.append(_damage(MANIFEST, "another format", "a format_version and a mapping of files"))
         return {}
+    check_format(MANIFEST, version)
     good = {name: entry for name, entry in files.items() if _SAFE_PATH.fullmatch(name) and _is_entry(entry)}
     for name in sorted(files.keys() - good.keys()):
         problems.append(_damage(f"{MANIFEST}, {name[:140]}", "an unsafe path or a broken entry", "bytes and sha256"))
     return good
 
 
-def check_format(where: str, version: object) -> None:
+def check_format(where: str, version: int) -> None:
     """Refuse another version of docs/output_format.md than the one that this program reads.
 
     Raises
@@ -158,9 +158,9 @@ def check_format(where: str, version: object) -> None:
     OrganiserError
         Two programs of one bundle that do not understand each other are no participant's fault.
     """
-    if type(version) is int and version == FORMAT_VERSION:
+    if version == FORMAT_VERSION:
         return
-    found = str(version) if type(version) is int and abs(version) < 10**6 else "none that can be read"
+    found = str(version) if abs(version) < 10**6 else "a number that is far too large"
     fix = "upload the ingestion and the scoring program of one release"
     problem = Problem("format_differs", "run", f"{where}, format_version", found, str(FORMAT_VERSION), fix)
     raise OrganiserError("The two programs of this bundle do not belong together.", [problem])

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from score.errors import Problem
+from score.errors import MOST_FOUND, Problem
 from score.explanation_record import Explanation, parse_explanation
 from score.reference import CLIP_ID
 from score.settings import Settings
@@ -70,6 +70,8 @@ def read_predictions(data: bytes, settings: Settings, problems: list[Problem]) -
         return {}
     predictions: dict[str, tuple[float, ...]] = {}
     for number, cells in enumerate(rows, 2):
+        if len(problems) >= MOST_FOUND:
+            break
         where = f"{name}, line {number}"
         clip_id = _clip_id({"clip_id": cells[0] if cells else ""}, where, predictions.keys(), problems)
         values = _values(cells[1:], settings)
@@ -135,6 +137,8 @@ def _objects(name: str, data: bytes, problems: list[Problem]) -> Iterator[tuple[
     lines = data.split(b"\n")
     last = len(lines) - (not lines[-1])
     for number, line in enumerate(lines[:last], 1):
+        if len(problems) >= MOST_FOUND:
+            return
         where = f"{name}, line {number}"
         try:
             yield where, parse_object(line, _LONGEST_LINE)

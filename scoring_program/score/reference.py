@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from score.errors import OrganiserError, Problem
+from score.errors import MOST_FOUND, OrganiserError, Problem
 from score.settings import Settings
 
 CLIP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
@@ -96,6 +96,8 @@ def _rows(path: Path, settings: Settings, problems: list[Problem]) -> Iterator[t
         if position is None:
             return
         for cells in reader:
+            if len(problems) >= MOST_FOUND:
+                return
             if cells:
                 row = _row(cells, len(header), position, f"{path.name}, line {reader.line_num}", settings, problems)
                 if row:

@@ -58,6 +58,11 @@ def read_results(root: Path, settings: Settings, key: bytes | None) -> Results:
     predictions = read_predictions(folder.read("predictions.csv"), settings, problems)
     images = frozenset(name for name in folder.sizes if name.startswith("images/"))
     explanations = read_explanations(folder.read("explanations.jsonl"), settings, images, problems)
+    # Ingestion records every clip, tried or not. Nothing at all is a broken run, not a bad model.
+    if not clips:
+        problems.append(_nothing_in("clips.jsonl", "no record of any clip", "one record a clip"))
+    elif not predictions and any(clip.status == "ok" for clip in clips.values()):
+        problems.append(_nothing_in("predictions.csv", "no row", "a row for each clip that is ok"))
     if any(problem.severity == "error" for problem in problems):
         raise NotGradableError("The results are damaged.", problems)
     warnings = (*problems, *_other_release(run), *folder.planted.problems())
@@ -69,6 +74,11 @@ def _unexplained(fault: str) -> Problem:
     if fault == "participant":
         return Problem("run_invalid", *words, fault="participant")
     return Problem("run_stopped", *words)
+
+
+def _nothing_in(file: str, found: str, expected: str) -> Problem:
+    fix = "submit again; if it happens again, tell the organisers"
+    return Problem("record_broken", "run", file, found, expected, fix)
 
 
 def _other_release(run: RunFacts) -> tuple[Problem, ...]:

@@ -62,7 +62,11 @@ def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFac
     except StrictJsonError as error:
         problems.append(_broken(str(error), "JSON as in docs/output_format.md"))
         return None
-    check_format("run.json", run.get("format_version"))
+    version = run.get("format_version")
+    if type(version) is int:
+        check_format("run.json", version)
+    else:
+        problems.append(_broken("no format_version", "a whole number"))
     if run.get("status") not in RUN_STATUSES:
         problems.append(_broken("a status that is not known", "one of " + ", ".join(RUN_STATUSES)))
     duration = _seconds(run.get("duration_s"))
