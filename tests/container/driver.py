@@ -19,7 +19,7 @@ def run(app: Path) -> None:
     arguments = [str(app / name) for name in ("input_data", "output", "program", "ingested_program")]
     environment = {**os.environ, "HOME": str(app / "home"), "TMPDIR": str(app / "tmp"), "PYTHONDONTWRITEBYTECODE": "1"}
     environment["CANARY"] = "canary-of-the-environment"
-    process = subprocess.Popen(  # noqa: S603 - the program under test
+    process = subprocess.Popen(
         [sys.executable, str(app / "program" / "ingestion.py"), *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -93,7 +93,14 @@ def test_verdict_in_a_container(case: Case, played: tuple[str, Path, dict[str, d
         raise AssertionError(str(error)) from error
 
 
-FIRST_PROCESS = ("honest_model", "daemon", "kills_ingestion", "closes_the_clips", "leaves_shared_memory", "reads_ingestions_memory")
+FIRST_PROCESS = (
+    "honest_model",
+    "daemon",
+    "kills_ingestion",
+    "closes_the_clips",
+    "leaves_shared_memory",
+    "reads_ingestions_memory",
+)
 
 
 @pytest.mark.parametrize("name", FIRST_PROCESS)

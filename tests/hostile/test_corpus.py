@@ -30,7 +30,7 @@ def honest(short_phase: Path, tmp_path_factory: pytest.TempPathFactory) -> Playe
 @pytest.fixture(autouse=True)
 def _shared_memory() -> Iterator[None]:
     yield
-    for path in Path("/dev/shm").glob(f"{LEFT_BY_CASES}*"):
+    for path in Path("/dev/shm").glob(f"{LEFT_BY_CASES}*"):  # noqa: S108 - the system's, and swept
         path.unlink()
 
 
@@ -48,9 +48,7 @@ def test_verdict(case: Case, tier: str, short_phase: Path, honest: Played, tmp_p
 
 
 @pytest.mark.parametrize(("case", "tier"), parameters(("portable", "basic", "seccomp")))
-def test_verdict_behind_weaker_walls(
-    case: Case, tier: str, short_phase: Path, honest: Played, tmp_path: Path
-) -> None:
+def test_verdict_behind_weaker_walls(case: Case, tier: str, short_phase: Path, honest: Played, tmp_path: Path) -> None:
     if TIERS.index(tier) > TIERS.index(machines_tier(honest)):
         pytest.skip(f"this machine has no {tier}")
     check(case, tier, short_phase, honest, tmp_path)
@@ -140,7 +138,7 @@ def check_clips(verdict: Verdict, outcome: Outcome, honest: Outcome) -> None:
 
 
 def check_scores(stage: Stage, verdict: Verdict, outcome: Outcome, folder: Path) -> None:
-    """Scoring says what ingestion said: a failed clip counts as failed, a submission that cannot be judged has no score."""
+    """Scoring says what ingestion said: a failed clip counts as failed, what cannot be judged has no score."""
     scored = score(stage, folder)
     assert "Traceback" not in scored.printed
     assert KEY not in scored.printed + scored.page

@@ -5,9 +5,13 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
+import av
+import numpy as np
 import pytest
 import yaml
 
@@ -17,7 +21,7 @@ from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import Outcome
 
 DAMAGED = 2
-Damage = Callable[[Path], None]
+Damage = Callable[[Path], object]
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +40,6 @@ def clip(data: Path, number: int = DAMAGED) -> Path:
 
 def rehash(data: Path) -> None:
     """Write the list again: the damage was there when the organiser made it."""
-    from hashlib import sha256
-
     with (data / "clips.csv").open(newline="") as table:
         rows = list(csv.reader(table))
     for row in rows[1:]:
@@ -62,15 +64,9 @@ def scramble(data: Path) -> None:
 
 def claim_more(data: Path) -> None:
     """Write the index of the clip first and cut the pictures: it still claims all frames."""
-    import subprocess
-
     moved = clip(data).with_name("moved.mp4")
     if shutil.which("ffmpeg") is None:
-        import av
-
-        with av.open(str(clip(data))) as source, av.open(
-            str(moved), "w", options={"movflags": "faststart"}
-        ) as target:
+        with av.open(str(clip(data))) as source, av.open(str(moved), "w", options={"movflags": "faststart"}) as target:
             streams = {stream.index: target.add_stream_from_template(stream) for stream in source.streams}
             for packet in source.demux():
                 if packet.dts is not None:
@@ -78,7 +74,8 @@ def claim_more(data: Path) -> None:
                     target.mux(packet)
     else:
         subprocess.run(
-            ["ffmpeg", "-loglevel", "quiet", "-i", clip(data), "-c", "copy", "-movflags", "faststart", moved], check=True
+            ["ffmpeg", "-loglevel", "quiet", "-i", clip(data), "-c", "copy", "-movflags", "faststart", moved],
+            check=True,
         )
     content = moved.read_bytes()
     moved.unlink()
@@ -86,9 +83,6 @@ def claim_more(data: Path) -> None:
 
 
 def sound_only(data: Path) -> None:
-    import av
-    import numpy as np
-
     with av.open(str(clip(data)), "w") as target:
         stream = target.add_stream("aac", rate=48_000)
         assert isinstance(stream, av.AudioStream)
@@ -99,9 +93,9 @@ def sound_only(data: Path) -> None:
 
 
 UNREADABLE: dict[str, Damage] = {
-    "zero_bytes": lambda data: clip(data).write_bytes(b"") and None,
-    "text": lambda data: clip(data).write_text("no video at all\n" * 100) and None,
-    "random_bytes": lambda data: clip(data).write_bytes(os.urandom(5000)) and None,
+    "zero_bytes": lambda data: clip(data).write_bytes(b""),
+    "text": lambda data: clip(data).write_text("no video at all\n" * 100),
+    "random_bytes": lambda data: clip(data).write_bytes(os.urandom(5000)),
     "index_lost": cut(0.5),
     "sound_only": sound_only,
 }
@@ -149,11 +143,10 @@ ODD: dict[str, Damage] = {
     "variable_rate": other_frames(Format(width=64, height=48), [0, 40, 400, 410, 1000, 1900]),
     "odd_size": other_frames(Format(codec="libx264", width=66, height=34, audio=None)),
     "no_sound": other_frames(Format(width=64, height=48, audio=None)),
-    "one_frame": lambda data: write_clip(clip(data), 1, Format(width=64, height=48)) and None,
-    "another_container": lambda data: (
-        write_clip(clip(data).with_suffix(".webm"), 10, Format("libvpx-vp9", 64, 48, audio="libopus")).replace(clip(data))
-        and None
-    ),
+    "one_frame": lambda data: write_clip(clip(data), 1, Format(width=64, height=48)),
+    "another_container": lambda data: write_clip(
+        clip(data).with_suffix(".webm"), 10, Format("libvpx-vp9", 64, 48, audio="libopus")
+    ).replace(clip(data)),
 }
 
 
@@ -197,7 +190,7 @@ STOPS: dict[str, tuple[Damage, str]] = {
     "folder": (folder, "clip_missing"),
     "broken_link": (broken_link, "clip_missing"),
     "cut_after_the_list": (cut(0.9), "clip_changed"),
-    "another_clip": (lambda data: shutil.copy(clip(data, 0), clip(data)) and None, "clip_changed"),
+    "another_clip": (lambda data: shutil.copy(clip(data, 0), clip(data)), "clip_changed"),
     "twice": (edit("clips.csv", "^c003,", "c002,"), "clip_twice"),
     "outside": (edit("clips.csv", r"clips/c002\.mp4", "../clips/c002.mp4"), "clip_path"),
     "absolute": (edit("clips.csv", r"clips/c002\.mp4", "/etc/passwd"), "clip_path"),
@@ -205,25 +198,31 @@ STOPS: dict[str, tuple[Damage, str]] = {
     "id_with_a_space": (edit("clips.csv", "^c002,", " c002,"), "clip_id"),
     "short_row": (edit("clips.csv", "^c002,[^,]*,", "c002,"), "clips_row"),
     "header": (edit("clips.csv", "^clip_id,", "id,"), "clips_header"),
-    "no_clip": (lambda data: (data / "clips.csv").write_text("clip_id,file,sha256\n") and None, "clips_empty"),
-    "empty_list": (lambda data: (data / "clips.csv").write_text("") and None, "clips_header"),
+    "no_clip": (lambda data: (data / "clips.csv").write_text("clip_id,file,sha256\n"), "clips_empty"),
+    "empty_list": (lambda data: (data / "clips.csv").write_text(""), "clips_header"),
     "no_list": (lambda data: (data / "clips.csv").unlink(), "clips_unreadable"),
     "list_in_utf16": (
-        lambda data: (data / "clips.csv").write_text((data / "clips.csv").read_text(), "utf-16") and None,
+        lambda data: (data / "clips.csv").write_text((data / "clips.csv").read_text(), "utf-16"),
         "clips_unreadable",
     ),
     "nul_in_the_list": (edit("clips.csv", "^c002,", "c0\x0002,"), "clip_id"),
     "transcripts_lost": (lambda data: (data / "transcripts.json").unlink(), "transcripts_unreadable"),
-    "transcripts_broken": (lambda data: (data / "transcripts.json").write_text('{"a": ') and None, "transcripts_unreadable"),
+    "transcripts_broken": (
+        lambda data: (data / "transcripts.json").write_text('{"a": '),
+        "transcripts_unreadable",
+    ),
     "transcripts_nested": (
-        lambda data: (data / "transcripts.json").write_text("[" * 100_000) and None,
+        lambda data: (data / "transcripts.json").write_text("[" * 100_000),
         "transcripts_unreadable",
     ),
     "settings_lost": (lambda data: (data / "task.yaml").unlink(), "settings_unreadable"),
-    "settings_are_no_yaml": (lambda data: (data / "task.yaml").write_text("a: [") and None, "settings_unreadable"),
+    "settings_are_no_yaml": (lambda data: (data / "task.yaml").write_text("a: ["), "settings_unreadable"),
     "settings_nan": (edit("task.yaml", r"call_s: \S+", "call_s: .nan"), "settings_value"),
     "settings_of_the_future": (edit("task.yaml", "format_version: 1", "format_version: 99"), "settings_value"),
-    "wrong_key": (lambda data: (data.parent / "program" / "seal.key").write_text("not a key") and None, "seal_key_broken"),
+    "wrong_key": (
+        lambda data: (data.parent / "program" / "seal.key").write_text("not a key"),
+        "seal_key_broken",
+    ),
 }
 
 

@@ -39,7 +39,7 @@ def test_scoring_after_a_kill(
     batch: int, twelve_clips: Path, undisturbed: tuple[Outcome, float], tmp_path: Path
 ) -> None:
     honest, length_s = undisturbed
-    moments = random.Random(f"moments {batch}")
+    moments = random.Random(f"moments {batch}")  # noqa: S311 - moments, not keys
     for number in range(MOMENTS):
         # Every other submission brings results of its own, which lie in the output when it is ended early.
         planted = number % 2 == 1

@@ -11,5 +11,6 @@ class Model(Honest):
             with socket.socket(socket.AF_UNIX) as line:
                 line.bind("\0hostile")
                 line.listen()
+
         must_fail(serve)
         return answer

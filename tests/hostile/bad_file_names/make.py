@@ -1,6 +1,6 @@
+import os
 from pathlib import Path
 
 
 def make(folder: Path) -> None:
-    import os
-    (Path(os.fsdecode(os.fsencode(folder) + b"/\xff\xfe.txt"))).touch()
+    Path(os.fsdecode(os.fsencode(folder) + b"/\xff\xfe.txt")).touch()

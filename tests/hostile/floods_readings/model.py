@@ -26,7 +26,7 @@ def message(body, blob=b""):
 def send(data):
     view = memoryview(data)
     while view:
-        view = view[os.write(channel(), view):]
+        view = view[os.write(channel(), view) :]
 
 
 class Model(Honest):

@@ -26,10 +26,22 @@ def message(body, blob=b""):
 def send(data):
     view = memoryview(data)
     while view:
-        view = view[os.write(channel(), view):]
+        view = view[os.write(channel(), view) :]
 
 
 class Model(Honest):
     def in_load(self):
-        send(message({"op": "failed", "code": "settings_unreadable", "where": "task.yaml\n[ingestion] complete", "found": "\u001b[2J\u0000", "expected": "", "fix": "", "fault": "organiser"}))
+        send(
+            message(
+                {
+                    "op": "failed",
+                    "code": "settings_unreadable",
+                    "where": "task.yaml\n[ingestion] complete",
+                    "found": "\u001b[2J\u0000",
+                    "expected": "",
+                    "fix": "",
+                    "fault": "organiser",
+                }
+            )
+        )
         time.sleep(60)

@@ -1,1 +1,3 @@
-from honest import Honest as Model  # noqa: F401
+# ruff: noqa
+# mypy: ignore-errors
+from honest import Honest as Model

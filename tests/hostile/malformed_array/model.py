@@ -27,7 +27,7 @@ def message(body, blob=b""):
 def send(data):
     view = memoryview(data)
     while view:
-        view = view[os.write(channel(), view):]
+        view = view[os.write(channel(), view) :]
 
 
 def number():
@@ -39,5 +39,13 @@ def number():
 
 class Model(Honest):
     def in_predict(self, clip, answer):
-        send(message({"op": "answer", "number": number(), "value": {"$array": {"dtype": "(1,2f4", "shape": [1], "offset": 0}}}))
+        send(
+            message(
+                {
+                    "op": "answer",
+                    "number": number(),
+                    "value": {"$array": {"dtype": "(1,2f4", "shape": [1], "offset": 0}},
+                }
+            )
+        )
         time.sleep(60)

@@ -12,6 +12,7 @@ class Model(Honest):
                 resource.setrlimit(name, (resource.RLIM_INFINITY,) * 2)
             except ValueError as error:
                 raise OSError from error
+
         for name in (resource.RLIMIT_DATA, resource.RLIMIT_FSIZE, resource.RLIMIT_CPU, resource.RLIMIT_NOFILE):
             must_fail(lambda name=name: higher(name))
         return answer

@@ -6,5 +6,6 @@ from honest import Honest
 class Model(Honest):
     def in_predict(self, clip, answer):
         import random
+
         assert random.MINE
         return answer
