@@ -75,7 +75,7 @@ class Secrets:
         everything = "\n".join(texts)
         found = [name for name, pattern in self.patterns.items() if re.search(pattern, everything)]
         for places in (2, 3) if self.labels else ():
-            short = [rf"(?<![\d.])(0\.)?{f'{label:.{places}f}'[2:]}(?!\d)" for label in LABELS]
+            short = [rf"(?<![\d.]){re.escape(f'{label:.{places}f}')}(?!\d)" for label in LABELS]
             if sum(bool(re.search(one, everything)) for one in short) >= 4:
                 found.append(f"labels in {places} decimals")
         return found
