@@ -28,6 +28,10 @@ AHEAD_BYTES = 96 << 20
 """Decoding ahead stops when this much memory is in use; frames of the current clip are not kept beyond it."""
 AHEAD_CLIPS = 3
 """How many clips ahead are decoded at most."""
+OPEN_READINGS = 64
+"""How many readings of one clip may be under way at once; each has a decoder of its own."""
+OPEN_BYTES = 768 << 20
+"""How much memory the readings of one clip may hold at once."""
 
 
 @dataclass(frozen=True)
@@ -96,12 +100,12 @@ class FrameServer:
         clip = self._current()
         try:
             request = parse_request(body)
+            stream = self._find_or_start(clip, request)
         except BadRequest as error:
             send({"stream": number, "error": str(error)}, None)
             return
         if request not in self._asked:
             self._asked.append(request)
-        stream = self._find_or_start(clip, request)
         if stream is None:
             send({"stream": number, "end": True}, None)
             return
@@ -164,9 +168,11 @@ class FrameServer:
             for sound in [key for key in self._sounds if key[0] == clip.clip_id]:
                 del self._sounds[sound]
             self._facts.pop(clip.clip_id, None)
+        # All are told to stop before the first one is waited for.
         for stream in streams:
             stream.leave()
             stream.cancel()
+        for stream in streams:
             stream.wait()
             with self._lock:
                 self._retire(stream, reusable=stream.outstanding == 0 or not model_lives)
@@ -226,6 +232,7 @@ class FrameServer:
             if not len(plan.wanted):
                 return None
             self._reclaim(plan.bytes)
+            self._refuse_too_much(clip, plan.bytes)
             stream = self._streams.get(key)
             new = self._start(clip, plan, threads=self._alone)
             if stream is None:
@@ -233,6 +240,17 @@ class FrameServer:
             else:  # a second reading of something that is streamed, or two readings at once
                 self._extra.append(new)
             return new
+
+    def _refuse_too_much(self, clip: ClipSource, needed: int) -> None:
+        """Keep one model from filling the machine with readings that it begins and never ends."""
+        own = [stream for key, stream in self._streams.items() if key[0] == clip.clip_id] + self._extra
+        busy = sum(not stream.idle for stream in own)
+        held = sum(stream.plan.bytes for stream in own if not stream.idle) >> 20
+        if busy >= OPEN_READINGS or held + (needed >> 20) > OPEN_BYTES >> 20:
+            limit = f"at most {OPEN_READINGS} and {OPEN_BYTES >> 20} MB"
+            raise BadRequest(
+                f"frames: {busy} readings of {held} MB are under way, {limit}; read to the end or close them"
+            )
 
     def _reclaim(self, needed: int) -> None:
         """Take back memory of the current clip: rings that were left, then what was read longest ago."""

@@ -11,7 +11,7 @@ import pytest
 
 from ingest.buffers import BufferPool, FrameBuffer
 from ingest.data import ClipSource
-from ingest.frame_server import AHEAD_BYTES, FrameServer
+from ingest.frame_server import AHEAD_BYTES, OPEN_BYTES, OPEN_READINGS, FrameServer
 from ingest.frame_stream import RING_BYTES, WHOLE_BYTES
 from ingest.video import FrameRequest
 from tests.ingestion.clips import read_number
@@ -173,3 +173,20 @@ def test_slots_are_views_of_one_block() -> None:
     assert np.asarray(buffer.slot(0, (4, 4, 3))).max() == 0
     assert buffer.slot(1, (4, 4, 3)).min() == 7
     buffer.close()
+
+
+def test_readings_that_are_begun_and_never_ended_are_refused(server: FrameServer, clips: list[ClipSource]) -> None:
+    server.begin(clips[0], [])
+    answers: list[dict[str, Any]] = []
+    for number in range(200):
+        server.open(number, {"size": [LARGE[0], LARGE[1] - number]}, lambda body, _: answers.append(body))
+    refused = [body for body in answers if "under way" in str(body.get("error"))]
+    assert len(refused) >= 200 - OPEN_READINGS
+    assert bytes_in_use(server) <= OPEN_BYTES
+    server.free([], list(range(200)))
+    started = time.monotonic()
+    server.end(model_lives=True)
+    assert time.monotonic() - started < 20
+    # The next clip is served as if nothing had been.
+    server.begin(clips[1], [])
+    assert Reader(server).numbers({"count": 2, "size": [40, 30]}) == [12, 37]
