@@ -283,6 +283,7 @@ def test_unsafe_paths_are_refused(score: Score, name: str) -> None:
 
     done = score(make_case(), add)
     assert (done.code, "unsafe path" in done.log) == (1, True)
+    assert f"manifest.json, {name}".strip() in done.log
 
 
 @pytest.mark.parametrize(

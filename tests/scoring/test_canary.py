@@ -136,6 +136,15 @@ def test_an_open_phase_keeps_sources_and_means(score: Score, kind: str) -> None:
     assert leaks(done, secrets(labels=False, clips=False)) == []
 
 
+def test_a_header_that_swallows_a_row_is_not_quoted_where_clips_are_closed(score: Score) -> None:
+    case = canary_case(HIDDEN)
+    case.clip_ids[0] = "nightjar"  # "interviewnightjar" looks like a misspelt column
+    done = score(case, labels(lambda text: text.replace("\n", "", 1).replace("\r", "", 1)))
+    assert done.code == 2
+    assert "labels_column" in done.log
+    assert "nightjar" not in done.log + done.page
+
+
 def test_the_search_can_fail(score: Score) -> None:
     done = score(canary_case(OPEN))
     found = leaks(done, secrets())
