@@ -107,6 +107,7 @@ def run(*, input_data: Path, output: Path, program: Path, submission: Path, pack
 def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog) -> None:
     task = this.task = read_task(this.input_data / SETTINGS)
     this.clock.set_limit(task.limits.time_limit_s)
+    this.tally.hidden = this.hidden
     watchdog.start(task.limits.time_limit_s, this.clock.elapsed_s())
     this.log.line(f"task {task.name}, data {task.data_version}: checking the clips")
     this.clips = read_clips(this.input_data, task)

@@ -1,7 +1,7 @@
 """What happened so far: counts, problems, and whether the run as a whole can be judged."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ingest.errors import Problem
@@ -20,6 +20,8 @@ ENOUGH_TO_COMPARE = 3
 class Tally:
     """Grows during a run; `run.json` and the summary are made of it."""
 
+    hidden: bool = False
+    """Whether the log must not tell what happened to which clip."""
     status: RunStatus = "complete"
     """The run's status so far."""
     total: int = 0
@@ -55,15 +57,19 @@ class Tally:
         self.problems += problems
 
     def add_clip(self, clip_id: str, status: ClipStatus, problems: list[Problem], log: Log) -> None:
-        """Count a clip; the first problem of each kind is logged at once, all kinds in the summary."""
+        """Count a clip; the first problem of each kind is logged at once where phases are open, all in the summary."""
         self.clips[status] += 1
-        for problem in problems:
+        for told in problems:
+            problem = told
+            if self.hidden and told.fault == "organiser":
+                problem = replace(told, where="clips.jsonl says which")
             # The places of a list (cues[3]) are one kind.
             key = (problem.code, problem.where.partition("[")[0])
             if problem.severity == "error" and problem.fault == "participant":
                 self.participant_codes.add(problem.code)
             if key not in self.clip_problems:
-                log.line(f"clip {clip_id} · {problem.line()}")
+                if not self.hidden:
+                    log.line(f"clip {clip_id} · {problem.line()}")
                 self.examples[key] = problem
             self.clip_problems[key] += 1
 

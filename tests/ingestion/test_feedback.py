@@ -103,6 +103,8 @@ def test_a_hidden_phase_repeats_nothing_that_a_model_says(name: str, ingest: Ing
         assert CANARY.lower() not in text.lower(), (place, text)
         assert str(NUMBER) not in text, (place, text)
     assert "model_output.txt" not in told
+    # Neither does the log say what happened to which clip.
+    assert "c000" not in told["printed"] + told["log.txt"]
 
 
 @pytest.mark.parametrize(
@@ -118,6 +120,24 @@ def test_the_line_in_the_participants_own_file_is_told(ingest: Ingest, hidden_ph
     (problem,) = outcome.lines("clips.jsonl")[0]["problems"]
     assert (problem["code"], problem["where"]) == ("model_raised", "model.py line 6")
     assert (problem["found"], problem["fix"]) == ("an exception", "correct that line")
+
+
+def test_a_hidden_phase_counts_what_happened_and_names_no_clip(
+    numbered_clip: Path, tmp_path: Path, ingest: Ingest
+) -> None:
+    rubbish = tmp_path / "rubbish.mp4"
+    rubbish.write_bytes(b"no video at all")
+    folder = write_phase(tmp_path / "input", [numbered_clip, rubbish, numbered_clip], HIDDEN)
+    outcome = ingest(SOURCES["predict_exception_on_one_clip"], input_data=folder)
+    lines = outcome.printed.splitlines()
+    assert any("1 of 3 clips · model_raised · model.py line 6" in line for line in lines)
+    assert any("1 of 3 clips · clip_unreadable · clips.jsonl says which" in line for line in lines)
+    # Only in the summary: a line between two lines of progress would say which clip it was.
+    assert not any(
+        "model_raised" in line for line in lines[: lines.index(next(x for x in lines if "clip 3 of 3" in x))]
+    )
+    assert not any(name in outcome.printed for name in ("c000", "c001", "c002"))
+    assert outcome.lines("clips.jsonl")[1]["problems"][0]["where"] == "c001"
 
 
 def feedback(tmp_path: Path, *, hidden: bool) -> Feedback:
