@@ -1,5 +1,6 @@
 """Every case of the corpus, against the real program as a process: its verdict, and what must never happen."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,9 @@ from tests.hostile.cases import CASES, EXIT_CODES, TIERS, Case, Verdict, read_ca
 from tests.hostile.stage import CLIPS, KEY, MEMORY_MB, Played, Stage, play, score, set_stage, write_clips
 from tests.ingestion.conftest import Outcome
 
+OUR_FILES = re.compile(
+    r"predictions\.csv|(explanations|clips)\.jsonl|run\.json|log\.txt|model_output\.txt|images/c\d{3}\.jpg"
+)
 LEFT_BY_CASES = "hostile-"
 """How the files begin that cases leave in shared memory, which ingestion sweeps only in a container of its own."""
 
@@ -83,6 +87,7 @@ def check_what_never_happens(stage: Stage, before: dict[str, str], outcome: Play
     assert stage.leaks(outcome.printed) == []
     assert stage.snapshot() == before
     assert sorted(path.name for path in (stage.app / "tmp").iterdir()) == []
+    assert all(map(OUR_FILES.fullmatch, outcome.json("manifest.json")["files"]))
     kinds = {"images", *outcome.json("manifest.json")["files"], "manifest.json"}
     assert {path.relative_to(stage.output).as_posix() for path in stage.output.rglob("*")} <= kinds
 

@@ -7,5 +7,5 @@ class Model(Honest):
     def in_predict(self, clip, answer):
         import random
 
-        assert random.MINE
+        random.random()
         return answer

@@ -1,1 +1,2 @@
-MINE = True
+def random():
+    return 0.5
