@@ -92,12 +92,16 @@ def test_nothing_that_leaves_a_hidden_phase_tells_its_secrets(
     main(["run", str(submission), "--bundle", str(bundle), "--out", str(out)])
     printed = "".join(capfd.readouterr())
     assert (out / "scoring_output" / "detailed_results.html").exists()
-    # What scoring hands back and prints: no label, no mean, no source, no clip.
-    public = [*texts_of(out / "scoring_output"), *(path.read_text() for path in (out / "logs").glob("scoring*"))]
+    # What scoring hands back, and what both programs print: no label, no mean, no source, no clip.
+    public = [
+        *texts_of(out / "scoring_output"),
+        *texts_of(out / "logs"),
+        (out / "ingestion_output/log.txt").read_text(),
+    ]
     assert len(public) >= 4
     assert secrets().found_in(public) == []
-    # Ingestion names the clips, as it must for scoring; and never knows anything else of them.
-    assert secrets(clips=False).found_in([*texts_of(out / "ingestion_output"), *texts_of(out / "logs"), printed]) == []
+    # The records name the clips, as they must for scoring; ingestion never knows anything else of them.
+    assert secrets(clips=False).found_in([*texts_of(out / "ingestion_output"), printed]) == []
 
 
 def test_the_bundle_holds_the_canaries(bundle: Path) -> None:
