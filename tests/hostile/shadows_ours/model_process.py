@@ -1,1 +1,3 @@
+# ruff: noqa
+# mypy: ignore-errors
 VALUE = 1
