@@ -10,6 +10,10 @@ from typing import Any
 from ingest.seal import seal
 
 FORMAT_VERSION = 1
+IMAGES = "images"
+OWN_FILES = frozenset(
+    ("predictions.csv", "explanations.jsonl", "clips.jsonl", "run.json", "log.txt", "model_output.txt")
+)
 
 
 def empty_folder(folder: Path) -> None:
@@ -36,19 +40,34 @@ def write_text(folder: Path, name: str, text: str) -> None:
 
 
 def write_manifest(folder: Path, key: bytes | None) -> None:
-    """Sweep links and special files away, then list the rest in `manifest.json`, sealed if there is a key."""
+    """Remove what is not ours, then list the rest in `manifest.json`, sealed if there is a key.
+
+    Where a machine cannot keep a model out of this folder, it may have put anything here: links that the platform would
+    follow, a `metadata` that would stop the upload, files that look like results.
+    """
+    for path in folder.iterdir():
+        if path.name == IMAGES and stat.S_ISDIR(path.lstat().st_mode):
+            for image in path.iterdir():
+                _sweep(image, keep=image.suffix == ".jpg")
+        else:
+            _sweep(path, keep=path.name in OWN_FILES)
     files = {}
-    for path in sorted(folder.rglob("*")):
-        mode = path.lstat().st_mode
-        if stat.S_ISREG(mode):
+    for path in sorted([*folder.glob("*"), *folder.glob(f"{IMAGES}/*")]):
+        if path.name != IMAGES:
             content = path.read_bytes()
-            name = path.relative_to(folder).as_posix()
-            files[name] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-        elif not stat.S_ISDIR(mode):
-            path.unlink()
+            digest = hashlib.sha256(content).hexdigest()
+            files[path.relative_to(folder).as_posix()] = {"bytes": len(content), "sha256": digest}
     manifest: dict[str, Any] = {"format_version": FORMAT_VERSION, "files": files}
     manifest["seal"] = seal(manifest, key) if key else None
     write_file(folder / "manifest.json", (json.dumps(manifest, indent=1) + "\n").encode())
+
+
+def _sweep(path: Path, *, keep: bool) -> None:
+    mode = path.lstat().st_mode
+    if stat.S_ISDIR(mode):
+        shutil.rmtree(path)
+    elif not keep or not stat.S_ISREG(mode):
+        path.unlink()
 
 
 def write_file(path: Path, content: bytes) -> None:

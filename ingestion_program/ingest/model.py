@@ -270,7 +270,7 @@ class ModelProcess:
                 self._known.add(buffer.number)
                 descriptor = buffer.descriptor
             # The process may just have died; whoever waits for its answer will find out.
-            with contextlib.suppress(ChannelClosed):
+            with contextlib.suppress(ChannelClosed, TimeoutError):
                 self._send(body, descriptor=descriptor)
 
     def _send(self, body: dict[str, Any], *, blob: bytes = b"", descriptor: int | None = None) -> None:

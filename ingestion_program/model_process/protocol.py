@@ -45,6 +45,8 @@ def send(channel: socket.socket, body: dict[str, Any], *, blob: bytes = b"", des
     ------
     ChannelClosed
         When the other side has gone.
+    TimeoutError
+        When the other side does not read, and the channel has a time-out.
     """
     text = json.dumps(body, separators=(",", ":")).encode()
     data = HEADER.pack(len(text), len(blob)) + text
@@ -56,7 +58,9 @@ def send(channel: socket.socket, body: dict[str, Any], *, blob: bytes = b"", des
             channel.sendall(data[sent:])
         if blob:
             channel.sendall(blob)
-    except (BrokenPipeError, ConnectionResetError, TimeoutError, OSError) as error:
+    except TimeoutError:
+        raise
+    except OSError as error:
         raise ChannelClosed from error
 
 
