@@ -10,6 +10,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -22,6 +24,20 @@ from bundle_tools.console import Progress
 
 CLIP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 CLIPS_HEADER = ["clip_id", "file", "sha256"]
+
+
+@dataclass(frozen=True)
+class Look:
+    """What came out of reading one clip."""
+
+    sha256: str
+    """Of the file."""
+    video: Video | None
+    """What it says of itself; None where it is no video."""
+    frames: int
+    """Frames that can be decoded."""
+    fault: str | None
+    """Why it cannot be decoded; None where it can."""
 
 
 def check_data(draft: Draft, progress: Progress | None = None) -> Iterator[Finding]:
@@ -89,6 +105,28 @@ def _check_clips(
         yield Finding("clips-header", "error", where, what, FAILS_LATER, "Correct the header.")
         return
     videos: dict[str, Video] = {}
+    files = {row[1] for row in rows[1:] if len(row) == len(CLIPS_HEADER) and row[1] in names}
+    with ThreadPoolExecutor() as pool:
+        looks = {file: pool.submit(_look, data, file) for file in sorted(files)}
+        yield from _check_rows(where, rows, looks, videos, ids, progress)
+    yield from _check_alike(where, videos)
+    listed = {row[1] for row in rows[1:] if len(row) == len(CLIPS_HEADER)}
+    extra = sorted(other for other in names if other.startswith("clips/") and other not in listed)
+    if extra:
+        what = f"{len(extra)} files that the list does not name, such as {extra[0]}."
+        yield Finding("clips-extra", "warning", where, what, "They are packed and never used.", "Delete them.")
+    if not ids:
+        yield Finding("clips-none", "error", where, "The list holds no clip.", FAILS_LATER, "Add clips.")
+
+
+def _check_rows(
+    where: str,
+    rows: list[list[str]],
+    looks: dict[str, "Future[Look]"],
+    videos: dict[str, Video],
+    ids: list[str],
+    progress: Progress | None,
+) -> Iterator[Finding]:
     for line, row in enumerate(rows[1:], start=2):
         place = f"{where}:{line}"
         if progress is not None:
@@ -101,36 +139,40 @@ def _check_clips(
         if clip in ids:
             yield Finding("clips-twice", "error", place, f"{clip} stands there twice.", FAILS_LATER, "Delete one.")
         ids.append(clip)
-        if file not in names:
+        if file not in looks:
             what = f"{clip}: {file} is missing."
             yield Finding("clip-missing", "error", place, what, FAILS_LATER, "Put the file there.")
             continue
-        content = data.read(file)
-        if hashlib.sha256(content).hexdigest() != digest.lower():
+        look = looks[file].result()
+        if look.sha256 != digest.lower():
             what = f"{clip}: {file} has another SHA-256 than the list says."
             yield Finding("clip-hash", "error", place, what, "Ingestion stops.", "Write the list again.")
-        yield from _check_video(place, clip, content, videos)
-    yield from _check_alike(where, videos)
-    listed = {row[1] for row in rows[1:] if len(row) == len(CLIPS_HEADER)}
-    extra = sorted(other for other in names if other.startswith("clips/") and other not in listed)
-    if extra:
-        what = f"{len(extra)} files that the list does not name, such as {extra[0]}."
-        yield Finding("clips-extra", "warning", where, what, "They are packed and never used.", "Delete them.")
-    if not ids:
-        yield Finding("clips-none", "error", where, "The list holds no clip.", FAILS_LATER, "Add clips.")
+        yield from _check_video(place, clip, look, videos)
 
 
-def _check_video(where: str, clip: str, content: bytes, videos: dict[str, Video]) -> Iterator[Finding]:
+def _look(data: Dataset, file: str) -> Look:
+    """Read and decode one clip; several at once, so nothing is reported from here."""
+    content = data.read(file)
+    sha256 = hashlib.sha256(content).hexdigest()
+    video = None
     try:
-        video = videos[clip] = describe(content)
-        decoded = count_frames(content)
+        video = describe(content)
+        return Look(sha256, video, count_frames(content), None)
     except UnreadableVideo as error:
-        what = f"{clip}: cannot be decoded: {error}."
+        return Look(sha256, video, 0, str(error))
+
+
+def _check_video(where: str, clip: str, look: Look, videos: dict[str, Video]) -> Iterator[Finding]:
+    video = look.video
+    if video is not None:
+        videos[clip] = video
+    if video is None or look.fault is not None:
+        what = f"{clip}: cannot be decoded: {look.fault}."
         yield Finding("clip-unreadable", "error", where, what, FAILS_LATER, "Encode it again as H.264 in MP4.")
         return
     claimed = video.claimed_frames or video.packets
-    if not claimed == video.packets == decoded:
-        what = f"{clip}: claims {claimed} frames, holds {video.packets}, and {decoded} can be decoded."
+    if not claimed == video.packets == look.frames:
+        what = f"{clip}: claims {claimed} frames, holds {video.packets}, and {look.frames} can be decoded."
         effect = "Frames asked for by their time may be missing."
         yield Finding("clip-frames", "error", where, what, effect, "Encode it again.")
 

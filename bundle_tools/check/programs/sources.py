@@ -5,6 +5,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from bundle_tools.booleans import is_on
@@ -29,14 +30,19 @@ class Source:
     tree: ast.Module
     """Its syntax."""
 
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Everything in it; several rules walk over it."""
+        return tuple(ast.walk(self.tree))
+
     def calls(self) -> Iterator[ast.Call]:
         """Give every call in it."""
-        return (node for node in ast.walk(self.tree) if isinstance(node, ast.Call))
+        return (node for node in self.nodes if isinstance(node, ast.Call))
 
     def texts(self) -> Iterator[tuple[int, str]]:
         """Give every text in it with its line, but for docstrings and other texts that stand alone."""
-        alone = {id(node.value) for node in ast.walk(self.tree) if isinstance(node, ast.Expr)}
-        for node in ast.walk(self.tree):
+        alone = {id(node.value) for node in self.nodes if isinstance(node, ast.Expr)}
+        for node in self.nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
                 yield node.lineno, node.value
 
