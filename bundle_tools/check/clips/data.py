@@ -35,7 +35,7 @@ class Look:
     video: Video | None
     """What it says of itself; None where it is no video."""
     frames: int
-    """Frames that can be decoded."""
+    """Frames that can be decoded, up to the first that cannot."""
     fault: str | None
     """Why it cannot be decoded; None where it can."""
 
@@ -154,12 +154,11 @@ def _look(data: Dataset, file: str) -> Look:
     """Read and decode one clip; several at once, so nothing is reported from here."""
     content = data.read(file)
     sha256 = hashlib.sha256(content).hexdigest()
-    video = None
     try:
         video = describe(content)
-        return Look(sha256, video, count_frames(content), None)
     except UnreadableVideo as error:
-        return Look(sha256, video, 0, str(error))
+        return Look(sha256, None, 0, str(error))
+    return Look(sha256, video, *count_frames(content))
 
 
 def _check_video(where: str, clip: str, look: Look, videos: dict[str, Video]) -> Iterator[Finding]:
@@ -169,9 +168,11 @@ def _check_video(where: str, clip: str, look: Look, videos: dict[str, Video]) ->
     if video is None or look.fault is not None:
         what = f"{clip}: cannot be decoded: {look.fault}."
         yield Finding("clip-unreadable", "error", where, what, FAILS_LATER, "Encode it again as H.264 in MP4.")
+    if video is None:
         return
     claimed = video.claimed_frames or video.packets
-    if not claimed == video.packets == look.frames:
+    # Where the decoder stopped, fewer frames came out for a reason that has been said.
+    if claimed != video.packets or (look.fault is None and look.frames != video.packets):
         what = f"{clip}: claims {claimed} frames, holds {video.packets}, and {look.frames} can be decoded."
         effect = "Frames asked for by their time may be missing."
         yield Finding("clip-frames", "error", where, what, effect, "Encode it again.")

@@ -91,13 +91,15 @@ def describe(content: bytes) -> Video:
         raise UnreadableVideo(f"{type(error).__name__}: {error}") from error
 
 
-def count_frames(content: bytes) -> int:
+def count_frames(content: bytes) -> tuple[int, str | None]:
     """Decode every frame, and the sound on the way.
 
-    Raises
-    ------
-    UnreadableVideo
-        When the decoder stops; says at which frame, counted from 0.
+    Returns
+    -------
+    frames : int
+        How many were decoded.
+    fault : str or None
+        Why the decoder stopped, and at which frame, counted from 0; None when it came to the end.
     """
     frames = 0
     try:
@@ -108,8 +110,8 @@ def count_frames(content: bytes) -> int:
             for frame in container.decode(stream, *container.streams.audio[:1]):
                 frames += isinstance(frame, av.VideoFrame)
     except (FFmpegError, IndexError, ValueError) as error:
-        raise UnreadableVideo(f"frame {frames}: {type(error).__name__}: {error}") from error
-    return frames
+        return frames, f"frame {frames}: {type(error).__name__}: {error}"
+    return frames, None
 
 
 def _technical(tag: str) -> bool:
