@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -132,6 +133,11 @@ def ingest(phase: Path, submission: Path, output: Path) -> float:
     if done.returncode or run["clips"]["ok"] != run["clips"]["total"]:
         raise SystemExit(done.stdout + done.stderr)
     return seconds
+
+
+def asked(clips: int) -> int:
+    """Return how often `predict` is called for a number of clips: once each, a warm-up, and some of them again."""
+    return clips + 1 + min(10, max(2, math.ceil(clips * 0.02)))
 
 
 def run_script(source: str, *arguments: str) -> float:

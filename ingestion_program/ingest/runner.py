@@ -178,12 +178,13 @@ class Runner:
             self._model.start()
         except (LoadFailed, IngestionError):
             return
-        for clip in choose([clip for clip in clips if clip.clip_id in self._answers], self._task.seed):
+        again = choose([clip for clip in clips if clip.clip_id in self._answers], self._task.seed)
+        for position, clip in enumerate(again, 1):
             if self._clock.left_s() < self._longest_s or not self._model.alive:
                 break
             asked = Asked()
             try:
-                facts = self._frames.begin(clip, [])
+                facts = self._frames.begin(clip, again[position:])
             except UnreadableClip:
                 check_unchanged(clip)
                 continue
