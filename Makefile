@@ -23,8 +23,8 @@ $(STAMP): requirements/dev.lock pyproject.toml bundle_tools/set_up.sh
 demo: setup ## run the cue_reader solution on the practice phase; print its scores and its report
 	@$(BIN)/bundle run $(SUBMISSION) --phase $(PHASE) $(ARGS)
 
-test: setup ## run all tests
-	@$(BIN)/pytest $(ARGS)
+test: setup ## run all tests, on all processor cores
+	@$(BIN)/pytest -n auto --dist loadgroup $(ARGS)
 
 check: setup ## tell everything that is wrong with the bundle
 	@$(BIN)/bundle check $(ARGS)
