@@ -25,13 +25,6 @@ def call(command: str, **variables: str) -> str:
     return done.stdout.strip()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep all tests that need the engine on one core: there is one engine."""
-    for item in items:
-        if item.path.is_relative_to(SCRIPT.parent):
-            item.add_marker(pytest.mark.xdist_group("containers"))
-
-
 @pytest.fixture(scope="session")
 def engine() -> Iterator[None]:
     """Keep an engine running; `docker` finds it through the environment."""
