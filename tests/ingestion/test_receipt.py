@@ -27,9 +27,7 @@ def test_how_many_clips_are_asked_again(total: int, asked: int) -> None:
 
 
 @given(st.integers(2, 300), st.integers(0, 2**63 - 1))
-def test_the_choice_depends_on_the_seed_alone_and_its_order_is_another(
-    total: int, seed: int
-) -> None:
+def test_the_choice_depends_on_the_seed_alone_and_its_order_is_another(total: int, seed: int) -> None:
     listed = clips(total)
     chosen = choose(listed, seed)
     assert set(chosen) == set(choose(listed[::-1], seed))
