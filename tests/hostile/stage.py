@@ -119,6 +119,7 @@ def write_submission(case: Case, folder: Path) -> None:
     shutil.copytree(case.folder, folder, ignore=shutil.ignore_patterns("expect.yaml", "make.py", "__pycache__"))
     if (folder / "model.py").is_file():
         shutil.copy(HERE / "honest.py", folder)
+        shutil.copy(HERE / "wire.py", folder)
     if (case.folder / "make.py").is_file():
         make: Any = runpy.run_path(str(case.folder / "make.py"))["make"]
         make(folder)
