@@ -167,7 +167,7 @@ def test_checking_is_quick_whatever_comes() -> None:
     check_prediction({f"interview {number}": 0.5 for number in range(100_000)}, TARGETS)
     hard = "a" + "\u0315\u0300" * 50_000
     explanation, problems = check_explanation({"text": hard}, FORM, TARGETS, 2.0)
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 20  # a fraction of a second; in quadratic time it would be minutes
     assert explanation.text is not None
     assert len(explanation.text) == FORM.maximum_chars
     assert [problem.code for problem in problems] == ["text_cut"]

@@ -27,7 +27,7 @@ from score.visible import one_line
 from tests.scoring.conftest import run_scoring
 from tests.scoring.factory import full_explanation, make_case, make_input, task_settings, write_manifest
 
-LONGEST_S = 2.0
+LONGEST_S = 20.0
 MOST_BYTES = 100_000_000
 quick = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

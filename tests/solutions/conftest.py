@@ -1,5 +1,6 @@
-"""The example submissions, loaded as the runner loads them: their own folder first on the path."""
+"""The example submissions, loaded as the runner loads them."""
 
+import importlib
 import importlib.util
 import sys
 from pathlib import Path
@@ -11,8 +12,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SOLUTIONS = ROOT / "solutions"
 CUE_READER = SOLUTIONS / "cue_reader"
-if str(CUE_READER) not in sys.path:
-    sys.path.insert(0, str(CUE_READER))
+# Imported once and known from then on: a path that stayed would make other tests find a `model` installed.
+sys.path.insert(0, str(CUE_READER))
+importlib.import_module("cuereader")
+sys.path.remove(str(CUE_READER))
 
 
 class Solution(Protocol):

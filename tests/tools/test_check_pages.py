@@ -61,7 +61,7 @@ def test_a_page_of_any_shape_is_read_in_one_pass(tiny: Path, piece: str) -> None
     started = time.perf_counter()
     check(tiny)
     # About 1 s at most; in quadratic time it would be minutes.
-    assert time.perf_counter() - started < 5
+    assert time.perf_counter() - started < 30
 
 
 def test_a_page_of_broken_links_is_told_shortly(tiny: Path) -> None:
