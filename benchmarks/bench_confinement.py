@@ -30,6 +30,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clips", type=int, default=24, help="clips a run (default 24)")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each case (default 5)")
+    parser.add_argument("--case", choices=CASES, help="only this one")
     options = parser.parse_args()
     holds = True
     with tempfile.TemporaryDirectory(dir=workload.CACHE.parent if workload.CACHE.exists() else None) as temporary:
@@ -38,6 +39,8 @@ def main() -> int:
             tier: workload.make_phase(folder / tier, options.clips, at_most=tier) for tier in ("portable", "full")
         }
         for name, (request, work) in CASES.items():
+            if options.case not in {None, name}:
+                continue
             print(name)
             submission = workload.write_model(folder / name, request=request, work=work)
             outputs = {tier: folder / f"output {tier}" for tier in phases}

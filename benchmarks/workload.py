@@ -148,10 +148,10 @@ def run_script(source: str, *arguments: str) -> float:
 
 
 def interleave(cases: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
-    """Measure every case once a round, so that a drift of the machine's speed meets all alike."""
+    """Measure every case once a round, every other round backwards: a drift of the machine's speed meets all alike."""
     times: dict[str, list[float]] = {name: [] for name in cases}
     for number in range(rounds):
-        for name, measure in cases.items():
+        for name, measure in [*cases.items()][:: -1 if number % 2 else 1]:
             times[name].append(measure())
             print(f"  round {number + 1}: {name} {times[name][-1]:.2f} s", flush=True)
     return times

@@ -61,8 +61,15 @@ def read_clips(input_data: Path, task: Task) -> list[ClipSource]:
     return clips
 
 
-def check_unchanged(clip: ClipSource) -> None:
+def check_unchanged(clip: ClipSource, *, named: bool = True) -> None:
     """Make sure that a clip is still what it was, so that nobody makes a clip unreadable and has it left out.
+
+    Parameters
+    ----------
+    clip
+        The clip to look at.
+    named
+        Whether the message may say which clip it is.
 
     Raises
     ------
@@ -75,7 +82,9 @@ def check_unchanged(clip: ClipSource) -> None:
         found = f"a file that cannot be opened any more ({error.strerror})"
     if found is not None:
         fix = "run it again; if it happens again, look at what the model does to files"
-        raise IngestionError([_problem("clip_lost", f"clip {clip.clip_id}", found, "the file as it was", fix)])
+        raise IngestionError(
+            [_problem("clip_lost", f"clip {clip.clip_id}" if named else "a clip", found, "the file as it was", fix)]
+        )
 
 
 def _read_rows(path: Path, problems: list[Problem]) -> list[tuple[int, str, str, str]]:

@@ -143,7 +143,7 @@ class Runner:
         try:
             facts = self._frames.begin(clip, upcoming)
         except UnreadableClip as error:
-            check_unchanged(clip)
+            check_unchanged(clip, named=not self._tally.hidden)
             self._record(clip, "unreadable", seconds, [_unreadable(clip, str(error))])
             return
         asked = Asked()
@@ -158,7 +158,7 @@ class Runner:
         self._model.forget(end.gone)
         problems = asked.problems + [_unreadable(clip, fault) for fault in end.faults]
         if end.unreadable:
-            check_unchanged(clip)
+            check_unchanged(clip, named=not self._tally.hidden)
             self._record(clip, "unreadable", seconds, problems)
         elif asked.prediction is None:
             self._record(clip, "failed", seconds, problems)
@@ -186,7 +186,7 @@ class Runner:
             try:
                 facts = self._frames.begin(clip, again[position:])
             except UnreadableClip:
-                check_unchanged(clip)
+                check_unchanged(clip, named=not self._tally.hidden)
                 continue
             ask_prediction(self._model, clip, facts, self._task, self._timeout_s(), asked)
             self._model.forget(self._frames.end(model_lives=self._model.alive).gone)
