@@ -45,7 +45,8 @@ if ! is_new_enough .venv/bin/python; then
 fi
 
 echo "Installing the locked packages into .venv. This takes about a minute and needs the network the first time."
-.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r "$lock" || fail \
+# The lock is complete, so nothing is to be resolved: what a package asks for beyond it is left out on purpose.
+.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r "$lock" || fail \
     "" "The packages of $lock could not be installed, as shown above." \
     "Check the network and the free space (1.5 GB), then run the same command again."
 .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e . || fail \
