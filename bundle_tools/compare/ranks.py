@@ -1,0 +1,48 @@
+"""Ranks of the same runs under other rules: a ranking that turns over with the rule should not decide alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def places(values: Sequence[float] | NDArray[np.float64]) -> list[int]:
+    """Give each value's place, 1 for the highest; equal values share the better place, and the next is left out.
+
+    Examples
+    --------
+    >>> places([0.2, 0.5, 0.5, 0.1])
+    [3, 1, 1, 4]
+    """
+    found = np.asarray(values, dtype=float)
+    return [int((found > value).sum()) + 1 for value in found]
+
+
+def middle_ranks(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give each value's rank, 1 for the highest; equal values share the middle of their ranks.
+
+    Examples
+    --------
+    >>> middle_ranks([0.2, 0.5, 0.5, 0.1]).tolist()
+    [3.0, 1.5, 1.5, 4.0]
+    """
+    found = np.asarray(values, dtype=float)
+    return np.array([(found > value).sum() + ((found == value).sum() + 1) / 2 for value in found])
+
+
+def mean_ranks(axes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give each run's mean rank over the axes, all of the same weight.
+
+    Parameters
+    ----------
+    axes
+        (runs, axes) values, higher is better; at least one axis.
+
+    Returns
+    -------
+    NDArray
+        (runs,) in [1, runs], lower is better.
+    """
+    return np.mean([middle_ranks(axis) for axis in np.asarray(axes, dtype=float).T], axis=0)
