@@ -60,6 +60,10 @@ class Checked:
         self._known.add(key)
         return self._values.get(key) is not None
 
+    def given(self) -> tuple[str, ...]:
+        """List the keys that are texts, for a mapping whose keys are names."""
+        return tuple(key for key in self._values if isinstance(key, str))
+
     def _get(self, key: str, expected: str) -> object:
         self._known.add(key)
         if key not in self._values:

@@ -21,6 +21,7 @@ class Code:
 
 
 _LABELS = "correct labels.csv as data_format.md shows"
+_KNOWN = "correct the file as data_format.md shows, or take its key out of task.yaml"
 _REBUILD = "build the bundle again and upload both programs and all data"
 _AGAIN = "submit again; if it happens again, tell the organisers"
 
@@ -42,6 +43,9 @@ CODES: dict[str, Code] = {
     "label_missing": Code("O", "A clip that was run, or a cell, has no label.", _LABELS),
     "label_not_a_number": Code("O", "A label is not a finite number.", _LABELS),
     "label_out_of_range": Code("O", "A label is outside its target's range.", _LABELS),
+    "causes_broken": Code("O", "causes.json is missing, or something in it has another form.", _KNOWN),
+    "causes_missing": Code("O", "A clip of the reference has no known causes although the file is given.", _KNOWN),
+    "observations_broken": Code("O", "observations.json is missing, or something in it has another form.", _KNOWN),
     "version_mismatch": Code("O", "Input data and reference data belong to different versions or phases.", _REBUILD),
     "seal_key_broken": Code("O", "The bundle's key is damaged.", _REBUILD),
     "format_differs": Code("O", "Ingestion wrote another version of the format than scoring reads.", _REBUILD),

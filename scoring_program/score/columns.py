@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from score.explanation import explanation_total
 from score.settings import Settings
 
 Array = NDArray[np.float64]
@@ -20,8 +19,8 @@ class Measured:
 
     metrics: dict[str, Array]
     """Each metric of score.metrics.METRICS by name, (b, k)."""
-    coverage: Array
-    """(b,) mean completeness of the explanations, in [0, 1]."""
+    axes: dict[str, Array]
+    """What is measured of the explanations, (b,) each, by column (score.axes.table)."""
     failed_clips: float
     """Clips with the worst value; the same in every resample."""
     duration_s: float
@@ -115,21 +114,30 @@ def _pair(name: str, title: str, subject: str, chosen: list[int]) -> list[Column
     ]
 
 
-def _mean_skill(measured: Measured) -> Array:
-    return np.asarray(measured.metrics["skill"].mean(axis=1))
+def _explained(
+    key: str, title: str, meaning: str, maximum: float = 1.0, chance: float | None = 0.0, decimals: int = 4
+) -> Column:
+    """Make a column about explanations: from 0, the worst value, upwards."""
+    return Column(
+        key=key,
+        title=title,
+        direction="desc",
+        minimum=0.0,
+        maximum=maximum,
+        worst=0.0,
+        chance=chance,
+        decimals=decimals,
+        meaning=meaning,
+        compute=lambda measured: measured.axes[key],
+    )
 
 
-_EXPLANATION = Column(
-    key="explanation",
-    title="Explanation score",
-    direction="desc",
-    minimum=0.0,
+_EXPLANATION = _explained(
+    "explanation",
+    "Explanation score",
+    "100 x coverage x skill x power mean of the axes: true accounts of predictions that are worth explaining.",
     maximum=100.0,
-    worst=0.0,
-    chance=0.0,
     decimals=2,
-    meaning="100 x coverage x skill: complete explanations of predictions that are worth explaining.",
-    compute=lambda measured: explanation_total(measured.coverage, _mean_skill(measured)),
 )
 
 _COMMON = (
@@ -143,19 +151,42 @@ _COMMON = (
         chance=0.0,
         decimals=4,
         meaning="Share of the constant baseline's error that is removed, the mean over all targets.",
-        compute=_mean_skill,
+        compute=lambda measured: np.asarray(measured.metrics["skill"].mean(axis=1)),
     ),
-    Column(
-        key="coverage",
-        title="Coverage of explanations",
-        direction="desc",
-        minimum=0.0,
-        maximum=1.0,
-        worst=0.0,
-        chance=0.0,
-        decimals=4,
-        meaning="How complete the explanations are: a valid text, a picture, valid evidence.",
-        compute=lambda measured: measured.coverage,
+    _explained(
+        "faithfulness_space",
+        "Faithfulness in space",
+        "Whether masking where the map points changes the prediction more than masking elsewhere.",
+    ),
+    _explained(
+        "faithfulness_time",
+        "Faithfulness in time",
+        "Whether masking when the evidence points changes the prediction more than masking other seconds.",
+    ),
+    _explained(
+        "cue_claims",
+        "Cue claims",
+        "Whether the prediction changes as claimed when a cue is taken out of the clip.",
+    ),
+    _explained(
+        "known_causes",
+        "Known causes",
+        "Whether claims and maps name what made the label, where the clip was predicted well.",
+    ),
+    _explained(
+        "text",
+        "Text",
+        "Whether the text is valid, fits the clip's own prediction and claims, and is about this clip.",
+    ),
+    _explained(
+        "coverage",
+        "Coverage of explanations",
+        "Share of the clips with a valid text.",
+    ),
+    _explained(
+        "plausibility",
+        "Plausibility",
+        "Whether the evidence points where people pointed; in no total.",
     ),
     Column(
         key="failed_clips",

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from score.axes.diagnostics import Diagnostic, diagnose
+from score.axes.table import AxisSums, ClipAxes, axis_values, clip_axes, explains_nothing
 from score.bootstrap import percentile_interval, resample_weights
 from score.columns import Column, Measured, columns
-from score.metrics import METRICS, Moments, coverage, moments
+from score.metrics import METRICS, Moments, moments
 from score.outcomes import Outcomes
 from score.settings import Settings, Target
 
@@ -30,6 +32,24 @@ class Estimate:
 
 
 @dataclass(frozen=True)
+class ClipNumbers:
+    """How the axes judge one clip; for phases whose clips are open."""
+
+    target: str
+    """Title of the target on which the explanation was judged."""
+    space: float
+    """Faithfulness in space, in [-1, 1]."""
+    time: float
+    """Faithfulness in time, in [-1, 1]."""
+    claims: float
+    """Cue claims, in [-1.5, 1.5]."""
+    text: float
+    """Text without its specificity, in [0, 1]."""
+    causes: float | None
+    """Agreement with known causes, in [-1, 1]; None where the clip does not count there. It depends on the label."""
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """All numbers of one run."""
 
@@ -39,6 +59,99 @@ class Evaluation:
     """Each target's metrics by name."""
     sources: int
     """Number of sources that the bootstrap draws from."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """Numbers that are in no score; none depends on a label."""
+    clips: tuple[ClipNumbers | None, ...] = ()
+    """One entry a clip of the reference; None for a clip without a prediction."""
+
+
+@dataclass(frozen=True)
+class ClipScores:
+    """What every column of a run is computed from, one row a clip that counts; the comparison of runs reads this too.
+
+    With ``by_source`` and a matrix of weights (resamples, sources), ``column_values`` gives every column for every
+    resample. Runs over the same clips have the same sources in the same order, so common weights pair them.
+    """
+
+    settings: Settings
+    """Of the phase."""
+    clip_ids: tuple[str, ...]
+    """n ids, ascending; clips that cannot be decoded are left out."""
+    sources: NDArray[np.int64]
+    """(n,) number of each clip's source, 0 .. g-1."""
+    moments: Moments
+    """(n, ...) addends of the metrics of predictions."""
+    axes: AxisSums
+    """(n, ...) addends of the axes."""
+    has_causes: bool
+    """Whether the phase has known causes."""
+
+    @property
+    def groups(self) -> int:
+        """Number of sources."""
+        return int(self.sources.max()) + 1
+
+    def by_source(self) -> tuple[Moments, AxisSums]:
+        """Sum the rows of each source: a resample weighs sources, so clips need to be summed only once."""
+        return self.moments.grouped(self.sources, self.groups), self.axes.grouped(self.sources, self.groups)
+
+    def measured(self, sums: tuple[Moments, AxisSums], failed_clips: float = 0.0, duration_s: float = 0.0) -> Measured:
+        """Compute what columns are made of from sums of rows."""
+        metrics = {name: metric(sums[0]) for name, metric in METRICS.items()}
+        return Measured(metrics, axis_values(sums[1], self.settings, causes=self.has_causes), failed_clips, duration_s)
+
+
+def clip_scores(outcomes: Outcomes, settings: Settings) -> ClipScores:
+    """Gather the addends of every column, clip by clip.
+
+    Parameters
+    ----------
+    outcomes
+        One outcome for each clip of the reference; unreadable clips are left out here.
+    settings
+        Targets, and how explanations are judged.
+    """
+    return _judged(outcomes.only_counted(), settings)[0]
+
+
+def column_values(scores: ClipScores, weights: Array) -> dict[str, Array]:
+    """Compute every column that has an interval, for many weightings of the sources at once.
+
+    Parameters
+    ----------
+    scores
+        Of one run.
+    weights
+        (b, g) how often each source counts; a row of ones gives the scores themselves.
+
+    Returns
+    -------
+    dict
+        (b,) values by column key, unrounded; columns that no resample changes are not in it.
+    """
+    by_source = scores.by_source()
+    measured = scores.measured((by_source[0].weighted(weights), by_source[1].weighted(weights)))
+    values = {column.key: column.compute(measured) for column in columns(scores.settings)}
+    return {key: value for key, value in values.items() if isinstance(value, np.ndarray)}
+
+
+def _judged(outcomes: Outcomes, settings: Settings) -> tuple[ClipScores, ClipAxes, Moments]:
+    """Return the addends of the run, its axes, and the constant baseline's addends, for outcomes that all count."""
+    low = np.array([target.minimum for target in settings.targets])
+    span = np.array([target.maximum for target in settings.targets]) - low
+    constant = (np.array([target.constant for target in settings.targets]) - low) / span
+    truth, prediction = (outcomes.truth - low) / span, (outcomes.prediction - low) / span
+    _, sources = np.unique(outcomes.sources, return_inverse=True)
+    axes = clip_axes(outcomes, settings, truth, prediction, constant)
+    scores = ClipScores(
+        settings=settings,
+        clip_ids=outcomes.clip_ids,
+        sources=sources.astype(np.int64),
+        moments=moments(truth, prediction, constant),
+        axes=axes.table,
+        has_causes=outcomes.known.causes is not None,
+    )
+    return scores, axes, moments(truth, np.broadcast_to(constant, truth.shape), constant)
 
 
 def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float) -> Evaluation:
@@ -53,30 +166,20 @@ def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float) -> Evalu
     duration_s
         Wall time of ingestion in seconds, >= 0.
     """
-    counted = outcomes.counted
-    low = np.array([target.minimum for target in settings.targets])
-    span = np.array([target.maximum for target in settings.targets]) - low
-    constant = (np.array([target.constant for target in settings.targets]) - low) / span
-    truth = (outcomes.truth[counted] - low) / span
-    prediction = (outcomes.prediction[counted] - low) / span
-    given = outcomes.coverage[counted]
-    _, sources = np.unique(outcomes.sources[counted], return_inverse=True)
-    groups = int(sources.max()) + 1
+    counted = outcomes.only_counted()
+    scores, axes, always = _judged(counted, settings)
 
-    def measure(sums: Moments) -> Measured:
-        metrics = {name: metric(sums) for name, metric in METRICS.items()}
-        return Measured(metrics, coverage(sums), outcomes.failed, duration_s)
+    def measure(sums: Moments, table: AxisSums) -> Measured:
+        return scores.measured((sums, table), outcomes.failed, duration_s)
 
-    rows = moments(truth, prediction, constant, given)
-    always = moments(truth, np.broadcast_to(constant, truth.shape), constant, np.zeros_like(given))
-    everything = np.ones((1, len(truth)))
-    by_source = rows.grouped(sources, groups)  # a resample weighs sources: clips need to be summed only once
-    resamples = settings.bootstrap.resamples if groups > 1 else 0
-    chunks = resample_weights(groups, resamples, settings.bootstrap.seed)
+    everything = np.ones((1, len(scores.clip_ids)))
+    by_source = scores.by_source()
+    resamples = settings.bootstrap.resamples if scores.groups > 1 else 0
+    chunks = resample_weights(scores.groups, resamples, settings.bootstrap.seed)
     judge = _Judge(
-        point=measure(rows.weighted(everything)),
-        baseline=measure(always.weighted(everything)),
-        draws=[measure(by_source.weighted(weights)) for weights in chunks],
+        point=measure(scores.moments.weighted(everything), scores.axes.weighted(everything)),
+        baseline=measure(always.weighted(everything), explains_nothing(scores.axes).weighted(everything)),
+        draws=[measure(by_source[0].weighted(weights), by_source[1].weighted(weights)) for weights in chunks],
         level=settings.bootstrap.level,
     )
     return Evaluation(
@@ -85,8 +188,30 @@ def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float) -> Evalu
             (target, {name: judge.metric(name, number) for name in METRICS})
             for number, target in enumerate(settings.targets)
         ),
-        sources=groups,
+        sources=scores.groups,
+        diagnostics=diagnose(counted.explanations, axes.readings, axes.effects, settings),
+        clips=_clip_numbers(outcomes, counted, axes, settings),
     )
+
+
+def _clip_numbers(
+    outcomes: Outcomes, counted: Outcomes, axes: ClipAxes, settings: Settings
+) -> tuple[ClipNumbers | None, ...]:
+    table = axes.table
+    numbers = {}
+    for row, clip_id in enumerate(counted.clip_ids):
+        if counted.statuses[row] != "ok":
+            continue
+        parts = table.cause_defined[row]
+        numbers[clip_id] = ClipNumbers(
+            target=settings.targets[axes.target[row]].title,
+            space=float(table.faithfulness_space[row, 0]),
+            time=float(table.faithfulness_time[row, 0]),
+            claims=float(table.cue_claims[row, 0]),
+            text=float(table.text[row, 0]),
+            causes=float(table.cause_value[row].sum() / parts.sum()) if parts.any() else None,
+        )
+    return tuple(numbers.get(clip_id) for clip_id in outcomes.clip_ids)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,12 @@ FORMAT_VERSION = 1
 WORKER_METADATA = "metadata"  # the worker writes it after ingestion has ended, so no manifest can list it
 _SAFE_PATH = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9_-]{0,63}/)?[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.[a-z0-9]{1,8}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_LARGEST = {"predictions.csv": 256 * MEBIBYTE, "explanations.jsonl": 2048 * MEBIBYTE, "clips.jsonl": 1024 * MEBIBYTE}
+_LARGEST = {
+    "predictions.csv": 256 * MEBIBYTE,
+    "explanations.jsonl": 2048 * MEBIBYTE,
+    "clips.jsonl": 1024 * MEBIBYTE,
+    "probes.jsonl": 1024 * MEBIBYTE,
+}
 _LARGEST_IMAGE = MEBIBYTE
 _LARGEST_OTHER = 64 * MEBIBYTE
 _MOST_FILES = 200_000

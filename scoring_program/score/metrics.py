@@ -10,11 +10,12 @@ concordance no spread of predictions. This makes "failing one more clip never pa
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from score.sums import Sums
 
 Array = NDArray[np.float64]
 
@@ -23,7 +24,7 @@ _NO_SPREAD = 1e-12
 
 
 @dataclass(frozen=True)
-class Moments:
+class Moments(Sums):
     """Sums, or the addends of sums: (rows, k) arrays, where rows are clips, sources or resamples, and k targets."""
 
     count: Array
@@ -50,30 +51,9 @@ class Moments:
     """Its square."""
     tq: Array
     """Truth times q."""
-    explained: Array
-    """(rows, 1) completeness of the explanations; 0 for a failed clip."""
-
-    def weighted(self, weights: Array) -> Moments:
-        """Sum the rows with weights, an array of shape (resamples, rows): one row a resample."""
-        return self._summed(lambda rows: weights @ rows)
-
-    def grouped(self, numbers: NDArray[np.int64], groups: int) -> Moments:
-        """Sum the rows of each group; ``numbers`` (rows,) says which group, 0 .. groups - 1, a row belongs to."""
-
-        def by_group(rows: Array) -> Array:
-            sums = np.zeros((groups, rows.shape[1]))
-            np.add.at(sums, numbers, rows)
-            return sums
-
-        return self._summed(by_group)
-
-    def _summed(self, combine: Callable[[Array], Array]) -> Moments:
-        arrays = [getattr(self, field.name) for field in fields(self)]
-        edges = np.cumsum([array.shape[1] for array in arrays])[:-1]
-        return Moments(*np.split(combine(np.concatenate(arrays, axis=1)), edges, axis=1))
 
 
-def moments(truth: Array, prediction: Array, constant: Array, coverage: Array) -> Moments:
+def moments(truth: Array, prediction: Array, constant: Array) -> Moments:
     """Prepare the addends of all sums.
 
     Parameters
@@ -84,8 +64,6 @@ def moments(truth: Array, prediction: Array, constant: Array, coverage: Array) -
         (n, k) predictions on the unit scale; NaN for a failed clip.
     constant
         (k,) the constant baseline's predictions on the unit scale.
-    coverage
-        (n,) completeness of each explanation, in [0, 1].
 
     Returns
     -------
@@ -112,7 +90,6 @@ def moments(truth: Array, prediction: Array, constant: Array, coverage: Array) -
         q=q,
         qq=q**2,
         tq=t * q,
-        explained=coverage[:, None],
     )
 
 
@@ -164,12 +141,6 @@ def skill(sums: Moments) -> Array:
     # A baseline without error can only be equalled (0) or missed (-1).
     flawless = np.where(sums.absolute_error <= _NO_SPREAD, 0.0, -1.0)
     return np.clip(_ratio(sums.baseline_error - sums.absolute_error, sums.baseline_error, flawless), -1, 1)
-
-
-def coverage(sums: Moments) -> Array:
-    """Mean completeness of the explanations, (rows,) in [0, 1]."""
-    mean: Array = (sums.explained / sums.count[:, :1])[:, 0]
-    return mean
 
 
 METRICS = {"accuracy": accuracy, "r2": r2, "ccc": ccc, "pearson": pearson, "skill": skill}

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from score.errors import OrganiserError, Problem
-from score.explanation import clip_coverage
 from score.explanation_record import NO_EXPLANATION, Explanation
+from score.known import NOTHING_KNOWN, Known
+from score.probe_record import ProbeCall
 from score.reference import Reference
 from score.results import Results
 from score.settings import Settings
@@ -35,8 +36,10 @@ class Outcomes:
     """(n, k) labels."""
     sources: NDArray[np.int64]
     """(n,) number of each clip's source."""
-    coverage: NDArray[np.float64]
-    """(n,) how complete each explanation is, in [0, 1]."""
+    probes: tuple[tuple[ProbeCall, ...], ...]
+    """n lists of the calls of the second pass; none for a clip that is not ok."""
+    known: Known
+    """What the organiser knows beside the labels."""
     warnings: tuple[Problem, ...]
     """What was noticed while joining."""
 
@@ -44,6 +47,20 @@ class Outcomes:
     def counted(self) -> NDArray[np.bool_]:
         """(n,) whether a clip is scored: all but the unreadable ones."""
         return np.array([status != "unreadable" for status in self.statuses], dtype=bool)
+
+    def only_counted(self) -> Outcomes:
+        """Leave the unreadable clips out."""
+        kept = np.flatnonzero(self.counted)
+        return replace(
+            self,
+            clip_ids=tuple(self.clip_ids[number] for number in kept),
+            statuses=tuple(self.statuses[number] for number in kept),
+            explanations=tuple(self.explanations[number] for number in kept),
+            prediction=self.prediction[kept],
+            truth=self.truth[kept],
+            sources=self.sources[kept],
+            probes=tuple(self.probes[number] for number in kept),
+        )
 
     @property
     def failed(self) -> int:
@@ -55,7 +72,7 @@ class Outcomes:
         return self.statuses.count(status)
 
 
-def join(results: Results, reference: Reference, settings: Settings) -> Outcomes:
+def join(results: Results, reference: Reference, settings: Settings, known: Known = NOTHING_KNOWN) -> Outcomes:
     """Give every clip of the reference its outcome.
 
     Raises
@@ -88,7 +105,11 @@ def join(results: Results, reference: Reference, settings: Settings) -> Outcomes
         ),
         truth=reference.truth,
         sources=reference.sources,
-        coverage=np.array([clip_coverage(explanation, settings.coverage) for explanation in explanations]),
+        probes=tuple(
+            results.probes.get(clip_id, ()) if good else ()
+            for clip_id, good in zip(reference.clip_ids, ok, strict=True)
+        ),
+        known=known,
         warnings=tuple(_warnings(statuses, results)),
     )
 
@@ -119,10 +140,13 @@ def _warnings(statuses: tuple[str, ...], results: Results) -> list[Problem]:
         found = f"{counts['missing']} of the reference without a usable record; scored with the worst value"
         fix = "check that the input data hold every clip of the reference data"
         warnings.append(_problem("clips_missing", "clips", found, "a record for every clip", fix, "warning"))
-    stray = (results.predictions.keys() | results.explanations.keys()) - results.clips.keys()
+    recorded = results.predictions.keys() | results.explanations.keys() | results.probes.keys()
+    stray = recorded - results.clips.keys()
     if stray:
         found = f"{len(stray)} that clips.jsonl does not have; ignored"
         warnings.append(
-            _problem("records_stray", "predictions and explanations", found, "known clips", "run again", "warning")
+            _problem(
+                "records_stray", "predictions, explanations and probes", found, "known clips", "run again", "warning"
+            )
         )
     return warnings

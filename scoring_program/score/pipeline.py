@@ -21,6 +21,7 @@ from score.columns import columns, spread_decimals
 from score.errors import OrganiserError, Problem, ScoringError, internal_problem
 from score.evaluation import Evaluation, evaluate, worst_values
 from score.findings import Finding, lines, of_problems, of_run
+from score.known import read_known
 from score.log import say, speak_utf8
 from score.outcomes import Outcomes, join
 from score.reference import read_reference
@@ -57,7 +58,8 @@ class Prepared:
     @property
     def audience(self) -> Audience:
         """Who reads what comes of it."""
-        ids = {*self.outcomes.clip_ids, *self.results.clips, *self.results.predictions, *self.results.explanations}
+        results = self.results
+        ids = {*self.outcomes.clip_ids, *results.clips, *results.predictions, *results.explanations, *results.probes}
         return Audience(self.settings.report.clips).knowing(ids)
 
 
@@ -140,9 +142,10 @@ def prepare(source: Path, readers: _Readers | None = None) -> Prepared:
     readers.audience = Audience(settings.report.clips)
     reference = read_reference(source / "ref" / "labels.csv", settings)
     readers.audience = readers.audience.knowing(reference.clip_ids)
+    known = read_known(source / "ref", settings, reference.clip_ids)
     results = read_results(source / "res", settings, read_key(PROGRAM))
     readers.audience = readers.audience.knowing(results.clips)
-    return Prepared(settings, results, join(results, reference, settings))
+    return Prepared(settings, results, join(results, reference, settings, known))
 
 
 def judge(prepared: Prepared, target: Path, worker: Facts) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from score.errors import MOST_FOUND, Problem
 from score.explanation_record import Explanation, parse_explanation
+from score.probe_record import Probes, read_probes
 from score.reference import CLIP_ID
 from score.settings import Settings
 from score.strict_json import StrictJsonError, parse_object
@@ -53,6 +54,13 @@ def read_explanations(
         if clip_id:
             explanations[clip_id] = parse_explanation(record, settings, images)
     return explanations
+
+
+def read_probe_calls(
+    data: bytes, settings: Settings, explanations: dict[str, Explanation], problems: list[Problem]
+) -> Probes:
+    """Read ``probes.jsonl``; what is wrong is added to ``problems``."""
+    return read_probes(_objects("probes.jsonl", data, problems), settings, explanations, problems)
 
 
 def read_predictions(data: bytes, settings: Settings, problems: list[Problem]) -> dict[str, tuple[float, ...]]:

@@ -9,7 +9,8 @@ from score import __version__
 from score.errors import NotGradableError, OrganiserError, Problem
 from score.explanation_record import Explanation
 from score.manifest import ResultsFolder, open_results
-from score.records import ClipRecord, read_clips, read_explanations, read_predictions
+from score.probe_record import Probes
+from score.records import ClipRecord, read_clips, read_explanations, read_predictions, read_probe_calls
 from score.run_facts import RunFacts, read_run
 from score.settings import Settings
 
@@ -28,6 +29,8 @@ class Results:
     """Predicted values in the order of the targets, of clips with a valid prediction."""
     explanations: dict[str, Explanation]
     """What was said, of clips with a valid prediction."""
+    probes: Probes
+    """Calls of the second pass, by clip id; empty where there was none."""
     warnings: tuple[Problem, ...]
     """What was tolerated and has to be said."""
 
@@ -58,6 +61,8 @@ def read_results(root: Path, settings: Settings, key: bytes | None) -> Results:
     predictions = read_predictions(folder.read("predictions.csv"), settings, problems)
     images = frozenset(name for name in folder.sizes if name.startswith("images/"))
     explanations = read_explanations(folder.read("explanations.jsonl"), settings, images, problems)
+    listed = "probes.jsonl" in folder.sizes  # without a second pass nothing is shown, and nothing is wrong
+    probes = read_probe_calls(folder.read("probes.jsonl"), settings, explanations, problems) if listed else {}
     # Ingestion records every clip, tried or not. Nothing at all is a broken run, not a bad model.
     if not clips:
         problems.append(_nothing_in("clips.jsonl", "no record of any clip", "one record a clip"))
@@ -66,7 +71,7 @@ def read_results(root: Path, settings: Settings, key: bytes | None) -> Results:
     if any(problem.severity == "error" for problem in problems):
         raise NotGradableError("The results are damaged.", problems)
     warnings = (*problems, *_other_release(run), *folder.planted.problems())
-    return Results(folder, run, clips, predictions, explanations, warnings)
+    return Results(folder, run, clips, predictions, explanations, probes, warnings)
 
 
 def _unexplained(fault: str) -> Problem:

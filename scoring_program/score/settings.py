@@ -8,6 +8,7 @@ from pathlib import Path
 
 from score.checked import Checked, read_yaml
 from score.errors import OrganiserError, Problem
+from score.explanation_settings import ExplanationScore, read_explanation_score, read_file_name, read_skill_reference
 
 FORMAT_VERSION = 1
 LONGEST_TITLE = 24  # with what a column adds it stays within the 36 characters that the leaderboard stores
@@ -55,18 +56,6 @@ class BootstrapSettings:
 
 
 @dataclass(frozen=True)
-class CoverageWeights:
-    """What each part of an explanation is worth; the sum is 1."""
-
-    text: float
-    """A valid text; without it nothing else counts."""
-    image: float
-    """A picture, on top."""
-    evidence: float
-    """Valid evidence, on top."""
-
-
-@dataclass(frozen=True)
 class TextLimits:
     """Length of a valid text, in characters."""
 
@@ -104,12 +93,18 @@ class Settings:
     """Targets whose mean has score columns; None when the task has none."""
     bootstrap: BootstrapSettings
     """How intervals are drawn."""
-    coverage: CoverageWeights
-    """What the parts of an explanation are worth."""
     text: TextLimits
     """When a text is valid."""
     report: ReportSettings
     """What participants may see."""
+    explanation: ExplanationScore
+    """How explanations are judged."""
+    causes: str | None
+    """Name of the file with the known causes of every clip; None where a phase has none."""
+    observations: str | None
+    """Name of the file with what people pointed at; None where a phase has none."""
+    skill_reference: dict[str, float]
+    """Mean absolute error that earns full credit in the total, by target; 0 where missing."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -134,16 +129,20 @@ def read_settings(path: Path) -> Settings:
     root = read_yaml(path, problems)
     if root.integer("format_version", 1, 1_000_000) != FORMAT_VERSION:
         root.add(f"{root.where}, format_version", "another version", str(FORMAT_VERSION))
+    targets = tuple(_target(item) for item in root.sections("targets"))
     settings = Settings(
         task=root.text("task", 64),
         data_version=root.text("data_version", 100),
-        targets=tuple(_target(item) for item in root.sections("targets")),
+        targets=targets,
         main_target=root.text("main_target", 32),
         group=_group(root.section("group")) if root.has("group") else None,
         bootstrap=_bootstrap(root.section("bootstrap")),
-        coverage=_coverage(root.section("coverage")),
         text=_text_limits(root.section("explanation")),
         report=_report(root.section("report")),
+        explanation=_explanation_score(root),
+        causes=read_file_name(root, "causes"),
+        observations=read_file_name(root, "observations"),
+        skill_reference=_skill_reference(root, targets),
     )
     root.finish()
     _check_names(settings, root)
@@ -183,13 +182,17 @@ def _bootstrap(item: Checked) -> BootstrapSettings:
     return bootstrap
 
 
-def _coverage(item: Checked) -> CoverageWeights:
-    weights = CoverageWeights(item.number("text", 0, 1), item.number("image", 0, 1), item.number("evidence", 0, 1))
-    item.finish()
-    total = weights.text + weights.image + weights.evidence
-    if abs(total - 1) > 1e-9:
-        item.add(item.where, f"weights whose sum is {total:g}", "a sum of 1")
-    return weights
+def _explanation_score(root: Checked) -> ExplanationScore:
+    if not root.has("explanation_score"):
+        return ExplanationScore()
+    return read_explanation_score(root.section("explanation_score"))
+
+
+def _skill_reference(root: Checked, targets: tuple[Target, ...]) -> dict[str, float]:
+    if not root.has("skill_reference"):
+        return {}
+    spans = {target.name: target.maximum - target.minimum for target in targets}
+    return read_skill_reference(root.section("skill_reference"), spans)
 
 
 def _text_limits(item: Checked) -> TextLimits:

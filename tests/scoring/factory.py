@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 TRAITS = ("extraversion", "agreeableness", "conscientiousness", "emotional_stability", "openness")
 NAMES = (*TRAITS, "interview")
+ROWS, COLUMNS, BINS = 9, 16, 5
+CAUSAL = ("smile", "gaze", "motion", "lighting")
 
 
 def task_settings(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 - any settings key
@@ -36,27 +38,123 @@ def task_settings(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 - any setti
         "main_target": "interview",
         "group": {"name": "traits", "title": "Five traits", "targets": list(TRAITS)},
         "bootstrap": {"resamples": 50, "level": 0.95, "seed": 1},
-        "coverage": {"text": 0.6, "image": 0.2, "evidence": 0.2},
         "explanation": {"text": {"minimum_chars": 20, "maximum_chars": 1200}},
         "report": {"clips": True, "truth": True, "gallery": 4},
+        "causes": "causes.json",
+        "skill_reference": dict.fromkeys(NAMES, 0.035),
     }
     return settings | changes
 
 
+@dataclass(frozen=True)
+class World:
+    """What is true of one clip, drawn from its id: where, when and why."""
+
+    space: NDArray[np.float64]
+    """(9, 16) 1 where the main cue is."""
+    time: NDArray[np.float64]
+    """(5,) 1 when it happens."""
+    contributions: dict[str, dict[str, float]]
+    """By target and cue, on the unit scale; the first cue is the main one."""
+
+
+def world(clip_id: str) -> World:
+    """Draw a clip's truth; a head that moves about, so that no place is right for all clips."""
+    rng = np.random.default_rng(list(clip_id.encode()))
+    space, time = np.zeros((ROWS, COLUMNS)), np.zeros(BINS)
+    row, column = rng.integers(0, ROWS - 3), rng.integers(0, COLUMNS - 4)
+    space[row : row + 3, column : column + 4] = 1
+    time[rng.choice(BINS, 2, replace=False)] = 1
+    cues = rng.permutation(CAUSAL)
+    sizes = np.array([0.12, 0.06, 0.01, 0.005])
+    contributions = {
+        name: dict(zip(cues.tolist(), (sizes * rng.choice([-1, 1], 4)).tolist(), strict=True)) for name in NAMES
+    }
+    return World(space, time, contributions)
+
+
 def full_explanation(clip_id: str) -> dict[str, Any]:
-    """An explanation with every part; the picture is made by `make_input`."""
+    """An honest explanation with every part; the picture is made by `make_input`."""
+    true = world(clip_id)
+    cues = [
+        {"cue": cue, "target": target, "contribution": value}
+        for target, values in true.contributions.items()
+        for cue, value in values.items()
+    ]
+    raised = [cue for cue, value in true.contributions["interview"].items() if value > 0]
+    lowered = [cue for cue, value in true.contributions["interview"].items() if value < 0]
+    parts = [f"the {cue} {verb} the interview score" for verb, group in (("raised", raised), ("lowered", lowered))
+             for cue in group]  # fmt: skip
     return {
-        "text": f"A steady smile in clip {clip_id} raised the interview score.",
+        "text": " ".join(f"{part[0].upper()}{part[1:]}." for part in parts),
         "image": f"images/{clip_id}.jpg",
         "evidence": {
-            "space": {"rows": 2, "columns": 3, "weights": [[[0.0, 0.5, 0.0], [0.0, 1.0, 0.25]]]},
-            "time": {"bin_s": 1.0, "weights": [0.0, 0.2, 1.0, 0.1, 0.0]},
-            "cues": [
-                {"cue": "smile", "target": "interview", "contribution": 0.4},
-                {"cue": "motion", "target": "openness", "contribution": -0.1},
-            ],
+            "space": {"rows": ROWS, "columns": COLUMNS, "weights": [true.space.tolist()]},
+            "time": {"bin_s": 1.0, "weights": true.time.tolist()},
+            "cues": cues,
         },
     }
+
+
+def known_causes(clip_ids: Sequence[str]) -> dict[str, Any]:
+    """The content of ``causes.json`` for these clips."""
+    clips = {}
+    for clip_id in clip_ids:
+        true = world(clip_id)
+        bits = "".join(str(int(cell)) for cell in true.space.ravel())
+        main = next(iter(true.contributions["interview"]))
+        clips[clip_id] = {
+            "contributions": true.contributions,
+            "space": {main: [f"{int(bits, 2):036x}"] * BINS},
+            "time": {main: [int(second) for second in true.time]},
+        }
+    return {"format_version": 1, "grid": {"rows": ROWS, "columns": COLUMNS}, "bin_s": 1.0, "clips": clips}
+
+
+def honest_probes(case: Case) -> list[dict[str, Any]]:
+    """The second pass of a model that looks where and when the main cue is, and reacts to each cue as it should."""
+    ok = [number for number, status in enumerate(case.statuses) if status == "ok"]
+    return [call for place, number in enumerate(ok) for call in _calls(case, number, ok[place - 1])]
+
+
+def _calls(case: Case, number: int, partner: int) -> list[dict[str, Any]]:
+    clip_id, other = case.clip_ids[number], case.clip_ids[partner]
+    true, foreign = world(clip_id), world(other)
+    targets = case.settings["targets"]
+    names = [target["name"] for target in targets]
+    ends = [(target["minimum"], target["maximum"]) for target in targets]
+    base = case.prediction[number]
+
+    def call(kind: str, change: dict[str, float], **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any field
+        moved = {
+            name: float(np.clip(value - change.get(name, 0.0) * (high - low), low, high))
+            for name, value, (low, high) in zip(names, base, ends, strict=True)
+        }
+        empty = dict.fromkeys(("operator", "part", "places", "partner", "cue", "explanation"))
+        return {"clip_id": clip_id, "kind": kind, **empty, "prediction": moved, **more}
+
+    calls = [call("original", {})]
+    for kind, own, theirs, size in (("space", true.space, foreign.space, 29), ("time", true.time, foreign.time, 2)):
+        order, other_order = (np.argsort(-each.ravel(), kind="stable") for each in (own, theirs))
+        top, other_top = set(order[:size].tolist()), set(other_order[:size].tolist())
+        sets = {"top": top, "bottom": set(order[-size:].tolist()), "own": top - other_top, "other": other_top - top}
+        for part, places in sets.items():
+            if places:
+                share = own.ravel()[sorted(places)].sum() / own.sum()
+                change = dict.fromkeys(names, 0.1 * float(share) * (-1 if base.mean() < 0.3 else 1))
+                partners = other if part in ("own", "other") else None
+                calls.append(call(kind, change, operator="blur", part=part, places=sorted(places), partner=partners))
+    edits = [*list(true.contributions["interview"])[:2], "background"]
+    for cue in edits[: 2 if number % 4 < 2 else 3]:
+        change = {name: values.get(cue, 0.0) for name, values in true.contributions.items()}
+        calls.append(call("cue", change, operator="copy", cue=cue))
+    if number % 4 == 0:
+        said = full_explanation(clip_id)
+        twin = {"text": said["text"], "image": None, "evidence": said["evidence"]}
+        calls.append(call("twin", {}, explanation=twin) | {"prediction": None})
+    elif number % 4 == 1:
+        calls.append(call("decoy", {}, operator="blur", places=[1, 5, 9]))
+    return calls
 
 
 @dataclass
@@ -70,6 +168,9 @@ class Case:
     statuses: list[str]
     settings: dict[str, Any]
     explain: Callable[[str], dict[str, Any] | None] = full_explanation
+    probes: Callable[[Case], list[dict[str, Any]]] | None = honest_probes
+    causes: Callable[[Sequence[str]], Any] = known_causes
+    observations: Any = None
     problems: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     run: dict[str, Any] = field(default_factory=dict)
 
@@ -120,6 +221,11 @@ def make_input(root: Path, case: Case) -> Path:
         writer.writerow(["clip_id", "source_id", *names])
         for clip_id, source, row in zip(case.clip_ids, case.sources, case.truth.tolist(), strict=True):
             writer.writerow([clip_id, source, *row])
+
+    if "causes" in case.settings:
+        (reference / "causes.json").write_text(json.dumps(case.causes(case.clip_ids)))
+    if "observations" in case.settings:
+        (reference / "observations.json").write_text(json.dumps(case.observations))
 
     ok = [number for number, status in enumerate(case.statuses) if status == "ok"]
     with (results / "predictions.csv").open("w", newline="") as stream:
@@ -172,6 +278,9 @@ def make_input(root: Path, case: Case) -> Path:
         "restarts": 0,
     }
     (results / "run.json").write_text(json.dumps(run | case.run))
+    if case.probes:
+        calls = case.probes(case)
+        (results / "probes.jsonl").write_text("".join(json.dumps(call) + "\n" for call in calls))
     (results / "log.txt").write_text("a log\n")
     write_manifest(results)
     return root

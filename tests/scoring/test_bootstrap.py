@@ -14,19 +14,18 @@ def test_equals_a_plain_loop_over_resampled_clusters() -> None:
     rng = np.random.default_rng(3)
     truth, prediction = rng.uniform(0, 1, (30, 2)), rng.uniform(0, 1, (30, 2))
     prediction[4] = np.nan
-    coverage = rng.uniform(0, 1, 30)
     sources = rng.integers(0, 9, 30)
     sources[:9] = range(9)
     constant = np.array([0.4, 0.6])
 
-    by_source = moments(truth, prediction, constant, coverage).grouped(sources, 9)
+    by_source = moments(truth, prediction, constant).grouped(sources, 9)
     fast = np.concatenate([METRICS["accuracy"](by_source.weighted(w)) for w in resample_weights(9, 40, 7)])
     fast_ccc = np.concatenate([METRICS["ccc"](by_source.weighted(w)) for w in resample_weights(9, 40, 7)])
 
     draws = np.random.default_rng(7)
     for row in range(40):
         chosen = np.concatenate([np.flatnonzero(sources == source) for source in draws.integers(0, 9, 9)])
-        plain = moments(truth[chosen], prediction[chosen], constant, coverage[chosen])
+        plain = moments(truth[chosen], prediction[chosen], constant)
         sums = plain.weighted(np.ones((1, len(chosen))))
         assert fast[row] == pytest.approx(METRICS["accuracy"](sums)[0])
         assert fast_ccc[row] == pytest.approx(METRICS["ccc"](sums)[0])
@@ -57,7 +56,7 @@ def test_the_interval_covers_the_mean_about_as_often_as_it_says() -> None:
     for run in range(200):
         truth = rng.uniform(0.2, 0.8, (60, 1))
         error = np.repeat(rng.normal(0.08, 0.03, (20, 1)), 3, axis=0) + rng.normal(0, 0.01, (60, 1))
-        rows = moments(truth, truth + np.abs(error), np.array([0.5]), np.ones(60)).grouped(np.repeat(range(20), 3), 20)
+        rows = moments(truth, truth + np.abs(error), np.array([0.5])).grouped(np.repeat(range(20), 3), 20)
         draws = np.concatenate([METRICS["accuracy"](rows.weighted(w)) for w in resample_weights(20, 300, run)])
         low, high = percentile_interval(draws[:, 0], 0.95)
         hits += bool(low <= 1 - 0.08 <= high)

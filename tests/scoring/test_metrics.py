@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import pearsonr
 from sklearn.metrics import mean_absolute_error, r2_score
 
-from score.metrics import METRICS, Moments, coverage, moments
+from score.metrics import METRICS, Moments, moments
 
 Array = NDArray[np.float64]
 UNIT = st.floats(0, 1, width=32).map(lambda value: round(value, 3))
@@ -27,7 +27,7 @@ def sums(truth: ArrayLike, prediction: ArrayLike, constant: Array = CONSTANT) ->
     t, p = np.array(truth, float), np.array(prediction, float)
     if t.ndim == 1:
         t, p = t[:, None], p[:, None]
-    return moments(t, p, constant, np.ones(len(t))).weighted(np.ones((1, len(t))))
+    return moments(t, p, constant).weighted(np.ones((1, len(t))))
 
 
 def value(name: str, truth: ArrayLike, prediction: ArrayLike, constant: Array = CONSTANT) -> float:
@@ -149,9 +149,3 @@ TABLE = [
 def test_worked_numbers(truth: list[float], prediction: list[float], expected: dict[str, float]) -> None:
     found = {name: value(name, truth, prediction) for name in expected}
     assert found == pytest.approx(expected, abs=1e-9)
-
-
-def test_coverage_is_the_mean_over_clips() -> None:
-    addends = moments(np.full((2, 1), 0.4), np.full((2, 1), 0.4), CONSTANT, np.array([1.0, 0.5]))
-    assert coverage(addends.weighted(np.ones((1, 2)))) == pytest.approx([0.75])
-    assert coverage(addends.weighted(np.array([[2.0, 0.0]]))) == pytest.approx([1.0])

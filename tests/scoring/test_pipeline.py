@@ -26,7 +26,13 @@ KEYS = [
     "traits_accuracy",
     "traits_ccc",
     "skill",
+    "faithfulness_space",
+    "faithfulness_time",
+    "cue_claims",
+    "known_causes",
+    "text",
     "coverage",
+    "plausibility",
     "failed_clips",
     "duration_s",
 ]

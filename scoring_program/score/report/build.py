@@ -5,14 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from score import __version__
+from score.axes.diagnostics import Diagnostic
 from score.columns import Column, spread_decimals
 from score.errors import Problem
-from score.evaluation import Estimate, Evaluation
+from score.evaluation import ClipNumbers, Estimate, Evaluation
+from score.explanation_settings import AXES
 from score.findings import Finding
 from score.metrics import METRICS
 from score.outcomes import Outcomes
 from score.report.cards import cards
-from score.report.data import Bar, ClipRow, FailureData, MetricCell, ProblemRow, ReportData, ScoreRow, TargetRow
+from score.report.data import (
+    AxisRow,
+    Bar,
+    ClipRow,
+    DiagnosticRow,
+    FailureData,
+    MetricCell,
+    ProblemRow,
+    ReportData,
+    ScoreRow,
+    TargetRow,
+)
 from score.results import Results
 from score.settings import Settings
 from score.visible import one_line
@@ -70,6 +83,8 @@ def build_report(
         total=_score_row(first, estimate, show.clips),
         verdict=tuple(_verdict(outcomes, evaluation)),
         scores=tuple(_score_row(column, estimate, show.clips) for column, estimate in others),
+        axes=tuple(_axis_rows(evaluation, settings, show.clips)),
+        diagnostics=tuple(_diagnostic_row(diagnostic) for diagnostic in evaluation.diagnostics),
         facts=(*_run_facts(results, outcomes), *_shown(results.run.details), *worker),
         yours=_problem_rows(findings, yours=True),
         theirs=_problem_rows(findings, yours=False),
@@ -83,7 +98,7 @@ def build_report(
         main_title=settings.main.title,
         shows_clips=show.clips,
         shows_truth=show.truth,
-        clip_groups=_clip_groups(results, outcomes, settings) if show.clips else (),
+        clip_groups=_clip_groups(results, outcomes, evaluation, settings) if show.clips else (),
         cards=cards(results.folder, outcomes, settings),
     )
 
@@ -231,9 +246,10 @@ def _method(evaluation: Evaluation, settings: Settings, estimate: Estimate) -> I
 
 
 def _clip_groups(
-    results: Results, outcomes: Outcomes, settings: Settings
+    results: Results, outcomes: Outcomes, evaluation: Evaluation, settings: Settings
 ) -> tuple[tuple[str, tuple[ClipRow, ...]], ...]:
-    rows = [_clip_row(number, results, outcomes, settings) for number in range(len(outcomes.clip_ids))]
+    numbers = evaluation.clips or (None,) * len(outcomes.clip_ids)
+    rows = [_clip_row(number, results, outcomes, numbers[number], settings) for number in range(len(outcomes.clip_ids))]
     failed, good = [row for row in rows if not row.good], [row for row in rows if row.good]
     groups = []
     for title, chosen in (("Clips without a prediction", failed), ("Clips with a prediction", good)):
@@ -243,7 +259,9 @@ def _clip_groups(
     return tuple(groups)
 
 
-def _clip_row(number: int, results: Results, outcomes: Outcomes, settings: Settings) -> ClipRow:
+def _clip_row(
+    number: int, results: Results, outcomes: Outcomes, judged: ClipNumbers | None, settings: Settings
+) -> ClipRow:
     clip_id, status = outcomes.clip_ids[number], outcomes.statuses[number]
     main = settings.names.index(settings.main_target)
     good = status == "ok"
@@ -258,8 +276,43 @@ def _clip_row(number: int, results: Results, outcomes: Outcomes, settings: Setti
         predicted="–" if predicted is None else f"{predicted:.3f}",
         truth="" if truth is None else f"{truth:.3f}",
         error=error,
+        judged_on=judged.target if judged else "",
+        axes=_clip_axes(judged, settings),
         note=_note(record.problems if record else ()),
     )
+
+
+def _clip_axes(judged: ClipNumbers | None, settings: Settings) -> tuple[str, ...]:
+    if judged is None:
+        return ("–",) * (5 if settings.report.truth else 4)
+    values: list[float | None] = [judged.space, judged.time, judged.claims, judged.text]
+    if settings.report.truth:  # whether a clip counts for known causes tells how far its prediction is from its label
+        values.append(judged.causes)
+    return tuple("–" if value is None else _number(value, 2) for value in values)
+
+
+def _axis_rows(evaluation: Evaluation, settings: Settings, open_: bool) -> Iterable[AxisRow]:
+    estimates = {column.key: (column, estimate) for column, estimate in evaluation.columns}
+    score = settings.explanation
+    applied = [name for name in AXES if name != "known_causes" or settings.causes]
+    whole = sum(getattr(score.weights, name) for name in applied)
+    for name in (*AXES, "plausibility"):
+        column, exact = estimates[name]
+        row = _score_row(column, exact, open_)
+        weight = f"{getattr(score.weights, name) / whole:.0%}".replace("%", " %") if name in applied and whole else "–"
+        chance = "" if column.chance is None else f"{column.chance:g}"
+        yield AxisRow(row.title, row.value, row.interval, chance, weight, row.meaning)
+
+
+def _diagnostic_row(diagnostic: Diagnostic) -> DiagnosticRow:
+    value = diagnostic.value
+    if value is None:
+        text = "–"
+    elif diagnostic.unit == "share":
+        text = f"{value:.0%}".replace("%", " %")
+    else:
+        text = _number(value, 4 if diagnostic.unit == "range" else 2)
+    return DiagnosticRow(diagnostic.title, text, diagnostic.meaning)
 
 
 def _note(problems: tuple[Problem, ...]) -> str:

@@ -104,6 +104,10 @@ class ClipRow:
     """True main target; empty unless the settings open it."""
     error: str
     """Error of the main target; empty unless the settings open it."""
+    judged_on: str
+    """Target on which the explanation was judged; empty without a prediction."""
+    axes: tuple[str, ...]
+    """Space, time, claims, text, and known causes where the settings open true values; a dash where there is none."""
     note: str
     """First problem, and how many more."""
 
@@ -191,6 +195,36 @@ class Card:
 
 
 @dataclass(frozen=True)
+class AxisRow:
+    """One axis of the explanation score."""
+
+    title: str
+    """Heading."""
+    value: str
+    """Rounded value."""
+    interval: str
+    """Rounded interval, or an empty text."""
+    chance: str
+    """What random explanations have."""
+    weight: str
+    """Share of the total's mean; empty where it has none."""
+    meaning: str
+    """One sentence."""
+
+
+@dataclass(frozen=True)
+class DiagnosticRow:
+    """One number that is in no score."""
+
+    title: str
+    """Heading."""
+    value: str
+    """Rounded value with its unit, or a dash."""
+    meaning: str
+    """One sentence."""
+
+
+@dataclass(frozen=True)
 class ReportData:
     """A report of scores."""
 
@@ -202,6 +236,10 @@ class ReportData:
     """What the numbers say, in sentences; the most important first."""
     scores: tuple[ScoreRow, ...]
     """The other columns."""
+    axes: tuple[AxisRow, ...]
+    """How the explanations were measured."""
+    diagnostics: tuple[DiagnosticRow, ...]
+    """What else was noticed about them."""
     facts: tuple[tuple[str, str], ...]
     """(label, value) of the run."""
     yours: tuple[ProblemRow, ...]

@@ -1,0 +1,77 @@
+"""Cue claims against measured effects: the score falls without the cue that is said to have raised it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from score.axes.effects import Effects
+
+Array = NDArray[np.float64]
+WORST = -1.5
+"""Lowest value of a clip: half of a cosine of -1, and half of its difference to a foreign cosine of 1."""
+_ROWS = 256
+
+
+def clip_claims(claims: Array, effects: Effects, target: NDArray[np.int64]) -> Array:
+    """Judge each clip's claims: ``1/2 a(own) + 1/2 (a(own) - mean a(other clips'))``.
+
+    ``a`` is the cosine of claims and measured effects over the cues that were edited; an effect below the clip's
+    epsilon is 0. The second half asks whether the claims are about this clip: claims that are the same for all clips
+    have none of it. The mean over all other clips with claims about the target takes the place of one drawn clip: it
+    has the same expectation, and no luck.
+
+    Parameters
+    ----------
+    claims
+        (n, k, v) claims.
+    effects
+        Measured effects.
+    target
+        (n,) each clip's evaluated target.
+
+    Returns
+    -------
+    NDArray
+        (n,) in [-1.5, 1.5], 1 for exact claims beside unrelated foreign ones; 0 where no edit was reached or nothing
+        is claimed, -1.5 where the model failed on an edit, so that failing never pays.
+    """
+    tested = ~np.isnan(effects.edited)
+    change = np.where(tested & (np.abs(effects.edited) >= effects.epsilon[:, None]), effects.edited, 0.0)
+    result = np.zeros(len(claims))
+    for number in np.unique(target):
+        here = np.flatnonzero(target == number)
+        about = claims[:, number]
+        speak = (about != 0).any(axis=1)
+        own = _cosine(np.einsum("nv,nv->n", about[here], change[here]), (about[here] ** 2), tested[here], change[here])
+        result[here] = own - _foreign(about, speak, here, tested, change) / 2
+    return np.where(effects.edit_failed, WORST, result)
+
+
+def _cosine(dot: Array, squares: Array, tested: NDArray[np.bool_], change: Array) -> Array:
+    below = np.sqrt((squares * tested).sum(axis=1) * (change**2).sum(axis=1))
+    return np.where(below > 0, dot / np.where(below > 0, below, 1.0), 0.0)
+
+
+def _foreign(
+    about: Array, speak: NDArray[np.bool_], here: NDArray[np.int64], tested: NDArray[np.bool_], change: Array
+) -> Array:
+    """Return the mean cosine of the claims of all other clips that make some with the effects of the clips ``here``."""
+    means = np.zeros(len(here))
+    partners = about[speak]
+    for start in range(0, len(here), _ROWS):
+        rows = here[start : start + _ROWS]
+        dot = change[rows] @ partners.T
+        size = (tested[rows].astype(np.float64) @ (partners**2).T) * (change[rows] ** 2).sum(axis=1, keepdims=True)
+        below = np.sqrt(size)
+        cosines = np.where(below > 0, dot / np.where(below > 0, below, 1.0), 0.0)
+        itself = np.zeros(len(about))
+        total = cosines.sum(axis=1)
+        place = np.cumsum(speak) - 1
+        for row, clip in enumerate(rows):
+            if speak[clip]:
+                total[row] -= cosines[row, place[clip]]
+                itself[clip] = 1
+        others = speak.sum() - itself[rows]
+        means[start : start + _ROWS] = np.where(others > 0, total / np.maximum(1, others), 0.0)
+    return means

@@ -1,0 +1,145 @@
+"""What masking and editing did to the predictions: the records of the second pass as arrays."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from score.axes.contrast import noise_floor, resolution
+from score.explanation_record import Explanation
+from score.probe_record import MASKED, PARTS, ProbeCall
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Effects:
+    """Measured effects on each clip's evaluated target, on the unit scale; NaN where there is no pair of answers."""
+
+    masked: dict[tuple[str, str], Array]
+    """By kind and part: (n,) size of the change that masking made, >= 0."""
+    failed: dict[tuple[str, str], NDArray[np.bool_]]
+    """By kind and part: (n,) whether the call, or the original's, was asked and got no valid answer."""
+    shares: dict[str, Array]
+    """By kind: (n,) number of places that the masks ``top`` hide."""
+    edited: Array
+    """(n, v) signed change: how much lower the prediction is without the cue of the vocabulary."""
+    edit_failed: NDArray[np.bool_]
+    """(n,) whether an edit, or the original, was asked and got no valid answer."""
+    decoy: Array
+    """(n,) size of the change that a random mask made."""
+    floor: Array
+    """(k,) noise floor of each target."""
+    epsilon: Array
+    """(n,) smallest effect that counts, of the clip's evaluated target."""
+    twins: tuple[Explanation | None, ...]
+    """n explanations of the jittered original, or None."""
+    twin_asked: NDArray[np.bool_]
+    """(n,) whether a twin was asked for."""
+    asked: int
+    """Calls with a line in the records."""
+    answered: int
+    """Those with a valid answer."""
+
+
+def evaluated_targets(clip_ids: Sequence[str], targets: int, main: int, seed: int) -> NDArray[np.int64]:
+    """Draw the target that each clip's explanation is judged on: the main one for half of the clips, else another.
+
+    The draw hangs on the seed and the clip's id alone, so that it is the same for every submission.
+
+    Returns
+    -------
+    NDArray
+        (n,) numbers of targets.
+    """
+    others = [number for number in range(targets) if number != main]
+    chosen = []
+    for clip_id in clip_ids:
+        digest = hmac.digest(str(seed).encode(), clip_id.encode(), hashlib.sha256)
+        place = int.from_bytes(digest[1:9], "big")
+        chosen.append(others[place % len(others)] if others and digest[0] % 2 else main)
+    return np.array(chosen, dtype=np.int64)
+
+
+def measure_effects(
+    calls: Sequence[Sequence[ProbeCall]],
+    prediction: Array,
+    scale: tuple[Array, Array],
+    target: NDArray[np.int64],
+    vocabulary: Sequence[str],
+) -> Effects:
+    """Compare every altered copy with its original.
+
+    Parameters
+    ----------
+    calls
+        n lists of calls.
+    prediction
+        (n, k) predictions of the first pass on the unit scale; NaN where there is none.
+    scale
+        (k,) minimum and (k,) width of each target's range.
+    target
+        (n,) each clip's evaluated target.
+    vocabulary
+        The v cues; an edit of another cue is left out.
+    """
+    count, low, span = len(calls), *scale
+    names = [(kind, part) for kind in MASKED for part in PARTS]
+    masked = {name: np.full(count, np.nan) for name in names}
+    failed = {name: np.zeros(count, dtype=bool) for name in names}
+    shares = {kind: np.full(count, np.nan) for kind in MASKED}
+    edited, edit_failed = np.full((count, len(vocabulary)), np.nan), np.zeros(count, dtype=bool)
+    original = np.full_like(prediction, np.nan)
+    decoy, twin_asked = np.full(count, np.nan), np.zeros(count, dtype=bool)
+    twins: list[Explanation | None] = [None] * count
+    place = {cue: number for number, cue in enumerate(vocabulary)}
+    asked = answered = 0
+    for clip, clip_calls in enumerate(calls):
+        base, broken = None, False
+        for call in clip_calls:
+            asked += 1
+            answered += call.prediction is not None or call.twin is not None
+            if call.kind == "original":
+                broken = call.prediction is None
+                base = call.prediction
+        if base is not None:
+            original[clip] = (np.array(base) - low) / span
+        here = target[clip]
+        for call in clip_calls:
+            change = np.nan
+            if base is not None and call.prediction is not None:
+                change = (base[here] - call.prediction[here]) / span[here]
+            # Failing must not pay: a model could crash on just those copies that would speak against its explanation.
+            fails = broken or call.prediction is None
+            if call.kind in MASKED:
+                masked[call.kind, call.part][clip] = abs(change)
+                failed[call.kind, call.part][clip] = fails
+                if call.part == "top":
+                    shares[call.kind][clip] = len(call.places)
+            elif call.kind == "cue" and call.cue in place:
+                edited[clip, place[call.cue]] = change
+                edit_failed[clip] |= fails
+            elif call.kind == "decoy":
+                decoy[clip] = abs(change)
+            elif call.kind == "twin":
+                twins[clip], twin_asked[clip] = call.twin, True
+    floor = noise_floor(prediction, original)
+    return Effects(
+        masked=masked,
+        failed=failed,
+        shares=shares,
+        edited=edited,
+        edit_failed=edit_failed,
+        decoy=decoy,
+        floor=floor,
+        epsilon=resolution(floor, prediction)[target],
+        twins=tuple(twins),
+        twin_asked=twin_asked,
+        asked=asked,
+        answered=answered,
+    )

@@ -1,0 +1,70 @@
+"""Plausibility: maps against what people pointed at. A column of its own, in no total.
+
+An honest account of a biased model is implausible, and paying for plausibility would pay for telling people what they
+like to hear.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from score.axes.known_causes import map_agreement
+from score.explanation_record import Explanation
+from score.known import Observation
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+def clip_plausibility(
+    clip_ids: Sequence[str],
+    explanations: Sequence[Explanation],
+    observations: Mapping[str, Sequence[Observation]],
+) -> tuple[Array, Array]:
+    """Compare each clip's maps in space and time with what people pointed at.
+
+    Returns
+    -------
+    tuple
+        (n, 2) ``2 AUC - 1`` in space and time, 0 for a map that was not given; and (n, 2) 1 where people pointed at a
+        part of the frame, or of the time, else 0.
+    """
+    values, defined = np.zeros((len(clip_ids), 2)), np.zeros((len(clip_ids), 2))
+    for clip, (clip_id, explanation) in enumerate(zip(clip_ids, explanations, strict=True)):
+        points = observations.get(clip_id, ())
+        boxes = [point.box for point in points if point.box]
+        shape = explanation.space.shape if explanation.space is not None else (9, 16)
+        bins = len(explanation.time) if explanation.time is not None else 0
+        seconds = _seconds(points, bins, explanation.bin_s)
+        for part, mask, weights in ((0, _cells(boxes, shape), explanation.space), (1, seconds, explanation.time)):
+            if not mask.size or not 0 < mask.sum() < mask.size:
+                # Without a map there is no length of time to compare; pointing at a time still asks for one.
+                defined[clip, part] = float(part == 1 and weights is None and bool(points))
+                continue
+            defined[clip, part] = 1
+            if weights is not None:
+                values[clip, part] = map_agreement(weights.ravel(), mask)
+    return values, defined
+
+
+def _cells(boxes: Sequence[tuple[float, float, float, float]], shape: tuple[int, ...]) -> Mask:
+    """Mark the cells whose centre lies in a box, and the cell in which the middle of a box lies."""
+    rows, columns = shape
+    mask = np.zeros((rows, columns), dtype=bool)
+    y, x = (np.arange(rows) + 0.5) / rows, (np.arange(columns) + 0.5) / columns
+    for left, top, right, bottom in boxes:
+        mask |= ((top <= y) & (y <= bottom))[:, None] & ((left <= x) & (x <= right))[None, :]
+        row, column = int((top + bottom) / 2 * rows), int((left + right) / 2 * columns)
+        mask[min(row, rows - 1), min(column, columns - 1)] = True
+    return mask.ravel()
+
+
+def _seconds(points: Sequence[Observation], bins: int, bin_s: float) -> Mask:
+    mask = np.zeros(bins, dtype=bool)
+    for point in points:
+        mask[int(point.start_s / bin_s) : math.ceil(point.end_s / bin_s)] = True
+    return mask

@@ -1,0 +1,210 @@
+"""The table from which every axis is computed: addends of clips, or their sums over any weighting of the clips."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from score.axes.claims import clip_claims
+from score.axes.effects import Effects, evaluated_targets, measure_effects
+from score.axes.faithfulness import clip_faithfulness
+from score.axes.known_causes import PART_WEIGHTS, clip_known_causes
+from score.axes.plausibility import clip_plausibility
+from score.axes.reading import Readings, read_claims
+from score.axes.text import clip_text, specificity
+from score.axes.total import credited_skill, explanation_total, power_mean
+from score.known import Causes
+from score.outcomes import Outcomes
+from score.settings import Settings
+from score.sums import Sums
+
+Array = NDArray[np.float64]
+_NEEDS_CAUSES = frozenset({"known_causes"})
+
+
+@dataclass(frozen=True)
+class AxisSums(Sums):
+    """Sums, or the addends of sums: (rows, width) arrays, where rows are clips, sources or resamples."""
+
+    clips: Array
+    """(rows, 1) clips."""
+    covered: Array
+    """(rows, 1) clips with a valid text."""
+    faithfulness_space: Array
+    """(rows, 1) in [-1, 1] a clip."""
+    faithfulness_time: Array
+    """(rows, 1) in [-1, 1] a clip."""
+    cue_claims: Array
+    """(rows, 1) in [-1.5, 1.5] a clip."""
+    predicted_well: Array
+    """(rows, 1) clips whose prediction passes the gate of known causes."""
+    cause_value: Array
+    """(rows, 3) agreement with known causes by cue, space and time, in [-1, 1] a clip; 0 before the gate."""
+    cause_defined: Array
+    """(rows, 3) clips behind the gate that have causes of that kind."""
+    text: Array
+    """(rows, 1) in [0, 1] a clip."""
+    between: Array
+    """(rows, 1) distance of the claims to other clips'."""
+    between_defined: Array
+    """(rows, 1) clips with such a distance."""
+    within: Array
+    """(rows, 1) distance of the claims to the twin's."""
+    within_defined: Array
+    """(rows, 1) clips with a twin."""
+    plausible: Array
+    """(rows, 2) agreement with people's observations in space and time, in [-1, 1] a clip."""
+    plausible_defined: Array
+    """(rows, 2) clips with such observations."""
+    error: Array
+    """(rows, k) absolute error; 1 for a failed clip."""
+    baseline_error: Array
+    """(rows, k) absolute error of the constant baseline."""
+    reference_error: Array
+    """(rows, k) absolute error that earns full credit."""
+
+
+@dataclass(frozen=True)
+class ClipAxes:
+    """The axes clip by clip, and what they were made of."""
+
+    table: AxisSums
+    """n rows of addends."""
+    readings: Readings
+    """What the explanations say."""
+    effects: Effects
+    """What masking and editing did."""
+    target: NDArray[np.int64]
+    """(n,) number of each clip's evaluated target."""
+
+
+def clip_axes(outcomes: Outcomes, settings: Settings, truth: Array, prediction: Array, constant: Array) -> ClipAxes:
+    """Compute the axes' addends of the clips that count.
+
+    Parameters
+    ----------
+    outcomes
+        Outcomes of the clips that count, n of them.
+    settings
+        How explanations are judged.
+    truth
+        (n, k) labels on the unit scale.
+    prediction
+        (n, k) predictions on the unit scale; NaN for a failed clip.
+    constant
+        (k,) the constant baseline's predictions on the unit scale.
+    """
+    low = np.array([target.minimum for target in settings.targets])
+    span = np.array([target.maximum for target in settings.targets]) - low
+    vocabulary = settings.explanation.vocabulary
+    main = settings.names.index(settings.main_target)
+    target = evaluated_targets(outcomes.clip_ids, len(settings.targets), main, settings.bootstrap.seed)
+    effects = measure_effects(outcomes.probes, prediction, (low, span), target, vocabulary)
+    readings = read_claims(outcomes.explanations, settings)
+    error = np.where(np.isnan(prediction), 1.0, np.abs(truth - prediction))
+    well = error[np.arange(len(error)), target] < settings.explanation.gate
+    causes, has_causes = _causes(outcomes, readings, target, vocabulary)
+    told = clip_text(outcomes.explanations, readings, prediction, (effects.twins, effects.twin_asked), settings)
+    plausible, pointed = np.zeros((len(error), 2)), np.zeros((len(error), 2))
+    if outcomes.known.observations is not None:
+        plausible, pointed = clip_plausibility(outcomes.clip_ids, outcomes.explanations, outcomes.known.observations)
+    reference = np.array([settings.skill_reference.get(name, 0.0) for name in settings.names]) / span
+    table = AxisSums(
+        clips=np.ones((len(error), 1)),
+        covered=_column([explanation.text_ok for explanation in outcomes.explanations]),
+        faithfulness_space=_column(clip_faithfulness(effects, "space")),
+        faithfulness_time=_column(clip_faithfulness(effects, "time")),
+        cue_claims=_column(clip_claims(readings.claims, effects, target)),
+        predicted_well=_column(well),
+        cause_value=causes * well[:, None],
+        cause_defined=has_causes * well[:, None],
+        text=_column(told.good),
+        between=_column(np.nan_to_num(told.between)),
+        between_defined=_column(~np.isnan(told.between)),
+        within=_column(np.nan_to_num(told.within)),
+        within_defined=_column(~np.isnan(told.within)),
+        plausible=plausible,
+        plausible_defined=pointed,
+        error=error,
+        baseline_error=np.abs(truth - constant),
+        reference_error=np.broadcast_to(reference, truth.shape),
+    )
+    return ClipAxes(table, readings, effects, target)
+
+
+def _column(values: object) -> Array:
+    return np.asarray(values, dtype=np.float64)[:, None]
+
+
+def _causes(
+    outcomes: Outcomes, readings: Readings, target: NDArray[np.int64], vocabulary: tuple[str, ...]
+) -> tuple[Array, Array]:
+    known: Causes | None = outcomes.known.causes
+    if known is None:
+        return np.zeros((len(target), 3)), np.zeros((len(target), 3))
+    causes = [known.clips[clip_id] for clip_id in outcomes.clip_ids]
+    grid = (known.rows, known.columns)
+    return clip_known_causes(outcomes.explanations, readings.claims, causes, grid, target, vocabulary)
+
+
+def explains_nothing(table: AxisSums) -> AxisSums:
+    """Give the table of the constant baseline on the same clips: its error, and no explanation."""
+    nothing = {name: np.zeros_like(getattr(table, name)) for name in table.__dataclass_fields__}
+    kept = {name: getattr(table, name) for name in ("clips", "baseline_error", "reference_error")}
+    return AxisSums(**nothing | kept | {"error": table.baseline_error})
+
+
+def axis_values(sums: AxisSums, settings: Settings, *, causes: bool) -> dict[str, Array]:
+    """Compute every column that is about explanations.
+
+    Parameters
+    ----------
+    sums
+        b rows of sums.
+    settings
+        Weights and power of the total.
+    causes
+        Whether the phase has known causes; without them their axis is left out of the total's mean.
+
+    Returns
+    -------
+    dict
+        (b,) values by column: each axis in [0, 1], and the total ``explanation`` in [0, 100].
+    """
+    clips = sums.clips[:, 0]
+    axes = {
+        name: np.clip(getattr(sums, name)[:, 0] / clips, 0, 1)
+        for name in ("faithfulness_space", "faithfulness_time", "cue_claims")
+    }
+    between = _mean(sums.between, sums.between_defined)[:, 0]
+    within = np.where(sums.within_defined[:, 0] > 0, _mean(sums.within, sums.within_defined)[:, 0], 1.0)
+    axes["text"] = sums.text[:, 0] / clips * specificity(between, within)
+    axes["known_causes"] = _known_causes(sums)
+    coverage = sums.covered[:, 0] / clips
+    skill = credited_skill(sums.error, sums.baseline_error, sums.reference_error)
+    mean = power_mean(axes, settings.explanation, frozenset() if causes else _NEEDS_CAUSES)
+    plausible = _of_defined(sums.plausible, sums.plausible_defined, np.array([0.5, 0.5]))
+    return axes | {
+        "explanation": np.clip(explanation_total(coverage, skill, mean), 0, 100),
+        "coverage": coverage,
+        "plausibility": plausible,
+    }
+
+
+def _known_causes(sums: AxisSums) -> Array:
+    """Agreement where the clip was predicted well, times the share of such clips: no rule that was never learnt."""
+    share = sums.predicted_well[:, 0] / sums.clips[:, 0]
+    return share * _of_defined(sums.cause_value, sums.cause_defined, PART_WEIGHTS)
+
+
+def _mean(values: Array, counts: Array) -> Array:
+    return np.asarray(np.where(counts > 0, values / np.where(counts > 0, counts, 1.0), 0.0))
+
+
+def _of_defined(values: Array, counts: Array, weights: Array) -> Array:
+    """Weighted mean of the parts, each cut at chance; parts that no clip has are left out."""
+    parts = np.clip(_mean(values, counts), 0, 1)
+    used = weights * (counts > 0)
+    return _mean((used * parts).sum(axis=1), used.sum(axis=1))

@@ -1,0 +1,96 @@
+"""The text: valid, in keeping with the clip's own prediction and claims, and about this clip and no other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from score.axes.reading import Readings, Triple, claim_set, vocabulary_of
+from score.explanation_record import Explanation
+from score.language import consistent, parse_levels, text_validity
+from score.settings import Settings
+
+Array = NDArray[np.float64]
+MOST_OTHERS = 50
+"""With how many other clips a clip's claims are compared."""
+
+
+@dataclass(frozen=True)
+class TextNumbers:
+    """What the text axis is made of, clip by clip."""
+
+    good: Array
+    """(n,) valid times consistent times agreement, in [0, 1]."""
+    between: Array
+    """(n,) mean distance of the claims to those of other clips, in [0, 1]; NaN where there is nothing to compare."""
+    within: Array
+    """(n,) distance of the claims to those of the jittered twin, in [0, 1]; NaN where no twin was asked for."""
+
+
+def clip_text(
+    explanations: Sequence[Explanation],
+    readings: Readings,
+    prediction: Array,
+    twins: tuple[Sequence[Explanation | None], NDArray[np.bool_]],
+    settings: Settings,
+) -> TextNumbers:
+    """Judge the texts.
+
+    Parameters
+    ----------
+    explanations
+        n explanations.
+    readings
+        Their claims.
+    prediction
+        (n, k) predictions on the unit scale; NaN where there is none.
+    twins
+        n explanations of the jittered original, or None, and (n,) whether one was asked for.
+    settings
+        Vocabulary, targets, and the seed that draws the other clips.
+    """
+    vocabulary = vocabulary_of(settings)
+    good = np.zeros(len(explanations))
+    within = np.full(len(explanations), np.nan)
+    for clip, explanation in enumerate(explanations):
+        if explanation.text_ok and not text_validity(explanation.text):
+            own = {name: float(value) for name, value in zip(settings.names, prediction[clip], strict=True)}
+            good[clip] = consistent(own, parse_levels(explanation.text, vocabulary)) * readings.agreement[clip]
+        twin, asked = twins[0][clip], twins[1][clip]
+        if asked:  # a twin about which nothing is said counts as one about which something else is said
+            within[clip] = 1.0
+            if twin is not None and twin.text_ok and explanation.text_ok:
+                within[clip] = distance(readings.said[clip], claim_set(twin.text, vocabulary))
+    return TextNumbers(good, _between(explanations, readings, settings.bootstrap.seed), within)
+
+
+def distance(first: frozenset[Triple], second: frozenset[Triple]) -> float:
+    """Jaccard distance of two sets of claims, in [0, 1]; two empty sets are the same."""
+    return 1 - len(first & second) / len(first | second) if first or second else 0.0
+
+
+def _between(explanations: Sequence[Explanation], readings: Readings, seed: int) -> Array:
+    """Compare each clip's claims with those of all others, or of 50 that stand beside it in a drawn order."""
+    result = np.full(len(explanations), np.nan)
+    speak = [clip for clip, explanation in enumerate(explanations) if explanation.text_ok]
+    if len(speak) < 2:
+        return result
+    drawn = [speak[place] for place in np.random.default_rng(seed).permutation(len(speak))]
+    steps = range(1, min(len(drawn) - 1, MOST_OTHERS) + 1)
+    for place, clip in enumerate(drawn):
+        others = (drawn[(place + step) % len(drawn)] for step in steps)
+        result[clip] = np.mean([distance(readings.said[clip], readings.said[other]) for other in others])
+    return result
+
+
+def specificity(between: Array, within: Array) -> Array:
+    """Combine mean distances: ``max(0, 1 - within / between) * min(1, between / 0.5)``; 0 where between is 0.
+
+    Claims that are the same for all clips have no distance between clips, and claims drawn by lot have as much within.
+    """
+    apart = between > 0
+    ratio = np.where(apart, within / np.where(apart, between, 1.0), 1.0)
+    return np.asarray(np.maximum(0, 1 - ratio) * np.minimum(1, between / 0.5))

@@ -1,0 +1,156 @@
+"""The records of the second pass: ``probes.jsonl``, one line for each call on a clip or an altered copy of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from score.errors import Problem
+from score.explanation_record import Explanation, parse_explanation
+from score.reference import CLIP_ID
+from score.settings import Settings
+from score.strict_json import finite_number
+
+PARTS = ("top", "bottom", "own", "other")
+MASKED = ("space", "time")
+KINDS = ("original", *MASKED, "cue", "decoy", "twin")
+MOST_CALLS = 12
+"""Of one clip."""
+_MOST_PLACES = 4096
+
+
+@dataclass(frozen=True)
+class ProbeCall:
+    """One call of the second pass."""
+
+    kind: str
+    """``original``, ``space``, ``time``, ``cue``, ``decoy`` or ``twin``."""
+    operator: str
+    """What took the masked place; empty where nothing was altered."""
+    part: str
+    """``top``, ``bottom``, ``own`` or ``other`` of a masked call, else empty."""
+    places: tuple[int, ...]
+    """Masked cells or seconds, ascending."""
+    cue: str
+    """The cue that an edit neutralises, else empty."""
+    prediction: tuple[float, ...] | None
+    """One number a target, in its range; None: asked, but no valid answer."""
+    twin: Explanation | None
+    """What was said of the twin; None where nothing was, or nothing was asked."""
+
+    @property
+    def name(self) -> tuple[str, str, str]:
+        """What a clip has only one call of."""
+        return self.kind, self.part, self.cue
+
+
+Probes = dict[str, tuple[ProbeCall, ...]]
+"""The calls of each clip, by its id, in the order asked."""
+
+
+def read_probes(
+    records: Iterator[tuple[str, dict[str, Any]]],
+    settings: Settings,
+    explanations: Mapping[str, Explanation],
+    problems: list[Problem],
+) -> Probes:
+    """Read the calls; what is wrong is added to ``problems``.
+
+    Parameters
+    ----------
+    records
+        (place, object) of each line.
+    settings
+        Names and ranges of the targets.
+    explanations
+        What was said in the first pass: no cell outside its map can have been masked.
+    problems
+        Where everything that is wrong is collected.
+    """
+    clips: dict[str, list[ProbeCall]] = {}
+    unknown = 0
+    for where, record in records:
+        clip_id, kind = record.get("clip_id"), record.get("kind")
+        if not isinstance(clip_id, str) or not CLIP_ID.fullmatch(clip_id):
+            problems.append(_broken(where, "a clip id that is not allowed", CLIP_ID.pattern))
+        elif isinstance(kind, str) and kind not in KINDS:
+            unknown += 1
+        else:
+            calls = clips.setdefault(clip_id, [])
+            call = _call(record, explanations.get(clip_id), settings)
+            if isinstance(call, str):
+                problems.append(_broken(where, call, "a call as in docs/output_format.md"))
+            elif any(call.name == other.name for other in calls):
+                problems.append(_broken(where, "the same call of a clip a second time", "each call once"))
+            elif len(calls) >= MOST_CALLS:
+                problems.append(_broken(where, f"more than {MOST_CALLS} calls of a clip", f"at most {MOST_CALLS}"))
+            else:
+                calls.append(call)
+    if unknown:
+        found = f"{unknown} calls of a kind that is not known; ignored"
+        problems.append(_broken("probes.jsonl", found, "one of " + ", ".join(KINDS), "warning"))
+    return {clip_id: tuple(calls) for clip_id, calls in clips.items() if calls}
+
+
+def _broken(where: str, found: str, expected: str, severity: str = "error") -> Problem:
+    fix = "submit again; if it happens again, tell the organisers"
+    return Problem("record_broken", "run", where, found, expected, fix, severity)
+
+
+def _call(record: dict[str, Any], explanation: Explanation | None, settings: Settings) -> ProbeCall | str:
+    """Take one call, or say what is wrong with it."""
+    kind = record.get("kind")
+    if kind not in KINDS:
+        return "no kind"
+    part, cue, operator = (record.get(key) for key in ("part", "cue", "operator"))
+    if (part in PARTS) != (kind in MASKED):
+        return "a part that does not fit the kind"
+    if (isinstance(cue, str) and bool(cue)) != (kind == "cue"):
+        return "a cue that does not fit the kind"
+    places = _places(record.get("places"))
+    if places is None or bool(places) != (kind in (*MASKED, "decoy")):
+        return "places that are not ascending whole numbers, or none"
+    if kind in MASKED and explanation is not None:
+        weights = explanation.space if kind == "space" else explanation.time
+        if weights is not None and places[-1] >= weights.size:
+            return "a place outside the map of the clip"
+    prediction = _prediction(record.get("prediction"), settings)
+    if isinstance(prediction, str):
+        return prediction
+    said = record.get("explanation")
+    twin = parse_explanation(said, settings, frozenset()) if kind == "twin" and isinstance(said, dict) else None
+    return ProbeCall(
+        kind=kind,
+        operator=operator[:40] if isinstance(operator, str) else "",
+        part=part if kind in MASKED else "",
+        places=places,
+        cue=cue if kind == "cue" else "",
+        prediction=prediction,
+        twin=twin,
+    )
+
+
+def _places(given: object) -> tuple[int, ...] | None:
+    if given is None:
+        return ()
+    if not isinstance(given, list) or len(given) > _MOST_PLACES:
+        return None
+    if any(type(place) is not int or not 0 <= place < _MOST_PLACES for place in given):
+        return None
+    return tuple(given) if all(a < b for a, b in pairwise(given)) else None
+
+
+def _prediction(given: object, settings: Settings) -> tuple[float, ...] | str | None:
+    if given is None:
+        return None
+    if not isinstance(given, dict) or given.keys() != set(settings.names):
+        return "other targets than the reference data have"
+    values = []
+    for target in settings.targets:
+        number = finite_number(given[target.name])
+        if number is None or not target.minimum <= number <= target.maximum:
+            return "a number missing, not finite or out of range"
+        values.append(number)
+    return tuple(values)
