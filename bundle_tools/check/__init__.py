@@ -13,6 +13,7 @@ from pathlib import Path
 
 from bundle_tools.archive import UNREADABLE, extract
 from bundle_tools.check.archive import check_folder, check_yaml_size, check_zip
+from bundle_tools.check.clips.causes import check_misplaced
 from bundle_tools.check.clips.data import check_data
 from bundle_tools.check.clips.giveaways import check_giveaways
 from bundle_tools.check.document import Draft, read
@@ -52,6 +53,7 @@ RULES = (
     check_registry,
     check_keys,
     check_data,
+    check_misplaced,
     check_leaks,
     check_identities,
     check_giveaways,

@@ -2,12 +2,19 @@
 
 import ast
 import csv
+import math
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
+
+from score.columns import columns
+from score.explanation_settings import AXES
+from score.settings import read_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPETITION: dict[str, Any] = yaml.safe_load((ROOT / "competition.yaml").read_text("utf-8"))
@@ -116,16 +123,113 @@ def test_targets_are_those_of_the_settings(phase: str) -> None:
     assert all(f"`{target}`" in text_of(name) for target in TARGETS for name in ("data", "submission"))
 
 
+def rows_of(page: str, after: str) -> list[list[str]]:
+    """Give the cells of the first table below a piece of text, without its head."""
+    table = page[page.index(after) :].partition("\n|")[2].partition("\n\n")[0]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
+
+
 @pytest.mark.parametrize("phase", ["practice", "final"])
-def test_coverage_weights_are_those_of_the_settings(phase: str) -> None:
-    reference = yaml.safe_load((ROOT / "reference_data" / phase / "task.yaml").read_text("utf-8"))
-    for words, key in (
-        ("a valid text", "text"),
-        ("a valid picture beside it", "image"),
-        ("valid evidence beside it", "evidence"),
-    ):
-        assert f"| {words} | {reference['coverage'][key]} |" in text_of("evaluation")
-    assert f"{reference['bootstrap']['resamples']:,} bootstrap resamples" in text_of("evaluation")
+def test_weights_of_the_axes_are_those_of_the_settings(phase: str) -> None:
+    reference = read_settings(ROOT / "reference_data" / phase / "task.yaml")
+    titles = {column.key: column.title for column in columns(reference)}
+    page = text_of("evaluation")
+    weights = {title.lower(): float(weight) for title, weight in rows_of(page, "limited to [0, 1]; mean of the six")}
+    score = reference.explanation
+    assert weights == {titles[name].lower(): getattr(score.weights, name) for name in AXES}
+    assert score.power == 0.5
+    assert f"within {score.gate:g} of the label" in page
+    assert f"{reference.bootstrap.resamples:,} bootstrap resamples" in page
+    assert {
+        cell[0]: float(cell[1]) for cell in rows_of((ROOT / "README.md").read_text("utf-8"), "× skill ×")
+    } == weights
+
+
+def test_the_worked_total_is_right() -> None:
+    page = text_of("evaluation")
+    weights = {axis: float(weight) for axis, weight in rows_of(page, "limited to [0, 1]; mean of the six")}
+    rows = rows_of(page, "A worked example: coverage 1, skill' 0.75")
+    assert {axis for axis, *_ in rows} == weights.keys()
+    parts = 0.0
+    for axis, value, root, part in rows:
+        assert float(root) == pytest.approx(math.sqrt(float(value)), abs=6e-4)
+        assert float(part) == pytest.approx(weights[axis] * math.sqrt(float(value)), abs=6e-4)
+        parts += weights[axis] * math.sqrt(float(value))
+    assert f"The sum is {parts:.3f}, its square {parts**2:.3f}" in page
+    assert f"**{100 * 0.75 * parts**2:.1f}**" in page
+    # One axis alone, and words alone: claims, half of the known causes, the text.
+    assert f"({100 * weights['cue claims'] ** 2:.0f} points for cue claims)" in page
+    words = weights["cue claims"] + weights["known causes"] * math.sqrt(0.5) + weights["text"]
+    assert f"can reach {100 * words**2:.0f} points" in page.replace("\n", " ")
+    assert f"can reach {100 * words**2:.0f} of 100 points" in text_of("faq")
+
+
+def test_the_worked_effects_are_right() -> None:
+    page, epsilon = text_of("evaluation"), 0.005
+
+    def contrast(one: float, other: float) -> float:
+        return (one - other) / (one + other + epsilon)
+
+    rows = rows_of(page, "An example with ε = 0.005")
+    assert len(rows) == 4
+    for _, top, bottom, own, other, said in rows:
+        second = contrast(float(own), float(other)) if other else 0.0
+        found = contrast(float(top), float(bottom)) / 2 + second / 2
+        assert float(said) == pytest.approx(found, abs=0.006)
+
+
+def test_the_worked_claims_are_right() -> None:
+    page = text_of("evaluation")
+    effect, yours, others = rows_of(page, "other clips', d)),  at least 0")
+
+    def numbers(row: list[str]) -> np.ndarray[Any, np.dtype[np.float64]]:
+        return np.array([0.0 if cell == "-" else float(cell) for cell in row[1:4]])
+
+    def agreement(claims: list[str]) -> float:
+        s, d = numbers(claims), numbers(effect)
+        return float(s @ d / math.sqrt((s @ s) * (d @ d)))
+
+    assert float(yours[4]) == pytest.approx(agreement(yours), abs=0.005)
+    assert float(others[4]) == pytest.approx(agreement(others), abs=0.005)
+    own, foreign = float(yours[4]), float(others[4])
+    assert f"½ · {own} + ½ · ({own} - {foreign}) = {(own + own - foreign) / 2:.2f}" in page.replace("\n", " ")
+
+
+@pytest.mark.parametrize("phase", ["practice", "final"])
+def test_calls_and_their_time_are_those_of_the_settings(phase: str) -> None:
+    page, task = text_of("evaluation"), settings(phase)
+    rows = rows_of(page, "see *Explanations* for what to write")
+    calls = sum(int(row[0]) for row in rows)
+    assert f"**{calls} altered copies of each clip**" in page
+    assert int(rows[-1][0]) == task["probes"]["edits"]
+    assert f"at most {calls} calls a clip" in text_of("submission")
+    assert f"up to {calls} calls a clip" in text_of("overview")
+    with (ROOT / "input_data" / phase / "clips.csv").open(encoding="utf-8", newline="") as file:
+        clips = sum(1 for _ in csv.DictReader(file))
+    budget = round(0.85 * task["limits"]["time_limit_s"])
+    each = budget / (clips * (calls + 2))
+    assert f"{clips} clips × {calls + 2} calls must fit into about {budget} s: **{each:.1f} s a call**" in page
+    jitter = task["probes"]["jitter"]
+    assert f"brightness ± {100 * jitter['gain']:g} %, at most {jitter['shift_px']} pixels aside" in page
+    assert f"at most {jitter['frames']} frame" in page
+    with (ROOT / "input_data" / phase / "copies.csv").open(encoding="utf-8", newline="") as file:
+        copies = Counter(row["clip_id"] for row in csv.DictReader(file))
+    assert set(copies.values()) == {task["probes"]["edits"]}
+
+
+def test_the_example_of_places_finds_the_place() -> None:
+    code = next(code for language, code in FENCE.findall(text_of("explanations")) if "def places" in code)
+    scope: dict[str, Any] = {}
+    exec(code, scope)  # noqa: S102 - the page's own example
+    noise = np.random.default_rng(3).integers(0, 256, (90, 160, 3), dtype=np.uint8)
+
+    def score(frames: list[Any]) -> float:
+        return float(np.mean([frame[:20, 140:].std() / 255 for frame in frames]))
+
+    moved = scope["places"](score, [noise, noise])
+    assert moved.shape == (9, 16)
+    top, bottom = moved[:3, 15], moved[3:, :12]
+    assert top.min() > 10 * bottom.max()
 
 
 def test_numbers_of_clips_are_those_of_the_data() -> None:

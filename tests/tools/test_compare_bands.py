@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import rankdata
 
 from bundle_tools.compare.bands import ABOVE, Contender, bands, shares_above
 from bundle_tools.compare.ranks import mean_ranks, middle_ranks, places
@@ -99,8 +100,6 @@ def test_common_resamples_tell_apart_what_intervals_would_not() -> None:
 
 @given(st.lists(numbers, min_size=1, max_size=12))
 def test_places_and_middle_ranks_agree_with_scipy(values: list[float]) -> None:
-    from scipy.stats import rankdata
-
     opposite = [-value for value in values]
     assert places(values) == rankdata(opposite, method="min").tolist()
     assert middle_ranks(values).tolist() == rankdata(opposite, method="average").tolist()

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -38,12 +39,53 @@ def read_settings(data: Dataset) -> dict[str, Any] | None:
     return content if isinstance(content, dict) else None
 
 
+def vocabulary_of(settings: dict[str, Any]) -> list[str]:
+    """Give the vocabulary of cues in `task.yaml` of input data; empty where it has none."""
+    found: object = settings
+    for key in ("explanation", "evidence", "cues"):
+        found = found.get(key) if isinstance(found, dict) else None
+    return [str(cue) for cue in found] if isinstance(found, list) else []
+
+
 def read_clips(data: Dataset) -> list[tuple[str, str, str]]:
     """Read the list of clips that the settings name: clip id, file, SHA-256; malformed rows are left out."""
     name = (read_settings(data) or {}).get("clips")
     if not isinstance(name, str) or name not in data.names():
         return []
     return [(row[0], row[1], row[2].lower()) for row in read_table(data.text(name))[1:] if len(row) == 3]
+
+
+def read_copies(data: Dataset) -> list[tuple[str, str, str]]:
+    """Read the list of copies that the settings name: copy id, file, SHA-256; malformed rows are left out."""
+    name = (read_settings(data) or {}).get("copies")
+    if not isinstance(name, str) or name not in data.names():
+        return []
+    return [(row[0], row[3], row[4].lower()) for row in read_table(data.text(name))[1:] if len(row) == 5]
+
+
+def read_contributions(data: Dataset) -> dict[str, tuple[float, ...]]:
+    """Read the causes that the settings name: clip id -> contributions of all cues to all targets, one after the other.
+
+    Only clips with as many numbers as the first are given; nothing where the file is missing or broken.
+    """
+    name = (read_settings(data) or {}).get("causes")
+    if not isinstance(name, str) or name not in data.names():
+        return {}
+    try:
+        clips = json.loads(data.text(name)).get("clips")
+    except (ValueError, RecursionError, AttributeError):
+        return {}
+    rows = {str(clip): _flat(known) for clip, known in clips.items()} if isinstance(clips, dict) else {}
+    width = len(next(iter(rows.values()), ()))
+    return {clip: row for clip, row in rows.items() if len(row) == width > 0}
+
+
+def _flat(known: object) -> tuple[float, ...]:
+    tables = known.get("contributions") if isinstance(known, dict) else None
+    values = (
+        [table.values() for table in tables.values() if isinstance(table, dict)] if isinstance(tables, dict) else []
+    )
+    return numbers(str(value) for table in values for value in table)
 
 
 def read_labels(data: Dataset) -> Labels:

@@ -10,6 +10,8 @@ from bundle_tools.check.clips.tables import (
     SETTINGS,
     numbers,
     read_clips,
+    read_contributions,
+    read_copies,
     read_labels,
     read_settings,
     read_table,
@@ -42,11 +44,13 @@ class Answers:
     rows: dict[str, tuple[float, ...]]
     """Clip id -> its labels in the order of the table; NaN where a label is no number."""
     clips: dict[str, str] = field(default_factory=dict)
-    """SHA-256 of a clip's file -> clip id, as the list of clips says; empty in other formats."""
+    """SHA-256 of a clip's file, or of a copy's -> its id, as the lists say; empty in other formats."""
     starts: dict[str, str] = field(default_factory=dict)
     """Hash of a clip's first coded pictures -> clip id: a clip is one also with other bytes around them."""
     shared: frozenset[str] = frozenset()
     """Ids that clips of open sets have too."""
+    what: str = "labels"
+    """What the numbers of a row are: labels, or contributions, which are as good."""
 
     @cached_property
     def windows(self) -> frozenset[tuple[int, ...]]:
@@ -99,9 +103,11 @@ def hidden_answers(draft: Draft) -> list[Answers]:
         place, inputs = str(task["reference_data"]), str(task.get("input_data") or "")
         if SETTINGS in reference.names():
             labels = read_labels(reference)
-            clips = {digest: clip for clip, _, digest in read_clips(given)} if given else {}
+            clips = {digest: clip for clip, _, digest in (*read_copies(given), *read_clips(given))} if given else {}
             starts = _starts(given) if given else {}
             found[place, LABELS] = Answers(place, inputs, True, labels.rows, clips, starts, shared)
+            causes = read_contributions(reference)
+            found[place, "causes"] = Answers(place, inputs, True, causes, shared=shared, what="contributions")
             continue
         for name in reference.names():
             if name.lower().endswith(".csv") and reference.size(name) <= LARGEST_TABLE:
@@ -111,7 +117,9 @@ def hidden_answers(draft: Draft) -> list[Answers]:
 
 def _starts(given: Dataset) -> dict[str, str]:
     names = set(given.names())
-    clips = [(clip, file) for clip, file, _ in read_clips(given) if file in names and given.size(file) <= LARGEST_FILE]
+    # Without sound a copy may equal its clip: then it is called by the clip's id.
+    listed = (*read_copies(given), *read_clips(given))
+    clips = [(clip, file) for clip, file, _ in listed if file in names and given.size(file) <= LARGEST_FILE]
     return {File(file, given.read(file)).start_of_clip: clip for clip, file in clips}
 
 

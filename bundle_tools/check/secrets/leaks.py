@@ -123,13 +123,14 @@ def _check_text(place: Place, text: Text, secrets: Secrets) -> Iterator[Finding]
                 yield Finding("leak-id", "error", place.name, what, effect, "Delete the file, or make it again.")
         labelled = sorted(labelled_clips(text.text, answers))
         if labelled:
-            what = f"{path} shows {len(labelled)} clips of {answers.place} beside their labels, such as {labelled[0]}."
+            clips = f"{len(labelled)} clips of {answers.place}"
+            what = f"{path} shows {clips} beside their {answers.what}, such as {labelled[0]}."
         elif holds_labels_in_order(text, answers):
-            what = f"{path} holds labels of {answers.place} one after the other."
+            what = f"{path} holds {answers.what} of {answers.place} one after the other."
         else:
             continue
         if place.audience == "scoring":
-            effect, fix = "They would be open if the programs were.", "Keep labels in the reference data alone."
+            effect, fix = "They would be open if the programs were.", "Keep them in the reference data alone."
             yield Finding("leak-labels", "warning", place.name, what, effect, fix)
         else:
             yield Finding("leak-labels", "error", place.name, what, KNOWN, "Delete them there.")

@@ -1,0 +1,134 @@
+"""Rules about the rendered copies of clips in which one cue is neutral (docs/data_format.md)."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any
+
+from bundle_tools.check.clips.listed import check_files, check_tags
+from bundle_tools.check.clips.tables import vocabulary_of
+from bundle_tools.check.clips.video import Video
+from bundle_tools.check.dataset import Dataset
+from bundle_tools.check.findings import FAILS_LATER, Finding, shown
+from bundle_tools.console import Progress
+
+HEADER = ["copy_id", "clip_id", "cue", "file", "sha256"]
+# A frame more or less would be seen by a model that counts; the container rounds lengths to less than this.
+SAME_LENGTH_S = 0.03
+KNOWN_BY_FORM = "A model could tell the copy from the clip without looking at it."
+
+
+def check_copies(
+    folder: str,
+    data: Dataset,
+    settings: dict[str, Any],
+    clips: list[str],
+    videos: dict[str, Video],
+    progress: Progress | None = None,
+) -> Iterator[Finding]:
+    """Find copies that are missing, broken, unlike their clip, or of something that is not there.
+
+    Parameters
+    ----------
+    folder
+        The input data as competition.yaml names it.
+    data
+        The input data.
+    settings
+        Its `task.yaml`.
+    clips
+        Ids of the clips.
+    videos
+        What each readable clip says of itself, by id.
+    progress
+        Told of each copy as it is decoded.
+    """
+    if settings.get("copies") is None:
+        return
+    name = str(settings["copies"])
+    where = str(PurePosixPath(folder) / name)
+    if name not in data.names():
+        yield Finding("copies-missing", "error", where, "The list of copies is missing.", FAILS_LATER, "Generate it.")
+        return
+    rows = list(csv.reader(io.StringIO(data.text(name))))
+    if not rows or rows[0] != HEADER:
+        what = f"Expected the header {','.join(HEADER)}; found {shown(','.join(rows[0]) if rows else '')}."
+        yield Finding("copies-header", "error", where, what, FAILS_LATER, "Correct the header.")
+        return
+    # A line of another length stays as it is, and is told as one that is wrong.
+    files = [[row[0], row[3], row[4]] if len(row) == len(HEADER) else [",".join(row)] for row in rows[1:]]
+    copies: dict[str, Video] = {}
+    yield from check_files(where, files, data, copies, list(clips), progress)
+    yield from _check_purpose(where, rows[1:], clips, vocabulary_of(settings))
+    yield from _check_form(where, rows[1:], videos, copies)
+    yield from check_tags(where, copies)
+    yield from _check_transcripts(folder, data, settings, [row[0] for row in rows[1:] if len(row) == len(HEADER)])
+    listed = {row[3] for row in rows[1:] if len(row) == len(HEADER)}
+    extra = sorted(other for other in data.names() if other.startswith("copies/") and other not in listed)
+    if extra:
+        what = f"{len(extra)} files that the list does not name, such as {extra[0]}."
+        yield Finding("copies-extra", "warning", where, what, "They are packed and never used.", "Delete them.")
+
+
+def _check_purpose(where: str, rows: list[list[str]], clips: list[str], vocabulary: list[str]) -> Iterator[Finding]:
+    known = set(clips)
+    seen: set[tuple[str, str]] = set()
+    for line, row in enumerate(rows, start=2):
+        if len(row) != len(HEADER):
+            continue
+        copy, clip, cue, *_ = row
+        place = f"{where}:{line}"
+        if clip not in known:
+            what = f"{copy} is a copy of {shown(clip)}, which is no clip of the list."
+            yield Finding("copies-clip", "error", place, what, FAILS_LATER, "Name a clip, or delete the line.")
+        if cue not in vocabulary:
+            what = f"{copy} neutralises {shown(cue)}, which is no cue of the vocabulary."
+            yield Finding("copies-cue", "error", place, what, FAILS_LATER, "Name a cue of task.yaml.")
+        if (clip, cue) in seen:
+            what = f"{clip} has two copies without {cue}."
+            yield Finding("copies-twice", "error", place, what, FAILS_LATER, "Delete one.")
+        seen.add((clip, cue))
+
+
+def _check_form(
+    where: str, rows: list[list[str]], videos: dict[str, Video], copies: dict[str, Video]
+) -> Iterator[Finding]:
+    """Find copies that differ from their clip in what a model is told before it sees a frame."""
+    for line, row in enumerate(rows, start=2):
+        if len(row) != len(HEADER) or row[0] not in copies or row[1] not in videos:
+            continue
+        copy, clip = copies[row[0]], videos[row[1]]
+        differences = [
+            f"{what} {theirs} instead of {ours}"
+            for what, ours, theirs in (
+                ("frame size", f"{clip.width} x {clip.height}", f"{copy.width} x {copy.height}"),
+                ("frame rate", f"{clip.fps:g}", f"{copy.fps:g}"),
+                ("frames", clip.packets, copy.packets),
+                ("codec", clip.codec, copy.codec),
+                ("sound", clip.sound, copy.sound),
+            )
+            if ours != theirs
+        ]
+        if abs(clip.duration_s - copy.duration_s) > SAME_LENGTH_S:
+            differences.append(f"length {copy.duration_s:.2f} s instead of {clip.duration_s:.2f} s")
+        if differences:
+            what = f"{row[0]}, a copy of {row[1]}: {', '.join(differences)}."
+            yield Finding("copy-differs", "error", f"{where}:{line}", what, KNOWN_BY_FORM, "Encode both alike.")
+
+
+def _check_transcripts(folder: str, data: Dataset, settings: dict[str, Any], copies: list[str]) -> Iterator[Finding]:
+    name = settings.get("transcripts")
+    if not isinstance(name, str) or name not in data.names():
+        return
+    try:
+        content = json.loads(data.text(name))
+    except (ValueError, RecursionError):
+        return
+    missing = [copy for copy in copies if not isinstance(content, dict) or copy not in content]
+    if missing:
+        what = f"{len(missing)} copies have no transcript, such as {missing[0]}."
+        where = str(PurePosixPath(folder) / name)
+        effect = "Their words are gone, and the model answers to that, not to the cue."
+        yield Finding("copies-transcripts", "error", where, what, effect, "Write the transcript of every copy.")

@@ -1,0 +1,51 @@
+"""`bundle compare`: which of several runs is better by more than luck."""
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+
+from bundle_tools.commands.options import add_bundle, positive
+from bundle_tools.compare.runs import find_runs
+from bundle_tools.compare.table import lines, record
+from bundle_tools.competition import Phase, find_root, load
+from bundle_tools.console import say
+from bundle_tools.errors import BundleError
+
+RESAMPLES = 1000
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    compare = commands.add_parser(
+        "compare", prog="bundle compare", help="totals of several runs on common resamples, in bands"
+    )
+    compare.add_argument(
+        "runs", metavar="RUN", type=Path, nargs="+",
+        help="a folder of `bundle run`, or the prediction output of a submission (folder or zip)",
+    )  # fmt: skip
+    compare.add_argument("--reference", metavar="PHASE", help="default: the phase that the runs name")
+    compare.add_argument("--resamples", type=positive, default=RESAMPLES, help="default: %(default)s")
+    compare.add_argument("--json", action="store_true", help="print the comparison as JSON")
+    add_bundle(compare)
+    compare.set_defaults(action=_compare)
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    from bundle_tools.compare.judgement import compare  # noqa: PLC0415 - loads the scoring program
+
+    competition = load(find_root(arguments.bundle))
+    with tempfile.TemporaryDirectory(prefix="bundle-compare-") as folder:
+        scratch = Path(folder)
+        runs = find_runs(arguments.runs, scratch)
+        tasks = sorted({run.task for run in runs})
+        if len(tasks) > 1:
+            raise BundleError(f"expected runs of one phase, found {', '.join(tasks)}. Compare each phase for itself.")
+        phase: Phase = competition.phase(arguments.reference or tasks[0])
+        rows = compare(phase, runs, arguments.resamples, scratch)
+    if arguments.json:
+        say(json.dumps(record(rows, phase.slug, arguments.resamples), indent=2))
+    else:
+        for line in lines(rows, phase.slug, arguments.resamples):
+            say(line)
+    return 0

@@ -1,0 +1,370 @@
+"""What measured explanations need of a bundle's data: copies, causes, settings of the second pass; and no leak."""
+
+import csv
+import hashlib
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bundle_tools.check.clips.causes import check_causes, check_misplaced
+from bundle_tools.check.clips.copies import check_copies
+from bundle_tools.check.clips.listed import check_files
+from bundle_tools.check.clips.probes import check_probes
+from bundle_tools.check.clips.tables import read_contributions, read_copies, read_settings, vocabulary_of
+from bundle_tools.check.clips.video import Video
+from bundle_tools.check.dataset import Dataset
+from bundle_tools.check.document import read
+from bundle_tools.check.findings import Finding
+from bundle_tools.check.secrets.leaks import check_leaks
+from tests.ingestion.clips import Format, write_clip
+
+from .conftest import write_files
+
+CLIPS = ("c0a1b2c3d4", "c1a1b2c3d4", "c2a1b2c3d4", "c3a1b2c3d4", "c4a1b2c3d4")
+CUES = ("smile", "gaze", "clothing")
+TARGETS = ("openness", "interview")
+FORM = Format(width=64, height=48)
+COPIES_HEADER = ["copy_id", "clip_id", "cue", "file", "sha256"]
+Mutation = Callable[[Path], object]
+
+
+def copy_id(clip: str, cue: str) -> str:
+    return f"c{hashlib.sha256(f'{clip} {cue}'.encode()).hexdigest()[:9]}"
+
+
+def write_table(path: Path, header: list[str], rows: list[list[str]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([header, *rows])
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write both sides of one phase: five clips with a copy for each cue, and causes."""
+    root = tmp_path_factory.mktemp("measured")
+    given, wanted = root / "input", root / "reference"
+    for folder in (given / "clips", given / "copies", wanted):
+        folder.mkdir(parents=True)
+    clips, copies = [], []
+    for number, clip in enumerate(CLIPS):
+        # Another length for each clip, so that no two files are the same.
+        path = write_clip(given / "clips" / f"{clip}.mp4", 10 + number, FORM)
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        clips.append([clip, f"clips/{clip}.mp4", digest])
+        for cue in CUES:
+            name = copy_id(clip, cue)
+            shutil.copy(path, given / "copies" / f"{name}.mp4")
+            copies.append([name, clip, cue, f"copies/{name}.mp4", digest])
+    write_table(given / "clips.csv", ["clip_id", "file", "sha256"], clips)
+    write_table(given / "copies.csv", COPIES_HEADER, copies)
+    (given / "transcripts.json").write_text(json.dumps({name: "Hello" for name, *_ in [*clips, *copies]}))
+    (given / "task.yaml").write_text(
+        yaml.safe_dump(
+            {
+                "clips": "clips.csv",
+                "transcripts": "transcripts.json",
+                "copies": "copies.csv",
+                "limits": {"time_limit_s": 600},
+                "explanation": {"evidence": {"cues": list(CUES)}},
+                "probes": {
+                    "shares": [0.1, 0.5],
+                    "operators": ["blur", "median"],
+                    "edits": 3,
+                    "jitter": {"gain": 0.01, "shift_px": 2, "frames": 1},
+                },
+            }
+        )
+    )
+    (wanted / "task.yaml").write_text(
+        yaml.safe_dump(
+            {
+                "targets": [{"name": name} for name in TARGETS],
+                "causes": "causes.json",
+                "observations": "observations.json",
+                "skill_reference": {"interview": 0.03},
+                "explanation_score": {"power": 0.5, "vocabulary": list(CUES)},
+                "report": {"truth": False},
+            }
+        )
+    )
+    rows = [
+        [clip, f"s{at}", f"{0.31459 + 0.0713 * at:.4f}", f"{0.72 - 0.0577 * at:.4f}"] for at, clip in enumerate(CLIPS)
+    ]
+    write_table(wanted / "labels.csv", ["clip_id", "source_id", *TARGETS], rows)
+    (wanted / "causes.json").write_text(json.dumps({"clips": {clip: causes(at) for at, clip in enumerate(CLIPS)}}))
+    seen = [{"start_s": 0.0, "end_s": 0.4, "box": None}]
+    (wanted / "observations.json").write_text(json.dumps({"clips": dict.fromkeys(CLIPS, seen)}))
+    return root
+
+
+def causes(at: int) -> dict[str, Any]:
+    def share(target: int, cue: int) -> float:
+        return round(((at + 1) * (17 + 29 * target) * (7 + 13 * cue) % 211 - 105) / 1000 + 0.000123, 6)
+
+    table = {name: {cue: share(j, k) for k, cue in enumerate(CUES[:2])} for j, name in enumerate(TARGETS)}
+    return {"contributions": table, "space": {}, "time": {}}
+
+
+@pytest.fixture
+def phase(original: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(original, tmp_path / "phase"))
+
+
+def findings(phase: Path) -> list[Finding]:
+    given, wanted = Dataset(phase / "input"), Dataset(phase / "reference")
+    ours, theirs = read_settings(given) or {}, read_settings(wanted) or {}
+    rows = [row.split(",") for row in given.text("clips.csv").splitlines()[1:]]
+    videos: dict[str, Video] = {}
+    ids: list[str] = []
+    found = list(check_files("clips.csv", rows, given, videos, ids, None))
+    found += check_copies("input/", given, ours, ids, videos)
+    found += check_probes("input/", given, ours, len(ids))
+    return [*found, *check_causes("reference/", wanted, theirs, ours)]
+
+
+def codes(phase: Path) -> set[str]:
+    return {finding.code for finding in findings(phase)}
+
+
+def test_a_sound_phase_has_no_finding(phase: Path) -> None:
+    assert findings(phase) == []
+
+
+def settings(side: str, change: Callable[[dict[str, Any]], object]) -> Mutation:
+    def mutate(phase: Path) -> None:
+        path = phase / side / "task.yaml"
+        content = yaml.safe_load(path.read_text())
+        change(content)
+        path.write_text(yaml.safe_dump(content))
+
+    return mutate
+
+
+def copies(change: Callable[[list[list[str]]], object]) -> Mutation:
+    """Change the rows of the list; the first one is the header."""
+
+    def mutate(phase: Path) -> None:
+        path = phase / "input" / "copies.csv"
+        rows = [line.split(",") for line in path.read_text().splitlines()]
+        change(rows)
+        write_table(path, rows[0], rows[1:])
+
+    return mutate
+
+
+def knowledge(name: str, change: Callable[[dict[str, Any]], object]) -> Mutation:
+    def mutate(phase: Path) -> None:
+        path = phase / "reference" / name
+        content = json.loads(path.read_text())
+        change(content["clips"])
+        path.write_text(json.dumps(content))
+
+    return mutate
+
+
+def first_copy(phase: Path) -> Path:
+    return phase / "input" / "copies" / f"{copy_id(CLIPS[0], CUES[0])}.mp4"
+
+
+def replace_copy(frames: int, form: Format) -> Mutation:
+    def mutate(phase: Path) -> None:
+        path = first_copy(phase)
+        path.unlink()
+        digest = hashlib.sha256(write_clip(path, frames, form).read_bytes()).hexdigest()
+        copies(lambda rows: rows[1].__setitem__(4, digest))(phase)
+
+    return mutate
+
+
+def forget_transcript(phase: Path) -> None:
+    path = phase / "input" / "transcripts.json"
+    content = json.loads(path.read_text())
+    del content[copy_id(CLIPS[0], CUES[0])]
+    path.write_text(json.dumps(content))
+
+
+BROKEN: list[tuple[str, Mutation]] = [
+    ("copies-missing", lambda phase: (phase / "input/copies.csv").unlink()),
+    ("copies-header", copies(lambda rows: rows[0].__setitem__(0, "id"))),
+    ("clips-row", copies(lambda rows: rows[1].pop())),
+    ("clips-row", copies(lambda rows: rows[1].__setitem__(0, "../copy"))),
+    ("clips-twice", copies(lambda rows: rows[1].__setitem__(0, CLIPS[1]))),
+    ("clips-twice", copies(lambda rows: rows[1].__setitem__(0, rows[2][0]))),
+    ("clip-missing", lambda phase: first_copy(phase).unlink()),
+    ("clip-hash", lambda phase: first_copy(phase).write_bytes(first_copy(phase).read_bytes() + b"x")),
+    ("clip-unreadable", lambda phase: first_copy(phase).write_bytes(b"no video")),
+    ("copies-clip", copies(lambda rows: rows[1].__setitem__(1, "c999999999"))),
+    ("copies-cue", copies(lambda rows: rows[1].__setitem__(2, "charisma"))),
+    ("copies-twice", copies(lambda rows: rows[1].__setitem__(2, CUES[1]))),
+    ("copies-extra", lambda phase: shutil.copy(first_copy(phase), phase / "input/copies/more.mp4")),
+    ("copies-transcripts", forget_transcript),
+    ("copy-differs", replace_copy(11, FORM)),
+    ("copy-differs", replace_copy(10, Format(width=80, height=48))),
+    ("probes-missing", settings("input", lambda content: content.pop("probes"))),
+    ("probes-key", settings("input", lambda content: content["probes"].pop("shares"))),
+    ("probes-key", settings("input", lambda content: content["probes"].update(share=[0.1]))),
+    ("probes-key", settings("input", lambda content: content["probes"]["jitter"].pop("gain"))),
+    ("probes-value", settings("input", lambda content: content.update(probes=[]))),
+    ("probes-value", settings("input", lambda content: content["probes"].update(shares=[0.6]))),
+    ("probes-value", settings("input", lambda content: content["probes"].update(shares=[]))),
+    ("probes-value", settings("input", lambda content: content["probes"].update(operators=["black"]))),
+    ("probes-value", settings("input", lambda content: content["probes"].update(edits=4))),
+    ("probes-value", settings("input", lambda content: content["probes"].update(edits=True))),
+    ("probes-value", settings("input", lambda content: content["probes"]["jitter"].update(frames=0.5))),
+    ("probes-time", settings("input", lambda content: content["limits"].update(time_limit_s=60))),
+    ("faces-missing", settings("input", lambda content: content.update(faces="faces.csv"))),
+    ("causes-missing", lambda phase: (phase / "reference/causes.json").unlink()),
+    ("causes-missing", lambda phase: (phase / "reference/observations.json").unlink()),
+    ("causes-broken", lambda phase: (phase / "reference/causes.json").write_text("{")),
+    ("causes-broken", lambda phase: (phase / "reference/causes.json").write_text("[]")),
+    ("causes-broken", lambda phase: (phase / "reference/observations.json").write_text('{"clips": []}')),
+    ("causes-clips", knowledge("causes.json", lambda clips: clips.pop(CLIPS[0]))),
+    ("causes-clips", knowledge("causes.json", lambda clips: clips.update(c999999999=causes(7)))),
+    ("causes-clips", knowledge("observations.json", lambda clips: clips.update(c999999999=[]))),
+    ("causes-cues", knowledge("causes.json", lambda clips: clips[CLIPS[0]]["contributions"]["openness"].update(x=0.1))),
+    ("score-key", settings("reference", lambda content: content["explanation_score"].update(gates=0.1))),
+    ("score-value", settings("reference", lambda content: content.update(explanation_score=3))),
+    ("score-value", settings("reference", lambda content: content["explanation_score"].update(weights={"text": 1.0}))),
+    ("score-value", settings("reference", lambda content: content.update(skill_reference={"charm": 0.1}))),
+    ("score-vocabulary", settings("reference", lambda content: content["explanation_score"].update(vocabulary=["x"]))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "mutate"), BROKEN)
+def test_every_mistake_is_found(phase: Path, code: str, mutate: Mutation) -> None:
+    mutate(phase)
+    assert code in codes(phase)
+
+
+ALLOWED: list[Mutation] = [
+    settings("input", lambda content: [content.pop(key) for key in ("probes", "copies")]),
+    settings("input", lambda content: content["probes"].update(edits=0)),
+    settings("reference", lambda content: [content.pop(key) for key in ("causes", "observations", "skill_reference")]),
+    settings("reference", lambda content: content.pop("explanation_score")),
+    knowledge("observations.json", lambda clips: clips.pop(CLIPS[0])),
+]
+
+
+@pytest.mark.parametrize("mutate", ALLOWED)
+def test_what_is_optional_may_be_left_out(phase: Path, mutate: Mutation) -> None:
+    mutate(phase)
+    assert [finding for finding in findings(phase) if finding.code != "copies-extra"] == []
+
+
+@pytest.mark.parametrize("value", [None, 1, True, "text", [], {}, [[]], -0.5, float("nan")])
+def test_rubbish_in_the_settings_is_a_finding_never_a_traceback(phase: Path, value: object) -> None:
+    sides = {
+        "input": ("probes", "copies", "faces", "explanation", "limits", "transcripts"),
+        "reference": ("causes", "observations", "explanation_score", "skill_reference", "targets"),
+    }
+    for side, keys in sides.items():
+        for key in keys:
+            path = phase / side / "task.yaml"
+            kept = path.read_text()
+            settings(side, lambda content, key=key: content.update({key: value}))(phase)  # type: ignore[misc]
+            findings(phase)
+            path.write_text(kept)
+    for key in ("shares", "operators", "edits", "jitter"):
+        settings("input", lambda content, key=key: content["probes"].update({key: value}))(phase)  # type: ignore[misc]
+        assert findings(phase) or value in (1, 0)
+    (phase / "reference/causes.json").write_text(
+        json.dumps({"clips": {CLIPS[0]: value, CLIPS[1]: {"contributions": value}}})
+    )
+    findings(phase)
+    read_contributions(Dataset(phase / "reference"))
+
+
+BUNDLE = """\
+version: 2
+title: Measured
+pages: [{title: Overview, file: pages/overview.md}]
+tasks: [{index: 0, name: Final, input_data: input/, reference_data: reference/}]
+solutions: [{index: 0, path: solution/, tasks: [0]}]
+phases: [{index: 0, name: Final, tasks: [0], public_data: public/, starting_kit: kit/}]
+"""
+
+
+@pytest.fixture
+def bundle(phase: Path) -> Path:
+    files: dict[str, str | bytes] = {
+        "competition.yaml": BUNDLE,
+        "pages/overview.md": "# Measured\n",
+        **{f"{folder}/readme.txt": "Hello.\n" for folder in ("public", "kit", "solution")},
+    }
+    return write_files(phase, files)
+
+
+def leaks(bundle: Path) -> set[str]:
+    draft, _ = read(bundle, folder=True)
+    assert draft is not None
+    return {finding.code for finding in [*check_leaks(draft), *check_misplaced(draft)]}
+
+
+def test_a_bundle_that_keeps_its_secrets_has_no_leak(bundle: Path) -> None:
+    assert leaks(bundle) == set()
+
+
+def contributions(bundle: Path) -> dict[str, tuple[float, ...]]:
+    return read_contributions(Dataset(bundle / "reference"))
+
+
+def column(bundle: Path) -> str:
+    return "\n".join(f"{row[1]:.4f}" for row in contributions(bundle).values())
+
+
+def beside_ids(bundle: Path) -> str:
+    return "\n".join(f"{clip}: {row[0]:.6f}" for clip, row in contributions(bundle).items())
+
+
+PLANTED: list[tuple[str, str, Callable[[Path], bytes]]] = [
+    ("leak", "kit/c.json", lambda bundle: (bundle / "reference/causes.json").read_bytes()),
+    ("leak", "solution/seen.txt", lambda bundle: (bundle / "reference/observations.json").read_bytes()),
+    ("leak-labels", "public/rule.txt", lambda bundle: column(bundle).encode()),
+    ("leak-labels", "pages/overview.md", lambda bundle: column(bundle).encode()),
+    ("leak-labels", "input/notes.txt", lambda bundle: beside_ids(bundle).encode()),
+    ("leak-id", "kit/notes.txt", lambda _: f"The clip {CLIPS[0]} smiles.".encode()),
+    ("leak-clip", "public/a.mp4", lambda bundle: first_copy(bundle).read_bytes()),
+    ("leak-clip", "kit/b.bin", lambda bundle: first_copy(bundle).read_bytes() + b"padded"),
+    ("causes-misplaced", "input/causes.json", lambda _: b'{"clips": {}}'),
+    ("causes-misplaced", "public/observations.json", lambda _: b"{}"),
+    ("causes-misplaced", "solution/data/causes.json", lambda _: b"{}"),
+]
+
+
+@pytest.mark.parametrize(("code", "name", "content"), PLANTED)
+def test_planted_causes_and_copies_are_found(
+    bundle: Path, code: str, name: str, content: Callable[[Path], bytes]
+) -> None:
+    path = bundle / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content(bundle))
+    assert code in leaks(bundle)
+
+
+def test_a_copy_that_differs_from_its_clip_is_found_in_public(bundle: Path) -> None:
+    # Another picture than any clip's: only the list of copies tells that it is secret.
+    replace_copy(25, Format(width=96, height=64))(bundle)
+    shutil.copy(first_copy(bundle), bundle / "public/x.mp4")
+    assert "leak-clip" in leaks(bundle)
+
+
+def test_what_an_open_phase_knows_may_be_in_the_kit(bundle: Path) -> None:
+    settings("reference", lambda content: content.update(report={"truth": True}))(bundle)
+    shutil.copy(bundle / "reference/causes.json", bundle / "kit/causes.json")
+    assert leaks(bundle) == set()
+
+
+def test_small_files_are_read_however_wrong_they_are(phase: Path) -> None:
+    assert vocabulary_of({"explanation": {"evidence": {"cues": "smile"}}}) == []
+    assert vocabulary_of({"explanation": []}) == []
+    data = Dataset(phase / "input")
+    assert len(read_copies(data)) == len(CLIPS) * len(CUES)
+    (phase / "input/copies.csv").write_text("copy_id\nx,y\n")
+    assert read_copies(data) == []
+    table = contributions(phase)
+    assert {len(row) for row in table.values()} == {2 * len(TARGETS)}
+    assert table[CLIPS[0]][0] == causes(0)["contributions"]["openness"]["smile"]
