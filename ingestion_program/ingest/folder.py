@@ -12,7 +12,7 @@ from ingest.seal import seal
 FORMAT_VERSION = 1
 IMAGES = "images"
 OWN_FILES = frozenset(
-    ("predictions.csv", "explanations.jsonl", "clips.jsonl", "run.json", "log.txt", "model_output.txt")
+    ("predictions.csv", "explanations.jsonl", "clips.jsonl", "probes.jsonl", "run.json", "log.txt", "model_output.txt")
 )
 
 

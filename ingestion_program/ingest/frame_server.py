@@ -57,9 +57,9 @@ class FrameServer:
         self._alone = 2 * self._cores
         self._pool = BufferPool()
         self._lock = RLock()
-        self._facts: dict[str, ClipFacts] = {}
-        self._streams: dict[tuple[str, FrameRequest], FrameStream] = {}
-        self._sounds: dict[tuple[str, int], Future[Sound | None]] = {}
+        self._facts: dict[ClipSource, ClipFacts] = {}
+        self._streams: dict[tuple[ClipSource, FrameRequest], FrameStream] = {}
+        self._sounds: dict[tuple[ClipSource, int], Future[Sound | None]] = {}
         self._sound_decoder = ThreadPoolExecutor(1)
         self._pending: list[tuple[ClipSource, FrameRequest]] = []
         self._running = 0
@@ -88,7 +88,7 @@ class FrameServer:
         coming = [clip, *upcoming[:AHEAD_CLIPS]]
         with self._lock:
             wanted = [(source, request) for source in coming for request in requests]
-            self._pending = [pair for pair in wanted if (pair[0].clip_id, pair[1]) not in self._streams]
+            self._pending = [pair for pair in wanted if pair not in self._streams]
             for source in coming[:2]:
                 for rate in (asked for asked in self._habit if isinstance(asked, int)):
                     self._start_sound(source, rate)
@@ -162,12 +162,12 @@ class FrameServer:
         clip = self._current()
         with self._lock:
             self._pending = []
-            keys = [key for key in self._streams if key[0] == clip.clip_id]
+            keys = [key for key in self._streams if key[0] == clip]
             streams = [self._streams.pop(key) for key in keys] + self._extra
             self._extra = []
-            for sound in [key for key in self._sounds if key[0] == clip.clip_id]:
+            for sound in [key for key in self._sounds if key[0] == clip]:
                 del self._sounds[sound]
-            self._facts.pop(clip.clip_id, None)
+            self._facts.pop(clip, None)
         # All are told to stop before the first one is waited for.
         for stream in streams:
             stream.leave()
@@ -206,29 +206,33 @@ class FrameServer:
         return self._clip
 
     def _read_facts(self, clip: ClipSource) -> ClipFacts:
+        if clip.alteration is not None:
+            return clip.alteration.facts
         with self._lock:
-            if clip.clip_id not in self._facts:
-                self._facts[clip.clip_id] = read_facts(clip.path)
-            return self._facts[clip.clip_id]
+            if clip not in self._facts:
+                self._facts[clip] = read_facts(clip.path)
+            return self._facts[clip]
 
     def _start_sound(self, clip: ClipSource, rate: int) -> "Future[Sound | None]":
-        key = (clip.clip_id, rate)
+        key = (clip, rate)
         if key not in self._sounds:
 
             def decode() -> Sound | None:
+                if clip.alteration is not None:
+                    return clip.alteration.sound(rate)
                 return read_sound(clip.path, rate, self._read_facts(clip).duration_s)
 
             self._sounds[key] = self._sound_decoder.submit(decode)
         return self._sounds[key]
 
     def _find_or_start(self, clip: ClipSource, request: FrameRequest) -> FrameStream | None:
-        key = (clip.clip_id, request)
+        key = (clip, request)
         with self._lock:
-            self._pending = [pair for pair in self._pending if (pair[0].clip_id, pair[1]) != key]
+            self._pending = [pair for pair in self._pending if pair != key]
             stream = self._streams.get(key)
             if stream is not None and stream.available:
                 return stream
-            plan = plan_stream(request, self._read_facts(clip))
+            plan = plan_stream(request, self._read_facts(clip), clip.alteration)
             if not len(plan.wanted):
                 return None
             self._reclaim(plan.bytes)
@@ -243,7 +247,7 @@ class FrameServer:
 
     def _refuse_too_much(self, clip: ClipSource, needed: int) -> None:
         """Keep one model from filling the machine with readings that it begins and never ends."""
-        own = [stream for key, stream in self._streams.items() if key[0] == clip.clip_id] + self._extra
+        own = [stream for key, stream in self._streams.items() if key[0] == clip] + self._extra
         busy = sum(not stream.idle for stream in own)
         held = sum(stream.plan.bytes for stream in own if not stream.idle) >> 20
         if busy >= OPEN_READINGS or held + (needed >> 20) > OPEN_BYTES >> 20:
@@ -290,7 +294,7 @@ class FrameServer:
             while self._pending and self._running < self._cores:
                 clip, request = self._pending[0]
                 try:
-                    plan = plan_stream(request, self._read_facts(clip))
+                    plan = plan_stream(request, self._read_facts(clip), clip.alteration)
                 except UnreadableClip:  # said when it is that clip's turn
                     self._pending.pop(0)
                     continue
@@ -301,4 +305,4 @@ class FrameServer:
                     return
                 self._pending.pop(0)
                 threads = self._alone if plan.streaming else 1
-                self._streams[clip.clip_id, request] = self._start(clip, plan, threads=threads)
+                self._streams[clip, request] = self._start(clip, plan, threads=threads)

@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from ingest.buffers import FrameBuffer
 from ingest.data import ClipSource
+from ingest.probes.alteration import Alteration
+from ingest.probes.painter import Painter
 from ingest.video import ClipFacts, FrameReader, FrameRequest, UnreadableClip, frame_shape, wanted_frames
 
 WHOLE_BYTES = 48 << 20
@@ -46,9 +48,11 @@ class StreamPlan:
         return self.slots * int(np.prod(self.shape))
 
 
-def plan_stream(request: FrameRequest, facts: ClipFacts) -> StreamPlan:
+def plan_stream(request: FrameRequest, facts: ClipFacts, alteration: Alteration | None = None) -> StreamPlan:
     """Decide between decoding whole and streaming."""
     wanted, shape = wanted_frames(request, facts), frame_shape(request, facts)
+    if alteration is not None:
+        wanted = alteration.shown(wanted)
     size = int(np.prod(shape))
     slots = len(wanted) if len(wanted) * size <= WHOLE_BYTES else min(len(wanted), max(6, RING_BYTES // size))
     return StreamPlan(wanted, shape, slots)
@@ -164,11 +168,13 @@ class FrameStream:
         try:
             reader = FrameReader(self._clip.path, threads=threads)
             try:
+                alteration = self._clip.alteration
+                painter = None if alteration is None else Painter(alteration, self.plan.shape)
                 for index in self.plan.wanted:
                     slot = self._next_slot()
                     if slot is None:
                         break
-                    reader.read_into(int(index), self.buffer.slot(slot, self.plan.shape))
+                    reader.read_into(int(index), self.buffer.slot(slot, self.plan.shape), painter)
                     with self._changed:
                         self._ready.append(slot)
                         enough = len(self._ready) - self._announced >= self.plan.batch

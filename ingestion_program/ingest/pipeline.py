@@ -7,12 +7,13 @@ from pathlib import Path
 
 from ingest import VERSION
 from ingest.clock import Clock
-from ingest.data import ClipSource, read_clips
+from ingest.data import Footage, read_footage
 from ingest.errors import IngestionError, Problem
 from ingest.feedback import Feedback
 from ingest.folder import empty_folder, write_manifest, write_run, write_text
 from ingest.guard import close_the_curtains, end_descendants
 from ingest.log import Log
+from ingest.probes.draws import Draws
 from ingest.record import run_record
 from ingest.results import Results
 from ingest.runner import Runner
@@ -38,7 +39,7 @@ class _Run:
     task: Task | None = None
     submission_sha256: str | None = None
     key: bytes | None = None
-    clips: list[ClipSource] = field(default_factory=list)
+    footage: Footage = field(default_factory=lambda: Footage([], {}, {}))
     results: Results | None = None
 
     @property
@@ -64,7 +65,7 @@ class _Run:
         if self.results is None:
             self.tally.end("organiser_error", [problem])
         else:
-            self.tally.clips["not_reached"] += self.results.cut_off([clip.clip_id for clip in self.clips])
+            self.tally.clips["not_reached"] += self.results.cut_off([clip.clip_id for clip in self.footage.clips])
             self.tally.end("partial", [problem])
         self.seal()
 
@@ -110,8 +111,8 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     this.tally.hidden = this.hidden
     watchdog.start(task.limits.time_limit_s, this.clock.elapsed_s())
     this.log.line(f"task {task.name}, data {task.data_version}: checking the clips")
-    this.clips = read_clips(this.input_data, task)
-    this.tally.total = len(this.clips)
+    this.footage = read_footage(this.input_data, task)
+    this.tally.total = len(this.footage.clips)
     problems = check_submission(submission, task.limits)
     this.submission_sha256 = hash_submission(submission)
     if any(problem.severity == "error" for problem in problems):
@@ -121,7 +122,7 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     feedback = Feedback(submission, tuple(target.name for target in task.targets), hidden=this.hidden)
     results = this.results = Results(this.output, task.targets)
     runner = Runner(task, submission, packages, results, this.clock, this.log, this.tally, feedback)
-    runner.run(this.clips)
+    runner.run(this.footage, Draws(this.key, task.seed))
     if task.show_model_output and runner.model_output:
         write_text(this.output, "model_output.txt", runner.model_output.decode("utf-8", "backslashreplace"))
 

@@ -55,6 +55,7 @@ def run_record(
         "load_s": round(tally.load_s, 3),
         "restarts": tally.restarts,
         "determinism": tally.determinism and asdict(tally.determinism),
+        "probes": tally.probes and tally.probes.record(),
     }
 
 

@@ -14,6 +14,7 @@ import cv2
 from ingest.answers import Explanation, Image
 from ingest.errors import Problem
 from ingest.folder import write_file
+from ingest.probes.record import FILE as PROBES
 from ingest.settings import Target
 
 JPEG_QUALITY = 90
@@ -42,6 +43,16 @@ class Results:
         """Record how one clip went; `seconds` holds the time of `predict` and `explain` as far as they were called."""
         with self._writing:
             self._add_clip(clip_id, status, seconds, problems)
+
+    def begin_probes(self) -> None:
+        """Make the record of the second pass, empty."""
+        with self._writing:
+            self._append(PROBES, "")
+
+    def add_probe(self, record: dict[str, Any]) -> None:
+        """Record one call of the second pass."""
+        with self._writing:
+            self._append(PROBES, _json_line(record))
 
     def cut_off(self, clip_ids: Sequence[str]) -> int:
         """Let nobody write any more and record those of the clips that were not reached; return how many.

@@ -1,16 +1,22 @@
-"""Run the model over the clips, one after another: a failure costs its clip, never the others."""
+"""Run the model over the clips, one after another: a failure costs its clip, never the others.
+
+Then, in a fresh process and with the time that is left, a second look: some clips again, and altered ones.
+"""
 
 import time
 from pathlib import Path
 
 from ingest.asking import Asked, ask_explanation, ask_prediction
 from ingest.clock import Clock, minutes
-from ingest.data import ClipSource, check_unchanged
+from ingest.data import ClipSource, Footage, check_unchanged
 from ingest.errors import IngestionError, Problem
 from ingest.feedback import Feedback
 from ingest.frame_server import FrameServer
 from ingest.log import Log
 from ingest.model import LoadFailed, ModelProcess
+from ingest.probes.draws import Draws
+from ingest.probes.plan import Claims, claims_of
+from ingest.probes.run import ProbePass
 from ingest.receipt import Determinism, choose
 from ingest.results import Results
 from ingest.settings import Task
@@ -44,6 +50,7 @@ class Runner:
         self._frames = FrameServer()
         self._model = ModelProcess(submission, packages, self._frames, task.limits, task.isolation)
         self._answers: dict[str, dict[str, float]] = {}
+        self._claims: dict[str, Claims] = {}
         self._longest_s = 0.0
         # Starts that are no fault of the clips: after a warm-up that went wrong, and for the second look.
         self._extra_starts = 0
@@ -53,8 +60,9 @@ class Runner:
         """The last of what the model printed."""
         return bytes(self._model.output)
 
-    def run(self, clips: list[ClipSource]) -> None:
+    def run(self, footage: Footage, draws: Draws) -> None:
         """Predict and explain every clip, as far as the time budget goes."""
+        clips = footage.clips
         started = time.monotonic()
         try:
             self._model.start()
@@ -66,7 +74,7 @@ class Runner:
             self._run_clips(clips)
             self._tally.judge()
             self._tally.compare(list(self._answers.values()))
-            self._look_again(clips)
+            self._look_again(footage, draws)
         except LoadFailed as failure:
             self._tally.end("invalid", [self._feedback.tell(failure.problem)])
         finally:
@@ -119,6 +127,10 @@ class Runner:
         if self._clock.left_s() < self._longest_s:
             fix = "make the model faster: read fewer or smaller frames"
             return _stop("time_budget", "the time budget used up", "all clips inside the budget", fix)
+        return self._revive()
+
+    def _revive(self) -> Problem | None:
+        """Start the model again where it has died; return why that is not possible."""
         if self._model.alive:
             return None
         if self._model.starts - self._extra_starts > self._task.limits.restarts:
@@ -164,20 +176,32 @@ class Runner:
             self._record(clip, "failed", seconds, problems)
         else:
             self._answers[clip.clip_id] = asked.prediction
+            self._claims[clip.clip_id] = claims_of(asked.explanation.evidence)
             self._results.add_prediction(clip.clip_id, asked.prediction, asked.explanation)
             self._record(clip, "ok", seconds, problems)
 
-    def _look_again(self, clips: list[ClipSource]) -> None:
-        """Ask a few clips a second time, in a fresh process; only where every clip had its turn and time is left."""
-        spare_s = self._task.limits.load_s + self._longest_s
-        if self._tally.status != "complete" or not self._answers or self._clock.left_s() < spare_s:
+    def _look_again(self, footage: Footage, draws: Draws) -> None:
+        """Ask in a fresh process: a few clips once more, then altered ones. Only where every clip had its turn."""
+        if self._tally.status != "complete" or not self._answers:
             return
+        probes = None
+        if self._task.probes is not None:
+            probes = ProbePass(self._task, footage, self._claims, draws, self._results, self._tally)
+        if self._clock.left_s() >= self._task.limits.load_s + self._longest_s:
+            self._extra_starts += 1
+            try:
+                self._model.start()
+            except (LoadFailed, IngestionError):
+                pass
+            else:
+                self._ask_again(footage.clips)
+                if probes is not None:
+                    probes.run(self._model, self._frames, self._clock, self._log, self._longest_s, self._revive)
+        if probes is not None:
+            self._tally.warn([self._feedback.tell(problem) for problem in probes.problems()], self._log)
+
+    def _ask_again(self, clips: list[ClipSource]) -> None:
         determinism = Determinism()
-        self._extra_starts += 1
-        try:
-            self._model.start()
-        except (LoadFailed, IngestionError):
-            return
         again = choose([clip for clip in clips if clip.clip_id in self._answers], self._task.seed)
         for position, clip in enumerate(again, 1):
             if self._clock.left_s() < self._longest_s or not self._model.alive:

@@ -1,17 +1,12 @@
 """The task's settings: targets, limits, what an explanation may hold. Read from `task.yaml`, checked in one pass."""
 
-import math
-import reprlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import yaml
+from ingest.probes.settings import ProbeSettings, read_probes
+from ingest.settings_reader import SettingsReader, brief
+from model_process.sandbox import Tier
 
-from ingest.errors import IngestionError, Problem
-from model_process.sandbox import TIERS, Tier
-
-FORMAT_VERSION = 1
 DEFAULT_MEMORY_MB = 4096
 LARGEST = 1e9
 """No limit of a target is larger."""
@@ -105,6 +100,12 @@ class Task:
     """Whether what the model prints is handed back."""
     isolation: Isolation
     """How firmly the model is held in."""
+    copies_file: str | None = None
+    """Path of the list of rendered copies, relative to the input data; None where there are none."""
+    faces_file: str | None = None
+    """Path of the list of face boxes, relative to the input data; None where there is none."""
+    probes: ProbeSettings | None = None
+    """How altered clips are made; None where none is."""
 
 
 def read_task(path: Path) -> Task:
@@ -115,14 +116,14 @@ def read_task(path: Path) -> Task:
     IngestionError
         With every problem of the file; the fault is the organiser's.
     """
-    reader = _Reader(path)
+    reader = SettingsReader(path)
     task = Task(
         name=reader.text("task"),
         data_version=reader.text("data_version"),
         seed=reader.integer("seed", 0, 2**63 - 1),
         clips_file=reader.text("clips"),
         transcripts_file=reader.text("transcripts"),
-        targets=reader.targets(),
+        targets=_targets(reader),
         limits=Limits(
             time_limit_s=reader.number("limits.time_limit_s", 1, 10**7),
             load_s=reader.number("limits.load_s", 0.1, 10**6),
@@ -145,123 +146,30 @@ def read_task(path: Path) -> Task:
         isolation=Isolation(
             require=reader.tier("isolation.require", "portable"), at_most=reader.tier("isolation.at_most", "full")
         ),
+        copies_file=reader.text("copies") if reader.has("copies") else None,
+        faces_file=reader.text("faces") if reader.has("faces") else None,
+        probes=read_probes(reader) if reader.has("probes") else None,
     )
     reader.finish()
     return task
 
 
-def brief(value: object) -> str:
-    """Return a value in a few words, however long or deep it is."""
-    try:
-        return reprlib.repr(value)[:100]
-    except ValueError:  # a whole number of thousands of digits
-        return "a number that is too long to show"
-
-
-class _Reader:
-    """Looks keys up by dotted path; collects a problem for each that is missing or wrong."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._problems: list[Problem] = []
-        self._content: object = None
-        try:
-            self._content = yaml.safe_load(path.read_text("utf-8-sig"))
-        except Exception as error:  # noqa: BLE001 - values like `!!bool x` raise whatever the YAML library stumbles over
-            self._problem("settings_unreadable", "", " ".join(str(error).split())[:300], "a YAML file in UTF-8")
-            self.finish()
-        if not isinstance(self._content, dict):
-            self._problem("settings_unreadable", "", type(self._content).__name__, "a mapping of keys")
-            self.finish()
-        self.integer("format_version", FORMAT_VERSION, FORMAT_VERSION)
-
-    def finish(self) -> None:
-        """Raise if anything was wrong."""
-        if self._problems:
-            raise IngestionError(self._problems)
-
-    def text(self, key: str) -> str:
-        value = self._find(key)
-        if isinstance(value, str) and value.strip():
-            return value
-        self._problem("settings_value", key, brief(value), "a non-empty text")
-        return ""
-
-    def number(self, key: str, minimum: float, maximum: float) -> float:
-        value = self._find(key)
-        if isinstance(value, int | float) and not isinstance(value, bool) and minimum <= value <= maximum:
-            return float(value)
-        self._problem("settings_value", key, brief(value), f"a number from {minimum} to {maximum}")
-        return math.nan
-
-    def integer(self, key: str, minimum: int, maximum: int, default: int | None = None) -> int:
-        value = self._find(key)
-        if value is None and default is not None:
-            return default
-        if isinstance(value, int) and not isinstance(value, bool) and minimum <= value <= maximum:
-            return value
-        self._problem("settings_value", key, brief(value), f"a whole number from {minimum} to {maximum}")
-        return minimum
-
-    def tier(self, key: str, default: Tier) -> Tier:
-        value = self._find(key)
-        if value is None:
-            return default
-        for tier in TIERS:
-            if value == tier:
-                return tier
-        self._problem("settings_value", key, brief(value), f"one of {', '.join(TIERS)}")
-        return default
-
-    def switch(self, key: str) -> bool:
-        value = self._find(key)
-        if isinstance(value, bool):
-            return value
-        self._problem("settings_value", key, brief(value), "true or false")
-        return False
-
-    def names(self, key: str) -> tuple[str, ...]:
-        value = self._find(key)
-        if isinstance(value, list) and all(isinstance(item, str) and item for item in value):
-            if len(set(value)) == len(value):
-                return tuple(value)
-            self._problem("settings_value", key, "a name twice", "each name once")
-            return ()
-        self._problem("settings_value", key, brief(value), "a list of names")
+def _targets(reader: SettingsReader) -> tuple[Target, ...]:
+    value = reader.find("targets")
+    if not isinstance(value, list) or not value:
+        reader.problem("settings_value", "targets", brief(value), "a list of {name, minimum, maximum}")
         return ()
-
-    def targets(self) -> tuple[Target, ...]:
-        value = self._find("targets")
-        if not isinstance(value, list) or not value:
-            self._problem("settings_value", "targets", brief(value), "a list of {name, minimum, maximum}")
-            return ()
-        targets = []
-        for position, item in enumerate(value):
-            key = f"targets[{position}]"
-            name, minimum, maximum = (
-                (item.get("name"), item.get("minimum"), item.get("maximum")) if isinstance(item, dict) else (None,) * 3
-            )
-            numbers = [n for n in (minimum, maximum) if isinstance(n, int | float) and not isinstance(n, bool)]
-            if not (
-                isinstance(name, str) and name and len(numbers) == 2 and -LARGEST < numbers[0] < numbers[1] < LARGEST
-            ):
-                self._problem("settings_value", key, brief(item), "{name: …, minimum: …, maximum: …}")
-                continue
-            targets.append(Target(name, float(numbers[0]), float(numbers[1])))
-        if len({target.name for target in targets}) < len(targets):
-            self._problem("settings_value", "targets", "a name twice", "each target once")
-        return tuple(targets)
-
-    def _find(self, key: str) -> Any:  # noqa: ANN401 - YAML holds anything
-        value: Any = self._content
-        for part in key.split("."):
-            value = value.get(part) if isinstance(value, dict) else None
-        return value
-
-    def _problem(self, code: str, key: str, found: str, expected: str) -> None:
-        where = f"{self._path.name}, key {key}" if key else self._path.name
-        fix = f"correct {key} in {self._path.name}" if key else f"correct {self._path.name}"
-        found = "nothing" if found == "None" else found
-        self._problems.append(
-            Problem(code, stage="settings", where=where, found=found, expected=expected, fix=fix, fault="organiser")
+    targets = []
+    for position, item in enumerate(value):
+        key = f"targets[{position}]"
+        name, minimum, maximum = (
+            (item.get("name"), item.get("minimum"), item.get("maximum")) if isinstance(item, dict) else (None,) * 3
         )
+        numbers = [n for n in (minimum, maximum) if isinstance(n, int | float) and not isinstance(n, bool)]
+        if not (isinstance(name, str) and name and len(numbers) == 2 and -LARGEST < numbers[0] < numbers[1] < LARGEST):
+            reader.problem("settings_value", key, brief(item), "{name: …, minimum: …, maximum: …}")
+            continue
+        targets.append(Target(name, float(numbers[0]), float(numbers[1])))
+    if len({target.name for target in targets}) < len(targets):
+        reader.problem("settings_value", "targets", "a name twice", "each target once")
+    return tuple(targets)

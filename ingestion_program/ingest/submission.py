@@ -17,7 +17,7 @@ PROGRAM = Path(__file__).resolve().parent.parent
 # What the programs themselves write, and what older challenges asked for.
 RESULTS = frozenset({
     "clips.jsonl", "detailed_results.html", "explanations.jsonl", "manifest.json", "prediction.pkl", "predictions.csv",
-    "predictions.pkl", "run.json", "scores.json", "scores.txt",
+    "predictions.pkl", "probes.jsonl", "run.json", "scores.json", "scores.txt",
 })  # fmt: skip
 INSTALLERS = frozenset({
     "dockerfile", "environment.yaml", "environment.yml", "pipfile", "poetry.lock", "pyproject.toml", "requirements.txt",

@@ -6,6 +6,7 @@ from typing import Literal
 
 from ingest.errors import Problem
 from ingest.log import Log
+from ingest.probes.record import ProbeCount
 from ingest.receipt import Determinism
 from model_process.sandbox import Tier
 
@@ -44,6 +45,8 @@ class Tally:
     """What held the model in; None when it was never started."""
     determinism: Determinism | None = None
     """What came of asking a few clips again; None when that was not done."""
+    probes: ProbeCount | None = None
+    """How far the second pass came; None when there was nothing to ask."""
 
     def end(self, status: RunStatus, problems: list[Problem]) -> None:
         """Give the run a status other than complete, with the reasons."""

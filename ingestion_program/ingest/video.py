@@ -8,7 +8,7 @@ in clips with few key frames a seek costs more than decoding on.
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import av
 import cv2
@@ -181,6 +181,16 @@ def frame_shape(request: FrameRequest, facts: ClipFacts) -> tuple[int, int, int]
     return height, width, 3
 
 
+class Retouch(Protocol):
+    """Alters frames on their way out of the file."""
+
+    def place(self, frame: Frame) -> Frame:
+        """Return a decoded frame, BGR, as it is to be scaled."""
+
+    def finish(self, index: int, frame: Frame) -> None:
+        """Alter frame `index`, scaled and RGB, in place."""
+
+
 class FrameReader:
     """Reads frames of one file in ascending order, scaled, as RGB.
 
@@ -196,8 +206,10 @@ class FrameReader:
         self.last_good: int | None = None
         """Index of the last frame that could be decoded, once that is known to be earlier than promised."""
 
-    def read_into(self, index: int, out: Frame) -> None:
+    def read_into(self, index: int, out: Frame, retouch: Retouch | None = None) -> None:
         """Write frame `index` into `out`, an array of shape (height, width, 3) whose size decides the scaling.
+
+        `retouch` sees every frame before and after it is scaled.
 
         Raises
         ------
@@ -216,7 +228,9 @@ class FrameReader:
         if not read:
             raise UnreadableClip(f"frame {self._position} cannot be converted")
         self._scratch = np.asarray(frame, np.uint8)
-        scale_to_rgb(self._scratch, out)
+        scale_to_rgb(self._scratch if retouch is None else retouch.place(self._scratch), out)
+        if retouch is not None:
+            retouch.finish(index, out)
 
     def close(self) -> None:
         """Release the file."""

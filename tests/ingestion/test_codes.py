@@ -10,8 +10,8 @@ from ingest.codes import CODES, KINDS, Code
 from tests.ingestion.conftest import PROGRAM
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "error_codes.md"
-SOURCES = sorted([*(PROGRAM / "ingest").glob("*.py"), *(PROGRAM / "model_process").glob("*.py")])
-MAKERS = {"Problem", "LoadFailure"}
+SOURCES = sorted([*(PROGRAM / "ingest").rglob("*.py"), *(PROGRAM / "model_process").glob("*.py")])
+MAKERS = {"Problem", "LoadFailure", "problem"}
 
 
 def calls(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
@@ -45,7 +45,7 @@ def used_codes(path: Path) -> set[str]:
 
 
 def test_every_problem_has_a_code_of_the_list_and_every_code_is_used() -> None:
-    used = {path.name: used_codes(path) for path in SOURCES}
+    used = {str(path.relative_to(PROGRAM)): used_codes(path) for path in SOURCES}
     unknown = {name: codes - CODES.keys() for name, codes in used.items() if codes - CODES.keys()}
     assert not unknown
     # What Feedback puts in the place of a code that the model made up.

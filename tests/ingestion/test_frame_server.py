@@ -109,7 +109,7 @@ def test_what_was_asked_twice_is_decoded_ahead(server: FrameServer, clips: list[
         reader.numbers({"time_s": position / 3})  # another one for each clip: no habit
         server.end(model_lives=True)
     server.begin(clips[3], clips[4:])
-    coming = {(f"c{number}", FrameRequest(count=5, size=(40, 30))) for number in (3, 4, 5, 6)}
+    coming = {(clips[number], FrameRequest(count=5, size=(40, 30))) for number in (3, 4, 5, 6)}
     deadline = time.monotonic() + 20
     while server._streams.keys() != coming and time.monotonic() < deadline:
         time.sleep(0.01)

@@ -1,0 +1,102 @@
+"""What a model is shown instead of a clip: which frames, moved by how much, with what hidden, and which sound.
+
+Every call of the second pass goes through here, the unaltered original too, so that nothing but its content tells one
+from another: the facts are always those of the original clip, and every frame takes the same path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ingest.probes.sound import replace_by_room_noise
+from ingest.sound import read_sound
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ingest.probes.jitter import Jitter
+    from ingest.probes.material import Material
+    from ingest.probes.region import Region
+    from ingest.probes.settings import Operator
+    from ingest.sound import Sound
+    from ingest.video import ClipFacts
+
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Alteration:
+    """How one call's clip differs from its file."""
+
+    material: Material
+    """Of the original clip."""
+    jitter: Jitter
+    """Small changes; every call has some."""
+    seed: int
+    """Of all noise in picture and sound."""
+    copy: Path | None = None
+    """A rendered copy that is shown in the place of the clip's own file."""
+    region: Region | None = None
+    """What is hidden in all frames."""
+    operator: Operator = "imputation"
+    """What takes its place."""
+    seconds: tuple[int, ...] = ()
+    """Seconds that are frozen and without sound, each [i, i + 1)."""
+    still: bool = False
+    """Whether one typical frame takes the place of all."""
+    mute: bool = False
+    """Whether all sound is replaced by room noise."""
+    brightness: float | None = None
+    """Mean brightness to which the clip is brought, in (0, 1)."""
+    zoom: float = 1.0
+    """How many times larger the middle of the picture is shown, >= 1."""
+
+    @property
+    def facts(self) -> ClipFacts:
+        """Those of the original clip; raises UnreadableClip."""
+        return self.material.facts
+
+    def shown(self, wanted: Indices) -> Indices:
+        """Return which frames of the file are shown in the place of `wanted`; the order stays ascending."""
+        last = len(self.facts.times) - 1
+        if self.still:
+            return np.full_like(wanted, self.material.typical_frame)
+        if self.seconds:
+            wanted = frozen(self.facts.times, self.seconds)[wanted]
+        return np.clip(wanted + self.jitter.later, 0, last)
+
+    def sound(self, rate: int) -> Sound | None:
+        """Return the altered sound at `rate` samples a second, None where there is none; raises UnreadableClip."""
+        heard = self.material.sound(rate) if self.copy is None else read_sound(self.copy, rate, self.facts.duration_s)
+        if heard is None:
+            return None
+        if self.mute or self.seconds:
+            heard = replace_by_room_noise(heard, rate, None if self.mute else self.seconds, self.seed)
+        louder: Sound = np.clip(heard * np.float32(self.jitter.loudness), -1.0, 1.0)
+        return louder
+
+
+def frozen(times: npt.NDArray[np.float64], seconds: tuple[int, ...]) -> Indices:
+    """Return for every frame the nearest one outside the masked seconds, itself where it is outside.
+
+    Parameters
+    ----------
+    times
+        Seconds at which the frames begin, ascending.
+    seconds
+        Masked seconds, each [i, i + 1).
+    """
+    index = np.arange(len(times))
+    kept = np.flatnonzero(~np.isin(np.floor(times + 1e-9).astype(np.int64), seconds))
+    if not len(kept):
+        return np.zeros_like(index)
+    after = np.searchsorted(kept, index)
+    before = kept[np.clip(after - 1, 0, None)]
+    following = kept[np.clip(after, None, len(kept) - 1)]
+    nearest: Indices = np.where(np.abs(times - times[before]) <= np.abs(times[following] - times), before, following)
+    nearest[kept] = kept
+    return nearest

@@ -1,0 +1,38 @@
+"""Everything that the second pass leaves to chance: drawn by a keyed hash from the seal's key and the task's seed.
+
+Who does not have the key cannot know what is drawn. Each draw has a name, so none depends on which came before it, nor
+on the order in which clips are listed.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+Item = TypeVar("Item")
+
+
+class Draws:
+    """Named draws that are the same whenever key and seed are."""
+
+    def __init__(self, key: bytes | None, seed: int) -> None:
+        self._secret = hmac.new(key or b"", str(seed).encode(), hashlib.sha256).digest()
+
+    def seed(self, *names: str) -> int:
+        """Return a whole number from 0 to 2**64 - 1."""
+        message = "\0".join(names).encode("utf-8", "backslashreplace")
+        return int.from_bytes(hmac.new(self._secret, message, hashlib.sha256).digest()[:8], "big")
+
+    def generator(self, *names: str) -> np.random.Generator:
+        """Return a random generator of its own for these names."""
+        return np.random.default_rng(self.seed(*names))
+
+    def choice(self, items: Sequence[Item], *names: str) -> Item:
+        """Return one of `items`, all equally likely."""
+        return items[self.seed(*names) % len(items)]
+
+    def order(self, items: Iterable[str], *names: str) -> list[str]:
+        """Return `items` in a drawn order, whatever order they come in."""
+        return sorted(items, key=lambda item: (self.seed(*names, item), item))

@@ -1,0 +1,48 @@
+"""Changes too small to see, made on every call.
+
+With them nobody recognises a clip by its bytes, and they show how much a model's answers vary anyway.
+"""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from ingest.probes.draws import Draws
+from ingest.probes.settings import ProbeSettings
+from ingest.video import Frame
+
+
+@dataclass(frozen=True)
+class Jitter:
+    """The small changes of one call."""
+
+    brightness: float
+    """Factor of all pixels, near 1."""
+    loudness: float
+    """Factor of the sound, near 1."""
+    right: int
+    """Pixels of the clip's own frames by which the picture moves to the right."""
+    down: int
+    """Pixels by which it moves down."""
+    later: int
+    """Frames by which what is shown comes later in the file."""
+
+    def move(self, frame: Frame) -> Frame:
+        """Return the picture, moved; its border takes the place of what is missing."""
+        if not self.right and not self.down:
+            return frame
+        height, width = frame.shape[:2]
+        kept = frame[max(0, -self.down) : height - max(0, self.down), max(0, -self.right) : width - max(0, self.right)]
+        top, bottom = max(0, self.down), max(0, -self.down)
+        left, right = max(0, self.right), max(0, -self.right)
+        return np.asarray(cv2.copyMakeBorder(kept, top, bottom, left, right, cv2.BORDER_REPLICATE), np.uint8)
+
+
+def draw_jitter(settings: ProbeSettings, draws: Draws, *names: str) -> Jitter:
+    """Return the jitter of the call that is named."""
+    generator = draws.generator("jitter", *names)
+    brightness, loudness = 1 + settings.gain * generator.uniform(-1, 1, 2)
+    right, down = generator.integers(-settings.shift_px, settings.shift_px, 2, endpoint=True)
+    later = generator.integers(-settings.frames, settings.frames, endpoint=True)
+    return Jitter(float(brightness), float(loudness), int(right), int(down), int(later))

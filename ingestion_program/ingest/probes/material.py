@@ -1,0 +1,88 @@
+"""What the altered calls of one clip share: facts, thumbnails and sound, read from its file once."""
+
+from functools import cached_property
+from pathlib import Path
+from threading import RLock
+
+import numpy as np
+import numpy.typing as npt
+
+from ingest.probes.operators import median
+from ingest.sound import Sound, read_sound
+from ingest.video import ClipFacts, Frame, FrameReader, read_facts
+
+WIDTH, HEIGHT = 160, 90
+"""Size at which replacements are made; they are smooth, so a larger one would show nothing more."""
+MOMENTS = 16
+"""Thumbnails of a clip, in the middle of as many equal parts."""
+
+
+class Material:
+    """One clip's file. Nothing is read before it is needed; several decoders may ask at once."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._reading = RLock()
+        self._sound: tuple[int, Sound | None] | None = None
+
+    @property
+    def facts(self) -> ClipFacts:
+        """What is known before decoding; raises UnreadableClip."""
+        with self._reading:
+            return self._facts
+
+    @property
+    def moments(self) -> npt.NDArray[np.int64]:
+        """The frames of the thumbnails, ascending."""
+        count = len(self.facts.times)
+        return ((np.arange(MOMENTS) + 0.5) * count / MOMENTS).astype(np.int64)
+
+    @property
+    def thumbnails(self) -> Frame:
+        """Small pictures of these moments, RGB, shape (MOMENTS, HEIGHT, WIDTH, 3); raises UnreadableClip."""
+        with self._reading:
+            return self._thumbnails
+
+    @property
+    def median(self) -> Frame:
+        """The median over time, RGB, shape (HEIGHT, WIDTH, 3); raises UnreadableClip."""
+        with self._reading:
+            return self._median
+
+    @property
+    def brightness(self) -> float:
+        """Mean of the median picture, 0 to 1; raises UnreadableClip."""
+        return float(self.median.mean()) / 255
+
+    @property
+    def typical_frame(self) -> int:
+        """Index of the frame, among the moments, that differs least from the median; raises UnreadableClip."""
+        differences = np.abs(self.thumbnails.astype(np.int16) - self.median.astype(np.int16))
+        return int(self.moments[int(np.argmin(differences.mean(axis=(1, 2, 3))))])
+
+    def sound(self, rate: int) -> Sound | None:
+        """Return the clip's own sound at `rate` samples a second, None where there is none. Not to be changed."""
+        with self._reading:
+            if self._sound is None or self._sound[0] != rate:
+                # Only the last rate is kept: nobody needs many, and somebody may ask for all.
+                self._sound = (rate, read_sound(self._path, rate, self._facts.duration_s))
+            return self._sound[1]
+
+    @cached_property
+    def _facts(self) -> ClipFacts:
+        return read_facts(self._path)
+
+    @cached_property
+    def _thumbnails(self) -> Frame:
+        reader = FrameReader(self._path, threads=1)
+        pictures = np.empty((MOMENTS, HEIGHT, WIDTH, 3), np.uint8)
+        try:
+            for picture, index in zip(pictures, self.moments, strict=True):
+                reader.read_into(int(index), picture)
+        finally:
+            reader.close()
+        return pictures
+
+    @cached_property
+    def _median(self) -> Frame:
+        return median(self._thumbnails)

@@ -1,0 +1,176 @@
+"""The second pass: hand altered clips to the model and record what it answers, in the time that is left."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from ingest.asking import NO_EXPLANATION, Asked, ask_explanation, ask_prediction
+from ingest.data import check_unchanged
+from ingest.errors import Problem
+from ingest.frame_server import AHEAD_CLIPS
+from ingest.probes.edits import choose_edits
+from ingest.probes.plan import plan_calls
+from ingest.probes.record import ProbeCount, line
+from ingest.probes.stage import Stage
+from ingest.video import UnreadableClip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from ingest.answers import Explanation
+    from ingest.clock import Clock
+    from ingest.data import ClipSource, Footage
+    from ingest.frame_server import FrameServer
+    from ingest.log import Log
+    from ingest.model import ModelProcess
+    from ingest.probes.draws import Draws
+    from ingest.probes.plan import Call, Claims
+    from ingest.results import Results
+    from ingest.settings import Task
+    from ingest.tally import Tally
+
+PROGRESS_LINES = 24
+
+
+class ProbePass:
+    """All altered clips of one run: planned when it is made, asked by `run`."""
+
+    def __init__(
+        self,
+        task: Task,
+        footage: Footage,
+        claims: Mapping[str, Claims],
+        draws: Draws,
+        results: Results,
+        tally: Tally,
+    ) -> None:
+        if task.probes is None:
+            raise ValueError("a task without probes has no second pass")
+        self._task = task
+        self._results = results
+        self._hidden = tally.hidden
+        self._clips = {clip.clip_id: clip for clip in footage.clips if clip.clip_id in claims}
+        self._stage = Stage(footage, task, draws)
+        edits = {
+            clip_id: choose_edits(
+                clip_id,
+                claims[clip_id].cues,
+                footage.copies.get(clip_id, ()),
+                task.explanation.cues,
+                clip.transcript,
+                footage.faces.get(clip_id),
+                draws,
+            )
+            for clip_id, clip in self._clips.items()
+        }
+        cells = task.explanation.grid_rows * task.explanation.grid_columns
+        self._plan = plan_calls(claims, edits, task.probes, cells, draws)
+        self._count = tally.probes = ProbeCount(planned=sum(map(len, self._plan.values())))
+        self._failures: Counter[str] = Counter()
+        results.begin_probes()
+
+    def run(
+        self,
+        model: ModelProcess,
+        frames: FrameServer,
+        clock: Clock,
+        log: Log,
+        longest_s: float,
+        revive: Callable[[], Problem | None],
+    ) -> None:
+        """Ask call after call until all are asked, time is out or the model cannot be started again.
+
+        Parameters
+        ----------
+        longest_s
+            Seconds of the slowest clip of the first pass: a call is not begun with less time left.
+        revive
+            Starts a model that has died; returns why it cannot.
+        """
+        started = before_s = clock.elapsed_s()
+        positions = {clip_id: number for number, clip_id in enumerate(self._plan, 1)}
+        step = max(1, -(-len(positions) // PROGRESS_LINES))
+        staged = self._staged()
+        window = deque(islice(staged, AHEAD_CLIPS + 1))
+        while window and clock.left_s() >= longest_s and revive() is None:
+            calls, shown = window.popleft()
+            window.extend(islice(staged, 1))
+            self._ask(calls, shown, [source for _, source in window], model, frames, clock)
+            now_s = clock.elapsed_s()
+            longest_s, before_s = max(longest_s, now_s - before_s), now_s
+            self._count.duration_s = now_s - started
+            position = positions[shown.clip_id]
+            ends = not window or window[0][1].clip_id != shown.clip_id
+            if ends and (position % step == 0 or position == len(positions)):
+                done = f"{self._count.asked} of {self._count.planned} calls"
+                log.line(f"probes: clip {position} of {len(positions)} · {done}")
+
+    def problems(self) -> list[Problem]:
+        """Return a warning for calls without a valid answer, and one for those that were not reached."""
+        problems = []
+        count = self._count
+        if count.answered < count.asked:
+            kinds = ", ".join(f"{code} {times} times" for code, times in sorted(self._failures.items()))
+            found = f"{count.asked - count.answered} of {count.asked} altered clips without a valid answer ({kinds})"
+            fix = "expect clips with hidden places, frozen pictures and muted sound"
+            problems.append(_warning("probes_unanswered", found, "an answer for every altered clip", fix))
+        if count.asked < count.planned:
+            found = f"{count.planned - count.asked} of {count.planned} altered clips that were not reached"
+            fix = "make the model faster; look at the first failure in the log"
+            problems.append(_warning("probes_not_reached", found, "time, and a model that lives, for all of them", fix))
+        return problems
+
+    def _staged(self) -> Iterator[tuple[list[Call], ClipSource]]:
+        """Yield what is shown next with what is asked of it: a twin goes with its original."""
+        for clip_id, calls in self._plan.items():
+            twin = [call for call in calls if call.kind == "twin"]
+            rest = [call for call in calls if call.kind != "twin"]
+            try:
+                staged = list(self._stage.clips(self._clips[clip_id], rest))
+            except UnreadableClip:
+                check_unchanged(self._clips[clip_id], named=not self._hidden)
+                continue
+            for call, shown in staged:
+                yield [call, *(twin if call.kind == "original" else [])], shown
+
+    def _ask(
+        self,
+        calls: list[Call],
+        shown: ClipSource,
+        upcoming: list[ClipSource],
+        model: ModelProcess,
+        frames: FrameServer,
+        clock: Clock,
+    ) -> None:
+        asked = Asked()
+        told: Explanation | None = None
+        try:
+            facts = frames.begin(shown, upcoming)
+        except UnreadableClip:
+            check_unchanged(shown, named=not self._hidden)
+        else:
+            ask_prediction(model, shown, facts, self._task, self._timeout_s(clock), asked)
+            if len(calls) > 1 and asked.prediction is not None:
+                ask_explanation(model, shown, facts, self._task, self._timeout_s(clock), asked)
+                told = None if asked.explanation is NO_EXPLANATION else asked.explanation
+            end = frames.end(model_lives=model.alive)
+            model.forget(end.gone)
+            if end.unreadable:
+                check_unchanged(shown, named=not self._hidden)
+                asked.prediction = told = None
+        self._failures.update(problem.code for problem in asked.problems if problem.severity == "error")
+        for call in calls:
+            prediction = None if call.kind == "twin" else asked.prediction
+            explanation = told if call.kind == "twin" else None
+            self._results.add_probe(line(call, prediction, explanation))
+            self._count.asked += 1
+            self._count.answered += prediction is not None or explanation is not None
+
+    def _timeout_s(self, clock: Clock) -> float:
+        return min(self._task.limits.call_s, max(1.0, clock.left_s()))
+
+
+def _warning(code: str, found: str, expected: str, fix: str) -> Problem:
+    return Problem(code, "run", "altered clips", found, expected, fix, severity="warning")

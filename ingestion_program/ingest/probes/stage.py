@@ -1,0 +1,69 @@
+"""Turns the calls of a plan into clips that can be handed to the model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ingest.probes.alteration import Alteration
+from ingest.probes.edits import COPY, changes
+from ingest.probes.jitter import draw_jitter
+from ingest.probes.material import Material
+from ingest.probes.region import Cells
+from ingest.probes.settings import OPERATORS
+from ingest.probes.words import drop_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ingest.data import ClipSource, Footage
+    from ingest.probes.draws import Draws
+    from ingest.probes.plan import Call
+    from ingest.settings import Task
+
+
+class Stage:
+    """Makes the altered clips of one task."""
+
+    def __init__(self, footage: Footage, task: Task, draws: Draws) -> None:
+        self._footage = footage
+        self._task = task
+        self._draws = draws
+
+    def clips(self, clip: ClipSource, calls: Iterable[Call]) -> Iterator[tuple[Call, ClipSource]]:
+        """Yield each call of one clip with what is shown; they share what is read from the clip's file."""
+        material = Material(clip.path)
+        for call in calls:
+            yield call, self._alter(clip, call, material)
+
+    def _alter(self, clip: ClipSource, call: Call, material: Material) -> ClipSource:
+        # A twin is the very copy that the original's prediction was made of.
+        kind = "original" if call.kind == "twin" else call.kind
+        names = (call.clip_id, kind, call.part or "", call.cue or "")
+        settings = self._task.probes
+        if settings is None:
+            raise ValueError("a task without probes has no calls")
+        plain = Alteration(material, draw_jitter(settings, self._draws, *names), self._draws.seed("noise", *names))
+        if call.operator == COPY:
+            copy = next(copy for copy in self._footage.copies[clip.clip_id] if copy.cue == call.cue)
+            return replace(
+                clip,
+                path=copy.path,
+                sha256=copy.sha256,
+                transcript=copy.transcript,
+                alteration=replace(plain, copy=copy.path),
+            )
+        if call.kind == "cue":
+            done = changes(call.operator or "", self._footage.faces.get(clip.clip_id))
+            transcript = "" if call.operator == "no_words" else clip.transcript
+            return replace(clip, transcript=transcript, alteration=replace(plain, **done))
+        if call.kind == "time":
+            seconds = call.places or ()
+            transcript = drop_words(clip.transcript, seconds, material.facts.duration_s)
+            return replace(clip, transcript=transcript, alteration=replace(plain, seconds=seconds))
+        if call.places is not None:
+            form = self._task.explanation
+            region = Cells(form.grid_rows, form.grid_columns, call.places)
+            operator = next(name for name in OPERATORS if name == call.operator)
+            return replace(clip, alteration=replace(plain, region=region, operator=operator))
+        return replace(clip, alteration=plain)

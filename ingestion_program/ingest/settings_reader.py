@@ -1,0 +1,144 @@
+"""Look settings up by their dotted key; what is missing or wrong becomes one problem each, all told at once."""
+
+import math
+import reprlib
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ingest.errors import IngestionError, Problem
+from model_process.sandbox import TIERS, Tier
+
+FORMAT_VERSION = 1
+MOST_ITEMS = 100
+
+
+def brief(value: object) -> str:
+    """Return a value in a few words, however long or deep it is."""
+    try:
+        return reprlib.repr(value)[:100]
+    except ValueError:  # a whole number of thousands of digits
+        return "a number that is too long to show"
+
+
+class SettingsReader:
+    """Looks keys up by dotted path; collects a problem for each that is missing or wrong."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._problems: list[Problem] = []
+        self._content: object = None
+        try:
+            self._content = yaml.safe_load(path.read_text("utf-8-sig"))
+        except Exception as error:  # noqa: BLE001 - values like `!!bool x` raise whatever the YAML library stumbles over
+            self.problem("settings_unreadable", "", " ".join(str(error).split())[:300], "a YAML file in UTF-8")
+            self.finish()
+        if not isinstance(self._content, dict):
+            self.problem("settings_unreadable", "", type(self._content).__name__, "a mapping of keys")
+            self.finish()
+        self.integer("format_version", FORMAT_VERSION, FORMAT_VERSION)
+
+    def finish(self) -> None:
+        """Raise if anything was wrong."""
+        if self._problems:
+            raise IngestionError(self._problems)
+
+    def text(self, key: str) -> str:
+        """Return a text that is not empty."""
+        value = self.find(key)
+        if isinstance(value, str) and value.strip():
+            return value
+        self.problem("settings_value", key, brief(value), "a non-empty text")
+        return ""
+
+    def number(self, key: str, minimum: float, maximum: float) -> float:
+        """Return a number from `minimum` to `maximum`."""
+        value = self.find(key)
+        if isinstance(value, int | float) and not isinstance(value, bool) and minimum <= value <= maximum:
+            return float(value)
+        self.problem("settings_value", key, brief(value), f"a number from {minimum} to {maximum}")
+        return math.nan
+
+    def integer(self, key: str, minimum: int, maximum: int, default: int | None = None) -> int:
+        """Return a whole number from `minimum` to `maximum`; `default` where there is none."""
+        value = self.find(key)
+        if value is None and default is not None:
+            return default
+        if isinstance(value, int) and not isinstance(value, bool) and minimum <= value <= maximum:
+            return value
+        self.problem("settings_value", key, brief(value), f"a whole number from {minimum} to {maximum}")
+        return minimum
+
+    def tier(self, key: str, default: Tier) -> Tier:
+        """Return the name of an isolation tier."""
+        value = self.find(key)
+        if value is None:
+            return default
+        for tier in TIERS:
+            if value == tier:
+                return tier
+        self.problem("settings_value", key, brief(value), f"one of {', '.join(TIERS)}")
+        return default
+
+    def switch(self, key: str) -> bool:
+        """Return true or false."""
+        value = self.find(key)
+        if isinstance(value, bool):
+            return value
+        self.problem("settings_value", key, brief(value), "true or false")
+        return False
+
+    def names(self, key: str) -> tuple[str, ...]:
+        """Return a list of names, each once."""
+        value = self.find(key)
+        if isinstance(value, list) and all(isinstance(item, str) and item for item in value):
+            if len(set(value)) == len(value):
+                return tuple(value)
+            self.problem("settings_value", key, "a name twice", "each name once")
+            return ()
+        self.problem("settings_value", key, brief(value), "a list of names")
+        return ()
+
+    def numbers(self, key: str, minimum: float, maximum: float) -> tuple[float, ...]:
+        """Return a list of numbers from `minimum` to `maximum`."""
+        value = self.find(key)
+        if isinstance(value, list) and 0 < len(value) <= MOST_ITEMS:
+            good = [
+                n for n in value if isinstance(n, int | float) and not isinstance(n, bool) and minimum <= n <= maximum
+            ]
+            if len(good) == len(value):
+                return tuple(float(n) for n in good)
+        self.problem("settings_value", key, brief(value), f"a list of numbers from {minimum} to {maximum}")
+        return ()
+
+    def choices(self, key: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
+        """Return a list of some of `allowed`, each once."""
+        value = self.find(key)
+        if isinstance(value, list) and value and all(item in allowed for item in value):
+            if len(set(value)) == len(value):
+                return tuple(value)
+            self.problem("settings_value", key, "a name twice", "each name once")
+            return ()
+        self.problem("settings_value", key, brief(value), f"a list of some of {', '.join(allowed)}, each once")
+        return ()
+
+    def has(self, key: str) -> bool:
+        """Tell whether the file says anything of `key`."""
+        return self.find(key) is not None
+
+    def find(self, key: str) -> Any:  # noqa: ANN401 - YAML holds anything
+        """Return the value of a dotted key, None where there is none."""
+        value: Any = self._content
+        for part in key.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        return value
+
+    def problem(self, code: str, key: str, found: str, expected: str) -> None:
+        """Note that something is wrong with `key`."""
+        where = f"{self._path.name}, key {key}" if key else self._path.name
+        fix = f"correct {key} in {self._path.name}" if key else f"correct {self._path.name}"
+        found = "nothing" if found == "None" else found
+        self._problems.append(
+            Problem(code, stage="settings", where=where, found=found, expected=expected, fix=fix, fault="organiser")
+        )

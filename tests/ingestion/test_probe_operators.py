@@ -1,0 +1,122 @@
+"""What takes a hidden place: worked numbers, properties, and agreement with another implementation."""
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest.probes import operators
+from ingest.probes.operators import Imputation
+from ingest.probes.region import Box, Cells, Outside
+
+Mask = npt.NDArray[np.bool_]
+
+
+def random_mask(rng: np.random.Generator, height: int, width: int, share: float) -> Mask:
+    mask = rng.random((height, width)) < share
+    mask[rng.integers(height), rng.integers(width)] = False
+    return mask
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_imputation_agrees_with_quantus(seed: int) -> None:
+    perturb = pytest.importorskip("quantus.functions.perturb_func")
+    rng = np.random.default_rng(seed)
+    height, width = rng.integers(4, 24, 2)
+    mask = random_mask(rng, height, width, rng.uniform(0.05, 0.9))
+    picture = rng.random((height, width, 3))
+    # Quantus: channels first, indices into the flattened picture.
+    expected = perturb.noisy_linear_imputation(np.moveaxis(picture, 2, 0), np.flatnonzero(mask), noise=0.0)
+    assert np.abs(np.moveaxis(expected, 0, 2) - Imputation(mask).fill(picture)).max() < 1e-6
+
+
+def test_one_pixel_is_the_weighted_mean_of_its_neighbours() -> None:
+    picture = np.arange(9.0).reshape(3, 3, 1) ** 2
+    mask = np.zeros((3, 3), bool)
+    mask[1, 1] = True
+    # Straight: 1, 9, 25, 49 (sum 84) / 6; diagonal: 0, 4, 36, 64 (sum 104) / 12.
+    assert Imputation(mask).fill(picture)[1, 1, 0] == pytest.approx(84 / 6 + 104 / 12)
+
+
+def test_in_a_corner_the_weights_that_are_left_sum_to_one() -> None:
+    picture = np.array([[0.0, 6.0], [12.0, 3.0]])[:, :, None]
+    mask = np.array([[True, False], [False, False]])
+    # (6/6 + 12/6 + 3/12) / (1/6 + 1/6 + 1/12) = 3.25 / (5/12)
+    assert Imputation(mask).fill(picture)[0, 0, 0] == pytest.approx(7.8)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32), st.integers(2, 20), st.integers(2, 20), st.floats(0, 1))
+def test_imputation_keeps_what_is_visible_and_stays_between_it(
+    seed: int, height: int, width: int, share: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    mask, picture = random_mask(rng, height, width, share), rng.random((height, width, 2))
+    filled = Imputation(mask).fill(picture)
+    assert np.array_equal(filled[~mask], picture[~mask])
+    for channel in range(2):
+        visible = picture[~mask][:, channel]
+        assert filled[:, :, channel].min() >= visible.min() - 1e-9
+        assert filled[:, :, channel].max() <= visible.max() + 1e-9
+
+
+def test_imputation_does_not_look_at_what_it_hides() -> None:
+    rng = np.random.default_rng(0)
+    mask, picture = random_mask(rng, 9, 16, 0.5), rng.random((9, 16, 3))
+    other = np.where(mask[:, :, None], rng.random(picture.shape), picture)
+    imputation = Imputation(mask)
+    assert np.array_equal(imputation.fill(picture), imputation.fill(other))
+
+
+def test_a_picture_without_a_visible_pixel_cannot_be_imputed() -> None:
+    with pytest.raises(ValueError, match="at least one that is visible"):
+        Imputation(np.ones((3, 3), bool))
+
+
+def test_blur_leaves_no_detail() -> None:
+    board = (np.indices((90, 160)).sum(axis=0) // 3 % 2 * 255).astype(np.uint8)
+    blurred = operators.blur(np.repeat(board[:, :, None], 3, axis=2))
+    assert np.ptp(blurred[1:-1, 1:-1].astype(int)) < 16
+    assert abs(blurred.mean() - board.mean()) < 4
+
+
+def test_the_median_does_not_see_what_moves() -> None:
+    pictures = np.full((9, 4, 4, 3), 100, np.uint8)
+    pictures[3:6, 2, 2] = 255
+    assert (operators.median(pictures) == 100).all()
+
+
+# 16 pictures: half a clip later, then from the start again.
+@pytest.mark.parametrize(("position", "number"), [(0.0, 8), (0.25, 12), (0.5, 0), (0.99, 7)])
+def test_another_moment_is_half_a_clip_away(position: float, number: int) -> None:
+    assert operators.other_moment(position, 16) == number
+
+
+@pytest.mark.parametrize("size", [(90, 160), (360, 640), (37, 53), (9, 16)])
+def test_a_patch_stays_inside_its_mask(size: tuple[int, int]) -> None:
+    mask = Cells(9, 16, (3, 17, 143)).mask(*size)
+    frame = np.zeros((*size, 3), np.uint8)
+    operators.paste(frame, np.full((9, 16, 3), 200, np.uint8), mask)
+    assert (frame[mask] == 200).all()
+    assert (frame[~mask] == 0).all()
+
+
+@given(st.integers(1, 200), st.integers(1, 200))
+def test_every_pixel_lies_in_one_cell(height: int, width: int) -> None:
+    counted = sum(Cells(3, 4, (cell,)).mask(height, width).astype(int) for cell in range(12))
+    assert np.array_equal(counted, np.ones((height, width), int))
+
+
+def test_cells_are_where_their_numbers_say() -> None:
+    mask = Cells(9, 16, (17,)).mask(90, 160)  # row 1, column 1
+    assert mask[10:20, 10:20].all()
+    assert mask.sum() == 100
+
+
+def test_a_box_and_its_outside() -> None:
+    box = Box(0.25, 0.5, 0.75, 1.0)
+    mask = box.mask(4, 8)
+    assert mask[2:, 2:6].all()
+    assert mask.sum() == 8
+    assert np.array_equal(Outside(box).mask(4, 8), ~mask)

@@ -1,0 +1,235 @@
+"""The second pass as a whole: altered clips are asked in a fresh process, recorded, and never cost the first pass."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from tests.ingestion.clips import Format, write_clip
+from tests.ingestion.conftest import PROGRAM, SETTINGS, Outcome, run_program, write_phase
+
+Ingest = Callable[..., Outcome]
+
+SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "output_format.schema.yaml"
+PROBES: dict[str, Any] = {
+    "shares": [0.1, 0.5],
+    "operators": ["imputation", "blur", "median", "moment"],
+    "edits": 3,
+    "jitter": {"gain": 0.01, "shift_px": 2, "frames": 1},
+}
+CUES = ["smile", "gaze", "voice", "words", "motion", "lighting", "framing", "face", "background"]
+MODEL = """\
+import numpy as np
+
+class Model:
+    def __init__(self, assets): pass
+
+    def predict(self, clip):
+        {predict}
+        frames = np.stack(list(clip.frames(count=8, size=(64, 36))))
+        sound = clip.audio(16000)
+        self.facts = (clip.duration_s, clip.fps, clip.width, clip.height, clip.frame_count)
+        return {{"warmth": float(frames.mean()) / 255, "interview": min(1.0, float(abs(sound).mean()))}}
+
+    def explain(self, clip, prediction):
+        frame = next(clip.frames(count=1, size=(64, 36)))
+        {explain}
+        cues = [{{"cue": "lighting", "target": "interview", "contribution": -0.5}}]
+        evidence = {{"space": frame.mean(axis=2) % 7 + len(clip.transcript), "time": [0.0, 1.0, 0.5], "cues": cues}}
+        return {{"text": f"A text that is long enough, of {{len(clip.transcript)}} letters.", "evidence": evidence}}
+"""
+
+
+def source(predict: str = "pass", explain: str = "pass") -> str:
+    return MODEL.format(predict=predict, explain=explain)
+
+
+def probing(**changes: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return settings with probes."""
+    evidence = {"grid": {"rows": 9, "columns": 16}, "cues": CUES}
+    explanation = {**SETTINGS["explanation"], "evidence": evidence}
+    return {**SETTINGS, "explanation": explanation, "probes": PROBES, **changes}
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three seconds of numbered frames, with sound."""
+    return write_clip(tmp_path_factory.mktemp("clip") / "clip.mp4", 75, Format(width=160, height=90))
+
+
+@pytest.fixture(scope="module")
+def filmed(clip: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Five clips without copies, four of them with a face; not to be changed."""
+    folder = write_phase(tmp_path_factory.mktemp("filmed") / "input", [clip] * 5, probing(faces="faces.csv"))
+    boxes = "".join(f"c{number:03d},0.2,0.1,0.6,0.9\n" for number in range(4))
+    (folder / "faces.csv").write_text("clip_id,left,top,right,bottom\n" + boxes)
+    words = {f"c{number:03d}": "one two three four five six seven"[: 5 * number] for number in range(5)}
+    (folder / "transcripts.json").write_text(json.dumps(words))
+    return folder
+
+
+def write_copies(folder: Path, clip: Path, clips: int) -> None:
+    """Write three copies of every clip."""
+    (folder / "copies").mkdir()
+    lines, texts = ["copy_id,clip_id,cue,file,sha256"], json.loads((folder / "transcripts.json").read_text())
+    for number in range(clips):
+        for cue in ("smile", "gaze", "motion"):
+            name = f"d{number}{cue}"
+            (folder / "copies" / f"{name}.mp4").write_bytes(clip.read_bytes())
+            digest = hashlib.sha256(clip.read_bytes()).hexdigest()
+            lines.append(f"{name},c{number:03d},{cue},copies/{name}.mp4,{digest}")
+            texts[name] = "a copy"
+    (folder / "copies.csv").write_text("\n".join(lines) + "\n")
+    (folder / "transcripts.json").write_text(json.dumps(texts))
+
+
+def test_every_call_of_the_plan_is_asked_and_recorded(ingest: Ingest, filmed: Path) -> None:
+    outcome = ingest(source(), input_data=filmed)
+    run, lines = outcome.json("run.json"), outcome.lines("probes.jsonl")
+    assert run["status"] == "complete", outcome.printed
+    assert run["restarts"] == 0
+    assert run["probes"]["planned"] == run["probes"]["asked"] == run["probes"]["answered"] == len(lines)
+    schema = yaml.safe_load(SCHEMA.read_text())
+    for line in lines:
+        jsonschema.validate(line, schema["$defs"]["probes.jsonl"] | {"$defs": schema["$defs"]})
+    jsonschema.validate(run, schema["$defs"]["run.json"] | {"$defs": schema["$defs"]})
+    kinds = Counter(line["kind"] for line in lines)
+    assert kinds["original"] == 5
+    assert kinds["twin"] == kinds["decoy"] == 2
+    assert kinds["cue"] == 3 * 5 - 4
+    assert kinds["time"] in range(10, 21)
+    # Each clip's lines stand together, and clips and calls have an order of their own.
+    order = [line["clip_id"] for line in lines]
+    assert [clip for n, clip in enumerate(order) if n == 0 or order[n - 1] != clip] == list(dict.fromkeys(order))
+    assert all("lighting" in {line["cue"] for line in lines if line["clip_id"] == f"c00{n}"} for n in range(5))
+    (twin, *_) = [line for line in lines if line["kind"] == "twin"]
+    assert twin["prediction"] is None
+    assert twin["explanation"]["evidence"]["cues"][0]["cue"] == "lighting"
+    assert "probes: clip 5 of 5" in outcome.printed
+    assert "probes.jsonl" in outcome.json("manifest.json")["files"]
+
+
+def test_the_same_run_twice_gives_the_same_bytes_and_a_key_others(filmed: Path, tmp_path: Path) -> None:
+    submission = tmp_path / "submission"
+    submission.mkdir()
+    (submission / "model.py").write_text(source())
+    first, second = (run_program(filmed, submission, tmp_path / name) for name in ("first", "second"))
+    assert (first.folder / "probes.jsonl").read_bytes() == (second.folder / "probes.jsonl").read_bytes()
+    predicted = [line["prediction"] for line in first.lines("probes.jsonl") if line["kind"] != "twin"]
+    assert len({json.dumps(one) for one in predicted}) > len(predicted) / 2
+    # With a key the same task draws something else.
+    program = tmp_path / "program"
+    program.mkdir()
+    for path in PROGRAM.iterdir():
+        (program / path.name).symlink_to(path)
+    (program / "seal.key").write_text("ab" * 32)
+    keyed = run_program(filmed, submission, tmp_path / "keyed", program=program)
+    assert [(line["clip_id"], line["kind"]) for line in keyed.lines("probes.jsonl")] != [
+        (line["clip_id"], line["kind"]) for line in first.lines("probes.jsonl")
+    ]
+
+
+def test_rendered_copies_are_the_edits_and_bring_their_own_words(clip: Path, tmp_path: Path, ingest: Ingest) -> None:
+    folder = write_phase(tmp_path / "input", [clip] * 4, probing(copies="copies.csv"))
+    write_copies(folder, clip, 4)
+    predict = "import numpy; return {'warmth': 0.5, 'interview': float(clip.transcript == 'a copy')}"
+    lines = ingest(source(predict), input_data=folder).lines("probes.jsonl")
+    for line in lines:
+        if line["kind"] != "twin":
+            assert line["prediction"]["interview"] == (line["kind"] == "cue")
+    assert {(line["operator"], line["cue"]) for line in lines if line["kind"] == "cue"} == {
+        ("copy", "smile"), ("copy", "gaze"), ("copy", "motion")
+    }  # fmt: skip
+
+
+def test_facts_tell_nothing(ingest: Ingest, filmed: Path) -> None:
+    # The hash of all that is not picture, sound or words, as a prediction.
+    predict = (
+        "facts = (clip.duration_s, clip.fps, clip.width, clip.height, clip.frame_count, len(clip.audio(8000)), "
+        "sum(1 for _ in clip.frames()), next(clip.frames(count=1)).shape, sorted(vars(clip)))\n"
+        "        import zlib; return {'warmth': zlib.crc32(repr(facts).encode()) / 2**32, 'interview': 0.5}"
+    )
+    outcome = ingest(source(predict), input_data=filmed)
+    told = [line["prediction"]["warmth"] for line in outcome.lines("probes.jsonl") if line["prediction"]]
+    assert len(told) > 30
+    assert set(told) == {float(row["warmth"]) for row in outcome.predictions().values()}
+
+
+def test_without_evidence_only_the_cue_edits_are_left(ingest: Ingest, filmed: Path) -> None:
+    explain = "return {'text': 'A text that is long enough to count.'}"
+    kinds = Counter(line["kind"] for line in ingest(source(explain=explain), input_data=filmed).lines("probes.jsonl"))
+    assert kinds == {"original": 5, "cue": 11, "twin": 2, "decoy": 2}
+
+
+def test_a_task_without_probes_has_no_second_pass(ingest: Ingest) -> None:
+    outcome = ingest(source(explain="return {'text': 'A text that is long enough to count.'}"))
+    assert outcome.json("run.json")["probes"] is None
+    assert not (outcome.folder / "probes.jsonl").exists()
+
+
+# In the second pass only, the process has answered at least two clips more than once: the second look's.
+DIES = "self.n = getattr(self, 'n', 0) + 1; import os; len(clip.transcript) == 0 and {when} and os._exit(3)"
+HIDDEN_PLACES = "float(np.stack(list(clip.frames(count=3, size=(64, 36)))).mean()) != 0"
+
+
+def test_a_crash_costs_its_call_and_the_restarts_of_the_task(ingest: Ingest, filmed: Path) -> None:
+    # A clip that was given no words loses them; a model that dies of it does so only where they were taken.
+    predict = "import os; self.n = getattr(self, 'n', 0) + 1; self.n == 10 and os._exit(3)"
+    outcome = ingest(source(predict), input_data=filmed)
+    run, lines = outcome.json("run.json"), outcome.lines("probes.jsonl")
+    assert run["status"] == "complete", outcome.printed
+    assert run["clips"]["ok"] == 5
+    assert run["restarts"] == 2
+    # The second look asks two clips in the first process: its tenth call is the eighth altered clip, then every tenth.
+    unanswered = [n for n, line in enumerate(lines) if line["kind"] != "twin" and line["prediction"] is None]
+    assert len(unanswered) == 3
+    assert run["probes"]["asked"] == len(lines) < run["probes"]["planned"]
+    assert run["probes"]["answered"] < run["probes"]["asked"]
+    assert {"probes_unanswered", "probes_not_reached"} <= set(outcome.run_codes())
+    assert len(outcome.predictions()) == 5
+
+
+def test_an_exception_costs_its_call_only(ingest: Ingest, filmed: Path) -> None:
+    predict = "self.n = getattr(self, 'n', 0) + 1; assert self.n % 10"
+    outcome = ingest(source(predict), input_data=filmed)
+    run = outcome.json("run.json")
+    assert run["restarts"] == 0
+    assert run["probes"]["asked"] == run["probes"]["planned"] > run["probes"]["answered"]
+
+
+def test_time_that_runs_out_is_no_failure(clip: Path, tmp_path: Path, ingest: Ingest) -> None:
+    limits = {"time_limit_s": 24, "load_s": 3, "call_s": 3, "restarts": 2}  # 12 s of budget
+    folder = write_phase(tmp_path / "input", [clip] * 5, probing(limits=limits))
+    outcome = ingest(source("import time; time.sleep(0.4)"), input_data=folder)
+    run = outcome.json("run.json")
+    assert (outcome.exit_code, run["status"]) == (0, "complete")
+    assert 0 < run["probes"]["asked"] < run["probes"]["planned"]
+    assert run["duration_s"] < 14
+    assert "probes_not_reached" in outcome.run_codes()
+
+
+def test_where_no_time_is_left_the_plan_is_recorded_all_the_same(clip: Path, tmp_path: Path, ingest: Ingest) -> None:
+    limits = {**SETTINGS["limits"], "time_limit_s": 30}  # 15 s of budget, 20 s to load
+    folder = write_phase(tmp_path / "input", [clip] * 2, probing(limits=limits))
+    outcome = ingest(source(), input_data=folder)
+    run = outcome.json("run.json")
+    assert run["status"] == "complete"
+    assert run["probes"]["asked"] == 0 < run["probes"]["planned"]
+    assert (outcome.folder / "probes.jsonl").read_bytes() == b""
+
+
+def test_a_hidden_phase_says_nothing_of_the_clips(clip: Path, tmp_path: Path, ingest: Ingest) -> None:
+    folder = write_phase(tmp_path / "input", [clip] * 4, probing(feedback={"model_output": False}))
+    predict = "self.n = getattr(self, 'n', 0) + 1\n        if self.n > 8: raise ValueError('SECRET c001')"
+    outcome = ingest(source(predict), input_data=folder)
+    run = outcome.json("run.json")
+    assert "probes_unanswered" in outcome.run_codes()
+    for text in (outcome.printed, json.dumps(run["problems"]), (outcome.folder / "log.txt").read_text()):
+        assert "SECRET" not in text
+        assert "c001" not in text
