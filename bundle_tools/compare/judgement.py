@@ -95,7 +95,11 @@ def rows(names: Sequence[str], scores: "Sequence[ClipScores]", weights: Array) -
         100 * point["coverage"] * skill * sum(share[axis] * point[axis] for axis in axes) / whole
         for point, skill in zip(points, skills, strict=True)
     ]
-    ranks = mean_ranks(np.array([[point[axis] for axis in axes] for point in points]))
+    # Skill and coverage count too: a model that predicts nothing may explain it well.
+    judged = [
+        [*(point[axis] for axis in axes), point["coverage"], skill] for point, skill in zip(points, skills, strict=True)
+    ]
+    ranks = mean_ranks(np.array(judged))
     contenders = [
         Contender(name, point["explanation"], drawn) for name, point, drawn in zip(names, points, draws, strict=True)
     ]

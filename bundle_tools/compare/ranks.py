@@ -32,17 +32,17 @@ def middle_ranks(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.fl
     return np.array([(found > value).sum() + ((found == value).sum() + 1) / 2 for value in found])
 
 
-def mean_ranks(axes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give each run's mean rank over the axes, all of the same weight.
+def mean_ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give each run's mean rank over several criteria, all of the same weight.
 
     Parameters
     ----------
-    axes
-        (runs, axes) values, higher is better; at least one axis.
+    values
+        (runs, criteria), higher is better; at least one criterion.
 
     Returns
     -------
     NDArray
         (runs,) in [1, runs], lower is better.
     """
-    return np.mean([middle_ranks(axis) for axis in np.asarray(axes, dtype=float).T], axis=0)
+    return np.asarray(np.mean([middle_ranks(column) for column in np.asarray(values, dtype=float).T], axis=0))

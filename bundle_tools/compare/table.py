@@ -30,7 +30,7 @@ class Row:
     arithmetic_place: int
     """By that, 1 for the highest."""
     mean_rank: float
-    """Mean over the axes of the rank on each, >= 1; lower is better."""
+    """Mean of the ranks on each axis, on coverage and on skill, >= 1; lower is better."""
     mean_rank_place: int
     """By that, 1 for the lowest."""
     coverage: float

@@ -109,8 +109,8 @@ def _check_keys(where: str, name: str, section: object, known: dict[str, tuple[T
 
 def _check_time(where: str, settings: dict[str, Any], probes: dict[str, Any], clips: int) -> Iterator[Finding]:
     limits = settings.get("limits")
-    limit = limits.get("time_limit_s") if isinstance(limits, dict) else None
-    edits = probes.get("edits")
+    limit: Any = limits.get("time_limit_s") if isinstance(limits, dict) else None
+    edits: Any = probes.get("edits")
     if not clips or not _number(1, 1e6)(limit) or not _integer(0, MOST_EDITS)(edits):
         return
     calls = clips * (FIRST_CALLS + CALLS_BESIDE_EDITS + edits)

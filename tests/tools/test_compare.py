@@ -1,0 +1,225 @@
+"""`bundle compare` on results as the scoring program's tests write them: totals, order, forms of a run, mistakes."""
+
+import json
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bundle_tools.archive import zip_folder
+from bundle_tools.cli import main
+from bundle_tools.compare.runs import find_runs
+from bundle_tools.errors import BundleError
+from score.pipeline import main as score
+from tests.scoring.factory import Case, full_explanation, make_case, make_input, write_manifest
+
+from .conftest import write_files
+
+ROOT = Path(__file__).resolve().parents[2]
+COMPETITION = """\
+tasks: [{index: 0, name: Practice, scoring_program: scoring_program, reference_data: reference}]
+phases: [{index: 0, name: Practice, tasks: [0]}]
+leaderboards: [{columns: [{index: 0, key: explanation, title: Explanation score}]}]
+"""
+CLIPS = 40
+
+
+def silent(clip_id: str) -> dict[str, Any]:
+    return {**full_explanation(clip_id), "evidence": None}
+
+
+def noisy(case: Case, share: float) -> None:
+    """Move predictions away from the labels."""
+    rng = np.random.default_rng(5)
+    case.prediction = np.clip(case.prediction + rng.normal(0, share, case.prediction.shape), 0, 1)
+
+
+def keep(_: Case) -> None:
+    return
+
+
+def worse(case: Case) -> None:
+    noisy(case, 0.1)
+
+
+def without_evidence(case: Case) -> None:
+    case.explain, case.probes = silent, None
+
+
+@pytest.fixture(scope="module")
+def field(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a bundle and four runs of its one phase; two of them are the same."""
+    root = tmp_path_factory.mktemp("field")
+    changes: dict[str, Callable[[Case], None]] = {
+        "good": keep, "twin": keep, "noisy": worse, "words": without_evidence,
+    }  # fmt: skip
+    for name, change in changes.items():
+        case = make_case(clips=CLIPS)
+        change(case)
+        make_input(root / name, case)
+        shutil.move(root / name / "res", root / name / "ingestion_output")
+        shutil.rmtree(root / "reference", ignore_errors=True)
+        shutil.move(root / name / "ref", root / "reference")
+    write_files(root, {"competition.yaml": COMPETITION})
+    (root / "scoring_program").symlink_to(ROOT / "scoring_program")
+    return root
+
+
+def compared(capsys: pytest.CaptureFixture[str], field: Path, *runs: str, options: tuple[str, ...] = ()) -> Any:  # noqa: ANN401 - JSON
+    paths = [str(field / run) for run in runs]
+    assert main(["compare", *paths, "--bundle", str(field), "--json", "--resamples", "200", *options]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_totals_are_those_of_the_scoring_program(
+    field: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    found = {run["name"]: run for run in compared(capsys, field, "good", "noisy", "words")["runs"]}
+    for name, run in found.items():
+        source = tmp_path / name
+        source.mkdir()
+        shutil.copytree(field / "reference", source / "ref")
+        shutil.copytree(field / name / "ingestion_output", source / "res")
+        assert score([str(source), str(source / "output")]) == 0
+        scores = json.loads((source / "output/scores.json").read_text())
+        assert run["total"] == pytest.approx(scores["explanation"], abs=0.006)
+        assert run["coverage"] == pytest.approx(scores["coverage"], abs=6e-5)
+        for axis, value in run["axes"].items():
+            assert value == pytest.approx(scores[axis], abs=6e-5)
+        mean = sum(
+            weight * run["axes"][axis]
+            for axis, weight in zip(
+                ("cue_claims", "faithfulness_space", "known_causes", "faithfulness_time", "text"),
+                (0.35, 0.20, 0.20, 0.15, 0.10),
+                strict=True,
+            )
+        )
+        assert run["arithmetic"] == pytest.approx(100 * run["coverage"] * run["skill"] * mean)
+        if run["total"]:
+            low, high = run["interval"]
+            assert low < run["total"] < high
+
+
+def test_better_runs_stand_apart_and_the_same_run_shares_a_band(
+    field: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = compared(capsys, field, "words", "twin", "noisy", "good")["runs"]
+    assert [run["name"] for run in runs[:2]] == ["good", "twin"]
+    assert [(run["band"], run["place"]) for run in runs[:2]] == [(1, 1), (1, 1)]
+    assert all(run["band"] > 1 and run["place"] > 2 for run in runs[2:])
+    assert runs[0]["above"]["twin"] == 0
+    assert runs[0]["above"]["noisy"] >= 0.95
+    assert len({run["mean_rank_place"] for run in runs[:2]}) == 1
+    assert {run["arithmetic_place"] for run in runs[:2]} == {1}
+
+
+def test_the_order_of_the_arguments_changes_nothing(field: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = compared(capsys, field, "words", "good", "noisy")
+    for run in one["runs"]:
+        run["above"] = dict(sorted(run["above"].items()))
+    other = compared(capsys, field, "noisy", "words", "good")
+    for run in other["runs"]:
+        run["above"] = dict(sorted(run["above"].items()))
+    assert one == other
+
+
+def test_every_form_of_a_run_is_found(field: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    inside = field / "good" / "ingestion_output"
+    zip_folder(inside, tmp_path / "downloaded.zip")
+    shutil.copytree(inside, tmp_path / "plain")
+    shutil.copytree(inside, tmp_path / "kit/input/res")
+    paths = [str(tmp_path / name) for name in ("downloaded.zip", "plain", "kit")]
+    assert main(["compare", *paths, "--bundle", str(field), "--json", "--resamples", "20"]) == 0
+    runs = json.loads(capsys.readouterr().out)["runs"]
+    assert sorted(run["name"] for run in runs) == ["downloaded", "kit", "plain"]
+    assert len({run["total"] for run in runs}) == 1
+
+
+def test_the_table_is_for_people(field: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["compare", *(str(field / name) for name in ("good", "noisy", "words")), "--bundle", str(field)]
+    assert main([*arguments, "--resamples", "50"]) == 0
+    printed = capsys.readouterr().out
+    assert "95 % interval" in printed
+    assert "faithfulness_space" in printed
+    rows = [line.split() for line in printed.splitlines()]
+    assert [row[-1] for row in rows if row[-1:] in (["good"], ["noisy"], ["words"])].count("good") == 3
+    assert all(len(line) <= 120 for line in printed.splitlines())
+
+
+def test_one_run_alone_is_a_table_of_one(field: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (run,) = compared(capsys, field, "good")["runs"]
+    assert (run["band"], run["place"], run["above"]) == (1, 1, {})
+
+
+def refused(field: Path, capsys: pytest.CaptureFixture[str], *paths: Path, options: tuple[str, ...] = ()) -> str:
+    assert main(["compare", *map(str, paths), "--bundle", str(field), *options]) == 1
+    return capsys.readouterr().err
+
+
+def changed(field: Path, folder: Path, **facts: object) -> Path:
+    """Copy the good run with other facts in run.json."""
+    shutil.copytree(field / "good" / "ingestion_output", folder)
+    run = json.loads((folder / "run.json").read_text()) | facts
+    (folder / "run.json").write_text(json.dumps(run))
+    write_manifest(folder)
+    return folder
+
+
+def test_mistakes_are_told_all_at_once(field: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "broken.zip").write_bytes(b"PK\x03\x04 cut off")
+    said = refused(field, capsys, tmp_path / "empty", field / "good", tmp_path / "broken.zip", tmp_path / "nowhere")
+    assert all(name in said for name in ("empty", "broken.zip", "nowhere"))
+    assert "good:" not in said
+
+
+def test_runs_of_two_phases_are_not_compared(field: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    other = changed(field, tmp_path / "other", task="final")
+    assert "final, practice" in refused(field, capsys, other, field / "good")
+
+
+def test_a_run_that_cannot_be_scored_is_named_with_its_reason(
+    field: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    older = changed(field, tmp_path / "older", data_version="another-1")
+    invalid = changed(field, tmp_path / "invalid", status="invalid")
+    said = refused(field, capsys, older, field / "good", invalid)
+    assert "older: " in said
+    assert "version_mismatch" in said
+    assert "invalid: " in said
+
+
+def test_an_unknown_phase_is_named(field: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "expected one of practice" in refused(field, capsys, field / "good", options=("--reference", "finale"))
+
+
+def test_names_are_as_long_as_they_must_be(tmp_path: Path) -> None:
+    for path in ("a/run", "b/run", "c/other"):
+        write_files(tmp_path / path, {"run.json": '{"task": "practice"}'})
+    found = find_runs([tmp_path / "a/run", tmp_path / "b/run"], tmp_path)
+    assert [run.name for run in found] == ["a/run", "b/run"]
+    assert [run.name for run in find_runs([tmp_path / "a/run", tmp_path / "c/other"], tmp_path)] == ["run", "other"]
+    twice = find_runs([tmp_path / "a/run", tmp_path / "a/run"], tmp_path)
+    assert len({run.name for run in twice}) == 2
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"task": 3}', "[" * 100_000, "\x00"])
+def test_odd_facts_are_no_traceback(tmp_path: Path, content: str) -> None:
+    write_files(tmp_path / "run", {"run.json": content})
+    with pytest.raises(BundleError, match="run"):
+        find_runs([tmp_path / "run"], tmp_path)
+
+
+def test_a_zip_cannot_write_elsewhere(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "bad.zip", "w") as archive:
+        archive.writestr("../../outside.txt", "x")
+        archive.writestr("run.json", '{"task": "practice"}')
+    scratch = tmp_path / "one" / "two"
+    scratch.mkdir(parents=True)
+    find_runs([tmp_path / "bad.zip"], scratch)
+    assert not (tmp_path / "outside.txt").exists()
+    assert not (tmp_path / "one" / "outside.txt").exists()
