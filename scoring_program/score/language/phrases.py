@@ -1,0 +1,121 @@
+"""Finding the phrases of a lexicon in a sentence: the longest one at each place, in linear time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+_GAP = "..."
+_LONGEST_GAP = 6
+_SHORTEST_STEM = 2
+_MOST_SMALL_WORDS = 3
+_STOPPERS = frozenset(",:()")
+
+
+_MOST_REMEMBERED = 20_000
+
+
+@dataclass
+class _Node:
+    exact: dict[str, _Node] = field(default_factory=dict)
+    stems: dict[str, _Node] = field(default_factory=dict)
+    gap: _Node | None = None
+    value: Meaning | None = None
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a phrase of the lexicon stands for."""
+
+    kind: str
+    """Part of the grammar, such as ``cue`` or ``effect``."""
+    value: str = ""
+    """A cue, a target or a level; empty for words of the grammar."""
+    sign: int = 0
+    """Which way an effect goes, or whether a target is turned round: 1, -1 or 0."""
+    weak: bool = False
+    """A cue that counts only where no strong one is near; an adjective among targets."""
+
+
+_State = tuple[_Node, int, tuple[int, ...], int, int]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A phrase found in a sentence."""
+
+    meaning: Meaning
+    """What it stands for."""
+    taken: frozenset[int]
+    """Token numbers that belong to it; a gap inside it is not taken."""
+    end: int
+    """First token number after its unbroken beginning."""
+
+
+class PhraseBook:
+    """Phrases and their meanings; of two meanings of one phrase, the first counts."""
+
+    def __init__(self, small_words: Iterable[str]) -> None:
+        self._root = _Node()
+        self._small = frozenset(small_words)
+        self._begun: dict[str, list[tuple[_Node, int]]] = {}
+
+    def add(self, phrase: str, meaning: Meaning) -> None:
+        """Add one phrase as it is written in the lexicon."""
+        node = self._root
+        for part in phrase.lower().split():
+            if part == _GAP:
+                node.gap = node.gap or _Node()
+                node = node.gap
+            elif part.endswith("*"):
+                node = node.stems.setdefault(part[:-1], _Node())
+            else:
+                node = node.exact.setdefault(part, _Node())
+        node.value = node.value or meaning
+
+    def find(self, tokens: Sequence[str], start: int) -> Found | None:
+        """Return the longest phrase that begins at token `start`, or None."""
+        best: Found | None = None
+        best_rank = (0, 0)
+        # Each state: node, next token, tokens taken, end of the unbroken beginning (-1: no gap yet), exact words.
+        states: list[_State] = [
+            (node, start + 1, (start,), -1, exact) for node, exact in self._beginnings(tokens[start])
+        ]
+        while states:
+            node, at, taken, end, exact = states.pop()
+            if node.value is not None and (len(taken), exact) > best_rank:
+                best_rank = (len(taken), exact)
+                best = Found(node.value, frozenset(taken), at if end < 0 else end)
+            if node.gap is not None:
+                for far in range(at, min(at + _LONGEST_GAP, len(tokens))):
+                    states += _step(node.gap, tokens, far, taken, at if end < 0 else end, exact)
+                    if tokens[far] in _STOPPERS:
+                        break
+            if node.exact or node.stems:
+                for far in range(at, min(at + 1 + _MOST_SMALL_WORDS, len(tokens))):
+                    states += _step(node, tokens, far, taken, end, exact)
+                    if tokens[far] not in self._small:
+                        break
+        return best
+
+    def _beginnings(self, word: str) -> list[tuple[_Node, int]]:
+        """Where a phrase can begin with a word: remembered, because most words come again and again."""
+        known = self._begun.get(word)
+        if known is None:
+            known = [(state[0], state[4]) for state in _step(self._root, [word], 0, (), -1, 0)]
+            if len(self._begun) < _MOST_REMEMBERED:
+                self._begun[word] = known
+        return known
+
+
+def _step(node: _Node, tokens: Sequence[str], at: int, taken: tuple[int, ...], end: int, exact: int) -> list[_State]:
+    word = tokens[at]
+    steps: list[_State] = []
+    if word in node.exact:
+        steps.append((node.exact[word], at + 1, (*taken, at), end, exact + 1))
+    if node.stems:
+        for length in range(_SHORTEST_STEM, len(word) + 1):
+            stem = node.stems.get(word[:length])
+            if stem is not None:
+                steps.append((stem, at + 1, (*taken, at), end, exact))
+    return steps

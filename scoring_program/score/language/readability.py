@@ -1,0 +1,46 @@
+"""How many years of school a text asks for."""
+
+from __future__ import annotations
+
+import re
+
+from score.language.tokens import sentences_of, words_of
+
+_VOWELS = re.compile(r"[aeiouy]+")
+
+
+def syllables(word: str) -> int:
+    """Count groups of vowels, less a silent e at the end; at least 1.
+
+    Examples
+    --------
+    >>> [syllables(word) for word in ("smile", "table", "lighting", "posture", "the", "raised")]
+    [1, 2, 2, 2, 1, 2]
+    """
+    lower = word.lower()
+    groups = len(_VOWELS.findall(lower))
+    if lower.endswith("e") and not lower.endswith(("le", "ee", "ie", "oe", "ye")) and groups > 1:
+        groups -= 1
+    elif lower.endswith("le") and len(lower) > 2 and lower[-3] in "aeiouy" and groups > 1:
+        groups -= 1
+    return max(1, groups)
+
+
+def readability(text: str) -> float:
+    """Return the Flesch-Kincaid grade ``0.39 words/sentences + 11.8 syllables/words - 15.59`` (Kincaid et al. 1975).
+
+    Parameters
+    ----------
+    text
+        English; the first 1,200 characters count.
+
+    Returns
+    -------
+    float
+        School grade; about -3 for the simplest text, no upper limit. 0 for a text without words.
+    """
+    words = words_of(text)
+    if not words:
+        return 0.0
+    sentences = max(1, sum(any(token[0].isalpha() for token in sentence) for sentence in sentences_of(text)))
+    return 0.39 * len(words) / sentences + 11.8 * sum(map(syllables, words)) / len(words) - 15.59
