@@ -53,27 +53,44 @@ def make_clips() -> list[Path]:
     return paths
 
 
-def _write_clip(path: Path, seed: int) -> None:
+def make_small_clip(width: int, height: int) -> Path:
+    """Return one such clip at a third of the length, at 25 fps and another size."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    path = CACHE / f"short{width}x{height}.mp4"
+    if not path.exists():
+        _write_clip(path.with_suffix(".part.mp4"), seed=0, width=width, height=height, seconds=5, fps=25)
+        path.with_suffix(".part.mp4").rename(path)
+    return path
+
+
+def _write_clip(
+    path: Path, seed: int, *, width: int = WIDTH, height: int = HEIGHT, seconds: int = SECONDS, fps: int = FPS
+) -> None:
     rng = np.random.default_rng(seed)
-    texture = cv2.GaussianBlur(rng.integers(0, 256, (HEIGHT * 2, WIDTH * 2, 3), np.uint8), (0, 0), 4)
-    texture = cv2.equalizeHist(texture.reshape(HEIGHT * 2, -1)).reshape(texture.shape)
+    texture = cv2.GaussianBlur(rng.integers(0, 256, (height * 2, width * 2, 3), np.uint8), (0, 0), 4)
+    texture = cv2.equalizeHist(texture.reshape(height * 2, -1)).reshape(texture.shape)
     with av.open(str(path), "w") as container:
-        video = container.add_stream("libx264", rate=FPS, options={"preset": "medium"})
+        video = container.add_stream("libx264", rate=fps, options={"preset": "medium"})
         assert isinstance(video, av.VideoStream)
-        video.width, video.height, video.pix_fmt, video.bit_rate = WIDTH, HEIGHT, "yuv420p", BITS_A_SECOND
+        video.width, video.height, video.pix_fmt, video.bit_rate = width, height, "yuv420p", BITS_A_SECOND
         sound = container.add_stream("aac", rate=44_100)
         assert isinstance(sound, av.AudioStream)
         sound.layout = "mono"
-        for number in range(FPS * SECONDS):
-            x = int(WIDTH / 2 * (1 + np.sin(number / 40)))
-            y = int(HEIGHT / 2 * (1 + np.cos(number / 55)))
-            frame = texture[y : y + HEIGHT, x : x + WIDTH].copy()
-            centre = (int(640 + 200 * np.sin(number / 20)), int(360 + 60 * np.cos(number / 13)))
-            cv2.ellipse(frame, centre, (130, 180), 5 * np.sin(number / 9), 0, 360, (150, 180, 220), -1)
+        for number in range(fps * seconds):
+            x = int(width / 2 * (1 + np.sin(number / 40)))
+            y = int(height / 2 * (1 + np.cos(number / 55)))
+            frame = texture[y : y + height, x : x + width].copy()
+            centre = (
+                int(width / 2 + width / 6.4 * np.sin(number / 20)),
+                int(height / 2 + height / 12 * np.cos(number / 13)),
+            )
+            cv2.ellipse(
+                frame, centre, (round(width / 9.85), height // 4), 5 * np.sin(number / 9), 0, 360, (150, 180, 220), -1
+            )
             frame = cv2.add(frame, rng.integers(0, 7, frame.shape, np.uint8)).astype(np.uint8)
             container.mux(video.encode(av.VideoFrame.from_ndarray(np.asarray(frame, np.uint8), format="bgr24")))
         container.mux(video.encode(None))
-        for start in range(0, 44_100 * SECONDS - 1024, 1024):
+        for start in range(0, 44_100 * seconds - 1024, 1024):
             wave = 0.2 * np.sin(np.arange(start, start + 1024) / 20, dtype=np.float32)
             piece = av.AudioFrame.from_ndarray(wave[None].astype(np.float32), format="fltp", layout="mono")
             piece.sample_rate, piece.pts = 44_100, start

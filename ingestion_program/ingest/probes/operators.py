@@ -118,9 +118,9 @@ def median(pictures: Frame) -> Frame:
     return middle
 
 
-def other_moment(position: float, count: int) -> int:
-    """Return which of `count` pictures, spread evenly over a clip, is half a clip away from `position`, in [0, 1)."""
-    return int((position + 0.5) % 1.0 * count)
+def other_moment(number: int, count: int) -> int:
+    """Return which of `count` pictures, spread evenly over a clip, is half a clip away from picture `number`."""
+    return (number + count // 2) % count
 
 
 def paste(frame: Frame, replacement: Frame, mask: Mask) -> None:

@@ -1,4 +1,8 @@
-"""Alters the frames of one request while they are decoded."""
+"""Alters the frames of one request while they are decoded.
+
+What takes the place of hidden parts is made of the clip's thumbnails, one replacement for each: every frame gets that
+of the moment nearest to it. So the cost of making them does not grow with the number of frames.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ import cv2
 import numpy as np
 
 from ingest.probes import operators
-from ingest.probes.material import HEIGHT, WIDTH
+from ingest.probes.material import HEIGHT, MOMENTS, WIDTH
 
 if TYPE_CHECKING:
     from ingest.probes.alteration import Alteration
@@ -20,20 +24,22 @@ class Painter:
 
     def __init__(self, alteration: Alteration, shape: tuple[int, int, int]) -> None:
         self._alteration = alteration
-        self._levels = _levels(alteration)
-        self._mask = None if alteration.region is None else alteration.region.mask(*shape[:2])
+        self._curve = _brightness_curve(alteration)
+        self._size = (shape[1], shape[0])
         self._stretched: tuple[int, Frame] | None = None
         self._imputation: operators.Imputation | None = None
         self._noise: operators.Pixels | float = 0.0
+        self._mask = None
         if alteration.region is None:
             return
         small = alteration.region.mask(HEIGHT, WIDTH)
         if small.all():
-            self._mask = None  # nothing would be left to see
-        elif alteration.operator == "imputation":
+            return  # nothing would be left to see
+        self._mask = alteration.region.mask(*shape[:2])
+        if alteration.operator == "imputation":
             self._imputation = operators.Imputation(small)
-            noise = np.random.default_rng(alteration.seed).normal(0, 255 * operators.NOISE, (int(small.sum()), 3))
-            self._noise = noise
+            deviation = 255 * operators.NOISE
+            self._noise = np.random.default_rng(alteration.seed).normal(0, deviation, (int(small.sum()), 3))
 
     def place(self, frame: Frame) -> Frame:
         """Return a decoded frame, in whatever order its colours are, moved and zoomed as the alteration says."""
@@ -45,40 +51,41 @@ class Painter:
         return frame
 
     def finish(self, index: int, frame: Frame) -> None:
-        """Alter frame `index`, already RGB and scaled, in place."""
-        cv2.LUT(frame, self._levels, dst=frame)
+        """Alter frame `index` of the file, already RGB and scaled, in place."""
         if self._mask is not None:
-            operators.paste(frame, self._replacement(index, frame), self._mask)
+            operators.paste(frame, self._replacement(index), self._mask)
+        if self._curve is not None:
+            cv2.LUT(frame, self._curve, dst=frame)
+        cv2.convertScaleAbs(frame, dst=frame, alpha=self._alteration.jitter.brightness)
 
-    def _replacement(self, index: int, frame: Frame) -> Frame:
-        match self._alteration.operator:
-            case "imputation" if self._imputation is not None:
-                small = cv2.resize(frame, (WIDTH, HEIGHT), interpolation=cv2.INTER_AREA)
-                return operators.impute(np.asarray(small, np.uint8), self._imputation, self._noise)
-            case "median":
-                return self._stretch(0, self._alteration.material.median, frame)
-            case "moment":
-                material = self._alteration.material
-                pictures = material.thumbnails
-                number = operators.other_moment(index / len(material.facts.times), len(pictures))
-                return self._stretch(number, pictures[number], frame)
-            case _:
-                return operators.blur(frame)
-
-    def _stretch(self, key: int, small: Frame, like: Frame) -> Frame:
-        """Return a small picture in the size of the frames; the last one is kept, for it serves many frames."""
-        if self._stretched is None or self._stretched[0] != key:
-            size = (like.shape[1], like.shape[0])
-            large = np.asarray(cv2.resize(small, size, interpolation=cv2.INTER_LINEAR), np.uint8)
-            self._stretched = (key, np.asarray(cv2.LUT(large, self._levels), np.uint8))
+    def _replacement(self, index: int) -> Frame:
+        """Return what is shown in hidden parts of frame `index`, in the size of the frames."""
+        position = index / len(self._alteration.facts.times)
+        number = int(position * MOMENTS)
+        if self._stretched is None or self._stretched[0] != number:
+            small = self._small_replacement(number)
+            large = cv2.resize(small, self._size, interpolation=cv2.INTER_LINEAR)
+            self._stretched = (number, np.asarray(large, np.uint8))
         return self._stretched[1]
 
+    def _small_replacement(self, number: int) -> Frame:
+        material = self._alteration.material
+        match self._alteration.operator:
+            case "median":
+                return material.median
+            case "moment":
+                return np.asarray(material.thumbnails[operators.other_moment(number, MOMENTS)], np.uint8)
+            case "imputation" if self._imputation is not None:
+                return operators.impute(material.thumbnails[number], self._imputation, self._noise)
+            case _:
+                return operators.blur(material.thumbnails[number])
 
-def _levels(alteration: Alteration) -> Frame:
-    """Return what becomes of each of the 256 levels: the jitter's gain, and for lighting a curve to another mean."""
-    levels = np.arange(256) / 255
-    if alteration.brightness is not None:
-        mean = min(max(alteration.material.brightness, 0.01), 0.99)
-        # The power that moves the mean there; unlike a factor it clips nothing.
-        levels = levels ** (np.log(alteration.brightness) / np.log(mean))
-    return np.clip(np.rint(255 * levels * alteration.jitter.brightness), 0, 255).astype(np.uint8)
+
+def _brightness_curve(alteration: Alteration) -> Frame | None:
+    """Return what becomes of each of the 256 levels where a clip is brought to another mean brightness."""
+    if alteration.brightness is None:
+        return None
+    mean = min(max(alteration.material.brightness, 0.01), 0.99)
+    # The power that moves the mean there; unlike a factor it clips nothing.
+    power = np.log(alteration.brightness) / np.log(mean)
+    return np.rint(255 * (np.arange(256) / 255) ** power).astype(np.uint8)

@@ -1,0 +1,123 @@
+"""What altered clips cost: altering against decoding, and a whole run with its second pass.
+
+Altering: the calls of one clip, decoded and altered, against the same frames only decoded; what the calls share (thumbnails)
+is made once and counts. A ratio of 2 means that altering costs as much as decoding.
+
+A whole run: the practice set with the example solution, all probes, as a process of its own.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "ingestion_program")]
+import cv2
+import numpy as np
+
+from benchmarks import workload
+from ingest.probes.alteration import Alteration
+from ingest.probes.jitter import Jitter
+from ingest.probes.material import Material
+from ingest.probes.painter import Painter
+from ingest.probes.region import Box, Cells, Outside
+from ingest.video import ClipFacts, FrameReader, FrameRequest, wanted_frames
+
+RATIO_LIMIT = 2.0
+RUN_LIMIT_S = 120.0
+CALLS = 4
+"""Masked calls of one axis of a clip: they share its thumbnails."""
+SIZES = ((640, 360), (1280, 720))
+REQUESTS = {"8 frames": FrameRequest(count=8), "all frames": FrameRequest()}
+
+
+def alterations(material: Material, call: int) -> Iterator[tuple[str, Alteration]]:
+    """Yield every alteration that touches pixels or frames, by name."""
+    plain = Alteration(material, Jitter(1.005, 1.0, 2, -1, 1), seed=call)
+    yield "original", plain
+    places = np.random.default_rng(call).permutation(144)[:43].tolist()
+    scattered = Cells(9, 16, tuple(places))
+    for operator in ("imputation", "blur", "median", "moment"):
+        yield operator, replace(plain, region=scattered, operator=operator)
+    block = Cells(9, 16, tuple(row * 16 + column for row in range(1, 9) for column in range(4, 13)))
+    yield "imputation of half the frame", replace(plain, region=block, operator="imputation")
+    yield "hide_face", replace(plain, region=Box(0.35, 0.15, 0.65, 0.75))
+    yield "hide_background", replace(plain, region=Outside(Box(0.35, 0.15, 0.65, 0.75)))
+    yield "frozen seconds", replace(plain, seconds=(1, 3))
+    yield "relight", replace(plain, brightness=0.4)
+    yield "reframe", replace(plain, zoom=1.25)
+
+
+def decode(path: Path, request: FrameRequest, facts: ClipFacts, alteration: Alteration | None) -> float:
+    """Return the seconds that reading the frames of one request takes, altered or not, with all decoder threads."""
+    started = time.perf_counter()
+    wanted = wanted_frames(request, facts)
+    frame = np.empty((facts.height, facts.width, 3), np.uint8)
+    painter = None
+    if alteration is not None:
+        wanted, painter = alteration.shown(wanted), Painter(alteration, (facts.height, facts.width, 3))
+    reader = FrameReader(path, threads=1)
+    for index in wanted:
+        reader.read_into(int(index), frame, painter)
+    reader.close()
+    return time.perf_counter() - started
+
+
+def measure_altering(paths: list[Path], rounds: int) -> bool:
+    """Print the ratio of each alteration at each size; return whether all hold."""
+    holds = True
+    cv2.setNumThreads(1)
+    for path in paths:
+        facts = Material(path).facts
+        for asked, request in REQUESTS.items():
+            decode(path, request, facts, None)
+            names = [name for name, _ in alterations(Material(path), 0)]
+            for number, name in enumerate(names):
+                ratios = []
+                for _ in range(rounds):
+                    material, altered, plain = Material(path), 0.0, 0.0
+                    for call in range(CALLS):
+                        alteration = [made for _, made in alterations(material, call)][number]
+                        alteration.facts  # noqa: B018 - read once for all that is asked of a clip, not part of altering
+                        plain += decode(path, request, facts, None)
+                        altered += decode(path, request, facts, alteration)
+                    ratios.append(altered / plain)
+                what = f"{facts.width} x {facts.height}, {asked}, {name}: altered against plain decoding"
+                holds &= workload.verdict(what, statistics.median(ratios), RATIO_LIMIT)
+    return holds
+
+
+def measure_run(phase: Path, solution: Path) -> bool:
+    """Print how long a whole run takes; return whether that is within the limit."""
+    with tempfile.TemporaryDirectory() as temporary:
+        seconds = workload.ingest(phase, solution, Path(temporary) / "output")
+        run = json.loads((Path(temporary) / "output" / "run.json").read_text())
+    probes = run["probes"]
+    print(f"     {run['clips']['total']} clips, probes: {probes}", flush=True)
+    complete = probes is not None and probes["asked"] == probes["planned"]
+    return workload.verdict(f"{phase.name} set with {solution.name}, seconds in all", seconds, RUN_LIMIT_S) and complete
+
+
+def main() -> int:
+    """Measure and print; the exit code tells whether the limits hold."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=3, help="times that each alteration is measured (default 3)")
+    parser.add_argument("--only", choices=["altering", "run"], help="measure only this")
+    options = parser.parse_args()
+    holds = True
+    if options.only != "run":
+        paths = [workload.make_small_clip(width, height) for width, height in SIZES]
+        holds &= measure_altering(paths, options.rounds)
+    if options.only != "altering":
+        holds &= measure_run(ROOT / "input_data" / "practice", ROOT / "solutions" / "cue_reader")
+    return 0 if holds else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
