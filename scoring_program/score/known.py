@@ -110,7 +110,8 @@ def read_causes(path: Path, settings: Settings, clip_ids: Iterable[str]) -> Caus
     """
     problems: list[Problem] = []
     root = _root(path, problems, _broken_causes)
-    grid = root.get("grid") if isinstance(root.get("grid"), dict) else {}
+    given = root.get("grid")
+    grid: dict[str, Any] = given if isinstance(given, dict) else {}
     rows, columns = (_whole(grid.get(key), 1, _MOST_CELLS) for key in ("rows", "columns"))
     if rows * columns == 0 or rows * columns > _MOST_CELLS:
         problems.append(_broken_causes(f"{path.name}, grid", "no grid", "rows and columns"))
@@ -120,7 +121,7 @@ def read_causes(path: Path, settings: Settings, clip_ids: Iterable[str]) -> Caus
     if not isinstance(clips, dict):
         problems.append(_broken_causes(f"{path.name}, clips", "no clips", "a mapping of clip ids to causes"))
         clips = {}
-    read = {}
+    read: dict[str, ClipCauses] = {}
     if not problems:
         for clip_id in clip_ids:
             if len(problems) >= MOST_FOUND:
@@ -130,7 +131,8 @@ def read_causes(path: Path, settings: Settings, clip_ids: Iterable[str]) -> Caus
                 fix = "write the causes of every clip of the reference, or take the key causes out of task.yaml"
                 problems.append(Problem("causes_missing", "data", where, "nothing", "the causes of the clip", fix))
             else:
-                read[clip_id] = _clip(clips[clip_id], where, (rows, columns), settings, problems)
+                cause = _clip(clips[clip_id], where, (rows, columns), settings, problems)
+                read |= {clip_id: cause} if cause else {}
     if problems:
         raise OrganiserError("The known causes have mistakes.", problems)
     return Causes(rows, columns, read)
@@ -250,8 +252,8 @@ def read_observations(path: Path, clip_ids: Iterable[str]) -> dict[str, tuple[Ob
     if not isinstance(clips, dict) and not problems:
         problems.append(_broken_observations(f"{path.name}, clips", "no clips", "clip ids with lists of observations"))
     observations = {}
-    for clip_id in clip_ids if isinstance(clips, dict) else ():
-        if clip_id not in clips:
+    for clip_id in clip_ids:
+        if not isinstance(clips, dict) or clip_id not in clips:
             continue
         read = _points(clips[clip_id])
         if read is None and len(problems) < MOST_FOUND:

@@ -124,9 +124,9 @@ def _call(record: dict[str, Any], explanation: Explanation | None, settings: Set
     return ProbeCall(
         kind=kind,
         operator=operator[:40] if isinstance(operator, str) else "",
-        part=part if kind in MASKED else "",
+        part=str(part) if kind in MASKED else "",
         places=places,
-        cue=cue if kind == "cue" else "",
+        cue=str(cue)[:40] if kind == "cue" else "",
         prediction=prediction,
         twin=twin,
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import re
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,12 @@ from typing import Any
 import numpy as np
 
 from tests.scoring.conftest import Outcome
-from tests.scoring.factory import Case, make_case
+from tests.scoring.factory import Case, known_causes, make_case
 
 LABELS = (0.6180339887, 0.7182818284, 0.1415926535, 0.3025850929, 0.8414709848, 0.2357022604)
 CONSTANT = 0.5671432904
+CAUSE = 0.1732050807
+"""A contribution of the known causes: as good as a label."""
 WORDS = ("finch", "wagtail", "siskin", "bunting", "linnet", "serin")
 CLIP_IDS = tuple(f"canary-{word}-7d1" for word in WORDS)
 SOURCES = tuple(f"aviary/{word}.mp4" for word in WORDS[::-1])
@@ -43,7 +45,17 @@ def canary_case(report: Mapping[str, Any], statuses: list[str] | None = None) ->
     case.clip_ids, case.sources = list(CLIP_IDS), list(SOURCES)
     for target in case.settings["targets"]:
         target["constant"] = CONSTANT
+    case.causes = canary_causes
     return case
+
+
+def canary_causes(clip_ids: Sequence[str]) -> dict[str, Any]:
+    """Known causes in which every clip has one rare number."""
+    content: dict[str, Any] = known_causes(clip_ids)
+    for clip in content["clips"].values():
+        for cues in clip["contributions"].values():
+            cues[next(iter(cues))] = CAUSE
+    return content
 
 
 def dresses(value: float, fewest: int) -> Iterator[str]:
@@ -86,6 +98,7 @@ def secrets(*, labels: bool = True, clips: bool = True) -> Secrets:
     fewest = 3 if clips else 4
     patterns = {f"source {source}": "|".join(words(source)) for source in SOURCES}
     patterns["constant"] = "|".join(dresses(CONSTANT, fewest))
+    patterns["cause"] = "|".join(dresses(CAUSE, fewest))
     if labels:
         patterns["mean label"] = "|".join(dresses(float(np.mean(LABELS)), fewest))
         patterns |= {f"label {value}": "|".join(dresses(value, fewest)) for value in LABELS}

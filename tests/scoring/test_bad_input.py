@@ -80,7 +80,6 @@ TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
     "settings are a list": (replace_file(SETTINGS, "- 1\n"), 2, ("task.yaml", "a mapping")),
     "a key twice": (replace_file(SETTINGS, "task: a\ntask: b\n"), 2, ("task.yaml", "'task' stands twice")),
     "an unknown key": (text_change(SETTINGS, "main_target:", "colour: 1\nmain_target:"), 2, ("colour", "not known")),
-    "weights": (text_change(SETTINGS, "text: 0.6", "text: 0.7"), 2, ("coverage", "sum is 1.1")),
     "main target": (text_change(SETTINGS, "main_target: interview", "main_target: luck"), 2, ("main_target", "'luck'")),
     "truth without clips": (text_change(SETTINGS, "clips: true", "clips: false"), 2, ("report, truth",)),
     "range": (text_change(SETTINGS, "maximum: 1.0", "maximum: 0.0"), 2, ("targets 1", "minimum below maximum")),

@@ -18,6 +18,7 @@ from score.evaluation import Estimate, Evaluation, evaluate
 from score.pipeline import prepare
 from score.report.write import report_page
 from tests.scoring.canary import (
+    CAUSE,
     CLIP_IDS,
     CLIPS_ONLY,
     CONSTANT,
@@ -69,7 +70,7 @@ def labels(change: Callable[[str], str], encoding: str = "utf-8") -> Change:
 
 
 LABEL_FILE, SETTINGS = "ref/labels.csv", "ref/task.yaml"
-RECORDS = ("predictions.csv", "clips.jsonl", "explanations.jsonl")
+RECORDS = ("predictions.csv", "clips.jsonl", "explanations.jsonl", "probes.jsonl")
 FIRST = f"{LABELS[0]}"
 # What is done to the input, and the exit code.
 KINDS: dict[str, tuple[Change, int]] = {
@@ -95,6 +96,12 @@ KINDS: dict[str, tuple[Change, int]] = {
     "constant out of range": (edit(SETTINGS, f"constant: {CONSTANT}", f"constant: {CONSTANT + 1}"), 2),
     "constant is text": (edit(SETTINGS, f"constant: {CONSTANT}", f"constant: '{CONSTANT}'"), 2),
     "constant misspelt": (edit(SETTINGS, f"constant: {CONSTANT}", f"constnt: {CONSTANT}"), 2),
+    "causes gone": (lambda root: (root / "ref/causes.json").unlink(), 2),
+    "cause out of form": (edit("ref/causes.json", f"{CAUSE}", f'"{CAUSE}"'), 2),
+    "causes of a clip missing": (edit("ref/causes.json", CLIP_IDS[0], "nightjar"), 2),
+    "causes broken": (edit("ref/causes.json", f"{CAUSE}", f"{CAUSE}x"), 2),
+    "probes twice": (lines("res/probes.jsonl", lambda all_: [*all_, all_[0]]), 1),
+    "probe of a stray clip": (edit("res/probes.jsonl", CLIP_IDS[0], "nightjar"), 0),
     "settings broken": (edit(SETTINGS, f"constant: {CONSTANT}", f"constant: {CONSTANT}: {CONSTANT}"), 2),
     "other data": (edit("res/run.json", "test-1", "test-2"), 2),
 }  # fmt: skip
@@ -176,6 +183,7 @@ def test_a_closed_page_holds_nothing_finer_than_its_rounded_numbers(tmp_path: Pa
             for target, metrics in exact.targets
         ),
         sources=exact.sources,
+        diagnostics=exact.diagnostics,  # none depends on a label
     )
     pages = [
         report_page(prepared.results, prepared.outcomes, one, prepared.settings, (), ()) for one in (exact, rounded)

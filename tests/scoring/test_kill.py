@@ -12,17 +12,18 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.scoring.conftest import Outcome, Score, run_scoring
-from tests.scoring.factory import Case, make_case, make_input, write_manifest
+from tests.scoring.factory import Case, honest_probes, make_case, make_input, write_manifest
 from tests.scoring.test_report import Page
 
 PROGRAM = Path(__file__).parents[2] / "scoring_program" / "scoring.py"
 MOMENTS = 50
 OUTPUT = ["detailed_results.html", "scores.txt", "scores.json"]
-RECORDS = ["predictions.csv", "explanations.jsonl", "clips.jsonl"]
+RECORDS = ["predictions.csv", "explanations.jsonl", "clips.jsonl", "probes.jsonl"]
 
 
 def start(source: Path, target: Path) -> subprocess.Popen[bytes]:
@@ -79,6 +80,8 @@ def cut(path: Path, at: int) -> bytes:
 def lost(name: str, kept: bytes, case: Case) -> set[str]:
     """The clips whose record the cut has taken: a CSV row needs its line's end, a JSON object its last brace."""
     lines = kept.split(b"\n")
+    if name == "probes.jsonl":
+        return set()
     if name == "predictions.csv":
         alive = {line.split(b",")[0].decode() for line in lines[1:-1]}
     else:
@@ -89,15 +92,30 @@ def lost(name: str, kept: bytes, case: Case) -> set[str]:
     return set(case.clip_ids) - alive
 
 
+def whole_lines(kept: bytes) -> list[bytes]:
+    """The lines of a JSON file that are complete, their last brace included."""
+    return [line for line in kept.split(b"\n") if line.endswith(b"}") and json_or_none(line) is not None]
+
+
+def json_or_none(line: bytes) -> object:
+    with contextlib.suppress(ValueError):
+        return json.loads(line)
+    return None
+
+
 def without(case: Case, gone: set[str], name: str) -> Case:
-    """The same run, had it never recorded those clips."""
+    """The same run, had it never recorded those clips; the second pass is over the clips that it was over."""
+
+    def probes(_: Case) -> list[dict[str, Any]]:
+        return [call for call in honest_probes(case) if call["clip_id"] not in gone or name == "explanations.jsonl"]
+
     if name == "explanations.jsonl":
         explain = case.explain
-        return replace(case, explain=lambda clip_id: None if clip_id in gone else explain(clip_id))
+        return replace(case, explain=lambda clip_id: None if clip_id in gone else explain(clip_id), probes=probes)
     statuses = [
         "missing" if clip_id in gone else status for clip_id, status in zip(case.clip_ids, case.statuses, strict=True)
     ]
-    return replace(case, statuses=statuses)
+    return replace(case, statuses=statuses, probes=probes)
 
 
 def one_clear_message(done: Outcome) -> None:
@@ -115,7 +133,7 @@ def test_records_cut_off_anywhere_cost_the_clips_behind_the_cut_and_no_more(tmp_
     draw = random.Random(seed)  # noqa: S311 - a test
     case = make_case(clips=8)
     source = make_input(tmp_path / "input", case)
-    name = RECORDS[seed % 3]
+    name = RECORDS[seed % 4]
     path = source / "res" / name
     kept = cut(path, draw.randrange(path.stat().st_size))
     write_manifest(source / "res")
@@ -124,9 +142,11 @@ def test_records_cut_off_anywhere_cost_the_clips_behind_the_cut_and_no_more(tmp_
     if all_gone and name != "explanations.jsonl":  # not even a header, or no record of any clip
         return one_clear_message(done)
     assert done.code == 0, done.log
-    expected = run_scoring(
-        make_input(tmp_path / "expected", without(case, lost(name, kept, case), name)), tmp_path / "as if"
-    )
+    as_if = without(case, lost(name, kept, case), name)
+    if name == "probes.jsonl":
+        calls = honest_probes(case)[: len(whole_lines(kept))]
+        as_if = replace(case, probes=lambda _: calls)
+    expected = run_scoring(make_input(tmp_path / "expected", as_if), tmp_path / "as if")
     assert done.scores == expected.scores
     return None
 
@@ -154,16 +174,14 @@ def test_files_that_a_kill_took_are_one_clear_message_or_pictures(tmp_path: Path
     if listed and source / "res" / "manifest.json" not in gone:
         write_manifest(source / "res")
     done = run_scoring(source, tmp_path / "output")
-    harmless = all(path.parent.name == "images" or path.name == "log.txt" for path in gone)
+    harmless = all(path.parent.name == "images" or path.name in ("log.txt", "probes.jsonl") for path in gone)
     if not (listed and harmless):
         return one_clear_message(done)
     assert done.code == 0
-    pictures = {f"images/{path.name}" for path in gone if path.parent.name == "images"}
+    if any(path.name == "probes.jsonl" for path in gone):  # then nothing was shown
+        case.probes = None
     whole = run_scoring(make_input(tmp_path / "whole", case), tmp_path / "as if").scores
-    assert done.scores["coverage"] == round(whole["coverage"] - 0.2 * len(pictures) / 4, 4)
-    assert {key: done.scores[key] for key in whole if key not in ("coverage", "explanation")} == {
-        key: whole[key] for key in whole if key not in ("coverage", "explanation")
-    }
+    assert done.scores == whole
     return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,15 @@ from score import pipeline
 from score.columns import columns
 from score.settings import read_settings
 from tests.scoring.conftest import Score, run_scoring
-from tests.scoring.factory import TRAITS, full_explanation, make_case, make_input, write_manifest
+from tests.scoring.factory import (
+    NAMES,
+    TRAITS,
+    full_explanation,
+    known_causes,
+    make_case,
+    make_input,
+    write_manifest,
+)
 
 ROOT = Path(__file__).parents[2]
 KEYS = [
@@ -61,11 +70,49 @@ def test_scores_are_exactly_the_columns(score: Score, tmp_path: Path) -> None:
     assert {key: float(value) for key, value in text.items()} == done.scores
 
 
+AXES = ("faithfulness_space", "faithfulness_time", "cue_claims", "known_causes", "text")
+
+
 def test_a_perfect_run_has_the_best_of_everything(score: Score) -> None:
-    case = make_case()
+    case = make_case(clips=24)
     case.prediction = case.truth
-    expected = {key: 1.0 for key in KEYS if key.endswith(("accuracy", "ccc")) or key in ("skill", "coverage")}
-    assert score(case).scores == expected | {"explanation": 100.0, "failed_clips": 0, "duration_s": 31.2}
+    scores = score(case).scores
+    assert {key for key in KEYS if scores[key] == 1} >= {
+        *("interview_accuracy", "interview_ccc", "traits_accuracy", "traits_ccc", "skill", "coverage", "known_causes")
+    }
+    assert scores["faithfulness_space"] > 0.75
+    assert scores["faithfulness_time"] > 0.65
+    assert scores["cue_claims"] > 0.85
+
+
+def test_the_total_is_the_power_mean_of_the_axes(score: Score) -> None:
+    """As worked out from the columns: 100 x coverage x skill' x (sum w sqrt(S))^2."""
+    case = make_case(clips=24)
+    case.settings["skill_reference"] = dict.fromkeys(NAMES, 0.0)
+    scores = score(case).scores
+    weights = dict(zip(AXES, (0.2, 0.15, 0.35, 0.2, 0.1), strict=True))
+    mean = sum(weights[name] * scores[name] ** 0.5 for name in AXES) ** 2
+    assert scores["explanation"] == pytest.approx(100 * scores["coverage"] * scores["skill"] * mean, abs=0.02)
+
+
+def test_without_known_causes_their_weight_is_shared_out(score: Score) -> None:
+    case = make_case(clips=24)
+    case.settings["skill_reference"] = {}
+    del case.settings["causes"]
+    scores = score(case).scores
+    weights = dict(zip(AXES, (0.2, 0.15, 0.35, 0.0, 0.1), strict=True))
+    mean = (sum(weights[name] * scores[name] ** 0.5 for name in AXES) / 0.8) ** 2
+    assert scores["known_causes"] == 0
+    assert scores["explanation"] == pytest.approx(100 * scores["coverage"] * scores["skill"] * mean, abs=0.02)
+
+
+def test_without_a_second_pass_nothing_is_shown(score: Score) -> None:
+    case = make_case()
+    case.probes = None
+    done = score(case)
+    assert done.code == 0
+    assert [done.scores[key] for key in AXES if key != "known_causes"] == [0, 0, 0, 0]
+    assert done.scores["known_causes"] > 0.5
 
 
 def test_the_constant_has_neither_skill_nor_explanation(score: Score) -> None:
@@ -85,7 +132,7 @@ def test_when_everything_fails_everything_is_worst(score: Score) -> None:
         "traits_accuracy": 0,
         "traits_ccc": -1,
         "skill": -1,
-        "coverage": 0,
+        **dict.fromkeys((*AXES, "coverage", "plausibility"), 0),
         "failed_clips": 4,
         "duration_s": 31.2,
     }
@@ -100,14 +147,21 @@ def test_failing_a_clip_lowers_every_score(score: Score, status: str) -> None:
     after = score(case).scores
     assert after.pop("failed_clips") == 1
     assert after.pop("duration_s") == before["duration_s"]
-    assert all(after[key] < before[key] for key in after)
+    nothing = ("text", "plausibility")  # both 0 in this case
+    assert all(after[key] < before[key] for key in after if key not in nothing)
 
 
 def test_the_order_of_rows_changes_nothing(score: Score) -> None:
     case = make_case(clips=9)
 
     def shuffle(root: Path) -> None:
-        for name in ("ref/labels.csv", "res/predictions.csv", "res/explanations.jsonl", "res/clips.jsonl"):
+        for name in (
+            "ref/labels.csv",
+            "res/predictions.csv",
+            "res/explanations.jsonl",
+            "res/clips.jsonl",
+            "res/probes.jsonl",
+        ):
             head, *lines = (root / name).read_text().splitlines(keepends=True)
             lines = lines if name.endswith("csv") else [head, *lines]
             (root / name).write_text((head if name.endswith("csv") else "") + "".join(reversed(lines)))
@@ -122,11 +176,14 @@ def test_the_order_of_rows_changes_nothing(score: Score) -> None:
 def test_more_clips_of_the_same_people_make_nothing_surer(score: Score) -> None:
     """Every clip twice, under the same source: neither a score nor an interval may move."""
     case = make_case(clips=10, sources=[f"p{number}" for number in range(10)])
+    case.probes = None  # what masks do differs from clip to clip, whoever is in it
+    case.causes = alike
     once = score(case)
     twice = make_case(np.tile(case.truth, (2, 1)), np.tile(case.prediction, (2, 1)), sources=case.sources * 2)
+    twice.probes, twice.causes = None, alike
     again = score(twice)
     intervals = [re.findall(r"\[.*\]", done.log) for done in (once, again)]
-    assert len(intervals[0]) == 7
+    assert len(intervals[0]) == 13
     assert (intervals[0], once.scores) == (intervals[1], again.scores)
 
 
@@ -136,7 +193,23 @@ def test_a_change_of_range_changes_nothing(score: Score) -> None:
     for target in case.settings["targets"]:
         target.update(minimum=-3.0, maximum=7.0, constant=2.0)
     case.truth, case.prediction = case.truth * 10 - 3, case.prediction * 10 - 3
+    case.settings["skill_reference"] = dict.fromkeys(NAMES, 0.35)
+    case.causes = lambda clip_ids: scaled(known_causes(clip_ids), 10)
     assert score(case).scores == before.scores
+
+
+def scaled(causes: dict[str, Any], factor: float) -> dict[str, Any]:
+    for clip in causes["clips"].values():
+        for cues in clip["contributions"].values():
+            cues.update({cue: value * factor for cue, value in cues.items()})
+    return causes
+
+
+def alike(clip_ids: Sequence[str]) -> dict[str, Any]:
+    """Causes that have no place, the same for each clip."""
+    content = known_causes(clip_ids)
+    same = {name: {"smile": 0.0} for name in NAMES}
+    return content | {"clips": {clip_id: {"contributions": same} for clip_id in clip_ids}}
 
 
 def test_unreadable_clips_are_left_out_for_everybody(score: Score) -> None:
@@ -153,7 +226,7 @@ def test_unreadable_clips_are_left_out_for_everybody(score: Score) -> None:
     assert "1 clips could not be decoded" in done.page
 
 
-# clips with text only, text and picture, everything, no valid text: (.6 + .8 + 1 + 0) / 4
+# clips with text only, text and picture, everything, no valid text: 3 of 4
 def test_coverage_by_hand(score: Score) -> None:
     case = make_case(clips=4)
     parts: dict[str, dict[str, Any]] = {
@@ -163,7 +236,7 @@ def test_coverage_by_hand(score: Score) -> None:
         case.clip_ids[3]: {"text": "too short"},
     }
     case.explain = lambda clip_id: full_explanation(clip_id) | parts[clip_id]
-    assert score(case).scores["coverage"] == 0.6
+    assert score(case).scores["coverage"] == 0.75
 
 
 @pytest.mark.parametrize(
@@ -186,7 +259,9 @@ def test_coverage_by_hand(score: Score) -> None:
 )
 def test_evidence_that_says_nothing_does_not_count(score: Score, evidence: object) -> None:
     case = make_case(clips=2)
-    case.explain = lambda clip_id: full_explanation(clip_id) | {"evidence": evidence}
+    case.prediction, case.probes = case.truth, None
+    text = "Nothing in this clip is worth a word to anybody."
+    case.explain = lambda clip_id: full_explanation(clip_id) | {"text": text, "evidence": evidence}
 
     def infinite(root: Path) -> None:  # json.dumps writes Infinity, a strict reader refuses it: write 1e999 instead
         path = root / "res" / "explanations.jsonl"
@@ -195,7 +270,7 @@ def test_evidence_that_says_nothing_does_not_count(score: Score, evidence: objec
 
     done = score(case, infinite)
     assert done.code == 0, done.log
-    assert done.scores["coverage"] == 0.8
+    assert (done.scores["coverage"], done.scores["known_causes"], done.scores["explanation"]) == (1, 0, 0)
 
 
 def test_a_task_without_a_group_has_no_group_columns(score: Score) -> None:
@@ -205,9 +280,9 @@ def test_a_task_without_a_group_has_no_group_columns(score: Score) -> None:
 
 
 def test_no_target_is_known_to_the_program() -> None:
-    text = "".join(
-        path.read_text().lower() for path in (ROOT / "scoring_program" / "score").rglob("*.*") if path.suffix != ".pyc"
-    )
+    program = ROOT / "scoring_program" / "score"
+    paths = [path for path in program.rglob("*.*") if path.suffix != ".pyc" and "language" not in path.parts]
+    text = "".join(path.read_text().lower() for path in paths)  # only the lexicon knows words for targets
     assert [name for name in (*TRAITS, "interview") if name in text] == []
 
 
