@@ -221,7 +221,6 @@ def write_reference(folder: Path, clips: int) -> None:
         "main_target": "interview",
         "group": {"name": "traits", "title": "Traits", "targets": ["warmth"]},
         "bootstrap": {"resamples": 50, "level": 0.95, "seed": 1},
-        "coverage": {"text": 0.6, "image": 0.2, "evidence": 0.2},
         "explanation": {"text": SETTINGS["explanation"]["text"]},
         "report": {"clips": True, "truth": True, "gallery": 2},
     }

@@ -12,7 +12,7 @@ from tests.hostile.stage import CLIPS, KEY, MEMORY_MB, Played, Stage, play, scor
 from tests.ingestion.conftest import Outcome
 
 OUR_FILES = re.compile(
-    r"predictions\.csv|(explanations|clips)\.jsonl|run\.json|log\.txt|model_output\.txt|images/c\d{3}\.jpg"
+    r"predictions\.csv|(explanations|clips|probes)\.jsonl|run\.json|log\.txt|model_output\.txt|images/c\d{3}\.jpg"
 )
 LEFT_BY_CASES = "hostile-"
 """How the files begin that cases leave in shared memory, which ingestion sweeps only in a container of its own."""

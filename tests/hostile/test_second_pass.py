@@ -1,0 +1,221 @@
+"""Models that behave until they are asked about altered clips: what they do costs them, and nobody and nothing else.
+
+Every model here answers the clips themselves honestly, so its predictions and texts must be those of the honest run in
+every byte, whatever it does afterwards; and no misbehaviour may earn more on an axis than honesty does.
+"""
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.hostile.cases import CASES
+from tests.hostile.stage import LIMITS, Played, Scored, Stage, play, score, set_stage
+from tests.hostile.test_corpus import check_what_never_happens
+from tests.ingestion.clips import Format, write_clip
+from tests.ingestion.conftest import SETTINGS, write_phase
+
+CLIPS = 4
+CUES = ["lighting", "words", "voice", "motion"]
+AXES = ("explanation", "faithfulness_space", "faithfulness_time", "cue_claims", "text")
+PROBES: dict[str, Any] = {
+    "shares": [0.2, 0.5],
+    "operators": ["imputation", "blur", "median", "moment"],
+    "edits": 3,
+    "jitter": {"gain": 0.01, "shift_px": 2, "frames": 1},
+}
+MODEL = """\
+import os, sys, time
+import numpy as np
+from honest import Escaped, Honest
+
+class Model(Honest):
+    calls = 0
+    streak = 0  # predictions since the last explanation: more than three happen in the second pass alone
+
+    def predict(self, clip):
+        frames = np.stack(list(clip.frames(count=4, size=(32, 18)))).mean(axis=3) / 255
+        answer = {{"warmth": float(frames[:, :, :16].mean()), "interview": float(frames.mean())}}
+        self.calls += 1
+        self.streak += 1
+        {always}
+        if self.streak > 3:
+            {altered}
+        return answer
+
+    def explain(self, clip, prediction):
+        altered, self.streak = self.streak > 3, 0
+        frames = np.stack(list(clip.frames(count=3, size=(32, 18)))).mean(axis=3)
+        cues = [{{"cue": "lighting", "target": name, "contribution": 0.2}} for name in ("warmth", "interview")]
+        evidence = {{"space": frames.mean(axis=0) + np.arange(32), "time": [0.2, 0.5, 0.1], "cues": cues}}
+        answer = {{
+            "text": "The interview score is high. The bright light raised the interview score.",
+            "image": None,
+            "evidence": evidence,
+        }}
+        {told}
+        return answer
+"""
+
+
+@dataclass(frozen=True)
+class Trick:
+    """What a model does in the second pass, and how that ends."""
+
+    altered: str = "pass"
+    """On most calls of the second pass."""
+    told: str = "pass"
+    """In every explanation."""
+    always: str = "pass"
+    """In every prediction."""
+    code: str = ""
+    """The warning of the run; none where it is empty."""
+    lost: str = ""
+    """``some``: calls without a valid answer; ``rest``: calls that were not reached."""
+    without: tuple[str, ...] = ()
+    """Kinds of calls that must not be there, because there is no valid map to plan them by."""
+    same: bool = True
+    """Whether predictions and explanations are those of the honest run."""
+
+
+TRICKS = {
+    "raises": Trick("raise ValueError('altered')", code="probes_unanswered", lost="some"),
+    "ends": Trick("os._exit(3)", code="probes_not_reached", lost="rest"),
+    "hangs": Trick("time.sleep(1000)", code="probes_not_reached", lost="rest"),
+    "not_a_number": Trick("answer['interview'] = float('nan')", code="probes_unanswered", lost="some"),
+    "forgets_a_target": Trick("del answer['warmth']", code="probes_unanswered", lost="some"),
+    "returns_nothing": Trick("return None", code="probes_unanswered", lost="some"),
+    "answers_otherwise": Trick("answer['interview'] = answer['warmth'] = 0.001 * (self.calls % 900)"),
+    "answers_always_the_same": Trick("answer['interview'] = answer['warmth'] = 0.5"),
+    "prints": Trick("print('x' * 1_000_000); print('\\x1b[31mred', file=sys.stderr)"),
+    "remembers_on_disk": Trick(
+        "open('seen', 'a').write('x')",
+        always="if os.path.exists('seen') and self.calls == 1: raise Escaped('a file of the first pass')",
+    ),
+    "explains_by_an_error": Trick(told="if altered: raise ValueError('twin')", same=False),
+    "enormous_map": Trick(told="evidence['space'] = np.ones((3000, 3000)) * 1e300", without=("space",), same=False),
+    "constant_map": Trick(told="evidence['space'] = np.ones((9, 16))", without=("space",), same=False),
+    "map_of_nothing": Trick(told="evidence['space'] = np.full((9, 16), np.nan)", without=("space",), same=False),
+    "constant_time": Trick(told="evidence['time'] = [1.0, 1.0, 1.0]", without=("time",), same=False),
+    "no_evidence": Trick(told="answer['evidence'] = None", without=("space", "time"), same=False),
+    "counts_its_calls": Trick(
+        always="answer['interview'] = min(1.0, answer['interview'] + 0.01 * (self.calls % 7))", same=False
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def filmed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Clips of almost three seconds, each of another length."""
+    folder = tmp_path_factory.mktemp("filmed")
+    form = Format(width=64, height=36)
+    clips = [write_clip(folder / f"{number}.mp4", 66 + 3 * number, form) for number in range(CLIPS)]
+    phase = write_phase(folder / "phase", clips)
+    words = {f"c{number:03d}": "one two three four five six" for number in range(CLIPS)}
+    (phase / "transcripts.json").write_text(json.dumps(words))
+    return phase
+
+
+def stage_for(app: Path, phase: Path, trick: Trick) -> Stage:
+    stage = set_stage(app, phase, CASES["honest_model"])
+    evidence = {"grid": {"rows": 9, "columns": 16}, "cues": CUES}
+    settings = {
+        **SETTINGS,
+        "limits": {**LIMITS, "call_s": 2, "restarts": 3},
+        "explanation": {**SETTINGS["explanation"], "evidence": evidence},
+        "probes": PROBES,
+    }
+    (app / "input_data" / "task.yaml").write_text(yaml.safe_dump(settings))
+    model = MODEL.format(altered=trick.altered, told=trick.told, always=trick.always)
+    for folder in (app / "ingested_program", stage.output):
+        (folder / "model.py").write_text(model)
+    return stage
+
+
+def judged(stage: Stage, folder: Path) -> Scored:
+    scored = score(stage, folder)
+    assert "Traceback" not in scored.printed
+    assert scored.exit_code == 0, scored.printed
+    assert scored.scores is not None
+    return scored
+
+
+@pytest.fixture(scope="session")
+def honest(filmed: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Played, Scored]:
+    folder = tmp_path_factory.mktemp("honest-probes")
+    stage = stage_for(folder / "app", filmed, Trick())
+    outcome = play(stage)
+    probes = outcome.json("run.json")["probes"]
+    assert probes["planned"] == probes["asked"] == probes["answered"] > 8 * CLIPS, outcome.printed
+    assert outcome.json("run.json")["problems"] == []
+    return outcome, judged(stage, folder / "scoring")
+
+
+@pytest.mark.parametrize("name", TRICKS)
+def test_misbehaving_on_altered_clips(name: str, filmed: Path, honest: tuple[Played, Scored], tmp_path: Path) -> None:
+    trick = TRICKS[name]
+    stage = stage_for(tmp_path / "app", filmed, trick)
+    before = stage.snapshot()
+    outcome = play(stage)
+    check_what_never_happens(stage, before, outcome)
+    check_run(trick, outcome, honest[0])
+    check_calls(trick, outcome)
+    scored = judged(stage, tmp_path / "scoring")
+    assert scored.scores is not None
+    assert honest[1].scores is not None
+    assert "<script" not in scored.page.replace("<script type=", "")
+    assert scored.scores["failed_clips"] == 0
+    if trick.same:
+        for column in ("interview_accuracy", "skill", "coverage"):
+            assert scored.scores[column] == honest[1].scores[column]
+    if trick.lost:
+        assert all(scored.scores[axis] <= honest[1].scores[axis] + 1e-9 for axis in AXES)
+
+
+def check_run(trick: Trick, outcome: Played, honest: Played) -> None:
+    run = outcome.json("run.json")
+    assert (run["status"], outcome.exit_code) == ("complete", 0), outcome.printed
+    assert run["clips"]["ok"] == CLIPS
+    if trick.same:
+        for name in ("predictions.csv", "explanations.jsonl"):
+            assert (outcome.folder / name).read_bytes() == (honest.folder / name).read_bytes()
+    codes = {problem["code"] for problem in run["problems"]}
+    assert all(problem["severity"] == "warning" for problem in run["problems"])
+    assert trick.code in codes or not trick.code, outcome.printed
+    assert len(outcome.printed) < 200_000
+
+
+def check_calls(trick: Trick, outcome: Played) -> None:
+    probes = outcome.json("run.json")["probes"]
+    lines = outcome.lines("probes.jsonl")
+    assert probes["asked"] == len(lines) <= probes["planned"] <= 12 * CLIPS
+    answered = [line for line in lines if line["prediction"] is not None or line["explanation"] is not None]
+    assert probes["answered"] == len(answered)
+    assert not {line["kind"] for line in lines} & set(trick.without)
+    for line in answered:
+        assert line["prediction"] is None or set(line["prediction"]) == {"warmth", "interview"}
+        assert line["prediction"] is None or all(0 <= value <= 1 for value in line["prediction"].values())
+    if trick.lost == "rest":
+        assert probes["asked"] < probes["planned"]
+    elif trick.lost == "some":
+        assert probes["asked"] == probes["planned"]
+        assert probes["answered"] < probes["asked"]
+    elif trick.told == "pass":
+        assert probes["answered"] == probes["planned"], outcome.printed
+
+
+def test_what_it_prints_in_the_second_pass_of_a_hidden_phase_stays_inside(filmed: Path, tmp_path: Path) -> None:
+    trick = Trick("print('secret-of-a-clip', clip.frame_count); raise ValueError('secret-of-a-clip')")
+    stage = stage_for(tmp_path / "app", filmed, trick)
+    path = stage.app / "input_data" / "task.yaml"
+    settings = yaml.safe_load(path.read_text())
+    path.write_text(yaml.safe_dump({**settings, "feedback": {"model_output": False}}))
+    outcome = play(stage)
+    assert outcome.json("run.json")["probes"]["answered"] < outcome.json("run.json")["probes"]["asked"]
+    texts = [outcome.printed, *(p.read_text("utf-8", "replace") for p in stage.output.rglob("*") if p.is_file())]
+    assert not any("secret-of-a-clip" in text for text in texts)
+    shutil.rmtree(stage.app / "work")
