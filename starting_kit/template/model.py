@@ -51,7 +51,7 @@ class Model:
             "evidence": {
                 "space": light,
                 "time": [[edges[i], edges[i + 1], part.mean()] for i, part in enumerate(light)],
-                "cues": [{"cue": "lighting", "target": "interview", "contribution": contribution}],
+                "cues": [{"cue": "lighting", "target": target, "contribution": contribution} for target in TARGETS],
             },
         }
 

@@ -14,6 +14,7 @@ import yaml
 
 from score.columns import columns
 from score.explanation_settings import AXES
+from score.language import Vocabulary, consistent, parse_claims, parse_levels
 from score.settings import read_settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -191,8 +192,8 @@ def test_the_worked_claims_are_right() -> None:
 
     assert float(yours[4]) == pytest.approx(agreement(yours), abs=0.005)
     assert float(others[4]) == pytest.approx(agreement(others), abs=0.005)
-    own, foreign = float(yours[4]), float(others[4])
-    assert f"½ · {own} + ½ · ({own} - {foreign}) = {(own + own - foreign) / 2:.2f}" in page.replace("\n", " ")
+    found = agreement(yours) - agreement(others) / 2
+    assert f"½ · {yours[4]} + ½ · ({yours[4]} - {others[4]}) = {found:.2f}" in page.replace("\n", " ")
 
 
 @pytest.mark.parametrize("phase", ["practice", "final"])
@@ -215,6 +216,37 @@ def test_calls_and_their_time_are_those_of_the_settings(phase: str) -> None:
     with (ROOT / "input_data" / phase / "copies.csv").open(encoding="utf-8", newline="") as file:
         copies = Counter(row["clip_id"] for row in csv.DictReader(file))
     assert set(copies.values()) == {task["probes"]["edits"]}
+
+
+def test_texts_are_read_as_the_page_says() -> None:
+    cues = tuple(settings("practice")["explanation"]["evidence"]["cues"])
+    vocabulary = Vocabulary(cues=cues, targets=TARGETS, main="interview", aliases={})
+    page = text_of("explanations").replace("\n", " ")
+    told = {
+        "The broad smile raised the openness score.": [("smile", "openness", 1)],
+        "frequent glances aside cost points": [("gaze", "interview", -1)],
+        "The light did not matter.": [],
+        "The missing smile lowered it.": [("smile", "interview", -1)],
+        "The smile lowered it.": [("smile", "interview", -1)],
+        "A lively voice raised it.": [("voice", "interview", 1)],
+        "The vibes were great.": [],
+        "A broad smile in the first two seconds and frequent nods raised it; dim lighting lowered it a little.": [
+            ("smile", "interview", 1),
+            ("motion", "interview", 1),
+            ("lighting", "interview", -1),
+        ],
+    }
+    for text, claims in told.items():
+        assert text in page or text.rstrip(".") in page, text
+        assert [(claim.cue, claim.target, claim.sign) for claim in parse_claims(text, vocabulary)] == claims
+    for text, level in (("The interview score is high", "high"), ("The interview score is medium: ...", "medium")):
+        assert text in page
+        assert [(said.target, said.level) for said in parse_levels(text, vocabulary)] == [("interview", level)]
+    assert parse_levels("The interview score is 0.52: ...", vocabulary) == ()
+    for value, levels in ((0.44, "low medium"), (0.5, "medium"), (0.56, "medium high"), (0.39, "low"), (0.61, "high")):
+        for level in ("low", "medium", "high"):
+            statements = parse_levels(f"The interview score is {level}.", vocabulary)
+            assert consistent({"interview": value}, statements) is (level in levels.split())
 
 
 def test_the_example_of_places_finds_the_place() -> None:
