@@ -1,0 +1,303 @@
+"""The axes: chance levels and orderings on simulated runs, then worked numbers.
+
+The simulated model reacts to a patch of cells that moves from clip to clip; calls are drawn as the second pass draws
+them, with ties broken by lot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from score.axes.claims import clip_claims
+from score.axes.contrast import contrast, noise_floor, resolution
+from score.axes.effects import Effects, evaluated_targets, measure_effects
+from score.axes.faithfulness import clip_faithfulness
+from score.axes.known_causes import main_causes, map_agreement, union
+from score.axes.text import specificity
+from score.axes.total import credited_skill, power_mean
+from score.explanation_settings import AXES, ExplanationScore
+from score.probe_record import ProbeCall
+
+Array = NDArray[np.float64]
+CELLS = 144
+UNIT = (np.zeros(1), np.ones(1))
+VOCABULARY = tuple(f"cue{number}" for number in range(8))
+VALUE = st.floats(0, 1).map(lambda value: round(value, 4))
+
+
+def patches(count: int, seed: int = 0) -> Array:
+    """(n, 144) what the model reacts to: a patch that moves about the middle, and a corner of its own."""
+    rng = np.random.default_rng(seed)
+    maps = np.zeros((count, 9, 16))
+    for each in maps:
+        row, column = rng.integers(1, 6), rng.integers(3, 10)
+        each[row : row + 2, column : column + 3] = 1
+        each[rng.integers(0, 9), rng.integers(0, 16)] += 1
+    return maps.reshape(count, CELLS)
+
+
+def ask(maps: Array, truth: Array, gain: float = 0.02, noise: float = 0.0, seed: int = 1) -> list[list[ProbeCall]]:
+    """The second pass in space of a model that loses ``gain`` for each cell of ``truth`` that is masked."""
+    rng = np.random.default_rng(seed)
+    count = len(maps)
+    order = rng.permutation(count)
+    partner = np.empty(count, dtype=int)
+    partner[order] = np.roll(order, 1)
+    sizes = np.round(rng.choice([0.1, 0.2, 0.3, 0.5], count) * CELLS).astype(int)
+    ranked = [np.lexsort((rng.random(CELLS), -each)) for each in maps]
+    base = 0.5
+    calls = []
+    for clip in range(count):
+        top, foreign = set(ranked[clip][: sizes[clip]]), set(ranked[partner[clip]][: sizes[clip]])
+        sets = {"top": top, "bottom": set(ranked[clip][-sizes[clip] :]), "own": top - foreign, "other": foreign - top}
+        row = [call("original", base)]
+        for part, places in sets.items():
+            if places:
+                lost = gain * truth[clip][list(places)].sum() + noise * rng.normal()
+                row.append(call("space", float(np.clip(base - lost, 0, 1)), part=part, places=tuple(sorted(places))))
+        calls.append(row)
+    return calls
+
+
+def call(kind: str, value: float | None, part: str = "", places: tuple[int, ...] = (), cue: str = "") -> ProbeCall:
+    return ProbeCall(kind, "", part, places, cue, None if value is None else (value,), None)
+
+
+def effects_of(calls: list[list[ProbeCall]], first: float = 0.5) -> Effects:
+    prediction = np.full((len(calls), 1), first)
+    return measure_effects(calls, prediction, UNIT, np.zeros(len(calls), dtype=np.int64), VOCABULARY)
+
+
+def space_score(maps: Array, truth: Array, **options: float) -> float:
+    return max(0.0, float(clip_faithfulness(effects_of(ask(maps, truth, **options)), "space").mean()))
+
+
+class TestFaithfulness:
+    truth = patches(100)
+    rng = np.random.default_rng(3)
+
+    def test_exact_beats_noisy_beats_prior_beats_random(self) -> None:
+        noisy = [space_score(self.truth + s * self.rng.normal(size=(100, CELLS)), self.truth) for s in (0.5, 1, 2)]
+        y, x = np.mgrid[0:9, 0:16]
+        prior = np.tile(np.exp(-(((y - 4) / 3) ** 2) - ((x - 7.5) / 4) ** 2).ravel(), (100, 1))
+        scores = [space_score(self.truth, self.truth), *noisy, space_score(prior, self.truth), self.random()]
+        assert scores[0] > 0.8
+        assert scores == sorted(scores, reverse=True)
+        assert space_score(prior, self.truth) < 0.45
+
+    def random(self) -> float:
+        return space_score(self.rng.random((100, CELLS)), self.truth)
+
+    def test_random_maps_are_at_chance(self) -> None:
+        assert max(self.random() for _ in range(5)) < 0.15
+
+    def test_uniform_inverted_and_foreign_maps(self) -> None:
+        assert space_score(np.ones((100, CELLS)), self.truth) < 0.15
+        assert space_score(-self.truth, self.truth) == 0
+        assert space_score(np.roll(self.truth, 1, axis=0), self.truth) < 0.3
+
+    def test_a_model_that_reacts_to_everything_gains_nothing(self) -> None:
+        loud = 5 * self.rng.random((100, CELLS)) / CELLS
+        calls = ask(self.rng.random((100, CELLS)), loud * 4, gain=0.2)
+        assert max(0.0, float(clip_faithfulness(effects_of(calls), "space").mean())) < 0.05
+
+    def test_the_same_map_for_all_clips_has_no_second_half(self) -> None:
+        prior = np.tile(np.arange(CELLS, dtype=float), (100, 1))
+        calls = ask(prior, self.truth)
+        assert all(one.part not in ("own", "other") for row in calls for one in row)
+        assert clip_faithfulness(effects_of(calls), "space").max() <= 0.5
+
+    @pytest.mark.parametrize("change", [np.sqrt, np.exp, lambda m: 3 * m + 1])
+    def test_a_monotone_change_of_the_map_changes_nothing(self, change: object) -> None:
+        maps = np.abs(self.truth + self.rng.normal(size=(100, CELLS)))
+        assert callable(change)
+        assert space_score(change(maps), self.truth) == pytest.approx(space_score(maps, self.truth))
+
+    def test_a_quieter_model_scores_the_same_until_its_effects_are_noise(self) -> None:
+        calls = [space_score(self.truth, self.truth, gain=gain) for gain in (0.04, 0.02, 0.01, 1e-5)]
+        assert calls[1] == pytest.approx(calls[0], abs=0.02)
+        assert calls[2] == pytest.approx(calls[1], abs=0.03)
+        assert calls[3] < 0.3
+
+    def test_the_order_of_clips_changes_nothing(self) -> None:
+        calls = ask(self.truth, self.truth, noise=0.01)
+        forward, backward = effects_of(calls), effects_of(calls[::-1])
+        assert clip_faithfulness(forward, "space")[::-1] == pytest.approx(clip_faithfulness(backward, "space"))
+
+    def test_missing_clips_lower_the_mean_by_their_share(self) -> None:
+        calls = ask(self.truth, self.truth)
+        whole = clip_faithfulness(effects_of(calls), "space")
+        fewer = clip_faithfulness(effects_of([*calls[:75], *([] for _ in range(25))]), "space")
+        assert fewer.sum() == pytest.approx(whole[:75].sum())
+
+    def test_failing_never_pays(self) -> None:
+        """Not even on exactly the calls that speak against the map."""
+        calls = ask(self.rng.random((100, CELLS)), self.truth)
+        before = clip_faithfulness(effects_of(calls), "space")
+        for part in ("top", "bottom", "own", "other"):
+            crashed = [[replace(one, prediction=None) if one.part == part else one for one in row] for row in calls]
+            after = clip_faithfulness(effects_of(crashed), "space")
+            assert (after <= before + 1e-12).all()
+        silent = [[replace(one, prediction=None) if one.kind == "original" else one for one in row] for row in calls]
+        assert (clip_faithfulness(effects_of(silent), "space") == -1).all()
+
+    def test_worked_numbers(self) -> None:
+        # epsilon: noise floor 0, no spread: 5e-4. top .1, bottom .02; own .05, other .1
+        row = [call("original", 0.5)]
+        for part, value in (("top", 0.4), ("bottom", 0.52), ("own", 0.45), ("other", 0.4)):
+            row.append(call("space", value, part=part, places=(1,)))
+        by_hand = 0.08 / 0.1205 / 2 + -0.05 / 0.1505 / 2
+        assert clip_faithfulness(effects_of([row]), "space") == pytest.approx([by_hand])
+        # own and other not asked: the first half alone; bottom not reached: nothing shown
+        assert clip_faithfulness(effects_of([row[:3]]), "space") == pytest.approx([0.08 / 0.1205 / 2])
+        assert clip_faithfulness(effects_of([row[:2]]), "space") == pytest.approx([0])
+        assert clip_faithfulness(effects_of([row]), "time") == pytest.approx([0])
+
+
+class TestContrast:
+    @given(more=VALUE, less=VALUE, epsilon=st.floats(1e-4, 0.1))
+    def test_bounds_and_symmetry(self, more: float, less: float, epsilon: float) -> None:
+        u, v, e = np.array([more]), np.array([less]), np.array([epsilon])
+        assert -1 < contrast(u, v, e)[0] < 1
+        assert contrast(u, v, e) == pytest.approx(-contrast(v, u, e))
+
+    def test_resolution_by_hand(self) -> None:
+        first = np.array([[0.4, 0.5], [0.6, 0.5], [np.nan, np.nan]])
+        again = np.array([[0.41, 0.5], [0.6, np.nan], [0.3, 0.3]])
+        floor = noise_floor(first, again)
+        assert floor == pytest.approx([0.005, 0])
+        # spread .1 and 0: max(5e-4, .01, .005) and 5e-4
+        assert resolution(floor, first) == pytest.approx([0.01, 5e-4])
+
+
+class TestClaims:
+    """150 clips, 8 cues; two causes and one other cue are edited."""
+
+    rng = np.random.default_rng(4)
+
+    def run(self, claims: Array, share: float = 1.0) -> float:
+        return max(0.0, float(self.clips(claims, share).mean()))
+
+    def clips(self, claims: Array, share: float = 1.0) -> Array:
+        calls = []
+        for clip, row in enumerate(self.truth):
+            order = np.argsort(-np.abs(row))
+            edits = [*order[:2], order[-1 - clip % 3]]
+            calls.append(
+                [call("original", 0.5), *(call("cue", 0.5 - share * 0.3 * row[k], cue=VOCABULARY[k]) for k in edits)]
+            )
+        return clip_claims(claims[:, None, :], effects_of(calls), np.zeros(len(calls), dtype=np.int64))
+
+    @property
+    def truth(self) -> Array:
+        rng = np.random.default_rng(8)
+        return np.clip(rng.normal(size=(150, 8)) * rng.choice([0.2, 0.5], (150, 8)), -1, 1)
+
+    def test_levels(self) -> None:
+        truth = self.truth
+        assert self.run(truth) > 0.9
+        assert self.run(np.sign(truth)) > 0.75
+        assert self.run(self.rng.normal(size=truth.shape)) < 0.15
+        assert self.run(np.abs(truth) * self.rng.choice([-1, 1], truth.shape)) < 0.2
+        assert self.run(-truth) == 0
+        assert self.run(np.zeros_like(truth)) == 0
+        assert self.run(np.tile(truth.mean(axis=0), (150, 1))) < 0.3
+
+    def test_inverted_claims_are_the_mirror_image(self) -> None:
+        assert self.clips(-self.truth) == pytest.approx(-self.clips(self.truth))
+
+    def test_the_size_of_claims_and_effects_is_free(self) -> None:
+        assert self.run(self.truth / 5) == pytest.approx(self.run(self.truth))
+        assert self.run(self.truth, share=0.5) == pytest.approx(self.run(self.truth), abs=0.02)
+
+    def test_failing_never_pays(self) -> None:
+        calls = [[call("original", 0.5), call("cue", None, cue="cue0"), call("cue", 0.4, cue="cue1")]] * 2
+        claims = np.zeros((2, 1, 8))
+        claims[:, 0, 1] = 1
+        assert clip_claims(claims, effects_of(calls), np.zeros(2, dtype=np.int64)) == pytest.approx([-1.5, -1.5])
+
+    def test_worked_numbers(self) -> None:
+        # Effects .1 and -.05 of cue 0 and 1. The first claims 1 and 0: cos = .1 / sqrt(.0125); the second 0 and 1.
+        row = [call("original", 0.5), call("cue", 0.4, cue="cue0"), call("cue", 0.55, cue="cue1")]
+        claims = np.zeros((2, 1, 8))
+        claims[0, 0, 0] = claims[1, 0, 1] = 1
+        a, b = 0.1 / 0.0125**0.5, -0.05 / 0.0125**0.5
+        found = clip_claims(claims, effects_of([row, row]), np.zeros(2, dtype=np.int64))
+        assert found == pytest.approx([a - b / 2, b - a / 2])
+        assert clip_claims(claims[:1], effects_of([row]), np.zeros(1, dtype=np.int64)) == pytest.approx([a])
+
+
+def test_evaluated_targets_are_half_the_main_one_and_hang_on_id_and_seed() -> None:
+    ids = [f"c{number:09x}" for number in range(2000)]
+    drawn = evaluated_targets(ids, 6, 5, 1)
+    assert 0.45 < (drawn == 5).mean() < 0.55
+    assert all(0.07 < (drawn == number).mean() < 0.13 for number in range(5))
+    assert (evaluated_targets(ids[::-1], 6, 5, 1) == drawn[::-1]).all()
+    assert (evaluated_targets(ids, 6, 5, 2) != drawn).any()
+    assert (evaluated_targets(ids, 1, 0, 1) == 0).all()
+
+
+def test_main_causes_by_hand() -> None:
+    # .5 + .2 = .7 of 1 is too little, with .15 it is enough
+    assert main_causes(np.array([0.1, -0.5, 0.2, 0.15, 0.05])).tolist() == [False, True, True, True, False]
+    assert main_causes(np.array([0.8, 0.2])).tolist() == [True, False]
+    assert not main_causes(np.zeros(3)).any()
+
+
+def test_masks_and_maps_by_hand() -> None:
+    mask = union([np.array([True, False, False]), np.array([False, False, True, False])])
+    assert mask is not None
+    assert mask.tolist() == [True, False, True, False]
+    assert union([]) is None
+    assert union([np.ones(3, dtype=bool)]) is None
+    assert map_agreement(np.array([1.0, 0, 1, 0]), mask) == 1
+    assert map_agreement(np.array([1.0]), mask) == pytest.approx(0.5)  # the missing seconds have weight 0
+    assert map_agreement(np.array([1.0, 0, 1, 0, 9]), mask) == 1
+
+
+@pytest.mark.parametrize(
+    ("between", "within", "expected"),
+    [(0, 0, 0), (0.8, 0, 1), (0.5, 0.5, 0), (0.25, 0, 0.5), (0.8, 0.2, 0.75), (0.4, 0.9, 0)],
+)
+def test_specificity(between: float, within: float, expected: float) -> None:
+    assert specificity(np.array([between]), np.array([within])) == pytest.approx([expected])
+
+
+class TestTotal:
+    score = ExplanationScore()
+
+    def mean(self, **axes: float) -> float:
+        values = {name: np.array([axes.get(name, 0.0)]) for name in AXES}
+        return float(power_mean(values, self.score, frozenset())[0])
+
+    def test_worked_numbers(self) -> None:
+        assert self.mean(**dict.fromkeys(AXES, 0.6)) == pytest.approx(0.6)
+        assert self.mean(faithfulness_space=1.0) == pytest.approx(0.04)
+        # the best text-only entry: (.35 + .2 sqrt(.5) + .1)^2
+        assert self.mean(cue_claims=1.0, known_causes=0.5, text=1.0) == pytest.approx(0.3497, abs=1e-4)
+        assert self.mean() == 0
+
+    @given(st.dictionaries(st.sampled_from(AXES), VALUE, min_size=1), st.sampled_from(AXES), VALUE)
+    def test_more_of_an_axis_never_costs(self, axes: dict[str, float], name: str, more: float) -> None:
+        assert self.mean(**axes | {name: max(more, axes.get(name, 0))}) >= self.mean(**axes) - 1e-12
+
+    def test_an_axis_that_does_not_apply_is_left_out(self) -> None:
+        values = {name: np.array([0.0 if name == "known_causes" else 0.6]) for name in AXES}
+        assert power_mean(values, self.score, frozenset({"known_causes"})) == pytest.approx([0.6])
+
+    @pytest.mark.parametrize(("error", "expected"), [(0.1, 0.0), (0.2, 0.0), (0.035, 1.0), (0.01, 1.0), (0.0675, 0.5)])
+    def test_skill(self, error: float, expected: float) -> None:
+        found = credited_skill(np.array([[error]]), np.array([[0.1]]), np.array([[0.035]]))
+        assert found == pytest.approx([expected])
+        both = credited_skill(np.array([[error, 0.1]]), np.array([[0.1, 0.1]]), np.array([[0.035, 0.035]]))
+        assert both == pytest.approx([expected / 2])
+
+    def test_a_constant_that_is_better_than_the_reference(self) -> None:
+        reached = credited_skill(np.array([[0.01], [0.03]]), np.array([[0.02], [0.02]]), np.array([[0.02], [0.02]]))
+        assert reached.tolist() == [1, 0]
