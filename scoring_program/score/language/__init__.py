@@ -70,7 +70,7 @@ def parse_levels(text: str, vocabulary: Vocabulary) -> tuple[LevelStatement, ...
     return tuple(
         dict.fromkeys(
             LevelStatement(target, level)
-            for target, level in stated_levels(_items(text[:LONGEST_TEXT], vocabulary), vocabulary.main)
+            for target, level in stated_levels(_items(text[:LONGEST_TEXT], vocabulary), vocabulary)
             if target in vocabulary.targets
         )
     )

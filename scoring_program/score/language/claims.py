@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from score.language.clauses import Predication, clauses, predications
 from score.language.items import Item
-from score.language.lexicon import ALL, GENERIC, LIST, MAIN, MOVES, TRAITS
+from score.language.lexicon import ALL, FORMER, GENERIC, LATTER, LIST, MAIN, MOVES, NOTE, OVER, TRAITS
 from score.language.vocabulary import TextClaim, Vocabulary
 
 _SEPARATORS = frozenset(["and", "comma", "with", "addition", "colon", "cause"])
@@ -14,6 +14,7 @@ _QUIET = frozenset(["small", "auxiliary", "determiner"])
 _SKIPPED = frozenset(
     [*_QUIET, "negation", "flip", "word", "preposition", "comma", "and", "colon", "addition", "result", "with"]
 )
+_UNNAMED = frozenset([GENERIC, FORMER, LATTER])
 Targets = tuple[tuple[str, int], ...]
 
 
@@ -24,7 +25,10 @@ class ClaimReader:
         self._vocabulary = vocabulary
         self._topic: Targets = ((vocabulary.main, 1),)
         self._latest: Targets = self._topic
+        self._pair: Targets = self._topic
+        self._fronted: Targets = ()
         self._cues: tuple[str, ...] = ()
+        self._near: tuple[str, ...] = ()
         self._said: tuple[Targets, int] = (self._topic, 0)
         self._open = False
         self._excluded = False
@@ -33,6 +37,7 @@ class ClaimReader:
     def read(self, sentence: Sequence[Item]) -> None:
         """Read one sentence."""
         self._open = False
+        self._fronted = ()
         for clause in clauses(sentence):
             parts = predications(clause)
             borrowed: Targets = ()
@@ -43,6 +48,9 @@ class ClaimReader:
             if not parts:
                 self._without_effect(clause)
             self._open = True
+        named = self._named(sentence)
+        if len(named) > 1:
+            self._pair = named
 
     def claims(self) -> tuple[TextClaim, ...]:
         """Return what was claimed, each cue and target once; who claims both ways claims nothing."""
@@ -61,7 +69,7 @@ class ClaimReader:
         if (added or corrected) and not any(item.kind == "negation" for item in clause):
             self._add(cues, *self._said)
         if cues:
-            self._cues = cues
+            self._cues = self._near = cues
             self._said = (self._said[0], 0)
         if named:
             self._latest = named
@@ -86,8 +94,10 @@ class ClaimReader:
             conceded = tuple(before_concession(part.before))
         self._add(cues, targets, sign)
         self._add(mentions(conceded) + mentions(conceded_after), targets, -sign)
-        if cues:
-            self._cues = cues
+        if mark.value == OVER:
+            self._add(mentions(after), targets, -mark.sign)
+        self._cues = cues or self._cues
+        self._near = mentions(after) or cues or self._near
         self._said = (targets, sign)
         self._excluded = any(item.kind == "exclusion" for item in part.before)
         self._open = True
@@ -104,11 +114,16 @@ class ClaimReader:
         sign = mark.sign * (self._said[1] if mark.value in ("same", "opposite") else 1)
         if mark.kind in ("level", "comparative") and mark.bound:
             sign = mark.sign
+        if any(item.kind == "doubt" for item in clause[: clause.index(mark)]):
+            return 0
         conditional = sum(item.kind == "flip" for item in (*part.before, *part.after))
+        # "It would have helped more if ..." says that it helped.
+        conditional *= not _by_degree(part.after)
         if _denied(part.before) or (mark.kind != "effect" and _denied_loosely(part.before)):
             # "It would not be as high without the smile" turns twice.
             return sign if conditional and mark.kind != "effect" and mark.text in ("so", "as", "high", "low") else 0
-        if any(item.kind == "negation" and item.text in ("neither", "nothing", "none") for item in part.before):
+        nothing = any(item.kind == "negation" and item.text in ("neither", "nothing", "none") for item in part.before)
+        if nothing and not any(item.kind == "exclusion" for item in part.before):
             return 0
         return -sign if conditional % 2 else sign
 
@@ -120,32 +135,29 @@ class ClaimReader:
         here = mentions(before)
         if mark.kind == "level":
             return self._level_causes(before, after, caused)
-        if mark.value == "number":
+        if mark.value == NOTE:
             return here[-1:] or mentions(after)[:1]
         if mark.value == LIST:
             return here if subject == "cue" else mentions(after)
-        if mark.value == MOVES and subject == "cue" and not self._named_at_all(after):
+        explained = any(item.kind == "result" for item in before)
+        if mark.value == MOVES and subject == "cue" and not explained and not self._named_at_all(after):
             return caused
         directly = _after_cause(after, direct=True)
         if directly and (subject != "cue" or (after and after[0].text in ("by", "because", "due", "thanks"))):
             return directly
-        if subject in ("cue", "reference") and here:
+        if subject == "cue" or (here and subject in ("reference", "none", "unknown")):
             return here + _additions(after)
-        if subject == "reference" or (subject == "pronoun" and self._named_at_all(after)):
-            return caused or self._cues
+        if subject == "pronoun" and self._named_at_all(after):
+            return caused or here or self._cues
         if subject in ("target", "pronoun"):
             return caused or here or self._unclaimed(before)
-        if here:
-            return here + _additions(after)
-        if caused:
+        if subject == "reference":
+            return caused or mentions(before, excluded=True) or _linked(after) or self._near
+        if subject == "none" and after and after[0].text == "by":
             return caused
-        if any(item.kind == "auxiliary" for item in after) or any(item.text in ("of", "did") for item in after[:1]):
-            linked = mentions(after)
-            if linked:
-                return linked
-        if subject == "none" and self._open:
-            return self._cues
-        return ()
+        if caused or (found := _linked(after)):
+            return caused or found
+        return self._cues if subject == "none" and self._open else ()
 
     def _level_causes(
         self, before: tuple[Item, ...], after: tuple[Item, ...], caused: tuple[str, ...]
@@ -180,14 +192,15 @@ class ClaimReader:
             return self._resolved(explicit)
         fronted = self._named(before)
         if fronted:
+            self._fronted = fronted
             return fronted
-        if not own and borrowed:
-            return borrowed
+        if not own and (borrowed or self._fronted):
+            return borrowed or self._fronted
         return self._resolved(own) if own else self._topic
 
     def _named(self, items: Sequence[Item]) -> Targets:
         """Return the targets that are called by name."""
-        pairs = tuple((item.value, item.sign) for item in items if item.kind == "target" and item.value != GENERIC)
+        pairs = tuple((item.value, item.sign) for item in items if item.kind == "target" and item.value not in _UNNAMED)
         return self._resolved(pairs) if pairs else ()
 
     @staticmethod
@@ -201,6 +214,8 @@ class ClaimReader:
                 result += self._latest
             elif value == GENERIC:
                 result += self._topic
+            elif value in (FORMER, LATTER):
+                result.append(self._pair[0 if value == FORMER else -1])
             elif value == MAIN:
                 result.append((self._vocabulary.main, orientation))
             elif value in (ALL, TRAITS):
@@ -212,24 +227,24 @@ class ClaimReader:
         return tuple(dict.fromkeys(result))
 
 
-def mentions(items: Sequence[Item]) -> tuple[str, ...]:
+def mentions(items: Sequence[Item], *, excluded: bool = False) -> tuple[str, ...]:
     """Return the cues that are named, without those that are excluded or only describe another cue.
 
     Between two separators a strong cue hides weak ones, "a smile on the face" is a smile, and of two nouns side by
     side ("background lighting") the last one counts.
     """
     groups: list[list[tuple[int, Item]]] = [[]]
-    excluded = False
+    out = False
     for place, item in enumerate(items):
-        if item.kind == "exclusion":
-            excluded = True
+        if item.kind == "exclusion" and not (excluded and item.text != "not"):
+            out = True
             groups.append([])
         elif item.kind in _SEPARATORS:
-            excluded = excluded and item.kind != "comma"
+            out = out and item.kind != "comma"
             groups.append([])
         elif item.kind == "target":
-            excluded = False
-        elif item.kind == "cue" and not excluded:
+            out = False
+        elif item.kind == "cue" and not out:
             groups[-1].append((place, item))
     found: list[str] = []
     for group in groups:
@@ -251,6 +266,21 @@ def _modifies(items: Sequence[Item], head: int, place: int) -> bool:
     return any(
         item.kind == "preposition" or item.text in ("of", "in", "from", "behind") for item in items[head + 1 : place]
     )
+
+
+def _by_degree(after: Sequence[Item]) -> bool:
+    for item in after:
+        if item.text in ("more", "further", "less"):
+            return True
+        if item.kind not in ("target", "pronoun", *_QUIET):
+            return False
+    return False
+
+
+def _linked(after: Sequence[Item]) -> tuple[str, ...]:
+    """Return the cues of "what helped was the smile"."""
+    auxiliary = any(item.kind == "auxiliary" for item in after)
+    return mentions(after) if auxiliary or (after and after[0].text in ("of", "did")) else ()
 
 
 def _subject(before: Sequence[Item]) -> str:
@@ -286,6 +316,8 @@ def _additions(after: Sequence[Item]) -> tuple[str, ...]:
             return mentions(after[place + 1 :]) or mentions(after[:place])
         if item.kind == "comma" and item.value == "but":
             return mentions(after[place + 1 :])
+        if item.kind == "cue" and any(other.text == "by" for other in after[place + 1 : place + 2]):
+            return (item.value,)
     return ()
 
 
@@ -293,7 +325,7 @@ def _group(after: Sequence[Item]) -> Targets:
     """Return the targets right behind an effect, before any cue or cause."""
     found: list[tuple[str, int]] = []
     for item in after:
-        if item.kind in ("cue", "cause", "clausal", "reference", "colon", "addition"):
+        if item.kind in ("cue", "cause", "clausal", "reference", "colon", "addition") and item.text != "for":
             break
         if item.kind in ("target", "pronoun"):
             found.append((item.value or "it", item.sign or 1))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from score.language.items import Item
+from score.language.lexicon import MOVES, NOTE
 
 _MARKS = frozenset(["effect", "comparative", "level"])
 _SEPARATORS = frozenset(["and", "comma"])
@@ -67,8 +69,8 @@ def _has_subject_and_effect(items: Sequence[Item]) -> bool:
         if item.kind == "contrast":
             return False
         cue = cue or item.kind in ("cue", "reference", "pronoun")
-        if item.kind in ("effect", "comparative") and item.value != "number":
-            return cue
+        if item.kind in ("effect", "comparative") and item.value != NOTE:
+            return cue and item.value != MOVES
     return False
 
 
@@ -76,7 +78,7 @@ def predications(clause: Sequence[Item]) -> list[Predication]:
     """Share out the words of a clause among its effects; none if it has no effect."""
     marks = _marks(clause)
     edges = [0]
-    for one, other in zip(marks, marks[1:], strict=False):
+    for one, other in pairwise(marks):
         edges.append(one + 1 + _cut(clause[one + 1 : other], follows_cause=_caused(clause[one + 1 : other])))
     edges.append(len(clause))
     return [
@@ -91,9 +93,8 @@ def _marks(clause: Sequence[Item]) -> list[int]:
     for place, item in enumerate(clause):
         if item.kind not in _MARKS:
             continue
-        if item.value == "number" and any(clause[mark].kind == "effect" for mark in marks):
-            if all(other.kind != "cue" for other in clause[marks[-1] + 1 : place]):
-                continue
+        if item.value == NOTE and marks and all(other.kind != "cue" for other in clause[marks[-1] + 1 : place]):
+            continue
         if marks:
             between = clause[marks[-1] + 1 : place]
             previous = clause[marks[-1]]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from score.language.lexicon import LIST, MOVES, NOTE, OVER
 from score.language.phrases import Meaning, PhraseBook
 
 _WORD = Meaning("word")
 _SMALL = frozenset(["small", "auxiliary", "determiner"])
 _QUIET = frozenset(["small", "auxiliary", "determiner", "word"])
 _EFFECTIVE = frozenset(["effect", "comparative", "level"])
+_CAUSES = frozenset(["cause", "clausal", "with"])
 _FAR = 5
 
 
@@ -50,15 +52,26 @@ def read_items(tokens: Sequence[str], book: PhraseBook) -> list[Item]:
             for place in found.taken:
                 left[place] = ""
         at = found.end if found else at + 1
-    items = _without_adjectives(items)
+    items = _without_adjectives(_without_both(items))
     items = _without_states(items)
     return _with_bonds(items)
+
+
+def _without_both(items: list[Item]) -> list[Item]:
+    """ "Both" refers to something only where it stands alone: not in "both the smile and the gaze"."""
+    result = list(items)
+    for place, item in enumerate(items):
+        if item.text == "both":
+            ahead = (other.kind for other in items[place + 1 :] if other.kind not in ("determiner", "small", "word"))
+            if next(ahead, "") in ("cue", "target"):
+                result[place] = replace(item, kind="small")
+    return result
 
 
 def _signed_number(token: str) -> Meaning:
     """``+0.08`` after a cue says the same as "raised"."""
     if token[0] in "+-" and any(digit in "123456789" for digit in token):
-        return Meaning("effect", "number", 1 if token[0] == "+" else -1)
+        return Meaning("effect", NOTE, 1 if token[0] == "+" else -1)
     return _WORD
 
 
@@ -103,7 +116,7 @@ def _without_states(items: list[Item]) -> list[Item]:
     """An effect word right before a cue describes the cue: "lowered eyes", "reduced motion", "a positive voice"."""
     result = list(items)
     for place, item in enumerate(items):
-        if item.kind in _EFFECTIVE and item.value not in ("number", "list") and _next_is_cue(items, place + 1, 1):
+        if item.kind in _EFFECTIVE and item.value not in (NOTE, LIST, OVER) and _next_is_cue(items, place + 1, 1):
             result[place] = replace(item, kind="and") if item.text == "plus" else _demoted(item)
     return result
 
@@ -116,8 +129,14 @@ def _with_bonds(items: list[Item]) -> list[Item]:
             bound = _target_after(items, place, reach=1)
             result[place] = replace(item, kind="comparative", bound=bound) if bound else replace(item, kind="small")
         elif item.kind in ("comparative", "level"):
-            bound = _target_after(items, place, reach=3) or _target_before(items, place)
-            result[place] = replace(item, bound=bound) if bound else _demoted(item)
+            # "Lower" is also a verb: "what did lower it".
+            verb = item.text == "lower" and items[place + 1 : place + 2] and items[place + 1].kind == "pronoun"
+            bound = (("it", 1),) if verb else _target_after(items, place, reach=3) or _target_before(items, place)
+            moves = item.text in ("up", "down") and items[place + 1 : place + 2] and items[place + 1].kind in _CAUSES
+            if not bound and moves:
+                result[place] = replace(item, kind="effect", value=MOVES)
+            else:
+                result[place] = replace(item, bound=bound) if bound else _demoted(item)
     for place, item in enumerate(result):
         if item.kind == "indicate":
             ahead = result[place + 1 : place + 1 + _FAR]
@@ -151,8 +170,11 @@ def _target_before(items: list[Item], place: int) -> tuple[tuple[str, int], ...]
     """Return the subject of "openness and agreeableness are high", all of it."""
     found: list[tuple[str, int]] = []
     gap = 0
-    for other in reversed(items[:place]):
+    for at in range(place - 1, -1, -1):
+        other = items[at]
         if other.kind in ("target", "pronoun"):
+            if found and _is_object(items, at):
+                break
             found.append((other.value or "it", other.sign or 1))
         elif found and other.kind not in ("and", "comma", "determiner", "small"):
             break
@@ -163,6 +185,12 @@ def _target_before(items: list[Item], place: int) -> tuple[tuple[str, int], ...]
             if other.kind == "and" and not _joined_levels(items, place):
                 break
     return tuple(reversed(found))
+
+
+def _is_object(items: list[Item], place: int) -> bool:
+    """Whether an effect stands right before: "raised extraversion and agreeableness is high"."""
+    before = [other for other in items[:place] if other.kind not in ("determiner", "small")]
+    return bool(before) and before[-1].kind == "effect"
 
 
 def _joined_levels(items: list[Item], place: int) -> bool:

@@ -6,21 +6,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from score.language.items import Item
-from score.language.lexicon import ALL, GENERIC, MAIN, TRAITS
-from score.language.vocabulary import Level, LevelStatement
+from score.language.lexicon import ALL, FORMER, GENERIC, LATTER, MAIN, TRAITS
+from score.language.vocabulary import Level, LevelStatement, Vocabulary
 
 BANDS: Mapping[str, tuple[float, float]] = {"low": (0.0, 0.45), "medium": (0.40, 0.60), "high": (0.55, 1.0)}
 """Bands on the unit scale; they overlap, so that nobody has to argue about a threshold."""
-_UNNAMED = frozenset(["it", GENERIC, MAIN, ALL, TRAITS])
+_UNNAMED = frozenset(["it", GENERIC, MAIN, ALL, TRAITS, FORMER, LATTER])
 _TURNED = {"low": "high", "medium": "medium", "high": "low"}
 
 
-def stated_levels(sentences: Iterable[Sequence[Item]], main: str) -> Iterable[tuple[str, Level]]:
+def stated_levels(sentences: Iterable[Sequence[Item]], vocabulary: Vocabulary) -> Iterable[tuple[str, Level]]:
     """Yield target and level of every statement; what is denied or only imagined is none.
 
     "The score" and "it" are the target named last, else the main one.
     """
-    latest = main
+    latest = vocabulary.main
     for sentence in sentences:
         for place, item in enumerate(sentence):
             if item.kind == "target" and item.value not in _UNNAMED:
@@ -28,8 +28,19 @@ def stated_levels(sentences: Iterable[Sequence[Item]], main: str) -> Iterable[tu
             if item.kind != "level" or _denied(sentence, place):
                 continue
             for target, orientation in item.bound:
-                name = main if target == MAIN else latest if target in _UNNAMED else target
-                yield name, cast(Level, item.value if orientation > 0 else _TURNED[item.value])
+                level = cast(Level, item.value if orientation > 0 else _TURNED[item.value])
+                for name in _names(target, latest, vocabulary):
+                    yield name, level
+
+
+def _names(target: str, latest: str, vocabulary: Vocabulary) -> tuple[str, ...]:
+    if target == ALL:
+        return vocabulary.targets
+    if target == TRAITS:
+        return tuple(name for name in vocabulary.targets if name != vocabulary.main)
+    if target == MAIN:
+        return (vocabulary.main,)
+    return (latest,) if target in _UNNAMED else (target,)
 
 
 def _denied(sentence: Sequence[Item], place: int) -> bool:

@@ -14,12 +14,20 @@ from score.language.vocabulary import Vocabulary
 PATH = Path(__file__).with_name("lexicon.yaml")
 GENERIC = "generic"
 MAIN = "main"
+FORMER = "former"
+LATTER = "latter"
 ALL = "all"
 TRAITS = "traits"
 MOVES = "moves"
 LIST = "list"
+NOTE = "note"
+OVER = "over"
 _EFFECTS = {
     "neutral": ("", 0),
+    "note_raise": (NOTE, 1),
+    "note_lower": (NOTE, -1),
+    "over": (OVER, 1),
+    "even": (OVER, 0),
     "list_raise": (LIST, 1),
     "list_lower": (LIST, -1),
     "rise": (MOVES, 1),
@@ -60,7 +68,14 @@ def phrase_book(vocabulary: Vocabulary) -> PhraseBook:
         _add(book, phrases["opposite_nouns"], Meaning("target", target, -1))
         _add(book, phrases["adjectives"], Meaning("target", target, 1, weak=True))
         _add(book, phrases["opposite_adjectives"], Meaning("target", target, -1, weak=True))
-    for key, name in (("all_targets", ALL), ("all_traits", TRAITS), ("main_target", MAIN), ("generic_target", GENERIC)):
+    for key, name in (
+        ("all_targets", ALL),
+        ("all_traits", TRAITS),
+        ("main_target", MAIN),
+        ("generic_target", GENERIC),
+        ("former", FORMER),
+        ("latter", LATTER),
+    ):
         _add(book, words[key], Meaning("target", name, 1))
     _add(book, words["occasion"], Meaning("word"))
     effects = words["effects"]
