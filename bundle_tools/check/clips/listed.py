@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ class Look:
     video: Video | None
     """What it says of itself; None where it is no video."""
     frames: int
-    """Frames that can be decoded, up to the first that cannot."""
+    """Frames that can be decoded, up to the first that cannot; the packets where nothing was decoded."""
     fault: str | None
     """Why it cannot be decoded; None where it can."""
 
@@ -37,8 +37,9 @@ def check_files(
     videos: dict[str, Video],
     ids: list[str],
     progress: Progress | None,
+    whole: Callable[[str], bool] | None = None,
 ) -> Iterator[Finding]:
-    """Find files that are missing, changed or broken; every one is decoded whole, several at once.
+    """Find files that are missing, changed or broken; several are decoded at once.
 
     Parameters
     ----------
@@ -54,11 +55,13 @@ def check_files(
         Ids that are taken already; receives those of the list.
     progress
         Told of each file.
+    whole
+        Whether all frames of a file are decoded, by its name; of the others the packets are counted. None: of all.
     """
     names = set(data.names())
     files = {row[1] for row in rows if len(row) == COLUMNS and row[1] in names}
     with ThreadPoolExecutor() as pool:
-        looks = {file: pool.submit(_look, data, file) for file in sorted(files)}
+        looks = {file: pool.submit(_look, data, file, whole is None or whole(file)) for file in sorted(files)}
         yield from _check_rows(where, rows, looks, videos, ids, progress)
 
 
@@ -93,7 +96,7 @@ def _check_rows(
         yield from _check_video(place, clip, look, videos)
 
 
-def _look(data: Dataset, file: str) -> Look:
+def _look(data: Dataset, file: str, whole: bool) -> Look:
     """Read and decode one clip; several at once, so nothing is reported from here."""
     content = data.read(file)
     sha256 = hashlib.sha256(content).hexdigest()
@@ -101,7 +104,7 @@ def _look(data: Dataset, file: str) -> Look:
         video = describe(content)
     except UnreadableVideo as error:
         return Look(sha256, None, 0, str(error))
-    return Look(sha256, video, *count_frames(content))
+    return Look(sha256, video, *(count_frames(content) if whole else (video.packets, None)))
 
 
 def _check_video(where: str, clip: str, look: Look, videos: dict[str, Video]) -> Iterator[Finding]:
