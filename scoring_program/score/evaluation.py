@@ -189,7 +189,7 @@ def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float) -> Evalu
             for number, target in enumerate(settings.targets)
         ),
         sources=scores.groups,
-        diagnostics=diagnose(counted.explanations, axes.readings, axes.effects, settings),
+        diagnostics=diagnose(counted.explanations, axes),
         clips=_clip_numbers(outcomes, counted, axes, settings),
     )
 

@@ -74,8 +74,8 @@ def effects_of(calls: list[list[ProbeCall]], first: float = 0.5) -> Effects:
     return measure_effects(calls, prediction, UNIT, np.zeros(len(calls), dtype=np.int64), VOCABULARY)
 
 
-def space_score(maps: Array, truth: Array, **options: float) -> float:
-    return max(0.0, float(clip_faithfulness(effects_of(ask(maps, truth, **options)), "space").mean()))
+def space_score(maps: Array, truth: Array, gain: float = 0.02) -> float:
+    return max(0.0, float(clip_faithfulness(effects_of(ask(maps, truth, gain)), "space").mean()))
 
 
 class TestFaithfulness:
@@ -197,7 +197,7 @@ class TestClaims:
     @property
     def truth(self) -> Array:
         rng = np.random.default_rng(8)
-        return np.clip(rng.normal(size=(150, 8)) * rng.choice([0.2, 0.5], (150, 8)), -1, 1)
+        return np.asarray(np.clip(rng.normal(size=(150, 8)) * rng.choice([0.2, 0.5], (150, 8)), -1, 1))
 
     def test_levels(self) -> None:
         truth = self.truth

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from score.axes.effects import Effects
 from score.axes.ranks import correlation, spearman
-from score.axes.reading import Readings, claim_set, vocabulary_of
-from score.axes.text import distance
+from score.axes.reading import Readings
+from score.axes.table import ClipAxes
+from score.axes.text import TextNumbers
 from score.explanation_record import Explanation
 from score.language import readability
-from score.settings import Settings
 
 Array = NDArray[np.float64]
 _CENTRE_SPREAD = 0.25  # of the frame's width and height: about where a head is
@@ -37,14 +37,12 @@ class Diagnostic:
     """One sentence for participants."""
 
 
-def diagnose(
-    explanations: Sequence[Explanation], readings: Readings, effects: Effects, settings: Settings
-) -> tuple[Diagnostic, ...]:
+def diagnose(explanations: Sequence[Explanation], axes: ClipAxes) -> tuple[Diagnostic, ...]:
     """Gather the diagnostics of a run; none depends on a label."""
     return (
-        *_of_probes(effects),
-        *_of_maps(explanations, effects),
-        *_of_texts(explanations, readings, effects, settings),
+        *_of_probes(axes.effects),
+        *_of_maps(explanations, axes.effects),
+        *_of_texts(explanations, axes.readings, axes.text),
     )
 
 
@@ -131,17 +129,9 @@ def _of_maps(explanations: Sequence[Explanation], effects: Effects) -> Iterable[
         yield Diagnostic(f"Stability, {kind}", _mean(same), "correlation", meaning)
 
 
-def _of_texts(
-    explanations: Sequence[Explanation], readings: Readings, effects: Effects, settings: Settings
-) -> Iterable[Diagnostic]:
+def _of_texts(explanations: Sequence[Explanation], readings: Readings, numbers: TextNumbers) -> Iterable[Diagnostic]:
     texts = [explanation.text for explanation in explanations if explanation.text_ok]
-    vocabulary = vocabulary_of(settings)
-    apart = (
-        distance(said, claim_set(twin.text, vocabulary))
-        for said, twin in zip(readings.said, effects.twins, strict=True)
-        if twin is not None and twin.text_ok
-    )
-    stable = _mean(1 - each for each in apart)
+    stable = _mean(1 - numbers.within)
     yield Diagnostic("Stability, claims", stable, "share", "Claims that stay when the clip is jittered a little.")
     yield Diagnostic("Claims a text", _mean(len(said) for said in readings.said if said), "", "Of texts with claims.")
     grade = _mean(readability(text) for text in texts)

@@ -94,7 +94,7 @@ def union(masks: Sequence[Mask]) -> Mask | None:
 
 
 def map_agreement(weights: Array, mask: Mask) -> float:
-    """Compare a map with a mask by ``2 AUC - 1``; seconds that the map lacks have weight 0, seconds too many are cut."""
+    """Compare a map with a mask by ``2 AUC - 1``; seconds that the map lacks weigh 0, more seconds are cut."""
     fitted = np.zeros(len(mask))
     size = min(len(weights), len(mask))
     fitted[:size] = weights[:size]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from score.explanation_record import Explanation
-from score.language import TextClaim, Vocabulary, parse_claims
+from score.language import LevelStatement, TextClaim, Vocabulary, parse_claims, parse_levels
 from score.settings import Settings
 
 Array = NDArray[np.float64]
@@ -23,6 +23,8 @@ class Readings:
 
     said: tuple[frozenset[Triple], ...]
     """n sets of claims parsed from the texts; empty without a text."""
+    levels: tuple[tuple[LevelStatement, ...], ...]
+    """n lists of how high the texts call which target."""
     claims: Array
     """(n, k, v) what counts as claimed, in [-1, 1]: what evidence and text agree on, or the one that is there."""
     agreement: Array
@@ -51,16 +53,17 @@ def read_claims(explanations: Sequence[Explanation], settings: Settings) -> Read
     targets = {name: number for number, name in enumerate(settings.names)}
     shape = (len(explanations), len(targets), len(cues))
     submitted, told = np.zeros(shape), np.zeros(shape)
-    said = []
+    said, levels = [], []
     for clip, explanation in enumerate(explanations):
         said.append(claim_set(explanation.text, vocabulary) if explanation.text_ok else frozenset())
+        levels.append(parse_levels(explanation.text, vocabulary) if explanation.text_ok else ())
         for cue, target, sign in said[-1]:
             told[clip, targets[target], cues[cue]] = sign
         for claim in explanation.claims:
             if claim.cue in cues:
                 submitted[clip, targets[claim.target], cues[claim.cue]] += claim.contribution
     submitted = np.clip(submitted, -1, 1)
-    return Readings(tuple(said), _joined(submitted, told), _agreement(submitted, told))
+    return Readings(tuple(said), tuple(levels), _joined(submitted, told), _agreement(submitted, told))
 
 
 def _joined(submitted: Array, told: Array) -> Array:

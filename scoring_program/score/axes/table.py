@@ -13,7 +13,7 @@ from score.axes.faithfulness import clip_faithfulness
 from score.axes.known_causes import PART_WEIGHTS, clip_known_causes
 from score.axes.plausibility import clip_plausibility
 from score.axes.reading import Readings, read_claims
-from score.axes.text import clip_text, specificity
+from score.axes.text import TextNumbers, clip_text, specificity
 from score.axes.total import credited_skill, explanation_total, power_mean
 from score.known import Causes
 from score.outcomes import Outcomes
@@ -76,6 +76,8 @@ class ClipAxes:
     """What the explanations say."""
     effects: Effects
     """What masking and editing did."""
+    text: TextNumbers
+    """What the text axis is made of."""
     target: NDArray[np.int64]
     """(n,) number of each clip's evaluated target."""
 
@@ -131,7 +133,7 @@ def clip_axes(outcomes: Outcomes, settings: Settings, truth: Array, prediction: 
         baseline_error=np.abs(truth - constant),
         reference_error=np.broadcast_to(reference, truth.shape),
     )
-    return ClipAxes(table, readings, effects, target)
+    return ClipAxes(table, readings, effects, told, target)
 
 
 def _column(values: object) -> Array:

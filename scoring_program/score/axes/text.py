@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from score.axes.reading import Readings, Triple, claim_set, vocabulary_of
 from score.explanation_record import Explanation
-from score.language import consistent, parse_levels, text_validity
+from score.language import consistent, text_validity
 from score.settings import Settings
 
 Array = NDArray[np.float64]
@@ -58,7 +58,7 @@ def clip_text(
     for clip, explanation in enumerate(explanations):
         if explanation.text_ok and not text_validity(explanation.text):
             own = {name: float(value) for name, value in zip(settings.names, prediction[clip], strict=True)}
-            good[clip] = consistent(own, parse_levels(explanation.text, vocabulary)) * readings.agreement[clip]
+            good[clip] = consistent(own, readings.levels[clip]) * readings.agreement[clip]
         twin, asked = twins[0][clip], twins[1][clip]
         if asked:  # a twin about which nothing is said counts as one about which something else is said
             within[clip] = 1.0
