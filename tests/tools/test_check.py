@@ -641,7 +641,7 @@ def test_help_fits_a_screen() -> None:
     )
     assert len(done.stdout.splitlines()) < 25
     assert all(len(line) <= 120 for line in done.stdout.splitlines())
-    for command in ("run", "check", "build", "data synth"):
+    for command in ("run", "check", "build", "compare", "data synth"):
         assert f"bundle {command}" in done.stdout
 
 
