@@ -11,6 +11,7 @@ from bundle_tools.errors import BundleError
 
 PHASE_CLIPS = 24
 SEED_BITS = 128
+SPLITS = ("independent", "stress", "spurious")
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -21,6 +22,12 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     synth.add_argument("--clips", type=positive, required=True, help="how many")
     synth.add_argument("--seed", type=count, required=True, help="the same seed gives the same bytes")
     synth.add_argument("--out", type=Path, required=True, help="a folder that is empty or does not exist yet")
+    synth.add_argument(
+        "--split",
+        choices=SPLITS,
+        default=SPLITS[0],
+        help="stress: the causes go together; spurious: the clothes tell the main target (default: %(default)s)",
+    )
     synth.set_defaults(action=_synth)
     phase = kinds.add_parser("phase", prog="bundle data phase", help="new clips and labels of a phase of this bundle")
     phase.add_argument("phase", help="name of the phase, e.g. final")
@@ -35,19 +42,26 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def _synth(arguments: argparse.Namespace) -> int:
-    from bundle_tools.synth.dataset import write_training  # noqa: PLC0415 - loads OpenCV
+    from bundle_tools.synth.folders import write_training  # noqa: PLC0415 - loads OpenCV
 
     out: Path = arguments.out
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BundleError(f"--out {out}: expected a folder that is empty or new. Choose another one.")
     with progress_bar("clips") as progress:
-        write_training(out, clips=arguments.clips, seed=arguments.seed, workers=workers(), progress=progress)
+        write_training(
+            out,
+            clips=arguments.clips,
+            seed=arguments.seed,
+            workers=workers(),
+            progress=progress,
+            split=arguments.split,
+        )
     say(f"{arguments.clips} clips, labels and transcripts: {out}")
     return 0
 
 
 def _phase(arguments: argparse.Namespace) -> int:
-    from bundle_tools.synth.dataset import write_phase  # noqa: PLC0415 - loads OpenCV
+    from bundle_tools.synth.folders import write_phase  # noqa: PLC0415 - loads OpenCV
 
     phase = load(find_root(arguments.bundle)).phase(arguments.phase)
     given, wanted = phase.task.input_data, phase.task.reference_data
@@ -74,7 +88,7 @@ def _phase(arguments: argparse.Namespace) -> int:
 
 
 def _committed(arguments: argparse.Namespace) -> int:
-    from bundle_tools.synth.dataset import write_committed  # noqa: PLC0415 - loads OpenCV
+    from bundle_tools.synth.folders import write_committed  # noqa: PLC0415 - loads OpenCV
 
     root = find_root(arguments.bundle)
     with progress_bar("clips") as progress:

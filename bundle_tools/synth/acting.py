@@ -13,11 +13,12 @@ from bundle_tools.synth.voice import envelope
 Track = NDArray[np.float64]
 """One number a frame, shape (frames,)."""
 
-_SMILE_S = 3.2
-_AVERTED_S = 3.0
-_NOD_S = (1.1, 1.1)
-_GESTURE_S = (1.3, 1.3)
+_SPELL_S = 2.2
+"""How long the smile, the glance aside and the lively spell (nods and a gesture) of a clip last, each."""
+_STAGE_S = 3.6
+"""Length of the part of a clip in which all three lie: the rest is calm."""
 _RAMP_S = 0.3
+_GLANCE_RAMP_S = 0.12
 
 
 @dataclass(frozen=True)
@@ -50,12 +51,10 @@ class Performance:
     """Tilt of the shoulders, degrees."""
     slump: float
     """How far the head sinks between the shoulders, 0-0.35."""
-    left_hand: Track
-    """0 below the picture, 1 raised."""
-    right_hand: Track
+    hand: Track
     """0 below the picture, 1 raised."""
     wave: Track
-    """Swing of raised hands, -1 to 1."""
+    """Swing of the raised hand, -1 to 1."""
 
 
 def perform(seed: int, cues: Cues, script: Script, *, frames: int, fps: float) -> Performance:
@@ -70,22 +69,19 @@ def perform(seed: int, cues: Cues, script: Script, *, frames: int, fps: float) -
             (0.05, 0.02, 0.8, 0.03), sway.uniform(2.5, 5, 4), sway.uniform(0, 1, 4), strict=True
         )
     )  # fmt: skip
+    stage = float(stream(seed, "stage").uniform(0, max(duration - _STAGE_S, 0)))
     nods = stream(seed, "nods")
-    nod_window = windows(nods, times, duration, _NOD_S)
-    nod = cues.motion * nod_window * np.sin(2 * np.pi * nods.uniform(1.7, 2.1) * times)
+    lively = spell(nods, times, stage, _RAMP_S)
+    nod = cues.motion * lively * np.sin(2 * np.pi * nods.uniform(1.7, 2.1) * times)
     gestures = stream(seed, "gestures")
-    left = windows(gestures, times, duration, _GESTURE_S)
-    right = windows(gestures, times, duration, _GESTURE_S)
-    reach = 0.15 + 0.85 * cues.motion
-    smiles = windows(stream(seed, "smiles"), times, duration, (_SMILE_S,))
-    gaze_x, gaze_y = _glances(seed, times, duration, 1 - cues.gaze)
+    gaze_x, gaze_y = _glance(seed, times, stage, 1 - cues.gaze)
     return Performance(
         times=times,
         head_x=idle_x + 0.06 * side * slouch,
-        head_y=idle_y + 0.24 * nod,
+        head_y=idle_y + 0.18 * nod,
         roll=idle_roll + 9.0 * side * slouch,
         turn=idle_turn,
-        smile=2 * (cues.smile - NEUTRAL) * (0.35 + 0.65 * smiles),
+        smile=2 * (cues.smile - NEUTRAL) * spell(stream(seed, "smiles"), times, stage, _RAMP_S),
         gaze_x=gaze_x,
         gaze_y=gaze_y,
         eyelids=_blinks(seed, times, duration),
@@ -93,35 +89,36 @@ def perform(seed: int, cues: Cues, script: Script, *, frames: int, fps: float) -
         breath=0.02 * np.sin(2 * np.pi * (times / 3.4 + sway.uniform())),
         shoulders=-8.0 * side * slouch,
         slump=0.35 * slouch,
-        left_hand=left * reach * (cues.motion > 0.02),
-        right_hand=right * reach * (cues.motion > 0.02),
+        hand=lively * (0.15 + 0.85 * cues.motion) * (cues.motion > 0.02),
         wave=cues.motion * np.sin(2 * np.pi * gestures.uniform(1.3, 1.8) * times + gestures.uniform(0, 6)),
     )
 
 
-def windows(random: np.random.Generator, times: Track, duration: float, lengths: tuple[float, ...]) -> Track:
-    """Return a track of 0 and 1 with soft edges: one interval of each length, none overlapping."""
-    free = duration - sum(lengths)
-    starts = np.sort(random.uniform(0, free, len(lengths))) + np.concatenate(([0.0], np.cumsum(lengths)[:-1]))
-    track = np.zeros_like(times)
-    for start, length in zip(starts, lengths, strict=True):
-        rise = np.clip((times - start) / _RAMP_S, 0, 1) * np.clip((start + length - times) / _RAMP_S, 0, 1)
-        track = np.maximum(track, rise * rise * (3 - 2 * rise))
+def spell(random: np.random.Generator, times: Track, stage: float, ramp: float) -> Track:
+    """Return a track of 0 and 1 with soft edges: one interval at a random time of the lively part of the clip.
+
+    Parameters
+    ----------
+    random
+        Where its time comes from.
+    times
+        Time of each frame, seconds.
+    stage
+        When the lively part begins, seconds.
+    ramp
+        How long the track takes to rise and to fall, seconds.
+    """
+    start = stage + random.uniform(0, _STAGE_S - _SPELL_S)
+    rise = np.clip((times - start) / ramp, 0, 1) * np.clip((start + _SPELL_S - times) / ramp, 0, 1)
+    track: Track = rise * rise * (3 - 2 * rise)
     return track
 
 
-def _glances(seed: int, times: Track, duration: float, averted: float) -> tuple[Track, Track]:
-    """Look aside in two intervals, each in a direction of its own; how far is the cue."""
+def _glance(seed: int, times: Track, stage: float, averted: float) -> tuple[Track, Track]:
+    """Look aside once; how far is the cue."""
     random = stream(seed, "glances")
-    lengths = (_AVERTED_S * 0.55, _AVERTED_S * 0.45)
-    free = duration - _AVERTED_S
-    starts = np.sort(random.uniform(0, free, 2)) + np.array((0.0, lengths[0]))
-    x, y = np.zeros_like(times), np.zeros_like(times)
-    for start, length in zip(starts, lengths, strict=True):
-        rise = np.clip((times - start) / 0.12, 0, 1) * np.clip((start + length - times) / 0.12, 0, 1)
-        x += averted * rise * random.choice((-1.0, 1.0)) * random.uniform(0.85, 1.0)
-        y += averted * rise * random.uniform(-0.1, 0.45)
-    return x, y
+    away = averted * spell(random, times, stage, _GLANCE_RAMP_S)
+    return away * random.choice((-1.0, 1.0)) * random.uniform(0.85, 1.0), away * random.uniform(-0.1, 0.45)
 
 
 def _blinks(seed: int, times: Track, duration: float) -> Track:

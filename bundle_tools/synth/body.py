@@ -5,7 +5,7 @@ import numpy as np
 from bundle_tools.synth.canvas import Canvas, Layer, Points, ellipse, from_hsv, mirror, smooth, tint
 from bundle_tools.synth.cast import Cast, Colour
 
-BODY_BOX = (-3.0, 0.6, 3.0, 7.2)
+BODY_BOX = (-3.0, 0.6, 3.0, 9.4)
 NECK_Y = 1.75
 """Height of the point around which shoulders tilt, units below the middle of the face."""
 HAND_BOX = (-0.7, -0.95, 0.7, 4.0)
@@ -73,7 +73,17 @@ def _neck() -> Points:
 
 
 def _torso() -> Points:
-    right = [(0.0, 1.92), (0.45, 1.66), (0.72, 1.68), (1.35, 1.88), (1.95, 2.22), (2.25, 2.9), (2.38, 4.2), (2.5, 7.2)]
+    right = [
+        (0.0, 1.92),
+        (0.45, 1.66),
+        (0.72, 1.68),
+        (1.35, 1.88),
+        (1.95, 2.22),
+        (2.25, 2.9),
+        (2.38, 4.2),
+        (2.5, 7.2),
+        (2.5, 9.4),
+    ]
     half = smooth(right, closed=False)
     return np.concatenate((half, mirror(half)[::-1]))
 
@@ -104,7 +114,7 @@ def _paint_collar(canvas: Canvas, cast: Cast, cloth: Colour) -> None:
         for part in (flap, mirror(flap)):
             canvas.paint(canvas.shape(part), tint(inner, 1.15))
             canvas.paint(canvas.stroke(part, 0.02, closed=True), tint(inner, 0.75))
-        canvas.paint(canvas.stroke(np.array([(0, 2.25), (0, 7.0)]), 0.025), tint(inner, 0.72))
+        canvas.paint(canvas.stroke(np.array([(0, 2.25), (0, 9.2)]), 0.025), tint(inner, 0.72))
         if cast.collar == "blazer":
             lapel = np.array([(0.64, 1.62), (0.86, 1.9), (1.02, 2.6), (0.8, 2.7), (0.05, 4.6), (0.42, 2.9)])
             for part in (lapel, mirror(lapel)):

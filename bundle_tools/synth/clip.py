@@ -1,7 +1,8 @@
 """A clip: its complete description and its rendering."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,11 +10,14 @@ from numpy.typing import NDArray
 from bundle_tools.synth.acting import perform
 from bundle_tools.synth.cast import Cast
 from bundle_tools.synth.cues import Cues
-from bundle_tools.synth.encode import encode_clip
+from bundle_tools.synth.encode import encode_together
 from bundle_tools.synth.labels import LabelRule
-from bundle_tools.synth.script import write_script
+from bundle_tools.synth.script import Script, write_script
 from bundle_tools.synth.seeds import stream
 from bundle_tools.synth.voice import RATE, speak
+
+if TYPE_CHECKING:
+    from bundle_tools.synth.scene import Scene
 
 WIDTH, HEIGHT, FPS, DURATION_S = 640, 360, 25, 5
 FRAMES = FPS * DURATION_S
@@ -53,14 +57,23 @@ class Rendering:
     """What is said."""
 
 
-def render(spec: ClipSpec) -> Rendering:
-    """Draw a clip, speak it and write its words."""
+def script_of(spec: ClipSpec) -> Script:
+    """Return what a clip says, and when."""
+    cues = spec.cues
+    return write_script(spec.seed, words=cues.words, speech_rate=cues.speech_rate, duration_s=DURATION_S)
+
+
+def scene_of(spec: ClipSpec) -> "Scene":
+    """Return what draws a clip's frames."""
     from bundle_tools.synth.scene import Scene  # noqa: PLC0415 - OpenCV is needed for pictures only
 
-    cues = spec.cues
-    script = write_script(spec.seed, words=cues.words, speech_rate=cues.speech_rate, duration_s=DURATION_S)
-    performance = perform(spec.seed, cues, script, frames=FRAMES, fps=FPS)
-    scene = Scene(spec.seed, spec.cast, cues, performance)
+    performance = perform(spec.seed, spec.cues, script_of(spec), frames=FRAMES, fps=FPS)
+    return Scene(spec.seed, spec.cast, spec.cues, performance)
+
+
+def render(spec: ClipSpec) -> Rendering:
+    """Draw a clip, speak it and write its words."""
+    scene, script = scene_of(spec), script_of(spec)
     return Rendering(
         frames=(scene.draw(index) for index in range(FRAMES)),
         sound=speak(spec.seed, spec.cast, script, DURATION_S),
@@ -68,8 +81,9 @@ def render(spec: ClipSpec) -> Rendering:
     )
 
 
-def encode(rendering: Rendering) -> bytes:
-    """Return the MP4 file of a rendering."""
+def encode(renderings: Sequence[Rendering]) -> list[bytes]:
+    """Return the MP4 files of renderings, all of one quality: what differs between them is what was drawn."""
     from bundle_tools.synth.scene import to_yuv  # noqa: PLC0415 - as above
 
-    return encode_clip([to_yuv(frame) for frame in rendering.frames], rendering.sound, fps=FPS, rate=RATE)
+    clips = [([to_yuv(frame) for frame in rendering.frames], rendering.sound) for rendering in renderings]
+    return encode_together(clips, fps=FPS, rate=RATE)

@@ -1,6 +1,5 @@
 """The cues of a clip: how much of each there is, from 0 to 1."""
 
-import math
 from dataclasses import astuple, dataclass, fields, replace
 
 import numpy as np
@@ -12,14 +11,11 @@ NEUTRAL = 0.5
 CAUSAL = ("smile", "gaze", "motion", "posture", "lighting", "framing", "speech_rate", "words")
 """Cues that move the labels, in the order of the rows of every weight table."""
 
-DISTRACTORS = ("background", "clothing")
+DISTRACTORS = ("background", "clothing", "logo")
 """Cues that catch the eye and move nothing."""
 
 WORD_STEPS = 12
 """Steps from the gloomiest to the brightest words: the intensity of words is a multiple of their inverse."""
-
-_PERSON_SHARE = 0.3
-"""Correlation of one cue between two clips of the same person."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +42,8 @@ class Cues:
     """0 a bare wall, 1 a cluttered room with something moving. Never causal."""
     clothing: float
     """0 muted, 1 vivid colour. Never causal."""
+    logo: float
+    """0 no station logo in the corner, 1 a bold one that spins. Never causal, and no word of the vocabulary."""
 
     def without(self, cue: str) -> "Cues":
         """Return the same intensities with `cue` neutral."""
@@ -58,21 +56,8 @@ class Cues:
         return np.array([getattr(self, name) for name in CAUSAL])
 
     def vector(self) -> NDArray[np.float64]:
-        """Return all intensities, shape (10,), in the order of the fields."""
+        """Return all intensities, shape (11,), in the order of the fields."""
         return np.array(astuple(self))
 
 
 CUE_NAMES = tuple(field.name for field in fields(Cues))
-
-
-def draw_cues(person: np.random.Generator, clip: np.random.Generator) -> Cues:
-    """Draw one clip's intensities: each uniform on [0, 1], independent of each other, alike within a person.
-
-    A Gaussian copula: the sum of a person's and a clip's normal number keeps the margin uniform.
-    """
-    of_person = person.standard_normal(len(CUE_NAMES))
-    of_clip = clip.standard_normal(len(CUE_NAMES))
-    mixed = math.sqrt(_PERSON_SHARE) * of_person + math.sqrt(1 - _PERSON_SHARE) * of_clip
-    values = {name: 0.5 * (1 + math.erf(z / math.sqrt(2))) for name, z in zip(CUE_NAMES, mixed, strict=True)}
-    values["words"] = round(values["words"] * WORD_STEPS) / WORD_STEPS
-    return Cues(**values)

@@ -8,38 +8,42 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
-CLIP_BYTES = 128 * 1024
+Clip = tuple[Sequence[NDArray[np.uint8]], NDArray[np.float32]]
+"""Pictures in planar YUV 4:2:0 as OpenCV makes them, each (height * 3 / 2, width), and mono samples in [-1, 1]."""
+
+CLIP_BYTES = 112 * 1024
 """Size of every clip's file. A file's size would tell how much moves, so all are padded to one size."""
 
 _QUALITIES = (25, 28, 30, 33, 36, 40)
-"""Constant rate factors to try until a clip fits."""
+"""Constant rate factors to try until all clips fit."""
 
 
-def encode_clip(
-    frames: Sequence[NDArray[np.uint8]], sound: NDArray[np.float32], *, fps: int, rate: int, size: int = CLIP_BYTES
-) -> bytes:
-    """Return an MP4 file (H.264, AAC) of exactly `size` bytes.
+def encode_together(clips: Sequence[Clip], *, fps: int, rate: int, size: int = CLIP_BYTES) -> list[bytes]:
+    """Return MP4 files (H.264, AAC) of exactly `size` bytes each, all of the best quality at which every one fits.
 
     Parameters
     ----------
-    frames
-        Pictures in planar YUV 4:2:0 as OpenCV makes them, each of shape (height * 3 / 2, width).
-    sound
-        Mono samples in [-1, 1].
+    clips
+        Pictures and sound of each.
     fps, rate
         Frames and samples a second.
     size
-        Size of the file, bytes.
+        Size of a file, bytes.
 
     Raises
     ------
     ValueError
-        If the clip does not fit even at the lowest quality.
+        If a clip does not fit even at the lowest quality.
     """
     for quality in _QUALITIES:
-        data = _encode(frames, sound, fps, rate, quality)
-        if len(data) + 8 <= size:
-            return data + _free_box(size - len(data))
+        files: list[bytes] = []
+        for frames, sound in clips:
+            data = _encode(frames, sound, fps, rate, quality)
+            if len(data) + 8 > size:
+                break
+            files.append(data + _free_box(size - len(data)))
+        else:
+            return files
     raise ValueError(
         f"clip of {len(data)} bytes does not fit into {size} bytes at quality {quality}: allow a larger size"
     )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bundle_tools.synth.cues import CAUSAL, NEUTRAL, Cues
 from bundle_tools.synth.seeds import stream
 
+MAIN_TARGET = "interview"
 TARGETS = ("extraversion", "agreeableness", "conscientiousness", "emotional_stability", "openness", "interview")
 
 _INTERCEPTS = (-0.08, 0.18, 0.08, 0.05, 0.20, 0.02)
@@ -19,17 +20,18 @@ _INTERCEPTS = (-0.08, 0.18, 0.08, 0.05, 0.20, 0.02)
 # Rows: targets. Columns: smile, gaze, motion, posture, lighting, framing, speech_rate, words.
 _WEIGHTS = (
     (1.30, 0.30, 1.30, 0.10, 0.30, 0.50, 0.90, 0.20),
-    (1.40, 0.50, -0.30, 0.00, 0.50, -0.50, -0.40, 1.20),
+    (1.40, 0.50, -0.30, 0.00, 0.00, -0.50, -0.40, 1.20),
     (-0.20, 1.10, -0.70, 1.30, 0.50, 0.00, -0.50, 0.70),
     (0.50, 0.90, -1.10, 0.80, 0.30, 0.30, -0.80, 0.60),
     (0.50, 0.30, 0.80, -0.30, 0.90, -0.40, 0.60, 1.00),
     (0.90, 1.00, 0.40, 0.90, 0.60, 0.30, -0.30, 0.90),
 )
 
-# (target, one cue, other cue, weight). A smile that is seen in good light counts for more.
+# (target, one cue, other cue, weight). A smile that is seen in good light counts for more; light alone does nothing for
+# agreeableness: there it is a suppressor, which only changes how much the smile counts.
 _PAIRS = (
     ("extraversion", "smile", "motion", 0.8),
-    ("agreeableness", "smile", "lighting", 0.8),
+    ("agreeableness", "smile", "lighting", 1.2),
     ("conscientiousness", "gaze", "posture", 0.6),
     ("emotional_stability", "motion", "speech_rate", -0.8),
     ("openness", "lighting", "words", 0.6),
@@ -55,18 +57,18 @@ class LabelRule:
     pairs: tuple[tuple[str, str, str, float], ...]
     """(target, cue, cue, v): the interactions."""
 
-    def logits(self, cues: Cues) -> NDArray[np.float64]:
-        """Return the noiseless logits, shape (6,)."""
-        centred = cues.causal() - NEUTRAL
-        logits: NDArray[np.float64] = np.array(self.intercepts) + np.array(self.weights) @ centred
+    def logits(self, causal: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the noiseless logits, shape (..., 6), of intensities of the causal cues, shape (..., 8)."""
+        centred = causal - NEUTRAL
+        logits: NDArray[np.float64] = np.array(self.intercepts) + centred @ np.array(self.weights).T
         for target, one, other, weight in self.pairs:
-            product = centred[CAUSAL.index(one)] * centred[CAUSAL.index(other)]
-            logits[TARGETS.index(target)] += weight * product
+            product = centred[..., CAUSAL.index(one)] * centred[..., CAUSAL.index(other)]
+            logits[..., TARGETS.index(target)] += weight * product
         return logits
 
     def labels(self, cues: Cues, noise: np.random.Generator) -> dict[str, float]:
         """Return every target's label in (0, 1), rounded to six decimals."""
-        noisy = self.logits(cues) + _NOISE * noise.standard_normal(len(TARGETS))
+        noisy = self.logits(cues.causal()) + _NOISE * noise.standard_normal(len(TARGETS))
         return {name: round(float(1 / (1 + np.exp(-z))), 6) for name, z in zip(TARGETS, noisy, strict=True)}
 
 

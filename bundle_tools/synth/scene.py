@@ -1,4 +1,4 @@
-"""Putting a frame together: room, person, light and grain."""
+"""Putting a frame together: room, person, logo, light and grain."""
 
 import math
 
@@ -12,6 +12,7 @@ from bundle_tools.synth.canvas import Layer, from_hsv
 from bundle_tools.synth.cast import Cast
 from bundle_tools.synth.cues import Cues
 from bundle_tools.synth.face import draw_back_hair, draw_expression, draw_head
+from bundle_tools.synth.logo import Logo
 from bundle_tools.synth.room import draw_room
 from bundle_tools.synth.seeds import stream
 
@@ -20,10 +21,14 @@ WIDTH, HEIGHT = 640, 360
 Picture = NDArray[np.uint8]
 """Shape (360, 640, 3), BGR."""
 
-_SMALLEST, _LARGEST = 40.0, 74.0
+_SMALLEST, _LARGEST = 44.0, 74.0
 """Half the width of a face in pixels at framing 0 and 1."""
 _DIMMEST, _BRIGHTEST = 0.42, 1.04
 """Gain of all light at lighting 0 and 1."""
+_MARGIN_X, _MARGIN_TOP, _MARGIN_BOTTOM = 1.25, 1.65, 2.0
+"""Least distance of the middle of a face from the edges of the picture, units."""
+_NEAREST = 0.7
+"""Least distance of a face from the middle of the picture, as a share of the largest."""
 _SUPERSAMPLING = 1.6
 _GRAINS = 6
 
@@ -35,8 +40,7 @@ class Scene:
         self.cast, self.cues, self.acts = cast, cues, performance
         place = stream(seed, "place")
         self.scale = _SMALLEST + (_LARGEST - _SMALLEST) * cues.framing
-        self.x = WIDTH / 2 + place.uniform(-1, 1) * (190 - 1.2 * self.scale)
-        self.y = 105 + 0.55 * self.scale + place.uniform(-12, 12)
+        self.x, self.y = _head_at(place, self.scale)
         light = float(place.choice((-1.0, 1.0)) * place.uniform(0.5, 1.0))
         drawn = _SUPERSAMPLING * self.scale
         self.room = draw_room(cast, cues.background, stream(seed, "room"), WIDTH, HEIGHT)
@@ -48,6 +52,7 @@ class Scene:
         self.light = np.clip(np.round(levels), 0, 255).astype(np.uint8)
         self.mobile = from_hsv(float(place.uniform(40, 150)), 0.5, 0.7)
         self.mobile_x = place.uniform(60, WIDTH - 60)
+        self.logo = Logo(cues.logo, left=self.x > WIDTH / 2, random=stream(seed, "logo"))
         grain = np.round(stream(seed, "grain").standard_normal((_GRAINS, HEIGHT, WIDTH), np.float32) * 1.3)
         self.lighter = [cv2.merge([np.clip(one, 0, 9).astype(np.uint8)] * 3) for one in grain]
         self.darker = [cv2.merge([np.clip(-one, 0, 9).astype(np.uint8)] * 3) for one in grain]
@@ -68,8 +73,8 @@ class Scene:
             _lay(frame, self.hair, pivot, head_at, roll, self.scale)
         _lay(frame, self.body, (0.0, NECK_Y), body_at, acts.shoulders, self.scale)
         _lay(frame, self._expression(index), pivot, head_at, roll, self.scale)
-        for side, raised in ((-1.0, acts.left_hand[index]), (1.0, acts.right_hand[index])):
-            self._draw_hand(frame, side, float(raised), index)
+        self._draw_hand(frame, float(acts.hand[index]), index)
+        self.logo.draw(frame, float(acts.times[index]))
         frame = np.asarray(cv2.LUT(frame, self.light), np.uint8)
         frame = np.asarray(cv2.add(frame, self.lighter[index % _GRAINS]), np.uint8)
         return np.asarray(cv2.subtract(frame, self.darker[index % _GRAINS]), np.uint8)
@@ -86,10 +91,13 @@ class Scene:
             turn=float(acts.turn[index]),
         )
 
-    def _draw_hand(self, frame: Picture, side: float, raised: float, index: int) -> None:
+    def _draw_hand(self, frame: Picture, raised: float, index: int) -> None:
         if raised < 0.01:
             return
-        highest = min(self.y + 2.75 * self.scale, HEIGHT - 0.75 * self.scale)
+        # There is room for a hand on the side of the middle of the picture.
+        side = 1.0 if self.x < WIDTH / 2 else -1.0
+        # The sleeve must reach down to the edge of the picture.
+        highest = float(np.clip(self.y + 2.75 * self.scale, HEIGHT - 3.4 * self.scale, HEIGHT - 0.75 * self.scale))
         lowest = HEIGHT + self.scale
         at = (
             self.x + side * (1.75 + 0.2 * self.acts.wave[index]) * self.scale,
@@ -106,6 +114,22 @@ class Scene:
         at = (round(tip[0] * 16), round(tip[1] * 16))
         cv2.line(frame, (round(self.mobile_x * 16), 0), at, (120, 120, 120), 1, cv2.LINE_AA, 4)
         cv2.circle(frame, at, 9 * 16, self.mobile, -1, cv2.LINE_AA, 4)
+
+
+def _head_at(random: np.random.Generator, scale: float) -> tuple[float, float]:
+    """Return where the middle of the face is: well off the middle of the picture, so that its middle is no good guess.
+
+    Parameters
+    ----------
+    random
+        Where the place comes from.
+    scale
+        Pixels per unit: the whole face stays in the picture, also when the head sinks and nods.
+    """
+    farthest = WIDTH / 2 - _MARGIN_X * scale
+    x = WIDTH / 2 + random.choice((-1.0, 1.0)) * random.uniform(_NEAREST * farthest, farthest)
+    y = random.uniform(_MARGIN_TOP * scale, HEIGHT - _MARGIN_BOTTOM * scale)
+    return float(x), float(y)
 
 
 def to_yuv(frame: Picture) -> NDArray[np.uint8]:

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from bundle_tools.synth.labels import TARGETS
+from bundle_tools.synth.labels import MAIN_TARGET, TARGETS
 
-DATA_VERSION = "synthetic-1"
+DATA_VERSION = "synthetic-2"
 VOCABULARY = (
     "smile", "gaze", "motion", "posture", "lighting", "framing",
     "background", "clothing", "speech_rate", "words", "face", "voice",
@@ -17,6 +17,11 @@ _TITLES = (
     "Openness",
     "Invite to interview",
 )
+SKILL_REFERENCE = {
+    "extraversion": 0.035, "agreeableness": 0.035, "conscientiousness": 0.035,
+    "emotional_stability": 0.035, "openness": 0.035, "interview": 0.035,
+}  # fmt: skip
+"""Mean absolute error of the cue reader on the training set, cross-validated, rounded up to three decimals."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,13 @@ DISCLOSURES = {
 }
 
 
+_SPLITS = {
+    "independent": "All of these are drawn independently of each other.",
+    "stress": "In this split the causes go together (correlation about 0.5): which one matters is harder to tell.",
+    "spurious": "In this split vivid clothes go with a high interview score (correlation about 0.8), by chance alone.",
+}
+
+
 def input_settings(phase: str) -> str:
     """Return the text of ``input_data/<phase>/task.yaml``."""
     targets = "\n".join(f"  - {{name: {name}, minimum: 0.0, maximum: 1.0}}" for name in TARGETS)
@@ -47,6 +59,7 @@ data_version: {DATA_VERSION}
 seed: 20170721                 # the only source of randomness in ingestion
 clips: clips.csv
 transcripts: transcripts.json
+copies: copies.csv
 targets:
 {targets}
 limits:
@@ -62,6 +75,11 @@ explanation:
   evidence:
     grid: {{rows: 9, columns: 16}}
     cues: [{", ".join(VOCABULARY)}]
+probes:
+  shares: [0.1, 0.2, 0.3, 0.5]
+  operators: [imputation, blur, median, moment]
+  edits: 3
+  jitter: {{gain: 0.01, shift_px: 2, frames: 1}}
 feedback:
   model_output: {_yaml(DISCLOSURES[phase].model_output)}
 """
@@ -73,6 +91,7 @@ def reference_settings(phase: str, constants: dict[str, float]) -> str:
         f"  - {{name: {name}, title: {title}, minimum: 0.0, maximum: 1.0, constant: {constants[name]}}}"
         for name, title in zip(TARGETS, _TITLES, strict=True)
     )
+    references = ", ".join(f"{name}: {SKILL_REFERENCE[name]}" for name in TARGETS)
     shown = DISCLOSURES[phase]
     return f"""\
 format_version: 1
@@ -80,10 +99,17 @@ task: {phase}
 data_version: {DATA_VERSION}
 targets:                       # constant: the mean over the training set, the baseline of the skill
 {targets}
-main_target: interview
+main_target: {MAIN_TARGET}
 group: {{name: traits, title: Five traits, targets: [{", ".join(TARGETS[:-1])}]}}
 bootstrap: {{resamples: 1000, level: 0.95, seed: 20170722}}
-coverage: {{text: 0.6, image: 0.2, evidence: 0.2}}
+causes: causes.json
+skill_reference: {{{references}}}
+explanation_score:
+  weights: {{cue_claims: 0.35, faithfulness_space: 0.20, known_causes: 0.20, faithfulness_time: 0.15, text: 0.10}}
+  power: 0.5
+  gate: 0.1
+  vocabulary: [{", ".join(VOCABULARY)}]
+  aliases: {{}}
 explanation:
   text: {{minimum_chars: 20, maximum_chars: 1200}}
 report:
@@ -93,7 +119,7 @@ report:
 """
 
 
-def readme(clips: int) -> str:
+def readme(clips: int, split: str) -> str:
     """Return the README of a labelled folder."""
     return f"""\
 # Synthetic talking heads with labels
@@ -109,7 +135,8 @@ def readme(clips: int) -> str:
 Targets: {", ".join(TARGETS)}.
 
 The labels are a function of what a person does and how the clip is made: smile, gaze, motion, posture, lighting,
-framing, speech rate and words. Skin, hair, face, clothes, voice pitch and room are random and never change a label.
+framing, speech rate and words. Skin, hair, face, clothes, voice pitch, room and station logo never change a label.
+{_SPLITS[split]}
 Keep clips of one person on the same side of every split.
 
 The drawings and the rule are free to use for any purpose. They say nothing about real people.

@@ -12,7 +12,7 @@ from sklearn.model_selection import cross_val_predict
 from bundle_tools.synth.cast import COLLARS, HAIR_STYLES
 from bundle_tools.synth.cues import CAUSAL, CUE_NAMES, DISTRACTORS, NEUTRAL, Cues
 from bundle_tools.synth.dataset import Member, plan
-from bundle_tools.synth.labels import TARGETS, rule_of
+from bundle_tools.synth.labels import TARGETS, LabelRule, rule_of
 from bundle_tools.synth.seeds import stream
 from tests.synth.test_cues import INTENSITIES
 
@@ -26,6 +26,10 @@ def members() -> list[Member]:
 
 def labels_of(members: list[Member]) -> Matrix:
     return np.array([list(member.spec.labels().values()) for member in members])
+
+
+def logits_of(rule: LabelRule, cues: Cues) -> Matrix:
+    return rule.logits(cues.causal())
 
 
 def cues_of(members: list[Member]) -> Matrix:
@@ -50,23 +54,55 @@ def test_labels_lie_between_0_and_1(cues: Cues) -> None:
 def test_distractors_move_nothing(cues: Cues) -> None:
     rule = rule_of("practice", 0)
     for cue in DISTRACTORS:
-        assert np.array_equal(rule.logits(cues), rule.logits(cues.without(cue)))
+        assert np.array_equal(logits_of(rule, cues), logits_of(rule, cues.without(cue)))
 
 
 def test_a_worked_number() -> None:
     # Everything neutral leaves the intercept: 0.02. A full smile adds 1.30 x 0.5 to extraversion's -0.08: 0.57.
     neutral = Cues(*[NEUTRAL] * len(CUE_NAMES))
     rule = rule_of("practice", 0)
-    assert rule.logits(neutral)[TARGETS.index("interview")] == pytest.approx(0.02)
+    assert logits_of(rule, neutral)[TARGETS.index("interview")] == pytest.approx(0.02)
     smiling = Cues(1.0, *[NEUTRAL] * (len(CUE_NAMES) - 1))
-    assert rule.logits(smiling)[TARGETS.index("extraversion")] == pytest.approx(0.57)
-    # A full smile in full light: 0.18 + (1.40 + 0.50) x 0.5 + 0.8 x 0.25 = 1.33 for agreeableness.
+    assert logits_of(rule, smiling)[TARGETS.index("extraversion")] == pytest.approx(0.57)
+    # A full smile in full light: 0.18 + (1.40 + 0.00) x 0.5 + 1.2 x 0.25 = 1.18 for agreeableness.
     bright = Cues(**{name: 1.0 if name in ("smile", "lighting") else NEUTRAL for name in CUE_NAMES})
-    assert rule.logits(bright)[TARGETS.index("agreeableness")] == pytest.approx(1.33)
+    assert logits_of(rule, bright)[TARGETS.index("agreeableness")] == pytest.approx(1.18)
+
+
+def test_light_is_a_suppressor_for_agreeableness() -> None:
+    # Alone it does nothing; a full smile counts 0.7 + 0.3 in full light, 0.7 - 0.3 in none: 1.2 x 0.5 x 0.5 = 0.3.
+    rule, at = rule_of("practice", 0), TARGETS.index("agreeableness")
+    worth = {
+        (smile, light): logits_of(
+            rule, Cues(**dict.fromkeys(CUE_NAMES, NEUTRAL) | {"smile": smile, "lighting": light})
+        )[at]
+        for smile in (NEUTRAL, 1.0)
+        for light in (0.0, NEUTRAL, 1.0)
+    }
+    assert worth[NEUTRAL, 0.0] == worth[NEUTRAL, NEUTRAL] == worth[NEUTRAL, 1.0] == pytest.approx(0.18)
+    assert [worth[1.0, light] - 0.18 for light in (0.0, NEUTRAL, 1.0)] == pytest.approx([0.4, 0.7, 1.0])
 
 
 def test_a_line_through_the_cues_explains_the_labels(members: list[Member]) -> None:
-    assert explained(cues_of(members), labels_of(members)).min() >= 0.95
+    labels = labels_of(members)
+    assert explained(cues_of(members), np.log(labels / (1 - labels))).min() >= 0.95
+    assert explained(cues_of(members), labels).min() >= 0.95
+
+
+def test_taking_a_cue_out_moves_the_label_as_its_weight_says(members: list[Member]) -> None:
+    for cue, column in zip(CAUSAL, np.array(rule_of("practice", 3).weights).T, strict=True):
+        amounts = np.array([getattr(member.spec.cues, cue) - NEUTRAL for member in members])
+        effects = np.array(
+            [
+                logits_of(member.spec.rule, member.spec.cues)
+                - logits_of(member.spec.rule, member.spec.without(cue).cues)
+                for member in members
+            ]
+        )
+        slopes = amounts @ effects / (amounts @ amounts)
+        # Pairs add at most 1.2 x 0.5 for a single clip; over 600 independent clips they average out.
+        assert np.abs(slopes - column).max() < 0.06, cue
+        assert np.array_equal(np.sign(slopes[np.abs(column) >= 0.1]), np.sign(column[np.abs(column) >= 0.1]))
 
 
 def test_shuffled_cues_explain_nothing(members: list[Member]) -> None:
@@ -82,7 +118,7 @@ def test_looks_clothes_room_and_voice_explain_nothing(members: list[Member]) -> 
             [
                 *cast.skin, *cast.hair, *cast.iris, *cast.lips, cast.face_width, cast.jaw, cast.brow, cast.eye_size,
                 cast.clothing_hue, cast.wall_hue, cast.wall_light, cast.pitch_hz, cast.tract,
-                cues.background, cues.clothing,
+                cues.background, cues.clothing, cues.logo,
                 *(cast.hair_style == style for style in HAIR_STYLES), *(cast.collar == collar for collar in COLLARS),
             ]
         )  # fmt: skip
@@ -111,6 +147,6 @@ def test_an_unknown_phase_is_named() -> None:
 
 def test_noise_is_small(members: list[Member]) -> None:
     for member in members[:50]:
-        noiseless = 1 / (1 + np.exp(-member.spec.rule.logits(member.spec.cues)))
+        noiseless = 1 / (1 + np.exp(-logits_of(member.spec.rule, member.spec.cues)))
         # Six standard deviations of 0.05 on the logit scale, at most a quarter of it on the label's.
         assert np.abs(noiseless - list(member.spec.labels().values())).max() < math.ceil(100 * 6 * 0.05 / 4) / 100

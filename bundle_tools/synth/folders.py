@@ -1,0 +1,220 @@
+"""Writing sets of clips: a labelled folder for participants, or the two folders of a phase."""
+
+import csv
+import hashlib
+import json
+import multiprocessing
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bundle_tools.synth.causes import as_entry, contributions
+from bundle_tools.synth.clip import DURATION_S, encode, render, script_of
+from bundle_tools.synth.dataset import Member, plan, training_means
+from bundle_tools.synth.labels import MAIN_TARGET, TARGETS
+from bundle_tools.synth.masks import COLUMNS, ROWS, occupied
+from bundle_tools.synth.seeds import stream
+from bundle_tools.synth.settings import DISCLOSURES, input_settings, readme, reference_settings
+from bundle_tools.synth.telling import tell
+
+Progress = Callable[[int, int], None]
+"""Called with the number of finished clips and of all clips."""
+
+COMMITTED = {"practice": (24, 72101), "final": (24, 72102)}
+"""Clips and seed of the phases in the repository."""
+_SAMPLE = (12, 72103)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One clip to make."""
+
+    member: Member
+    """The clip."""
+    out: Path
+    """Folder that holds ``clips/`` and, for a phase, ``copies/``."""
+    of_phase: bool
+    """Whether copies and causes are made too."""
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What became of one clip."""
+
+    transcripts: dict[str, str]
+    """By id of the clip and of its copies."""
+    digests: dict[str, str]
+    """SHA-256 of every file by the same ids."""
+    causes: dict[str, object]
+    """The clip's entry of causes.json; empty unless it belongs to a phase."""
+
+
+def write_training(
+    out: Path, *, clips: int, seed: int, workers: int, progress: Progress | None, split: str = "independent"
+) -> None:
+    """Write a labelled set: ``out/clips/*.mp4``, ``labels.csv``, ``transcripts.json`` and ``README.md``.
+
+    Parameters
+    ----------
+    out
+        The folder; made if it is missing, its earlier clips are replaced.
+    clips, seed, split
+        As in `plan`: how many clips, where all randomness comes from, how the cues are related.
+    workers
+        Number of processes; 1 renders in this one.
+    progress
+        Called after each clip.
+    """
+    members = plan("training", clips=clips, seed=seed, split=split)
+    _fresh(out / "clips")
+    made = _make([_Job(member, out, of_phase=False) for member in members], workers, progress)
+    _write_transcripts(out, made)
+    _write_labels(members, out)
+    (out / "README.md").write_text(readme(clips, split), encoding="utf-8")
+
+
+def write_phase(
+    phase: str,
+    *,
+    clips: int,
+    seed: int,
+    input_dir: Path,
+    reference_dir: Path,
+    workers: int,
+    progress: Progress | None,
+) -> None:
+    """Write what ingestion and scoring read of one phase, as docs/data_format.md describes.
+
+    Parameters
+    ----------
+    phase
+        ``practice`` or ``final``.
+    clips, seed
+        As in `plan`.
+    input_dir, reference_dir
+        The phase's two folders; made if they are missing, earlier clips and copies are replaced.
+    workers, progress
+        As in `write_training`.
+    """
+    if phase not in DISCLOSURES:
+        raise ValueError(f"unknown phase {phase!r}: expected one of {', '.join(DISCLOSURES)}")
+    members = plan(phase, clips=clips, seed=seed)
+    for folder in ("clips", "copies"):
+        _fresh(input_dir / folder)
+    reference_dir.mkdir(parents=True, exist_ok=True)
+    made = _make([_Job(member, input_dir, of_phase=True) for member in members], workers, progress)
+    digests = {name: digest for one in made for name, digest in one.digests.items()}
+    rows = [(m.clip_id, f"clips/{m.clip_id}.mp4", digests[m.clip_id]) for m in members]
+    _write_csv(input_dir / "clips.csv", ("clip_id", "file", "sha256"), rows)
+    copies = [
+        (copy.copy_id, member.clip_id, copy.cue, f"copies/{copy.copy_id}.mp4", digests[copy.copy_id])
+        for member in members
+        for copy in member.copies
+    ]
+    _write_csv(input_dir / "copies.csv", ("copy_id", "clip_id", "cue", "file", "sha256"), sorted(copies))
+    _write_transcripts(input_dir, made)
+    (input_dir / "task.yaml").write_text(input_settings(phase), encoding="utf-8")
+    _write_labels(members, reference_dir)
+    _write_causes(members, made, reference_dir)
+    (reference_dir / "task.yaml").write_text(reference_settings(phase, training_means()), encoding="utf-8")
+
+
+def write_committed(root: Path, *, workers: int, progress: Progress | None = None) -> None:
+    """Write the sets that are part of the repository: both phases and the public sample."""
+    for phase, (clips, seed) in COMMITTED.items():
+        write_phase(
+            phase,
+            clips=clips,
+            seed=seed,
+            input_dir=root / "input_data" / phase,
+            reference_dir=root / "reference_data" / phase,
+            workers=workers,
+            progress=progress,
+        )
+    clips, seed = _SAMPLE
+    write_training(root / "public_data", clips=clips, seed=seed, workers=workers, progress=progress)
+
+
+def _make_one(job: _Job) -> _Made:
+    """Render a clip and its copies into their files, and find its causes."""
+    import cv2  # noqa: PLC0415 - in the worker process only
+
+    cv2.setNumThreads(1)
+    member = job.member
+    copies = member.copies if job.of_phase else ()
+    names = [member.clip_id, *(copy.copy_id for copy in copies)]
+    renderings = [render(spec) for spec in (member.spec, *(copy.spec for copy in copies))]
+    digests = {}
+    for name, data, folder in zip(names, encode(renderings), ["clips", *["copies"] * len(copies)], strict=True):
+        (job.out / folder / f"{name}.mp4").write_bytes(data)
+        digests[name] = hashlib.sha256(data).hexdigest()
+    transcripts = {name: rendering.transcript for name, rendering in zip(names, renderings, strict=True)}
+    return _Made(transcripts, digests, _causes(member) if job.of_phase else {})
+
+
+def _causes(member: Member) -> dict[str, object]:
+    spec = member.spec
+    shares = contributions(spec.rule, spec.cues)[MAIN_TARGET]
+    label = spec.labels()[MAIN_TARGET]
+    texts = tell(spec.cues, shares, label, f"the {MAIN_TARGET} score", stream(spec.seed, "telling"))
+    said: NDArray[np.bool_] = np.zeros(DURATION_S, bool)
+    said[[int(second) for second in script_of(spec).telling_s]] = True
+    return as_entry(spec.rule, spec.cues, occupied(spec), said, texts)
+
+
+def _make(jobs: Sequence[_Job], workers: int, progress: Progress | None) -> list[_Made]:
+    """Make all clips, in the order of the jobs."""
+    if workers == 1:
+        return _collect(map(_make_one, jobs), len(jobs), progress)
+    # Spawned workers start clean: a forked copy of a process with threads may hang.
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return _collect(pool.map(_make_one, jobs), len(jobs), progress)
+
+
+def _collect(results: Iterable[_Made], total: int, progress: Progress | None) -> list[_Made]:
+    collected = []
+    for result in results:
+        collected.append(result)
+        if progress is not None:
+            progress(len(collected), total)
+    return collected
+
+
+def _fresh(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+
+
+def _write_transcripts(folder: Path, made: Iterable[_Made]) -> None:
+    """Write all transcripts in the order of their ids, which tells copies from clips no more than the ids do."""
+    transcripts = dict(sorted(pair for one in made for pair in one.transcripts.items()))
+    text = json.dumps(transcripts, indent=1, ensure_ascii=False) + "\n"
+    (folder / "transcripts.json").write_text(text, encoding="utf-8")
+
+
+def _write_causes(members: Sequence[Member], made: Sequence[_Made], folder: Path) -> None:
+    """Write causes.json, one clip a line."""
+    head = {"format_version": 1, "grid": {"rows": ROWS, "columns": COLUMNS}, "bin_s": 1.0}
+    entries = [f' "{m.clip_id}": {json.dumps(one.causes)}' for m, one in zip(members, made, strict=True)]
+    text = json.dumps(head)[:-1] + ', "clips": {\n' + ",\n".join(entries) + "\n}}\n"
+    (folder / "causes.json").write_text(text, encoding="utf-8")
+
+
+def _write_labels(members: Sequence[Member], folder: Path) -> None:
+    rows = []
+    for member in members:
+        labels = member.spec.labels()
+        rows.append((member.clip_id, member.source_id, *(labels[name] for name in TARGETS)))
+    _write_csv(folder / "labels.csv", ("clip_id", "source_id", *TARGETS), rows)
+
+
+def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
