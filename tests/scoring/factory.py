@@ -81,8 +81,9 @@ def full_explanation(clip_id: str) -> dict[str, Any]:
         for target, values in true.contributions.items()
         for cue, value in values.items()
     ]
-    raised = [cue for cue, value in true.contributions["interview"].items() if value > 0]
-    lowered = [cue for cue, value in true.contributions["interview"].items() if value < 0]
+    largest = list(true.contributions["interview"].items())[:3]
+    raised = [cue for cue, value in largest if value > 0]
+    lowered = [cue for cue, value in largest if value < 0]
     parts = [f"the {cue} {verb} the interview score" for verb, group in (("raised", raised), ("lowered", lowered))
              for cue in group]  # fmt: skip
     return {
