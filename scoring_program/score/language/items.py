@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from score.language.lexicon import LIST, MOVES, NOTE, OVER
+from score.language.lexicon import IT, LIST, MOVES, NOTE, OVER
 from score.language.phrases import Meaning, PhraseBook
 
 _WORD = Meaning("word")
@@ -58,7 +58,7 @@ def read_items(tokens: Sequence[str], book: PhraseBook) -> list[Item]:
 
 
 def _without_both(items: list[Item]) -> list[Item]:
-    """ "Both" refers to something only where it stands alone: not in "both the smile and the gaze"."""
+    """Let "both" refer to something only where it stands alone: not in "both the smile and the gaze"."""
     result = list(items)
     for place, item in enumerate(items):
         if item.text == "both":
@@ -113,7 +113,7 @@ def _without_adjectives(items: list[Item]) -> list[Item]:
 
 
 def _without_states(items: list[Item]) -> list[Item]:
-    """An effect word right before a cue describes the cue: "lowered eyes", "reduced motion", "a positive voice"."""
+    """Take effect words right before a cue as its description: "lowered eyes", "reduced motion"."""
     result = list(items)
     for place, item in enumerate(items):
         if item.kind in _EFFECTIVE and item.value not in (NOTE, LIST, OVER) and _next_is_cue(items, place + 1, 1):
@@ -131,7 +131,7 @@ def _with_bonds(items: list[Item]) -> list[Item]:
         elif item.kind in ("comparative", "level"):
             # "Lower" is also a verb: "what did lower it".
             verb = item.text == "lower" and items[place + 1 : place + 2] and items[place + 1].kind == "pronoun"
-            bound = (("it", 1),) if verb else _target_after(items, place, reach=3) or _target_before(items, place)
+            bound = ((IT, 1),) if verb else _target_after(items, place, reach=3) or _target_before(items, place)
             moves = item.text in ("up", "down") and items[place + 1 : place + 2] and items[place + 1].kind in _CAUSES
             if not bound and moves:
                 result[place] = replace(item, kind="effect", value=MOVES)
@@ -175,7 +175,7 @@ def _target_before(items: list[Item], place: int) -> tuple[tuple[str, int], ...]
         if other.kind in ("target", "pronoun"):
             if found and _is_object(items, at):
                 break
-            found.append((other.value or "it", other.sign or 1))
+            found.append((other.value or IT, other.sign or 1))
         elif found and other.kind not in ("and", "comma", "determiner", "small"):
             break
         elif not found:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from score.language.items import Item
-from score.language.lexicon import ALL, FORMER, GENERIC, LATTER, MAIN, TRAITS
+from score.language.lexicon import ALL, FORMER, GENERIC, IT, LATTER, MAIN, TRAITS
 from score.language.vocabulary import Level, LevelStatement, Vocabulary
 
 BANDS: Mapping[str, tuple[float, float]] = {"low": (0.0, 0.45), "medium": (0.40, 0.60), "high": (0.55, 1.0)}
 """Bands on the unit scale; they overlap, so that nobody has to argue about a threshold."""
-_UNNAMED = frozenset(["it", GENERIC, MAIN, ALL, TRAITS, FORMER, LATTER])
+_UNNAMED = frozenset([IT, GENERIC, MAIN, ALL, TRAITS, FORMER, LATTER])
 _TURNED = {"low": "high", "medium": "medium", "high": "low"}
 
 

@@ -12,6 +12,7 @@ from score.language.phrases import Meaning, PhraseBook
 from score.language.vocabulary import Vocabulary
 
 PATH = Path(__file__).with_name("lexicon.yaml")
+IT = "it"
 GENERIC = "generic"
 MAIN = "main"
 FORMER = "former"
@@ -46,8 +47,9 @@ _COMPARATIVES = {
 @cache
 def lexicon() -> dict[str, Any]:
     """Return the lexicon as it is written in ``lexicon.yaml``: every value is text, a list or a mapping."""
-    # The base loader: to YAML's other loaders "no" and "on" are truth values.
-    data: dict[str, Any] = yaml.load(PATH.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506 (only text)
+    # A base loader, which knows nothing but text: to YAML's other loaders "no" and "on" are truth values.
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    data: dict[str, Any] = yaml.load(PATH.read_text(encoding="utf-8"), Loader=loader)  # noqa: S506
     return data
 
 

@@ -19,11 +19,10 @@ def syllables(word: str) -> int:
     """
     lower = word.lower()
     groups = len(_VOWELS.findall(lower))
-    if lower.endswith("e") and not lower.endswith(("le", "ee", "ie", "oe", "ye")) and groups > 1:
-        groups -= 1
-    elif lower.endswith("le") and len(lower) > 2 and lower[-3] in "aeiouy" and groups > 1:
-        groups -= 1
-    return max(1, groups)
+    silent = lower.endswith("e") and not lower.endswith(("ee", "ie", "oe", "ye"))
+    if lower.endswith("le") and lower[-3:-2] not in tuple("aeiouy"):
+        silent = False
+    return max(1, groups - silent)
 
 
 def readability(text: str) -> float:

@@ -47,23 +47,23 @@ def _cut(text: str) -> tuple[tuple[str, ...], ...]:
     plain = _DASH.sub(" , ", plain)
     plain = re.sub(r"(?<=[a-z])-(?=[a-z])", " ", plain)
     sentences: list[list[str]] = [[]]
-    for token in _TOKEN.findall(plain):
-        if token in STOPS:
+    for word in _TOKEN.findall(plain):
+        if word in STOPS:
             if sentences[-1]:
                 sentences.append([])
-        elif token != '"':
-            sentences[-1] += _written_out(token)
+        elif word != '"':
+            sentences[-1] += _written_out(word)
     return tuple(tuple(sentence) for sentence in sentences if sentence)
 
 
-def _written_out(token: str) -> list[str]:
-    if "'" not in token and token != "cannot":
-        return [token[:LONGEST_WORD]]
-    if token in _CONTRACTIONS:
-        return _CONTRACTIONS[token].split()
-    if token in _IS:
-        return [token[:-2], "is"]
+def _written_out(word: str) -> list[str]:
+    if "'" not in word and word != "cannot":
+        return [word[:LONGEST_WORD]]
+    if word in _CONTRACTIONS:
+        return _CONTRACTIONS[word].split()
+    if word in _IS:
+        return [word[:-2], "is"]
     for ending, long in _ENDINGS.items():
-        if token.endswith(ending):
-            return (token[: -len(ending)] + long).split()
-    return [token[:LONGEST_WORD]]
+        if word.endswith(ending):
+            return (word[: -len(ending)] + long).split()
+    return [word[:LONGEST_WORD]]
