@@ -16,8 +16,11 @@ TOP_LEVEL = (
     *("competition.yaml", "logo.png", "pages", "ingestion_program", "scoring_program", "input_data", "reference_data"),
     *("public_data", "solutions", "starting_kit"),
 )
-# What a participant needs to run the practice phase at home, beside starting_kit/ itself.
-KIT = ("ingestion_program", "scoring_program", "input_data/practice", "reference_data/practice", "solutions")
+# What a participant needs to run the practice phase at home and to write texts, beside starting_kit/ itself.
+KIT = (
+    *("ingestion_program", "scoring_program", "input_data/practice", "reference_data/practice", "solutions"),
+    "docs/language.md",
+)
 
 LONGEST_PATH = 200
 

@@ -16,5 +16,9 @@ def kit(tmp_path: Path) -> Path:
     ignore = shutil.ignore_patterns("__pycache__", ".*")
     shutil.copytree(ROOT / "starting_kit", folder, ignore=ignore)
     for name in KIT:
-        shutil.copytree(ROOT / name, folder / name, ignore=ignore)
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, ignore=ignore)
+        else:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
     return folder
