@@ -18,7 +18,7 @@ from score.settings import Settings
 from score.strict_json import StrictJsonError, finite_number, parse_object
 
 FORMAT_VERSION = 1
-_LARGEST_FILE = 256 * 2**20
+_LARGEST_FILE = 128 * 2**20
 _MOST_CELLS = 4096
 _MOST_BINS = 3600
 _MOST_POINTS = 1000
@@ -150,8 +150,10 @@ def _broken_observations(where: str, found: str, expected: str) -> Problem:
 
 def _root(path: Path, problems: list[Problem], broken: Callable[[str, str, str], Problem]) -> dict[str, Any]:
     try:
+        # Asking for the largest size would take as much memory for the smallest file.
         with path.open("rb") as stream:
-            root = parse_object(stream.read(_LARGEST_FILE + 1), _LARGEST_FILE)
+            size = path.stat().st_size
+            root = parse_object(stream.read(min(size, _LARGEST_FILE) + 1), _LARGEST_FILE)
     except OSError as error:
         problems.append(broken(path.name, type(error).__name__, "a readable file beside task.yaml"))
         return {}
