@@ -88,4 +88,5 @@ def _brightness_curve(alteration: Alteration) -> Frame | None:
     mean = min(max(alteration.material.brightness, 0.01), 0.99)
     # The power that moves the mean there; unlike a factor it clips nothing.
     power = np.log(alteration.brightness) / np.log(mean)
-    return np.rint(255 * (np.arange(256) / 255) ** power).astype(np.uint8)
+    curve: Frame = np.rint(255 * (np.arange(256) / 255) ** power).astype(np.uint8)
+    return curve
