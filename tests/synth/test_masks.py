@@ -74,7 +74,7 @@ def test_a_neutral_cue_occupies_nothing(spec: ClipSpec) -> None:
 
 def test_a_smile_lasts_as_long_as_its_spell(spec: ClipSpec, cells: dict[str, Mask]) -> None:
     track = np.abs(scene_of(spec).acts.smile).reshape(5, 25)
-    active = cells["smile"].reshape(5, -1).any(axis=1)
+    active: Mask = np.asarray(cells["smile"].reshape(5, -1).any(axis=1))
     assert np.all(active[(track > 0.3).mean(axis=1) > 0.6])
     assert not np.any(active[(track > 0).mean(axis=1) < 0.2])
 
