@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from tests.meaning.entrants import ENTRANTS
-from tests.meaning.table import COLUMNS, PAGE, read_table, score_in
+from tests.meaning.table import COLUMNS, PAGE, ordered_right, read_table, score_in
 from tests.meaning.world import make_world
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("meaning")]  # one process scores them all, once
@@ -113,6 +113,10 @@ def test_an_account_of_a_model_without_skill_is_worth_nothing(scores: Scores) ->
 
 def test_everyone_who_writes_is_covered(scores: Scores) -> None:
     assert all(of["coverage"] == 1 for of in scores.values())
+
+
+def test_a_little_more_noise_is_told_apart() -> None:
+    assert ordered_right(clips=50, pairs=6)["explanation"] >= 5 / 6
 
 
 def test_the_page_states_what_comes_out(scores: Scores) -> None:
