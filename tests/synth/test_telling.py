@@ -1,10 +1,15 @@
 """Texts about a clip are true and differently worded."""
 
+from itertools import product
+
 import pytest
 
 from bundle_tools.synth.cues import CAUSAL, CUE_NAMES, NEUTRAL, Cues
+from bundle_tools.synth.labels import TARGETS
 from bundle_tools.synth.seeds import stream
+from bundle_tools.synth.settings import VOCABULARY
 from bundle_tools.synth.telling import paraphrases, tell
+from score.language import Vocabulary, parse_claims
 
 
 @pytest.mark.parametrize("cue", CAUSAL)
@@ -18,6 +23,15 @@ def test_every_cue_has_twenty_wordings_of_each_statement(cue: str) -> None:
     everything = [wording for wordings in sets.values() for wording in wordings]
     assert len(everything) == len(set(everything))
     assert all(wording[0].isupper() for wording in everything)
+
+
+@pytest.mark.parametrize("cue", CAUSAL)
+def test_the_published_lexicon_reads_every_wording(cue: str) -> None:
+    vocabulary = Vocabulary(cues=VOCABULARY, targets=TARGETS, main="interview", aliases={})
+    for much, sign in product((False, True), (1, -1)):
+        for wording in paraphrases(cue, much=much, sign=sign, score="the interview score"):
+            claims = {(claim.cue, claim.target, claim.sign) for claim in parse_claims(f"{wording}.", vocabulary)}
+            assert claims == {(cue, "interview", sign)}, wording
 
 
 @pytest.mark.parametrize(("label", "level"), [(0.2, "low"), (0.5, "medium"), (0.9, "high")])
