@@ -18,8 +18,8 @@ _TITLES = (
     "Invite to interview",
 )
 SKILL_REFERENCE = {
-    "extraversion": 0.035, "agreeableness": 0.035, "conscientiousness": 0.035,
-    "emotional_stability": 0.035, "openness": 0.035, "interview": 0.035,
+    "extraversion": 0.040, "agreeableness": 0.045, "conscientiousness": 0.043,
+    "emotional_stability": 0.046, "openness": 0.025, "interview": 0.046,
 }  # fmt: skip
 """Mean absolute error of the cue reader on the training set, cross-validated, rounded up to three decimals."""
 
