@@ -66,6 +66,9 @@ def test_claims_are_as_the_method_says(scores: Scores) -> None:
     expected = {"exact": 0.88, "noise_0.5": 0.65, "noise_1": 0.44, "average_claims": 0.25}
     found = {entrant: scores[entrant]["cue_claims"] for entrant in expected}
     assert found == pytest.approx(expected, abs=0.2)
+    assert (
+        scores["average_claims"]["cue_claims"] <= 0.3
+    )  # without the contrast with other clips' claims it would be 0.36
     assert scores["random"]["cue_claims"] <= CHANCE
     assert column(scores, "cue_claims", "inverted", "inverted_claims", "face", "boilerplate") == [0, 0, 0, 0]
 
