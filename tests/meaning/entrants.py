@@ -50,7 +50,6 @@ class Entrant:
     """Whether it hands in anything but the text."""
     noise: float = 0.0
     """Noise on maps, in halves of their largest value, and on claims, in their standard deviations."""
-
     named: int = 5
     """How many cues its text names for each target, the strongest ones."""
 
