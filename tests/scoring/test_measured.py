@@ -221,7 +221,7 @@ PROBES: dict[str, tuple[Change, int, str]] = {
     "out of range": (set_("cue", prediction=dict.fromkeys(known_causes(["c"])["clips"]["c"]["contributions"], 2)), 1,
                      "out of range"),
     "stray clip": (probe(lambda calls: [c.update(clip_id="cx") for c in calls[:1]]), 0, "records_stray"),
-    "too many": (probe(lambda calls: [calls.append(calls[0] | {"kind": "cue", "cue": f"c{n}"}) for n in range(12)]),
+    "too many": (probe(lambda calls: calls.extend([calls[0] | {"kind": "cue", "cue": f"c{n}"} for n in range(12)])),
                  1, "more than 12"),
     "failed": (set_("cue", prediction=None), 0, "practice"),
 }  # fmt: skip
