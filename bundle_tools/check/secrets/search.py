@@ -178,7 +178,8 @@ def _binary_labels(content: bytes, answers: Answers) -> Iterator[list[int]]:
     import numpy as np  # noqa: PLC0415
 
     values = np.unique([value for row in answers.rows.values() for value in row])
-    values = values[np.isfinite(values)]
+    # Zero bytes are everywhere, and a contribution of exactly 0 tells little.
+    values = values[np.isfinite(values) & (values != 0)]
     data = np.frombuffer(content, dtype=np.uint8)
     for encoding in ENCODINGS:
         size = np.dtype(encoding).itemsize
