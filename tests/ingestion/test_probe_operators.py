@@ -108,9 +108,11 @@ def test_every_pixel_lies_in_one_cell(height: int, width: int) -> None:
 
 
 def test_cells_are_where_their_numbers_say() -> None:
-    mask = Cells(9, 16, (17,)).mask(90, 160)  # row 1, column 1
-    assert mask[10:20, 10:20].all()
-    assert mask.sum() == 100
+    for cell in range(144):
+        row, column = divmod(cell, 16)
+        mask = Cells(9, 16, (cell,)).mask(90, 160)
+        assert mask[10 * row : 10 * row + 10, 10 * column : 10 * column + 10].all()
+        assert mask.sum() == 100
 
 
 def test_a_box_and_its_outside() -> None:

@@ -38,6 +38,8 @@ def replace_by_room_noise(sound: Sound, rate: int, seconds: Collection[int] | No
     seed
         Of the noise.
     """
+    if not len(sound):
+        return sound
     share = np.zeros(len(sound), np.float32)
     if seconds is None:
         share[:] = 1.0
