@@ -108,8 +108,8 @@ def test_known_causes_count_where_the_clip_was_predicted_well(score: Score) -> N
     whole = score(case).scores["known_causes"]
     case.prediction = case.prediction.copy()
     case.prediction[::2] -= 0.3
-    assert whole == 1
-    assert score(case).scores["known_causes"] == 0.5
+    assert whole > 0.95
+    assert score(case).scores["known_causes"] == pytest.approx(whole / 2, abs=0.01)
 
 
 def test_plausibility_by_hand(score: Score) -> None:
