@@ -144,25 +144,25 @@ def rounded_beside_ids(bundle: Path) -> str:
 
 
 def one_clip_with_three_labels(bundle: Path) -> str:
-    clip, row = backwards(bundle)[0]
-    return json.dumps(
-        {"values": [round(float(row[name]), 3) for name in ("interview", "openness", "extraversion")], "id": clip}
-    )
+    names = ("interview", "openness", "extraversion")
+    rows = ((clip, [round(float(row[name]), 3) for name in names]) for clip, row in backwards(bundle))
+    # A label such as 0.400 would be written as 0.4, which is no clue.
+    clip, values = next((clip, values) for clip, values in rows if all(round(1000 * value) % 10 for value in values))
+    return json.dumps({"values": values, "id": clip})
 
 
 def transcripts_with_a_column(bundle: Path) -> None:
     path = bundle / "input_data/final/transcripts.json"
     rows = table(bundle)
-    texts = {
-        clip: [text, round(float(rows[clip]["openness"]), 4)] for clip, text in json.loads(path.read_text()).items()
-    }
+    said = json.loads(path.read_text())
+    texts = {clip: [said[clip], round(float(row["openness"]), 4)] for clip, row in rows.items()}
     path.write_text(json.dumps(texts))
 
 
 def transcripts_that_name_a_clip(bundle: Path) -> None:
     path = bundle / "input_data/final/transcripts.json"
     texts = json.loads(path.read_text())
-    first, second = list(texts)[:2]
+    first, second = list(table(bundle))[:2]
     path.write_text(json.dumps(texts | {first: f"Recorded after {second}."}))
 
 
