@@ -51,6 +51,8 @@ class Answers:
     """Ids that clips of open sets have too."""
     what: str = "labels"
     """What the numbers of a row are: labels, or contributions, which are as good."""
+    in_binary: bool = True
+    """Whether runs of them are also looked for as binary numbers."""
 
     @cached_property
     def windows(self) -> frozenset[tuple[int, ...]]:
@@ -107,7 +109,9 @@ def hidden_answers(draft: Draft) -> list[Answers]:
             starts = _starts(given) if given else {}
             found[place, LABELS] = Answers(place, inputs, True, labels.rows, clips, starts, shared)
             causes = read_contributions(reference)
-            found[place, "causes"] = Answers(place, inputs, True, causes, shared=shared, what="contributions")
+            found[place, "causes"] = Answers(
+                place, inputs, True, causes, shared=shared, what="contributions", in_binary=False
+            )
             continue
         for name in reference.names():
             if name.lower().endswith(".csv") and reference.size(name) <= LARGEST_TABLE:

@@ -5,8 +5,8 @@ A task whose own report shows the true values hides nothing. Bundles of other fo
 so there only whole files, and ids together with their values, count.
 
 Not found: single columns at two decimals, whole numbers beside ids, class labels, numbers with a decimal comma, single
-labels in single precision, values changed by arithmetic, reference files in other formats once the copy is changed,
-and what is encrypted or packed in ways that `inside` does not open.
+labels in single precision, contributions of causes in binary, values changed by arithmetic, reference files in other
+formats once the copy is changed, and what is encrypted or packed in ways that `inside` does not open.
 """
 
 import hashlib
