@@ -13,7 +13,7 @@ from ingest.video import ClipFacts, Frame, FrameReader, read_facts
 
 WIDTH, HEIGHT = 160, 90
 """Size at which replacements are made; they are smooth, so a larger one would show nothing more."""
-MOMENTS = 24
+MOMENTS = 16
 """Thumbnails of a clip, in the middle of as many equal parts."""
 
 
