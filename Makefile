@@ -24,7 +24,7 @@ demo: setup ## run the cue_reader solution on the practice phase; print its scor
 	@$(BIN)/bundle run $(SUBMISSION) --phase $(PHASE) $(ARGS)
 
 test: setup ## run all tests, on all processor cores
-	@$(BIN)/pytest -n auto --dist loadgroup $(ARGS)
+	@$(BIN)/pytest -n auto $(ARGS)
 
 check: setup ## tell everything that is wrong with the bundle
 	@$(BIN)/bundle check $(ARGS)

@@ -11,7 +11,7 @@ from bundle_tools.cli import main
 from bundle_tools.competition import load
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = [pytest.mark.container, pytest.mark.xdist_group("containers"), pytest.mark.slow]
+pytestmark = [pytest.mark.container, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 from bundle_tools.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = [pytest.mark.container, pytest.mark.xdist_group("containers"), pytest.mark.slow]
+pytestmark = [pytest.mark.container, pytest.mark.slow]
 
 
 @pytest.mark.parametrize(("solution", "phase"), [("constant", "final"), ("cue_reader", "practice")])

@@ -10,7 +10,7 @@ import pytest
 from bundle_tools.cli import main
 from tests.tools.conftest import FILES, write_files
 
-pytestmark = [pytest.mark.container, pytest.mark.xdist_group("containers"), pytest.mark.slow]
+pytestmark = [pytest.mark.container, pytest.mark.slow]
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.hostile.stage import CLIPS, SECRETS, Stage, set_stage, write_clips
 from tests.hostile.test_corpus import check_verdict
 from tests.ingestion.conftest import Outcome
 
-pytestmark = [pytest.mark.container, pytest.mark.xdist_group("containers"), pytest.mark.slow]
+pytestmark = [pytest.mark.container, pytest.mark.slow]
 HERE = Path(__file__).resolve().parent
 CHOSEN = [case for case in CASES.values() if case.container]
 NO_LANDLOCK = {

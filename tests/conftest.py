@@ -1,0 +1,18 @@
+"""How the tests are spread over the processor cores."""
+
+from typing import Any
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+
+class _ContainersTogether(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has no types
+    """Hands out single tests, but all that need containers to one worker: they share an engine."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "containers" if nodeid.startswith("tests/container/") else nodeid
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:  # noqa: ANN401 - its own type
+    """Let pytest-xdist use it."""
+    return _ContainersTogether(config, log)
