@@ -50,13 +50,12 @@ class Entrant:
     """Whether it hands in anything but the text."""
     noise: float = 0.0
     """Noise on maps, in halves of their largest value, and on claims, in their standard deviations."""
-    named: int = 5
+    named: int = 3
     """How many cues its text names for each target, the strongest ones."""
 
 
 ENTRANTS = (
     Entrant("exact", "exact account"),
-    Entrant("three_named", "exact account, text names three cues", named=3),
     Entrant("all_named", "exact account, text names all cues", named=8),
     Entrant("noise_0.5", "exact + noise 0.5", noise=0.5),
     Entrant("noise_1", "exact + noise 1", noise=1.0),

@@ -86,7 +86,6 @@ def test_words_without_claims_are_worth_nothing(scores: Scores, entrant: str) ->
 
 def test_honest_text_is_worth_something_alone(scores: Scores) -> None:
     assert scores["text_only"]["text"] >= 0.85
-    assert scores["three_named"]["text"] >= 0.85
     assert 20 <= scores["text_only"]["explanation"] <= 45
     assert scores["random"]["text"] <= CHANCE  # its claims change with every small shake of the clip
 

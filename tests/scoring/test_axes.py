@@ -19,6 +19,7 @@ from score.axes.contrast import contrast, noise_floor, resolution
 from score.axes.effects import Effects, evaluated_targets, measure_effects
 from score.axes.faithfulness import clip_faithfulness
 from score.axes.known_causes import main_causes, map_agreement, union
+from score.axes.reading import join_claims
 from score.axes.text import specificity
 from score.axes.total import credited_skill, power_mean
 from score.explanation_settings import AXES, ExplanationScore
@@ -231,6 +232,27 @@ class TestClaims:
         found = clip_claims(claims, effects_of([row, row]), np.zeros(2, dtype=np.int64))
         assert found == pytest.approx([a - b / 2, b - a / 2])
         assert clip_claims(claims[:1], effects_of([row]), np.zeros(1, dtype=np.int64)) == pytest.approx([a])
+
+
+@pytest.mark.parametrize(
+    ("submitted", "told", "counts"),
+    [
+        ((0.4, -0.3, 0.1, 0), (1, -1, 0, 0), (0.4, -0.3, 0.1, 0)),  # the text sums the numbers up
+        ((0.4, -0.3, 0.1, 0), (1, 0, 0, 0), (0.4, -0.3, 0.1, 0)),
+        ((0.4, -0.3, 0.1, 0), (1, -1, 1, 0), (0.4, -0.3, 0.1, 0)),
+        ((0.4, -0.3, 0.1, 0), (0, -1, 0, 0), (0, -0.3, 0, 0)),  # not the largest
+        ((0.4, -0.3, 0.1, 0), (1, 1, 0, 0), (0.4, 0, 0, 0)),  # another sign
+        ((0.4, -0.3, 0.1, 0), (1, -1, 0, 1), (0.4, -0.3, 0, 0)),  # something that the numbers lack
+        ((0.3, 0.3, 0.1, 0), (0, 1, 0, 0), (0.3, 0.3, 0.1, 0)),  # of two that are equal either may be named
+        ((0.4, -0.3, 0.1, 0), (0, 0, 0, 0), (0.4, -0.3, 0.1, 0)),
+        ((0, 0, 0, 0), (1, -1, 0, 0), (1, -1, 0, 0)),
+    ],
+)
+def test_claims_of_text_and_evidence_are_joined(
+    submitted: tuple[float, ...], told: tuple[float, ...], counts: tuple[float, ...]
+) -> None:
+    joined = join_claims(np.array(submitted, float)[None, None], np.array(told, float)[None, None])
+    assert joined[0, 0].tolist() == list(counts)
 
 
 def test_evaluated_targets_are_half_the_main_one_and_hang_on_id_and_seed() -> None:

@@ -63,14 +63,35 @@ def read_claims(explanations: Sequence[Explanation], settings: Settings) -> Read
             if claim.cue in cues:
                 submitted[clip, targets[claim.target], cues[claim.cue]] += claim.contribution
     submitted = np.clip(submitted, -1, 1)
-    return Readings(tuple(said), tuple(levels), _joined(submitted, told), _agreement(submitted, told))
+    return Readings(tuple(said), tuple(levels), join_claims(submitted, told), _agreement(submitted, told))
 
 
-def _joined(submitted: Array, told: Array) -> Array:
-    """Join both kinds of claims, target by target: where both speak, only what they agree on counts."""
-    both = (submitted != 0).any(axis=2, keepdims=True) & (told != 0).any(axis=2, keepdims=True)
-    agreed = np.where(np.sign(submitted) == told, submitted, 0.0)
-    return np.where(both, agreed, np.where((submitted != 0).any(axis=2, keepdims=True), submitted, told))
+def join_claims(submitted: Array, told: Array) -> Array:
+    """Join both kinds of claims, target by target.
+
+    A text need not repeat every number: where it names just the largest of the submitted claims, with their signs, all
+    submitted ones count. Where it says anything else only what both say counts.
+
+    Parameters
+    ----------
+    submitted
+        (n, k, v) contributions of the evidence, in [-1, 1].
+    told
+        (n, k, v) signs that the text states; 0 where it says nothing.
+
+    Returns
+    -------
+    NDArray
+        (n, k, v) what counts as claimed.
+    """
+    size = np.abs(submitted)
+    speaks, argues = (told != 0).any(axis=2, keepdims=True), (submitted != 0).any(axis=2, keepdims=True)
+    same = np.sign(submitted) == told
+    smallest_named = np.where(told != 0, size, np.inf).min(axis=2, keepdims=True)
+    largest_unnamed = np.where(told == 0, size, 0.0).max(axis=2, keepdims=True)
+    sums_up = (same | (told == 0)).all(axis=2, keepdims=True) & (smallest_named >= largest_unnamed)
+    joined = np.where(sums_up | ~speaks, submitted, np.where(same, submitted, 0.0))
+    return np.where(argues, joined, told)
 
 
 def _agreement(submitted: Array, told: Array) -> Array:
