@@ -17,9 +17,7 @@ from score.language import (
     LevelStatement,
     TextClaim,
     Vocabulary,
-    claim_set,
     consistent,
-    jaccard_distance,
     parse_claims,
     parse_levels,
     readability,
@@ -281,16 +279,6 @@ def test_flesch_kincaid_by_hand() -> None:
     assert [syllables(word) for word in ("openness", "lowered", "smile", "table", "the")] == [3, 3, 1, 2, 1]
     assert readability("It was lowered by averted eyes and a slumped posture.") == pytest.approx(7.19)
     assert readability("") == 0.0
-
-
-def test_jaccard_by_hand() -> None:
-    claims = (TextClaim("smile", "interview", 1), TextClaim("gaze", "interview", -1), TextClaim("words", "openness", 1))
-    first = claim_set(claims, "interview")
-    assert first == {("smile", 1), ("gaze", -1)}
-    # One of three different claims in common: 1 - 1/3.
-    assert jaccard_distance(first, frozenset({("smile", 1), ("gaze", 1)})) == pytest.approx(2 / 3)
-    assert jaccard_distance(frozenset(), frozenset()) == 0.0
-    assert jaccard_distance(first, frozenset()) == 1.0
 
 
 def test_cues_that_the_lexicon_does_not_know() -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 from score.language.claims import ClaimReader
-from score.language.distance import claim_set, jaccard_distance
 from score.language.items import Item, read_items
 from score.language.levels import consistent, stated_levels
 from score.language.lexicon import phrase_book
@@ -24,9 +23,7 @@ __all__ = [
     "LevelStatement",
     "TextClaim",
     "Vocabulary",
-    "claim_set",
     "consistent",
-    "jaccard_distance",
     "parse_claims",
     "parse_levels",
     "readability",

@@ -37,8 +37,11 @@ class AdditiveModel:
 
     def predict(self, values: NDArray[np.float64]) -> dict[str, float]:
         """Return every target, in [0, 1]."""
-        raw = self.intercepts + self.weights @ self.standardised(values)
-        return {name: float(value) for name, value in zip(self.targets, np.clip(raw, 0, 1), strict=True)}
+        return {name: float(value) for name, value in zip(self.targets, np.clip(self.raw(values), 0, 1), strict=True)}
+
+    def raw(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the predictions before they are cut to [0, 1], shape (targets,)."""
+        return np.asarray(self.intercepts + self.weights @ self.standardised(values))
 
     def contributions(self, values: NDArray[np.float64]) -> dict[str, dict[str, float]]:
         """Return by target and cue how much the cue moved the target away from the intercept."""

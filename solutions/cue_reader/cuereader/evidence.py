@@ -1,12 +1,13 @@
 """Where and when the measurements were taken, weighted by how much they moved the score."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .features import Reading
+from .additive import AdditiveModel
+from .features import Reading, without_seconds
 from .picture import FaceTracks
 
 ROWS, COLUMNS = 36, 64
@@ -48,24 +49,34 @@ def space_map(reading: Reading, weights: Mapping[str, float]) -> NDArray[np.floa
     return total if total.max() > total.min() else None
 
 
-def time_weights(reading: Reading, weights: Mapping[str, float]) -> list[float] | None:
-    """Return one weight a second: each cue's weight shared out by how much of it happens when; None without any."""
+def time_weights(reading: Reading, model: AdditiveModel) -> list[float] | None:
+    """Return one weight a second: how much the prediction moves if nothing happens in it; None if nothing does."""
+    usual = model.raw(reading.values)
+    shares = importance(model.targets)
     bins = max(int(np.ceil(reading.duration_s / _BIN_S - 1e-6)), 1)
-    total = np.zeros(bins)
-    face = reading.picture.face
-    tracks: dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
-    if face is not None:
-        tracks["smile"] = (face.times, np.abs(face.curve))
-        tracks["gaze"] = (face.times, np.abs(face.gaze_x))
-        tracks["motion"] = (face.times, np.abs(face.y - np.median(face.y)))
-    if reading.level.size:
-        times = (np.arange(reading.level.size) + 0.5) / reading.level.size * reading.duration_s
-        tracks["words"] = tracks["speech_rate"] = (times, reading.level)
-    for cue, (times, activity) in tracks.items():
-        sums = np.bincount(np.minimum(times // _BIN_S, bins - 1).astype(int), weights=activity, minlength=bins)
-        if sums.sum() > 0:
-            total += abs(weights.get(cue, 0.0)) * sums / sums.sum()
-    return [float(v) for v in total] if total.max() > total.min() else None
+    moved = [
+        float(shares @ np.abs(model.raw(without_seconds(reading, start, start + _BIN_S)) - usual))
+        for start in np.arange(bins) * _BIN_S
+    ]
+    return moved if max(moved) > min(moved) else None
+
+
+def importance(targets: Sequence[str]) -> NDArray[np.float64]:
+    """Return how much each target counts in a map that speaks for all: the interview as much as all others together."""
+    shares = np.full(len(targets), 0.5 / max(len(targets) - 1, 1))
+    if "interview" in targets:
+        shares[targets.index("interview")] = 0.5
+    return np.asarray(shares / shares.sum())
+
+
+def cue_weights(contributions: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Return by cue how much it moved the targets, >= 0."""
+    shares = importance(tuple(contributions))
+    weights: dict[str, float] = {}
+    for share, row in zip(shares, contributions.values(), strict=True):
+        for cue, value in row.items():
+            weights[cue] = weights.get(cue, 0.0) + share * abs(value)
+    return weights
 
 
 def cue_claims(contributions: Mapping[str, Mapping[str, float]]) -> list[dict[str, Any]]:

@@ -51,12 +51,34 @@ def read_clip(clip: Any) -> Reading:  # noqa: ANN401 - the runner owns the type
     picture = read_picture(clip)
     sound = clip.audio(RATE)
     level = np.empty(0) if sound is None else loudness(sound)
+    transcript, duration_s = clip.transcript, clip.duration_s
+    return Reading(_measure(picture, level, transcript, duration_s), picture, level, transcript, duration_s)
+
+
+def without_seconds(reading: Reading, start_s: float, end_s: float) -> NDArray[np.float64]:
+    """Return what would be measured if the picture stood still from `start_s` to `end_s` and nothing were said.
+
+    The shape is that of ``Reading.values``. From the tracks alone: the clip is not looked at again.
+    """
+    level = reading.level
+    if level.size:
+        times = (np.arange(level.size) + 0.5) / level.size * reading.duration_s
+        level = np.where((start_s <= times) & (times < end_s), np.quantile(level, 0.05), level)
+    words = reading.transcript.split()
+    moments = [(place + 0.5) / len(words) * reading.duration_s for place in range(len(words))]
+    kept = [word for word, time in zip(words, moments, strict=True) if not start_s <= time < end_s]
+    return _measure(reading.picture.frozen(start_s, end_s), level, " ".join(kept), reading.duration_s)
+
+
+def _measure(
+    picture: PictureReading, level: NDArray[np.float64], transcript: str, duration_s: float
+) -> NDArray[np.float64]:
     values = {
         "brightness": picture.brightness,
         "stir": float(np.sqrt(np.mean(picture.stir))) if picture.stir.size else np.nan,
         "voice_beats": beats(level) if level.size else np.nan,
-        "syllables": syllables(clip.transcript) / clip.duration_s if clip.transcript else np.nan,
-        "valence": valence(clip.transcript) if clip.transcript else np.nan,
+        "syllables": syllables(transcript) / duration_s if transcript else np.nan,
+        "valence": valence(transcript) if transcript else np.nan,
     }
     face = picture.face
     if face is not None:
@@ -71,10 +93,4 @@ def read_clip(clip: Any) -> Reading:  # noqa: ANN401 - the runner owns the type
             "eye_white": float(np.median(face.eye_white)),
             "face_size": face.unit,
         }
-    return Reading(
-        values=np.array([values.get(name, np.nan) for name, _ in FEATURES], dtype=float),
-        picture=picture,
-        level=level,
-        transcript=clip.transcript,
-        duration_s=clip.duration_s,
-    )
+    return np.array([values.get(name, np.nan) for name, _ in FEATURES], dtype=float)

@@ -1,6 +1,6 @@
 """What the frames of a clip show: numbers a frame, and what they come to over the clip."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import cv2
@@ -28,6 +28,7 @@ FRAMES = 30
 
 Track = NDArray[np.float64]
 """One number a frame, shape (frames,)."""
+_TRACKS = ("x", "y", "roll", "curve", "mouth_width", "teeth", "gaze_x", "gaze_white", "eye_white")
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,15 @@ class FaceTracks:
     eye_white: Track
     """Brightness of the white of the eyes, 0-1: a measure of the light that hardly depends on the person."""
 
+    def frozen(self, start_s: float, end_s: float) -> "FaceTracks":
+        """Return the tracks with every moment of these seconds replaced by the nearest other one."""
+        kept = np.flatnonzero((self.times < start_s) | (self.times >= end_s))
+        if not kept.size:
+            return self
+        nearest = kept[np.abs(self.times[:, None] - self.times[kept]).argmin(axis=1)]
+        tracks = {name: getattr(self, name)[nearest] for name in _TRACKS}
+        return replace(self, **tracks)
+
 
 @dataclass(frozen=True)
 class PictureReading:
@@ -74,6 +84,19 @@ class PictureReading:
     """The frame in the middle of the clip."""
     key_eyes: Eyes | None
     """The eyes in the key frame, as far as found."""
+    duration_s: float
+    """Length of the clip."""
+
+    def frozen(self, start_s: float, end_s: float) -> "PictureReading":
+        """Return what would be measured if the picture stood still in these seconds, at the nearest other frames."""
+        times = (np.arange(self.stir.size) + 1.0) * self.duration_s / (self.stir.size + 1)
+        still = (start_s <= times) & (times < end_s)
+        stir = np.where(still, 0.0, self.stir)
+        if still.any() and not still.all():
+            # In the middle the picture jumps from the last frame before to the first one after.
+            stir[np.flatnonzero(still)[still.sum() // 2]] = self.stir[still].max()
+        face = None if self.face is None else self.face.frozen(start_s, end_s)
+        return replace(self, stir=stir, face=face)
 
 
 def read_picture(clip: Any) -> PictureReading:  # noqa: ANN401 - the runner owns the type
@@ -97,6 +120,7 @@ def read_picture(clip: Any) -> PictureReading:  # noqa: ANN401 - the runner owns
         stir=stir,
         key_frame=frames[middle],
         key_eyes=eyes[middle],
+        duration_s=clip.duration_s,
     )
 
 

@@ -57,7 +57,7 @@ def _score(target: str, value: float) -> str:
 
 def _causes(contributions: Mapping[str, float], levels: Mapping[str, float], most: int) -> str:
     ranked = sorted(contributions, key=lambda cue: -abs(contributions[cue]))
-    named = [cue for cue in ranked if abs(contributions[cue]) >= _SMALL and cue in _STATES][: most + 1]
+    named = [cue for cue in ranked if abs(contributions[cue]) >= _SMALL and cue in _STATES][:most]
     parts = []
     for verb, sign in (("raised", 1), ("lowered", -1)):
         states = [_STATES[cue][levels[cue] > 0] for cue in named if contributions[cue] * sign > 0]
