@@ -20,7 +20,7 @@ from score.axes.effects import Effects, evaluated_targets, measure_effects
 from score.axes.faithfulness import clip_faithfulness
 from score.axes.known_causes import main_causes, map_agreement, union
 from score.axes.reading import join_claims
-from score.axes.text import specificity
+from score.axes.text import distance, specificity
 from score.axes.total import credited_skill, power_mean
 from score.explanation_settings import AXES, ExplanationScore
 from score.probe_record import ProbeCall
@@ -281,6 +281,14 @@ def test_masks_and_maps_by_hand() -> None:
     assert map_agreement(np.array([1.0, 0, 1, 0]), mask) == 1
     assert map_agreement(np.array([1.0]), mask) == pytest.approx(0.5)  # the missing seconds have weight 0
     assert map_agreement(np.array([1.0, 0, 1, 0, 9]), mask) == 1
+
+
+def test_distance_of_claims_by_hand() -> None:
+    smile, gaze, away = ("smile", "interview", 1), ("gaze", "interview", 1), ("gaze", "interview", -1)
+    # One of three different claims in common: 1 - 1/3.
+    assert distance(frozenset({smile, gaze}), frozenset({smile, away})) == pytest.approx(2 / 3)
+    assert distance(frozenset(), frozenset()) == 0
+    assert distance(frozenset({smile}), frozenset()) == 1
 
 
 @pytest.mark.parametrize(
