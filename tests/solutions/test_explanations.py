@@ -1,16 +1,18 @@
 """What the example submissions return fits the contract, and their explanations say what the model did."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import yaml
-from cuereader.evidence import space_map
-from cuereader.features import CUES, FEATURES, read_clip
+from cuereader.evidence import space_map, time_weights
+from cuereader.features import CUES, FEATURES, read_clip, without_seconds
 from cuereader.files import FileClip
 from cuereader.wording import tell
+from numpy.typing import NDArray
 
 from tests.solutions.conftest import ROOT, Solution
 
@@ -103,6 +105,38 @@ def test_the_map_lies_on_the_face(reader: Solution, clip: FileClip) -> None:
     row, column = np.unravel_index(int(space.argmax()), space.shape)
     assert abs((column + 0.5) * 10 - np.median(face.x)) < face.unit
     assert 0 < (row + 0.5) * 10 - np.median(face.y) < 1.5 * face.unit
+
+
+class Frozen(FileClip):
+    """A clip that stands still, and in which no picture is new, during its third second."""
+
+    def frames(self, count: int) -> Iterator[NDArray[np.uint8]]:  # type: ignore[override]
+        """Give the nearest frame outside of that second."""
+        frames = list(super().frames(count=count))
+        times = (np.arange(count) + 0.5) * self.duration_s / count
+        kept = np.flatnonzero((times < 2) | (times >= 3))
+        return (frames[kept[np.abs(times[kept] - time).argmin()]] for time in times)
+
+
+def test_a_second_is_weighed_by_what_really_happens_without_it(reader: Solution, clip: FileClip) -> None:
+    measured = read_clip(Frozen(clip.path)).picture.face
+    expected = read_clip(clip).picture.frozen(2, 3).face
+    assert measured is not None
+    assert expected is not None
+    for name in ("curve", "mouth_width", "gaze_x", "y"):
+        assert np.mean(getattr(expected, name)) == pytest.approx(np.mean(getattr(measured, name)), rel=0.02, abs=0.005)
+
+
+def test_seconds_in_which_nothing_happens_weigh_nothing(reader: Solution, clip: FileClip) -> None:
+    reading = read_clip(clip)
+    assert np.array_equal(without_seconds(reading, 9.0, 10.0), reading.values)
+    weights = time_weights(reading, reader.additive)
+    assert weights is not None
+    assert len(weights) == 5
+    assert min(weights) >= 0
+    usual = reader.additive.raw(reading.values)
+    without = reader.additive.raw(without_seconds(reading, 0.0, 1.0))
+    assert weights[0] == pytest.approx(0.5 * abs(without - usual)[-1] + 0.1 * abs(without - usual)[:-1].sum())
 
 
 def test_a_clip_without_face_sound_and_words_is_average(reader: Solution) -> None:
