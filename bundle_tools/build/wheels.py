@@ -1,9 +1,10 @@
 """The locked packages of both programs as wheels, for a platform whose containers have no network."""
 
+import contextlib
 import hashlib
-import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from bundle_tools.console import say
@@ -41,12 +42,20 @@ def _fetch(root: Path, program: str) -> Path:
     if folder.is_dir():
         return folder
     say(f"Fetching the packages of {program} (kept in {folder.relative_to(root)}).")
-    unfinished = folder.with_name(folder.name + ".part")
-    shutil.rmtree(unfinished, ignore_errors=True)
-    unfinished.mkdir(parents=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="unfinished-", dir=folder.parent) as own:
+        unfinished = Path(own) / folder.name
+        _download(lock, unfinished)
+        # Another build may have been quicker.
+        with contextlib.suppress(OSError):
+            unfinished.rename(folder)
+    return folder
+
+
+def _download(lock: Path, folder: Path) -> None:
     target = [f"--python-version={PYTHON}", "--implementation=cp"]
     target += [*(f"--abi={abi}" for abi in ABIS), *(f"--platform={platform}" for platform in PLATFORMS)]
-    exactly = ["--no-deps", "--require-hashes", "--only-binary=:all:", f"--requirement={lock}", f"--dest={unfinished}"]
+    exactly = ["--no-deps", "--require-hashes", "--only-binary=:all:", f"--requirement={lock}", f"--dest={folder}"]
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "--quiet"]
     done = subprocess.run([*pip, *target, *exactly], capture_output=True, text=True, check=False)  # noqa: S603 - no shell
     if done.returncode != 0:
@@ -54,5 +63,3 @@ def _fetch(root: Path, program: str) -> Path:
         raise BundleError(
             f"--wheels: the packages of {lock} cannot be fetched: {last} Check the network and try again."
         )
-    unfinished.rename(folder)
-    return folder
