@@ -53,6 +53,7 @@ def _fetch(root: Path, program: str) -> Path:
 
 
 def _download(lock: Path, folder: Path) -> None:
+    folder.mkdir()
     target = [f"--python-version={PYTHON}", "--implementation=cp"]
     target += [*(f"--abi={abi}" for abi in ABIS), *(f"--platform={platform}" for platform in PLATFORMS)]
     exactly = ["--no-deps", "--require-hashes", "--only-binary=:all:", f"--requirement={lock}", f"--dest={folder}"]
