@@ -3,7 +3,10 @@
 Then, in a fresh process and with the time that is left, a second look: some clips again, and altered ones.
 """
 
+import sys
 import time
+import traceback
+from dataclasses import replace
 from pathlib import Path
 
 from ingest.asking import Asked, ask_explanation, ask_prediction
@@ -185,20 +188,26 @@ class Runner:
         if self._tally.status != "complete" or not self._answers:
             return
         probes = None
-        if self._task.probes is not None:
-            probes = ProbePass(self._task, footage, self._claims, draws, self._results, self._tally)
-        if self._clock.left_s() >= self._task.limits.load_s + self._longest_s:
-            self._extra_starts += 1
-            try:
-                self._model.start()
-            except (LoadFailed, IngestionError):
-                pass
-            else:
-                self._ask_again(footage.clips)
-                if probes is not None:
-                    probes.run(self._model, self._frames, self._clock, self._log, self._longest_s, self._revive)
+        try:
+            if self._task.probes is not None:
+                probes = ProbePass(self._task, footage, self._claims, draws, self._results, self._tally)
+            self._in_a_fresh_process(footage.clips, probes)
+        except Exception as error:  # noqa: BLE001 - every clip has had its turn: nothing may cost its result any more
+            self._tally.warn(_broken_off(error), self._log)
         if probes is not None:
             self._tally.warn([self._feedback.tell(problem) for problem in probes.problems()], self._log)
+
+    def _in_a_fresh_process(self, clips: list[ClipSource], probes: ProbePass | None) -> None:
+        if self._clock.left_s() < self._task.limits.load_s + self._longest_s:
+            return
+        self._extra_starts += 1
+        try:
+            self._model.start()
+        except LoadFailed:
+            return
+        self._ask_again(clips)
+        if probes is not None:
+            probes.run(self._model, self._frames, self._clock, self._log, self._longest_s, self._revive)
 
     def _ask_again(self, clips: list[ClipSource]) -> None:
         determinism = Determinism()
@@ -237,3 +246,14 @@ def _stop(code: str, found: str, expected: str, fix: str) -> Problem:
 def _unreadable(clip: ClipSource, fault: str) -> Problem:
     fix = "replace the file; `bundle check` finds such clips before the upload"
     return Problem("clip_unreadable", "data", clip.clip_id, fault, "a clip that decodes", fix, fault="organiser")
+
+
+def _broken_off(error: Exception) -> list[Problem]:
+    """Return warnings about what ended the second look."""
+    if isinstance(error, IngestionError):
+        return [replace(problem, severity="warning") for problem in error.problems]
+    sys.stderr.writelines(traceback.format_tb(error.__traceback__))
+    # Only the type: the text of an exception may quote what a model sent.
+    found, fix = f"{type(error).__name__} while altered clips were asked", "report it with the log"
+    expected = "no error in this program"
+    return [Problem("unexpected", "run", "altered clips", found, expected, fix, severity="warning", fault="organiser")]

@@ -212,3 +212,9 @@ def test_copies_are_the_edits_whatever_is_claimed() -> None:
     assert first == edits({"gaze": -1.0}, copies=copies)
     assert {edit.cue for edit in first} == {"smile", "gaze", "framing"}
     assert {edit.operator for edit in first} == {"copy"}
+
+
+def test_a_grid_of_one_cell_has_no_masks_at_all() -> None:
+    made = {f"c{number:04d}": Claims(np.ones(1), None, ()) for number in range(8)}
+    planned = plan_calls(made, dict.fromkeys(made, EDITS), SETTINGS, 1, Draws(None, 7))
+    assert {call.kind for calls in planned.values() for call in calls} == {"original", "cue", "twin"}

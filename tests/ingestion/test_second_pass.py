@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +13,15 @@ import jsonschema
 import pytest
 import yaml
 
+from ingest.data import read_footage
+from ingest.frame_server import FrameServer
+from ingest.log import Log
+from ingest.probes.draws import Draws
+from ingest.probes.plan import Claims
+from ingest.probes.run import ProbePass
+from ingest.results import Results
+from ingest.settings import read_task
+from ingest.tally import Tally
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import PROGRAM, SETTINGS, Outcome, run_program, write_phase
 
@@ -201,6 +212,97 @@ def test_an_exception_costs_its_call_only(ingest: Ingest, filmed: Path) -> None:
     run = outcome.json("run.json")
     assert run["restarts"] == 0
     assert run["probes"]["asked"] == run["probes"]["planned"] > run["probes"]["answered"]
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_spoiled_files_end_the_second_pass_and_cost_the_first_nothing(
+    clip: Path, tmp_path: Path, ingest: Ingest, hidden: bool
+) -> None:
+    changes = {"copies": "copies.csv", "isolation": {"at_most": "portable"}, "feedback": {"model_output": not hidden}}
+    folder = write_phase(tmp_path / "input", [clip] * 3, probing(**changes))
+    write_copies(folder, clip, 3)
+    copies = str(folder / "copies" / "*.mp4")
+    spoil = f"import glob; [open(path, 'wb').close() for path in glob.glob({copies!r}) if clip.transcript == 'a copy']"
+    outcome = ingest(source(spoil), input_data=folder)
+    run = outcome.json("run.json")
+    assert (outcome.exit_code, run["status"], run["clips"]["ok"]) == (0, "complete", 3), outcome.printed
+    assert len(outcome.predictions()) == 3
+    (lost,) = [problem for problem in run["problems"] if problem["code"] == "clip_lost"]
+    assert (lost["severity"], lost["fault"]) == ("warning", "organiser")
+    assert (lost["where"] == "a clip") == hidden
+    assert run["probes"]["asked"] < run["probes"]["planned"]
+    assert run["probes"]["asked"] >= len(outcome.lines("probes.jsonl")) > 0
+
+
+# Ingestion in which the fifth altered clip meets an error of ours.
+BREAKS = """\
+import sys
+from pathlib import Path
+sys.path.insert(0, {program!r})
+from ingest.clock import Clock
+from ingest.pipeline import run
+from ingest.probes import run as patched
+
+original, calls = patched.line, []
+
+def breaks(*arguments):
+    calls.append(1)
+    if len(calls) == 5:
+        raise RuntimeError("SECRET")
+    return original(*arguments)
+
+patched.line = breaks
+folders = {{name: Path(path) for name, path in {folders!r}.items()}}
+sys.exit(run(**folders, packages=None, clock=Clock()))
+"""
+
+
+def test_an_error_of_ours_in_the_second_pass_is_a_warning_that_quotes_nothing(filmed: Path, tmp_path: Path) -> None:
+    for name in ("submission", "program"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "submission" / "model.py").write_text(source())
+    folders = {"input_data": filmed, **{name: tmp_path / name for name in ("output", "program", "submission")}}
+    script = BREAKS.format(program=str(PROGRAM), folders={name: str(path) for name, path in folders.items()})
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    outcome = Outcome(done.returncode, tmp_path / "output", done.stdout + done.stderr)
+    run = outcome.json("run.json")
+    assert (outcome.exit_code, run["status"], run["clips"]["ok"]) == (0, "complete", 5), outcome.printed
+    (ours,) = [problem for problem in run["problems"] if problem["code"] == "unexpected"]
+    assert (ours["severity"], ours["fault"]) == ("warning", "organiser")
+    assert "RuntimeError" in ours["found"]
+    assert "SECRET" not in outcome.printed
+    assert len(outcome.lines("probes.jsonl")) == run["probes"]["asked"] == 4
+
+
+class Dead:
+    """A model process that has died."""
+
+    alive = False
+
+
+class Late:
+    """A clock with a little time left."""
+
+    def elapsed_s(self) -> float:
+        return 100.0
+
+    def left_s(self) -> float:
+        return 5.0
+
+
+def test_no_model_is_started_again_where_loading_could_take_longer_than_there_is_time(
+    filmed: Path, tmp_path: Path
+) -> None:
+    def revive() -> None:
+        raise AssertionError("20 s to load, 5 s of budget")
+
+    task, tally = read_task(filmed / "task.yaml"), Tally()
+    footage, claims = read_footage(filmed, task), {"c000": Claims(None, None, ())}
+    (tmp_path / "output").mkdir()
+    second = ProbePass(task, footage, claims, Draws(None, 1), Results(tmp_path / "output", task.targets), tally)
+    second.run(Dead(), FrameServer(), Late(), Log(tmp_path / "log.txt"), 0.1, revive)  # type: ignore[arg-type]
+    assert tally.probes is not None
+    assert tally.probes.asked == 0 < tally.probes.planned
 
 
 def test_time_that_runs_out_is_no_failure(clip: Path, tmp_path: Path, ingest: Ingest) -> None:

@@ -102,7 +102,7 @@ def plan_calls(
             others += _mask_calls(clip_id, axis, operator, claims, partners[axis], settings, draws)
         given = settings.edits - (clip_id in twins or clip_id in decoys)
         others += [Call(clip_id, "cue", edit.operator, cue=edit.cue) for edit in edits[clip_id][: max(0, given)]]
-        if clip_id in decoys:
+        if clip_id in decoys and cells > 1:
             others.append(_decoy(clip_id, operator, cells, settings, draws))
         groups = [[call] for call in others]
         # An explanation follows its prediction, as it does in the first pass.

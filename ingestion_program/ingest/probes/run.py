@@ -87,14 +87,14 @@ class ProbePass:
         longest_s
             Seconds of the slowest clip of the first pass: a call is not begun with less time left.
         revive
-            Starts a model that has died; returns why it cannot.
+            Starts a model that has died; returns why it cannot. Not called without time for a slow start.
         """
         started = before_s = clock.elapsed_s()
         positions = {clip_id: number for number, clip_id in enumerate(self._plan, 1)}
         step = max(1, -(-len(positions) // PROGRESS_LINES))
         staged = self._staged()
         window = deque(islice(staged, AHEAD_CLIPS + 1))
-        while window and clock.left_s() >= longest_s and revive() is None:
+        while window and clock.left_s() >= longest_s + self._start_s(model) and revive() is None:
             calls, shown = window.popleft()
             window.extend(islice(staged, 1))
             self._ask(calls, shown, [source for _, source in window], model, frames, clock)
@@ -167,6 +167,10 @@ class ProbePass:
             self._results.add_probe(line(call, prediction, explanation))
             self._count.asked += 1
             self._count.answered += prediction is not None or explanation is not None
+
+    def _start_s(self, model: ModelProcess) -> float:
+        """Return how long it may take until the model can be asked: loading has no call's time limit."""
+        return 0.0 if model.alive else self._task.limits.load_s
 
     def _timeout_s(self, clock: Clock) -> float:
         return min(self._task.limits.call_s, max(1.0, clock.left_s()))
