@@ -18,7 +18,8 @@ MASKED = ("space", "time")
 KINDS = ("original", *MASKED, "cue", "decoy", "twin")
 MOST_CALLS = 12
 """Of one clip."""
-_MOST_PLACES = 4096
+_MOST_PLACES = 256 * 256
+"""Cells of the finest grid that ingestion accepts."""
 
 
 @dataclass(frozen=True)

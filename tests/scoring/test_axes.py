@@ -19,10 +19,14 @@ from score.axes.contrast import contrast, noise_floor, resolution
 from score.axes.effects import Effects, evaluated_targets, measure_effects
 from score.axes.faithfulness import clip_faithfulness
 from score.axes.known_causes import main_causes, map_agreement, union
+from score.axes.plausibility import clip_plausibility
+from score.axes.ranks import correlation
 from score.axes.reading import join_claims
 from score.axes.text import distance, specificity
 from score.axes.total import credited_skill, power_mean
+from score.explanation_record import NO_EXPLANATION
 from score.explanation_settings import AXES, ExplanationScore
+from score.known import Observation
 from score.probe_record import ProbeCall
 
 Array = NDArray[np.float64]
@@ -331,3 +335,20 @@ class TestTotal:
     def test_a_constant_that_is_better_than_the_reference(self) -> None:
         reached = credited_skill(np.array([[0.01], [0.03]]), np.array([[0.02], [0.02]]), np.array([[0.02], [0.02]]))
         assert reached.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-90, 1e-8, 1e8, 1e90, 1e300])
+def test_correlation_does_not_depend_on_how_large_weights_are(scale: float) -> None:
+    rng = np.random.default_rng(5)
+    first, second = rng.random(144), rng.random(144)
+    expected = np.corrcoef(first, second)[0, 1]
+    assert correlation(first * scale, second) == pytest.approx(expected)
+    assert correlation(first * scale, second * scale) == pytest.approx(expected)
+    assert correlation(np.full(144, 0.1) * scale, second) == 0
+
+
+@pytest.mark.parametrize("bin_s", [1e-320, 1e-9, 1e300])
+def test_bins_of_any_length_are_compared_with_what_people_pointed_at(bin_s: float) -> None:
+    told = replace(NO_EXPLANATION, time=np.array([1.0, 2.0, 3.0]), bin_s=bin_s)
+    values, _ = clip_plausibility(["c1"], [told], {"c1": [Observation(0.5, 2.0, None)]})
+    assert np.isfinite(values).all()

@@ -217,6 +217,8 @@ PROBES: dict[str, tuple[Change, int, str]] = {
     "no places": (set_("time", places=[]), 1, "places"),
     "place outside the map": (set_("space", places=[144]), 1, "outside the map"),
     "second outside the clip": (set_("time", places=[5]), 1, "outside the map"),
+    "last cell of the finest grid": (set_("decoy", places=[256 * 256 - 1]), 0, "practice"),
+    "beyond every grid": (set_("decoy", places=[256 * 256]), 1, "places"),
     "other targets": (set_("cue", prediction={"interview": 0.5}), 1, "other targets"),
     "out of range": (set_("cue", prediction=dict.fromkeys(known_causes(["c"])["clips"]["c"]["contributions"], 2)), 1,
                      "out of range"),

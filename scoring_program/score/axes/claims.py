@@ -33,8 +33,9 @@ def clip_claims(claims: Array, effects: Effects, target: NDArray[np.int64]) -> A
     Returns
     -------
     NDArray
-        (n,) in [-1.5, 1.5], 1 for exact claims beside unrelated foreign ones; 0 where no edit was reached or nothing
-        is claimed, -1.5 where the model failed on an edit, so that failing never pays.
+        (n,) in [-1.5, 1.5], 1 for exact claims beside unrelated foreign ones; 0 where no edit was reached; where
+        nothing is claimed only the foreign claims count, so that silence on some clips wins nothing; -1.5 where the
+        model failed on an edit, so that failing never pays.
     """
     tested = ~np.isnan(effects.edited)
     change = np.where(tested & (np.abs(effects.edited) >= effects.epsilon[:, None]), effects.edited, 0.0)

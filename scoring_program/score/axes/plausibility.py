@@ -66,5 +66,6 @@ def _cells(boxes: Sequence[tuple[float, float, float, float]], shape: tuple[int,
 def _seconds(points: Sequence[Observation], bins: int, bin_s: float) -> Mask:
     mask = np.zeros(bins, dtype=bool)
     for point in points:
-        mask[int(point.start_s / bin_s) : math.ceil(point.end_s / bin_s)] = True
+        start, end = (min(time_s / bin_s, bins) for time_s in (point.start_s, point.end_s))
+        mask[int(start) : math.ceil(end)] = True
     return mask

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+_NO_SPREAD = 1e-12
+"""Share of the largest value below which differences are rounding errors."""
 
 
 def average_ranks(values: Array) -> Array:
@@ -60,10 +62,17 @@ def above_chance_precision(scores: Array, positive: Mask) -> float:
 
 
 def correlation(first: Array, second: Array) -> float:
-    """Pearson's correlation; 0 when one side has no spread."""
-    a, b = first - first.mean(), second - second.mean()
+    """Pearson's correlation; 0 when one side has no spread, whatever the scale of the other."""
+    a, b = _centred(first), _centred(second)
     below = float(np.sqrt((a @ a) * (b @ b)))
-    return float(a @ b) / below if below > 1e-12 else 0.0
+    return float(a @ b) / below if below > 0 else 0.0
+
+
+def _centred(values: Array) -> Array:
+    """Subtract the mean, on a scale on which no square is too large or too small; all 0 without spread."""
+    scaled = values / (np.abs(values).max() or 1.0)
+    rest = scaled - scaled.mean()
+    return np.asarray(np.where(np.abs(rest).max() > _NO_SPREAD, rest, 0.0))
 
 
 def spearman(first: Array, second: Array) -> float:
