@@ -24,6 +24,7 @@ from ingest.probes.sound import replace_by_room_noise, room_level
 from ingest.probes.stage import Stage
 from ingest.probes.words import drop_words
 from ingest.settings import read_task
+from ingest.sound import Sound, read_sound
 from ingest.video import FrameReader, FrameRequest, wanted_frames
 from tests.ingestion.clips import Format, read_number, write_clip
 from tests.ingestion.conftest import write_phase
@@ -149,6 +150,24 @@ def test_jitter_of_brightness_loudness_and_time(clip: Path, plain: Alteration) -
     assert np.allclose(quieter, original * 0.99, atol=1e-6)
     first = read_number(frames_of(clip, jittered)[0])
     assert first == read_number(frames_of(clip, None)[0]) + 1
+
+
+def test_the_sound_of_a_clip_takes_no_other_path_than_that_of_a_copy(
+    clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Whatever is kept for one of them is there sooner, and a model has a clock.
+    decoded: list[Path] = []
+
+    def read(path: Path, rate: int, duration_s: float) -> Sound | None:
+        decoded.append(path)
+        return read_sound(path, rate, duration_s)
+
+    monkeypatch.setattr("ingest.probes.alteration.read_sound", read)
+    monkeypatch.setattr("ingest.probes.material.read_sound", read)
+    original = Alteration(Material(clip), STILL, seed=1)
+    for shown in (original, replace(original, copy=clip), original, replace(original, copy=clip), original):
+        assert shown.sound(RATE) is not None
+    assert decoded == [clip] * 5
 
 
 @given(st.integers(0, 2**63 - 1), st.integers(0, 4), st.integers(0, 3))

@@ -1,4 +1,4 @@
-"""What the altered calls of one clip share: facts, thumbnails and sound, read from its file once."""
+"""What the altered calls of one clip share: facts and thumbnails, read from its file once, and its sound."""
 
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,6 @@ class Material:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._reading = RLock()
-        self._sound: tuple[int, Sound | None] | None = None
 
     @property
     def facts(self) -> ClipFacts:
@@ -61,12 +60,12 @@ class Material:
         return int(self.moments[int(np.argmin(differences.mean(axis=(1, 2, 3))))])
 
     def sound(self, rate: int) -> Sound | None:
-        """Return the clip's own sound at `rate` samples a second, None where there is none. Not to be changed."""
-        with self._reading:
-            if self._sound is None or self._sound[0] != rate:
-                # Only the last rate is kept: nobody needs many, and somebody may ask for all.
-                self._sound = (rate, read_sound(self._path, rate, self._facts.duration_s))
-            return self._sound[1]
+        """Return the clip's own sound at `rate` samples a second, None where there is none.
+
+        Decoded anew for every call. Were it kept, it would be there at once, but for a rendered copy it would not, and
+        a model with a clock could tell the copy from the clip.
+        """
+        return read_sound(self._path, rate, self.facts.duration_s)
 
     @cached_property
     def _facts(self) -> ClipFacts:
