@@ -97,19 +97,31 @@ def plan_calls(
     plan = {}
     for clip_id in draws.order(claims, "clips"):
         operator = draws.choice(settings.operators, "operator", clip_id)
-        others: list[Call] = []
+        masks: list[Call] = []
         for axis in AXES:
-            others += _mask_calls(clip_id, axis, operator, claims, partners[axis], settings, draws)
-        given = settings.edits - (clip_id in twins or clip_id in decoys)
-        others += [Call(clip_id, "cue", edit.operator, cue=edit.cue) for edit in edits[clip_id][: max(0, given)]]
+            masks += _mask_calls(clip_id, axis, operator, claims, partners[axis], settings, draws)
         if clip_id in decoys and cells > 1:
-            others.append(_decoy(clip_id, operator, cells, settings, draws))
-        groups = [[call] for call in others]
-        # An explanation follows its prediction, as it does in the first pass.
-        first = [Call(clip_id, "original"), *([Call(clip_id, "twin")] if clip_id in twins else [])]
-        order = draws.generator("calls", clip_id).permutation(len(groups) + 1)
-        plan[clip_id] = [call for position in order for call in [first, *groups][position]]
+            masks.append(_decoy(clip_id, operator, cells, settings, draws))
+        given = settings.edits - (clip_id in twins or clip_id in decoys)
+        whole = [Call(clip_id, "cue", edit.operator, cue=edit.cue) for edit in edits[clip_id][: max(0, given)]]
+        plan[clip_id] = _in_order(clip_id, whole, masks, twin=clip_id in twins, draws=draws)
     return plan
+
+
+def _in_order(clip_id: str, edits: list[Call], masks: list[Call], *, twin: bool, draws: Draws) -> list[Call]:
+    """Return the calls of one clip as they are asked: the original and its edits in a drawn order, then the masks.
+
+    A mask shows what the rest of the original looks like. A model that remembered it would know every copy that comes
+    later for what it is, and could answer it as its explanation needs.
+    """
+    random = draws.generator("calls", clip_id)
+    whole = [Call(clip_id, "original"), *edits]
+    order = [whole[place] for place in random.permutation(len(whole))]
+    if twin:
+        # An explanation follows its prediction, as it does in the first pass. Being asked for one tells which call was
+        # the original, so no copy comes after it.
+        order = [*(call for call in order if call.kind != "original"), whole[0], Call(clip_id, "twin")]
+    return order + [masks[place] for place in random.permutation(len(masks))]
 
 
 def masked_places(share: float, places: int) -> int:
