@@ -2,7 +2,7 @@
 
 import sys
 import traceback
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ingest import VERSION
@@ -56,18 +56,25 @@ class _Run:
         write_run(self.output, run_record(self.tally, self.clock, self.task, settings, self.submission_sha256))
         write_manifest(self.output, self.key)
 
-    def rescue(self) -> None:
-        """End the run in place of a main thread that stands still."""
+    def rescue(self) -> bool:
+        """End the run in place of a main thread that stands still; return whether every clip had its turn before."""
         end_descendants()
         found = f"no end after {self.clock.elapsed_s():.0f} s"
         fix = "run it again; if it happens again, look which clip was the last in the log"
         problem = Problem("watchdog", "run", "ingestion", found, "an end inside the budget", fix, fault="organiser")
+        whole = False
         if self.results is None:
             self.tally.end("organiser_error", [problem])
         else:
-            self.tally.clips["not_reached"] += self.results.cut_off([clip.clip_id for clip in self.footage.clips])
-            self.tally.end("partial", [problem])
+            left = self.results.cut_off([clip.clip_id for clip in self.footage.clips])
+            whole = self.tally.whole
+            self.tally.clips["not_reached"] += left
+            if whole:  # it stood still in the second look, which costs nothing
+                self.tally.warn([replace(problem, severity="warning")], self.log)
+            else:
+                self.tally.end("partial", [problem])
         self.seal()
+        return whole
 
 
 def run(*, input_data: Path, output: Path, program: Path, submission: Path, packages: Path | None, clock: Clock) -> int:

@@ -48,6 +48,11 @@ class Tally:
     probes: ProbeCount | None = None
     """How far the second pass came; None when there was nothing to ask."""
 
+    @property
+    def whole(self) -> bool:
+        """Whether every clip had its turn, and nothing speaks against the run."""
+        return self.status == "complete" and self.clips["ok"] > 0 and self.clips.total() == self.total
+
     def end(self, status: RunStatus, problems: list[Problem]) -> None:
         """Give the run a status other than complete, with the reasons."""
         self.status = status

@@ -15,7 +15,8 @@ TEMPORARY_FAILURE = 75
 class Watchdog:
     """Waits in a thread of its own; when time is up and nobody has stood it down, it rescues and ends the program."""
 
-    def __init__(self, rescue: Callable[[], None]) -> None:
+    def __init__(self, rescue: Callable[[], bool]) -> None:
+        """Take what seals the run; it returns whether every clip had its turn."""
         self._rescue = rescue
         self._stood_down = Event()
         # Whoever has it writes the end of the run; it is never given back.
@@ -34,10 +35,12 @@ class Watchdog:
     def _watch(self, wait_s: float) -> None:
         if self._stood_down.wait(wait_s) or not self._turn.acquire(blocking=False):
             return
+        code = TEMPORARY_FAILURE
         try:
-            self._rescue()
+            if self._rescue():
+                code = 0
         except BaseException as error:  # noqa: BLE001 - the program ends here, whatever happens
             traceback.print_tb(error.__traceback__)
         finally:
             sys.stdout.flush()
-            os._exit(TEMPORARY_FAILURE)
+            os._exit(code)

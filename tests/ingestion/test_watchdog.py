@@ -34,8 +34,10 @@ sys.exit(run(**folders, packages=None, clock=Clock()))
 """
 
 
-def stand_still(tmp_path: Path, clip: Path, module: str, function: str, after: int) -> tuple[int, float, Path, str]:
-    settings = {**SETTINGS, "limits": {**SETTINGS["limits"], "time_limit_s": 8}}
+def stand_still(
+    tmp_path: Path, clip: Path, module: str, function: str, after: int, **limits: float
+) -> tuple[int, float, Path, str]:
+    settings = {**SETTINGS, "limits": {**SETTINGS["limits"], "time_limit_s": 8, **limits}}
     phase = write_phase(tmp_path / "input", [clip] * 5, settings)
     submission, output = tmp_path / "submission", tmp_path / "output"
     submission.mkdir()
@@ -80,3 +82,14 @@ def test_before_the_first_clip_it_is_the_organisers_affair(numbered_clip: Path, 
     assert code == TEMPORARY_FAILURE, printed
     assert json.loads((output / "run.json").read_text())["status"] == "organiser_error"
     assert (output / "manifest.json").is_file()
+
+
+def test_a_second_look_that_stands_still_costs_nothing(numbered_clip: Path, tmp_path: Path) -> None:
+    limits = {"time_limit_s": 24, "load_s": 3}
+    code, _, output, printed = stand_still(tmp_path, numbered_clip, "runner", "choose", 0, **limits)
+    assert code == 0, printed
+    run = json.loads((output / "run.json").read_text())
+    assert (run["status"], run["clips"]["ok"]) == ("complete", 5)
+    (problem,) = [problem for problem in run["problems"] if problem["code"] == "watchdog"]
+    assert (problem["severity"], problem["fault"]) == ("warning", "organiser")
+    assert json.loads((output / "manifest.json").read_text())["seal"]
