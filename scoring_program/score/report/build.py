@@ -84,7 +84,7 @@ def build_report(
         verdict=tuple(_verdict(outcomes, evaluation)),
         scores=tuple(_score_row(column, estimate, show.clips) for column, estimate in others),
         axes=tuple(_axis_rows(evaluation, settings, show.clips)),
-        diagnostics=tuple(_diagnostic_row(diagnostic) for diagnostic in evaluation.diagnostics),
+        diagnostics=tuple(_diagnostic_row(diagnostic, show.clips) for diagnostic in evaluation.diagnostics),
         facts=(*_run_facts(results, outcomes), *_shown(results.run.details), *worker),
         yours=_problem_rows(findings, yours=True),
         theirs=_problem_rows(findings, yours=False),
@@ -304,14 +304,16 @@ def _axis_rows(evaluation: Evaluation, settings: Settings, open_: bool) -> Itera
         yield AxisRow(row.title, row.value, row.interval, chance, weight, row.meaning)
 
 
-def _diagnostic_row(diagnostic: Diagnostic) -> DiagnosticRow:
+def _diagnostic_row(diagnostic: Diagnostic, open_: bool) -> DiagnosticRow:
+    """Show one number; coarse where clips are closed, since a model could speak of them through its own answers."""
     value = diagnostic.value
     if value is None:
         text = "–"
     elif diagnostic.unit == "share":
         text = f"{value:.0%}".replace("%", " %")
     else:
-        text = _number(value, 4 if diagnostic.unit == "range" else 2)
+        places = 4 if diagnostic.unit == "range" else 2
+        text = _number(value, places if open_ else places // 2)
     return DiagnosticRow(diagnostic.title, text, diagnostic.meaning)
 
 
