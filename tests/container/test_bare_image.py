@@ -9,6 +9,7 @@ import yaml
 
 from bundle_tools.cli import main
 from bundle_tools.competition import load
+from tests.fewer import keep_clips
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.container, pytest.mark.slow]
@@ -22,7 +23,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert main(["build", "--bundle", str(ROOT), "--out", str(archive), "--wheels", "--image", "python:test"]) == 0
     shutil.unpack_archive(archive, folder / "bundle")
     archive.unlink()
-    return folder / "bundle"
+    return keep_clips(folder / "bundle", 6)
 
 
 def scores(bundle: Path, out: Path, phase: str, *options: str) -> dict[str, float]:

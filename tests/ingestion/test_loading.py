@@ -70,7 +70,8 @@ def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
 def test_a_missing_module_comes_with_those_that_are_there(tmp_path: Path) -> None:
     report = failure(tmp_path, "x = 1\nimport no_such_package")
     assert (report["code"], report["where"]) == ("module_missing", "model.py line 2, in <module>")
-    assert "numpy" in report["expected"].lower()
+    # As many as fit, in the order of the alphabet.
+    assert ", av, " in report["expected"].lower()
     assert "no_such_package" in report["found"]
     assert "zip" in report["fix"]
 

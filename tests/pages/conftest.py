@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 
 from bundle_tools.build import KIT
+from tests.fewer import keep_clips
 
 ROOT = Path(__file__).resolve().parents[2]
+CLIPS = 6
+"""The commands are what is tried, not the patience."""
 
 
 @pytest.fixture
@@ -21,4 +24,4 @@ def kit(tmp_path: Path) -> Path:
         else:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
-    return folder
+    return keep_clips(folder, CLIPS)

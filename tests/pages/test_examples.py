@@ -92,8 +92,10 @@ def test_template_explains_what_it_predicts() -> None:
     model = run((ROOT / "starting_kit/template/model.py").read_text("utf-8"))["Model"](ROOT)
     for gain in (0.3, 1.2):
         prediction = model.predict(StubClip(2, gain=gain))
-        (claim,) = model.explain(StubClip(2, gain=gain), prediction)["evidence"]["cues"]
-        assert prediction["interview"] == pytest.approx(0.53 + claim["contribution"], abs=1e-6)
+        claims = model.explain(StubClip(2, gain=gain), prediction)["evidence"]["cues"]
+        assert {claim["target"] for claim in claims} == set(prediction)
+        for claim in claims:
+            assert prediction[claim["target"]] == pytest.approx(0.53 + claim["contribution"], abs=1e-6)
 
 
 def test_evidence_of_the_page_is_valid(task: Task) -> None:

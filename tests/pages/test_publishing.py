@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bundle_tools.build import TOP_LEVEL
+from tests.fewer import copy_with
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "publishing.md").read_text("utf-8")
@@ -23,12 +23,7 @@ def test_it_has_ten_steps() -> None:
 
 @pytest.mark.slow
 def test_every_command_works_in_the_order_of_the_guide(tmp_path: Path) -> None:
-    ignore = shutil.ignore_patterns("__pycache__")
-    copy = tmp_path / "challenge"
-    copy.mkdir()
-    for name in TOP_LEVEL:
-        source = ROOT / name
-        shutil.copytree(source, copy / name, ignore=ignore) if source.is_dir() else shutil.copy(source, copy)
+    copy = copy_with(ROOT, tmp_path / "challenge", 6, *TOP_LEVEL)
     programs = tmp_path / "bin"
     programs.mkdir()
     # Links would lose their environment: Python looks for it beside the path by which it was called.

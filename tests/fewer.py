@@ -1,0 +1,61 @@
+"""A bundle with fewer clips: for tests that want the whole way, but not its length."""
+
+import csv
+import json
+import shutil
+from collections.abc import Container
+from pathlib import Path
+from typing import Any
+
+
+def copy_with(bundle: Path, folder: Path, count: int, *names: str) -> Path:
+    """Copy the named top-level entries of a bundle, and keep only the first `count` clips of every phase."""
+    for name in names:
+        source = bundle / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        elif source.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, folder / name)
+    return keep_clips(folder, count)
+
+
+def keep_clips(bundle: Path, count: int) -> Path:
+    """Cut every phase of an unpacked bundle or kit down to its first `count` clips; changes the folder and returns it.
+
+    Copies, transcripts, labels and causes of the other clips go too.
+    """
+    for given in sorted((bundle / "input_data").iterdir()):
+        wanted = bundle / "reference_data" / given.name
+        clips = _rows(given / "clips.csv")[:count]
+        kept = {row["clip_id"] for row in clips}
+        copies = [row for row in _rows(given / "copies.csv") if row["clip_id"] in kept]
+        _write_rows(given / "clips.csv", clips)
+        _write_rows(given / "copies.csv", copies)
+        files = {row["file"] for row in (*clips, *copies)}
+        for path in (*given.glob("clips/*"), *given.glob("copies/*")):
+            if path.relative_to(given).as_posix() not in files:
+                path.unlink()
+        transcripts = json.loads((given / "transcripts.json").read_text("utf-8"))
+        spoken = _only(transcripts, kept | {row["copy_id"] for row in copies})
+        (given / "transcripts.json").write_text(json.dumps(spoken), "utf-8")
+        _write_rows(wanted / "labels.csv", [row for row in _rows(wanted / "labels.csv") if row["clip_id"] in kept])
+        causes = json.loads((wanted / "causes.json").read_text("utf-8"))
+        (wanted / "causes.json").write_text(json.dumps({**causes, "clips": _only(causes["clips"], kept)}), "utf-8")
+    return bundle
+
+
+def _only(content: dict[str, Any], names: Container[str]) -> dict[str, Any]:
+    return {name: value for name, value in content.items() if name in names}
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _write_rows(path: Path, rows: list[dict[str, str]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
