@@ -8,10 +8,7 @@ its columns.
 import csv
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 
 from bundle_tools.archive import UNREADABLE, extract
@@ -40,8 +37,7 @@ from bundle_tools.check.settings.version1 import check_version1, is_version1
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
 
-Rule = Callable[[Draft], Iterable[Finding]]
-RULES: tuple[Rule, ...] = (
+RULES = (
     check_top,
     check_pages,
     check_image,
@@ -56,6 +52,7 @@ RULES: tuple[Rule, ...] = (
     check_names,
     check_registry,
     check_keys,
+    check_data,
     check_misplaced,
     check_leaks,
     check_identities,
@@ -102,12 +99,12 @@ def _check_root(
         return findings
     if is_version1(draft):
         return findings + list(check_version1(draft))
-    # Decoding leaves the interpreter to the other rules, which take about as long.
-    with ThreadPoolExecutor(1) as beside:
-        data = beside.submit(_apply, partial(check_data, progress=progress), draft, check_data.__name__)
-        for rule in RULES:
-            findings += _apply(rule, draft, rule.__name__)
-        findings += data.result()
+    for rule in RULES:
+        try:
+            findings += check_data(draft, progress) if rule is check_data else rule(draft)
+        except (*UNREADABLE, csv.Error) as error:
+            what = f"A file cannot be read: {error}."
+            findings.append(Finding("file-unreadable", "error", rule.__name__, what, FAILS_LATER, "Write it again."))
     if archive is None:
         findings += check_folder(root, _packed(draft))
         findings += check_quota(draft, sizes_of_folder(draft), root)
@@ -116,14 +113,6 @@ def _check_root(
             sizes = {member.filename: member.compress_size for member in opened.infolist()}
         findings += check_quota(draft, sizes, archive, archive.stat().st_size)
     return findings
-
-
-def _apply(rule: Rule, draft: Draft, name: str) -> list[Finding]:
-    try:
-        return list(rule(draft))
-    except (*UNREADABLE, csv.Error) as error:
-        what = f"A file cannot be read: {error}."
-        return [Finding("file-unreadable", "error", name, what, FAILS_LATER, "Write it again.")]
 
 
 def _packed(draft: Draft) -> list[Path]:

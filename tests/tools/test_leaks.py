@@ -36,7 +36,14 @@ from bundle_tools.check.secrets.answers import Answers, hidden_answers
 from bundle_tools.check.secrets.identities import check_identities
 from bundle_tools.check.secrets.inside import Unopened, look_inside
 from bundle_tools.check.secrets.leaks import check_leaks
-from bundle_tools.check.secrets.search import Text, holds_labels_in_order, labelled_clips, named_ids
+from bundle_tools.check.secrets.search import (
+    WIDE,
+    Text,
+    has_wide_words,
+    holds_labels_in_order,
+    labelled_clips,
+    named_ids,
+)
 
 from .conftest import PNG, write_files
 
@@ -686,3 +693,15 @@ def test_the_start_of_a_long_table_is_learnt() -> None:
     assert 49_000 < len(answers.windows) <= 50_000
     text = "\n".join(f"{row[0]:.3f}" for row in list(answers.rows.values())[40_000:40_100])
     assert holds_labels_in_order(Text("x", text, b""), answers)
+
+
+@given(st.lists(st.sampled_from([b"a\0", b"b\0\0", b"\n\0\0\0", b"a", b"\0", b"\xc8"]), max_size=40))
+def test_the_quick_look_for_wide_letters_sees_what_the_search_sees(pieces: list[bytes]) -> None:
+    content = b"".join(pieces)
+    assert has_wide_words(content) == bool(WIDE.search(content))
+
+
+def test_eight_wide_letters_are_words_and_seven_are_not() -> None:
+    assert has_wide_words("c0123456".encode("utf-32-le"))
+    assert not has_wide_words("c012345".encode("utf-16-le"))
+    assert not has_wide_words(b"")

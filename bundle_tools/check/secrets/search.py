@@ -29,7 +29,9 @@ UNREAD = (ZIP, GZIP, BZIP2, XZ)
 LARGEST_SEARCHED = 32_000_000
 # Words in binary files, such as tags of pictures and unknown boxes of videos, also with two or four bytes a letter.
 PRINTED = re.compile(rb"[\t\n\r -~]{4,}")
-WIDE = re.compile(rb"(?:[\t\n\r -~]\0{1,3}){8,}")
+SHORTEST_WIDE = 8
+WIDE = re.compile(rb"(?:[\t\n\r -~]\0{1,3}){%d,}" % SHORTEST_WIDE)
+LETTERS = b"\t\n\r" + bytes(range(0x20, 0x7F))
 MOST_NUMBERS = 50
 # The marks of UTF-32 begin with those of UTF-16.
 ENCODED = (
@@ -78,8 +80,26 @@ def numbers_of_clip(file: File, text: Text, answers: Answers) -> str:
 
 
 def _printed(content: bytes) -> str:
-    wide = [match[0].replace(b"\0", b"") for match in WIDE.finditer(content)]
+    wide = [match[0].replace(b"\0", b"") for match in WIDE.finditer(content)] if has_wide_words(content) else []
     return b"\n".join([*PRINTED.findall(content), *wide]).decode("ascii")
+
+
+def has_wide_words(content: bytes) -> bool:
+    """Tell whether `WIDE` would find anything, in a fraction of its time."""
+    import numpy as np  # noqa: PLC0415
+
+    data = np.frombuffer(content, dtype=np.uint8)
+    known = np.zeros(256, dtype=bool)
+    known[list(LETTERS)] = True
+    letters = np.flatnonzero(known[data[:-1]] & (data[1:] == 0)).tolist()
+    lengths: dict[int, int] = {}
+    for place in reversed(letters):
+        # The next letter stands behind one to three zeros.
+        following = (
+            step for step in (2, 3, 4) if place + step in lengths and not any(content[place + 2 : place + step])
+        )
+        lengths[place] = 1 + max((lengths[place + step] for step in following), default=0)
+    return max(lengths.values(), default=0) >= SHORTEST_WIDE
 
 
 def named_ids(text: str, ids: Iterable[str]) -> set[str]:
