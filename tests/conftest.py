@@ -1,9 +1,13 @@
-"""How the tests are spread over the processor cores."""
+"""How the tests are spread over the processor cores, and that none of them fails because a machine is busy."""
 
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
+
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 
 class _ContainersTogether(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has no types

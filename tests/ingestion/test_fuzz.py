@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ingest.answers import check_explanation, check_prediction
@@ -21,7 +21,7 @@ from tests.ingestion.conftest import SETTINGS
 
 FORM = ExplanationFormat(20, 60, 355, 200, 9, 16, ("smile",))
 TARGETS = (Target("warmth", 0, 1), Target("interview", 0, 1))
-QUICK = settings(max_examples=300, deadline=500, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=300, deadline=20_000)
 
 any_text = st.text(st.characters(), max_size=30)  # lone surrogates included
 numbers = st.one_of(
