@@ -285,16 +285,16 @@ def test_changed_clips_stop_the_run(numbered_clip: Path, tmp_path: Path, ingest:
 
 
 def test_time_runs_out_in_an_orderly_way(numbered_clip: Path, tmp_path: Path) -> None:
-    settings = {**SETTINGS, "limits": {**SETTINGS["limits"], "time_limit_s": 12}}  # a budget of 6 s
+    settings = {**SETTINGS, "limits": {**SETTINGS["limits"], "time_limit_s": 24}}  # a budget of 12 s
     folder = write_phase(tmp_path / "input", [numbered_clip] * 6, settings)
     submission = tmp_path / "submission"
     submission.mkdir()
-    (submission / "model.py").write_text(model_source(predict="import time; time.sleep(1.5)"))
+    (submission / "model.py").write_text(model_source(predict="import time; time.sleep(3)"))
     outcome = run_program(folder, submission, tmp_path / "output")
     assert outcome.exit_code == 0
     run = outcome.json("run.json")
     assert run["status"] == "partial"
-    assert run["duration_s"] < 8
+    assert run["duration_s"] < 20
     assert 1 <= run["clips"]["ok"] <= 3
     assert run["clips"]["ok"] + run["clips"]["not_reached"] == 6
     assert len(outcome.lines("clips.jsonl")) == 6

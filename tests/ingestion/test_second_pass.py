@@ -312,7 +312,7 @@ def test_time_that_runs_out_is_no_failure(clip: Path, tmp_path: Path, ingest: In
     run = outcome.json("run.json")
     assert (outcome.exit_code, run["status"]) == (0, "complete")
     assert 0 < run["probes"]["asked"] < run["probes"]["planned"]
-    assert run["duration_s"] < 14
+    assert run["duration_s"] < 22
     assert "probes_not_reached" in outcome.run_codes()
 
 
