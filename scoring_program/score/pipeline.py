@@ -25,6 +25,8 @@ from score.known import read_known
 from score.log import say, speak_utf8
 from score.outcomes import Outcomes, join
 from score.reference import read_reference
+from score.report.beside import Beside
+from score.report.scored import may_show
 from score.report.write import failure_page, last_page, report_page
 from score.results import Results, read_results
 from score.run_facts import read_worker_metadata
@@ -162,7 +164,8 @@ def judge(prepared: Prepared, target: Path, worker: Facts) -> None:
     findings = _made(lambda: of_run(results, outcomes, prepared.audience))[0] or ()
     page = None
     if evaluation:
-        page, failure = _made(lambda: report_page(results, outcomes, evaluation, settings, findings, worker))
+        beside = Beside(worker)
+        page, failure = _made(lambda: report_page(may_show(results, outcomes, evaluation, settings, findings, beside)))
     if page is None:
         ours = of_problems([failure] if failure else [], prepared.audience)
         findings = (*ours, *findings)

@@ -118,7 +118,7 @@ def texts_of(folder: Path) -> Iterator[str]:
             for embedded in re.findall(r"base64,([A-Za-z0-9+/=]+)", text):
                 yield base64.b64decode(embedded).decode("latin-1")
             text = re.sub(r"base64,[A-Za-z0-9+/=]+", "", text)
-            yield re.sub(r"<style>.*?</style>", "", text, flags=re.S)
+            yield re.sub(r"<(style|script)>.*?</\1>", "", text, flags=re.S)
 
 
 def leaks(done: Outcome, what: Secrets) -> list[str]:

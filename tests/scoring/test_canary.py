@@ -17,6 +17,8 @@ import score as program
 from score.errors import ScoringError
 from score.evaluation import Estimate, Evaluation, evaluate
 from score.pipeline import prepare
+from score.report.beside import Beside
+from score.report.scored import may_show
 from score.report.write import report_page
 from tests.scoring.canary import (
     CAUSE,
@@ -190,7 +192,8 @@ def test_a_closed_page_holds_nothing_finer_than_its_rounded_numbers(tmp_path: Pa
         ),
     )
     pages = [
-        report_page(prepared.results, prepared.outcomes, one, prepared.settings, (), ()) for one in (exact, rounded)
+        report_page(may_show(prepared.results, prepared.outcomes, one, prepared.settings, (), Beside()))
+        for one in (exact, rounded)
     ]
     assert pages[0] == pages[1]
 

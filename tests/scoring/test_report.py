@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import re
 import struct
 from html.parser import HTMLParser
@@ -14,9 +15,12 @@ import numpy as np
 import pytest
 
 from score.evaluation import evaluate
+from score.known import NOTHING_KNOWN
 from score.pipeline import prepare
-from score.report.build import build_report
+from score.report.beside import Beside
+from score.report.build import build_page
 from score.report.picture import data_uri, jpeg_size
+from score.report.scored import may_show
 from score.visible import one_line, visible
 from tests.scoring.conftest import Outcome, Score
 from tests.scoring.factory import Case, full_explanation, jpeg, make_case, make_input, write_manifest
@@ -24,7 +28,7 @@ from tests.scoring.factory import Case, full_explanation, jpeg, make_case, make_
 HIDDEN = {"clips": False, "truth": False, "gallery": 4}
 CLIPS_ONLY = {"clips": True, "truth": False, "gallery": 4}
 VOID = {"meta", "img", "br", "link", "input"}
-_STRUCTURE = "html head meta title style body main header section footer article details summary"
+_STRUCTURE = "html head meta title style script body main header section footer article details summary"
 _TEXT = "p h1 h2 h3 h4 span bdi strong code table thead tbody tr th td dl dt dd div ul li"
 _PICTURES = "img svg rect line circle"
 ALLOWED = {*f"{_STRUCTURE} {_TEXT} {_PICTURES}".split()}
@@ -54,7 +58,7 @@ class Page(HTMLParser):
         assert self._open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        if self._open[-1:] != ["style"]:
+        if self._open[-1:] not in (["style"], ["script"]):
             self.text += data
 
 
@@ -85,9 +89,12 @@ def test_no_label_no_error_and_no_source_gets_out(score: Score, report: dict[str
 def test_the_template_is_not_even_given_a_label(tmp_path: Path, report: dict[str, Any]) -> None:
     prepared = prepare(make_input(tmp_path, canary_case(report)))
     evaluation = evaluate(prepared.outcomes, prepared.settings, 1.0)
-    data = build_report(prepared.results, prepared.outcomes, evaluation, prepared.settings, (), ())
+    scored = may_show(prepared.results, prepared.outcomes, evaluation, prepared.settings, (), Beside())
+    assert np.isnan(scored.outcomes.truth).all()
+    assert scored.outcomes.known == NOTHING_KNOWN
+    data = build_page(scored)
     assert not [value for value in (*CANARIES, *ERRORS) if str(value)[:5] in repr(data)]
-    assert {(row.truth, row.truth_position) for card in data.cards for row in card.values} <= {("", None)}
+    assert {(row.truth, row.truth_position) for card in data.explanations.cards for row in card.values} <= {("", None)}
     shown = [clip_id for clip_id in prepared.outcomes.clip_ids if clip_id in repr(data)]
     assert len(shown) == (4 if report["clips"] else 0)
 
@@ -173,6 +180,7 @@ def test_what_participants_write_stays_text(score: Score, attack: str) -> None:
     page = score(case).page
     parsed = Page(page)
     assert {tag for tag, _ in parsed.elements} <= ALLOWED
+    assert [tag for tag, _ in parsed.elements].count("script") == 1
     assert not [name for _, attributes in parsed.elements for name in attributes if name.startswith("on")]
     assert " ".join(padded.split()) in " ".join(parsed.text.split())
     assert not any("href" in attributes for _, attributes in parsed.elements)
@@ -186,15 +194,28 @@ def test_an_invalid_submission_cannot_inject_either(score: Score) -> None:
     assert {tag for tag, _ in Page(done.page).elements} <= ALLOWED
 
 
+def policy(page: str) -> str:
+    """What may run on a page: its one style and its one script, by their hashes."""
+
+    def allowed(tag: str) -> str:
+        [content] = re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.S)
+        return base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+
+    return (
+        f"default-src 'none'; img-src data:; style-src 'sha256-{allowed('style')}'; "
+        f"script-src 'sha256-{allowed('script')}'"
+    )
+
+
 def test_the_page_is_self_contained(score: Score) -> None:
     page = score(make_case()).page
     parsed = Page(page)
     first_in_head = parsed.elements[2]
     assert first_in_head[0] == "meta"
-    policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
-    assert first_in_head[1] == {"http-equiv": "Content-Security-Policy", "content": policy}
+    assert first_in_head[1] == {"http-equiv": "Content-Security-Policy", "content": policy(page)}
     assert dict(parsed.elements[0][1]) == {"lang": "en"}
-    assert not re.search(r"https?:|url\(|@import|<script", page)
+    assert not re.search(r"https?:|url\(|@import", page)
+    assert not [attributes for _, attributes in parsed.elements if "style" in attributes]
     images = [attributes for tag, attributes in parsed.elements if tag == "img"]
     assert len(images) == 4
     assert all((image["src"] or "").startswith("data:image/jpeg;base64,") and image["alt"] for image in images)

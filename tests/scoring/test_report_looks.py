@@ -12,10 +12,9 @@ import pytest
 from tests.scoring.conftest import Score
 from tests.scoring.factory import make_case
 
-CSS = Path(__file__).parents[2] / "scoring_program" / "score" / "report" / "style.css"
-LIGHT, DARK = (
-    dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", block)) for block in re.findall(r":root \{.*?\}", CSS.read_text(), re.S)
-)
+CSS = Path(__file__).parents[2] / "scoring_program" / "score" / "report" / "style" / "base.css"
+COLOURS = re.findall(r"--(\w+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", CSS.read_text())
+LIGHT, DARK = ({name: pair[theme] for name, *pair in COLOURS} for theme in (0, 1))
 
 
 def luminance(colour: str) -> float:

@@ -9,7 +9,7 @@ from score.errors import NotGradableError
 from score.explanation_record import Claim, Explanation
 from score.manifest import ResultsFolder
 from score.outcomes import Outcomes
-from score.report.data import Card, ClaimRow, Grid, Mark, ValueRow
+from score.report.content.explanations import Card, ClaimRow, Grid, Mark, ValueRow
 from score.report.picture import data_uri
 from score.settings import Settings
 from score.visible import one_line, visible

@@ -1,0 +1,21 @@
+"""What the report shows beside the run's own numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from score.report.content.provenance import Facts
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Everything that comes neither from the run nor from the evaluation; each part may be empty."""
+
+    worker: Facts = ()
+    """What the platform's worker noted."""
+    landmarks: tuple[()] = ()
+    """Scores of known submissions, to compare with."""
+    key_frames: tuple[()] = ()
+    """A picture of each clip."""
+    hashes: Facts = ()
+    """Of the files that the scores depend on."""

@@ -1,0 +1,36 @@
+"""What every page carries inside: style, script, and the policy that allows nothing but these two."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+_FOLDER = Path(__file__).parent
+_STYLES = ("base", "scores", "predictions", "explanations", "problems", "provenance", "narrow", "print")
+"""Style sheets in the order in which they apply."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """Texts to put into a page as they are."""
+
+    style: str
+    """Content of the style element."""
+    script: str
+    """Content of the script element: sorting, filtering and the theme; nothing depends on it."""
+    policy: str
+    """Content security policy: no network, pictures from the page itself, and this style and script alone."""
+
+
+def look() -> Look:
+    """Read style and script, and compute the policy from their hashes."""
+    style = "\n" + "".join((_FOLDER / "style" / f"{name}.css").read_text("utf-8") for name in _STYLES)
+    script = "\n" + (_FOLDER / "script" / "page.js").read_text("utf-8")
+    policy = f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'"
+    return Look(style, script, policy)
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

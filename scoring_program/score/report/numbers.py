@@ -1,0 +1,38 @@
+"""Numbers as people read them: the one place where a number becomes a text or a position."""
+
+from __future__ import annotations
+
+NONE = "–"
+"""Where there is no number."""
+
+
+def number(value: float, places: int) -> str:
+    """Write a number with a true minus sign, and zero without any."""
+    text = f"{value:.{places}f}"
+    return text.replace("-", "−") if float(text) else text.lstrip("-")
+
+
+def signed(value: float, places: int) -> str:
+    """Write a difference: its sign is always there, but for zero."""
+    text = number(value, places)
+    return f"+{text}" if value > 0 and float(text) else text
+
+
+def percent(share: float, places: int = 0) -> str:
+    """Write a share as a percentage."""
+    return f"{number(100 * share, places)} %"
+
+
+def interval(ends: tuple[float, float] | None, places: int) -> str:
+    """Write an interval; an empty text where there is none."""
+    return f"{number(ends[0], places)} to {number(ends[1], places)}" if ends else ""
+
+
+def position(value: float, minimum: float, maximum: float) -> float:
+    """Place a value on a scale: percentage of its length, two decimals."""
+    return round(100 * (value - minimum) / (maximum - minimum), 2)
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """Count things: ``1 clip``, ``2 clips``."""
+    return f"{count} {one if count == 1 else many or one + 's'}"

@@ -1,0 +1,93 @@
+"""A scored run as its builders get it: already reduced to what its readers may learn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from score.axes.diagnostics import Diagnostic
+from score.columns import Column, spread_decimals
+from score.evaluation import Estimate, Evaluation
+from score.findings import Finding
+from score.known import NOTHING_KNOWN
+from score.outcomes import Outcomes
+from score.report.beside import Beside
+from score.results import Results
+from score.settings import Settings
+
+MOST_DECIMALS = 3
+"""Of a score on the page; scores.json has one more."""
+COARSE_DECIMALS = 2
+"""Of a single target's metric where clips are closed."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What the sections are built from."""
+
+    results: Results
+    """For the run's facts, its problems and the pictures."""
+    outcomes: Outcomes
+    """What happened to each clip; without true values and known causes where the settings close them."""
+    evaluation: Evaluation
+    """Every number; rounded to what is shown of it where clips are closed."""
+    settings: Settings
+    """``settings.report`` says what may be shown."""
+    findings: Sequence[Finding]
+    """Problems, fit for their readers."""
+    beside: Beside
+    """What comes from elsewhere."""
+
+
+def may_show(
+    results: Results,
+    outcomes: Outcomes,
+    evaluation: Evaluation,
+    settings: Settings,
+    findings: Sequence[Finding],
+    beside: Beside,
+) -> Scored:
+    """Take away what the settings close, before any section is built: a builder cannot show what it never had.
+
+    Where single clips are closed, a number that depends on labels and is not a score is one more equation about them.
+    There intervals and targets are coarse, and what the constant baseline reaches, which is a statistic of the labels
+    alone, is left out. Bars are drawn from these numbers, since a position is a number, too.
+    """
+    if not settings.report.truth:
+        hidden = np.full_like(outcomes.truth, np.nan)
+        outcomes = replace(outcomes, truth=hidden, known=NOTHING_KNOWN)
+        # Whether a clip counts for known causes tells how far its prediction is from its label.
+        clips = tuple(one and replace(one, causes=None) for one in evaluation.clips)
+        evaluation = replace(evaluation, clips=clips)
+    if not settings.report.clips:
+        evaluation = _coarse(evaluation)
+    return Scored(results, outcomes, evaluation, settings, findings, beside)
+
+
+def _coarse(evaluation: Evaluation) -> Evaluation:
+    return Evaluation(
+        columns=tuple((column, _coarse_column(column, estimate)) for column, estimate in evaluation.columns),
+        targets=tuple(
+            (target, {name: Estimate(round(one.value, COARSE_DECIMALS), None, None) for name, one in metrics.items()})
+            for target, metrics in evaluation.targets
+        ),
+        sources=evaluation.sources,
+        diagnostics=tuple(_coarse_diagnostic(diagnostic) for diagnostic in evaluation.diagnostics),
+    )
+
+
+def _coarse_column(column: Column, estimate: Estimate) -> Estimate:
+    spread = spread_decimals(column, open_=False)
+    ends = estimate.interval
+    interval = (round(ends[0], spread), round(ends[1], spread)) if ends else None
+    return Estimate(round(estimate.value, min(column.decimals, MOST_DECIMALS)), interval, None)
+
+
+def _coarse_diagnostic(diagnostic: Diagnostic) -> Diagnostic:
+    """Round one number: a model could speak of clips through its own answers, to which diagnostics belong."""
+    if diagnostic.value is None:
+        return diagnostic
+    places = 2 if diagnostic.unit in {"range", "share"} else 1
+    return replace(diagnostic, value=round(diagnostic.value, places))
