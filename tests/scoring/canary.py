@@ -110,7 +110,7 @@ def secrets(*, labels: bool = True, clips: bool = True) -> Secrets:
 
 
 def texts_of(folder: Path) -> Iterator[str]:
-    """Everything below a folder: names and contents, embedded pictures decoded; the page's own style sheet left out."""
+    """Everything below a folder: names and contents, embedded pictures decoded; the page's own style and script left out."""
     for path in sorted(folder.rglob("*")):
         yield path.relative_to(folder).as_posix()
         if path.is_file():
@@ -118,7 +118,7 @@ def texts_of(folder: Path) -> Iterator[str]:
             for embedded in re.findall(r"base64,([A-Za-z0-9+/=]+)", text):
                 yield base64.b64decode(embedded).decode("latin-1")
             text = re.sub(r"base64,[A-Za-z0-9+/=]+", "", text)
-            yield re.sub(r"<(style|script)>.*?</\1>", "", text, flags=re.S)
+            yield re.sub(r'<style>.*?</style>|<script type="module">.*?</script>', "", text, flags=re.S)
 
 
 def leaks(done: Outcome, what: Secrets) -> list[str]:

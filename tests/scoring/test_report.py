@@ -198,13 +198,10 @@ def policy(page: str) -> str:
     """What may run on a page: its one style and its one script, by their hashes."""
 
     def allowed(tag: str) -> str:
-        [content] = re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.S)
-        return base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        [content] = re.findall(rf"<{tag}[^>]*>(.*?)</{tag}>", page, re.S)
+        return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
 
-    return (
-        f"default-src 'none'; img-src data:; style-src 'sha256-{allowed('style')}'; "
-        f"script-src 'sha256-{allowed('script')}'"
-    )
+    return f"default-src 'none'; img-src data:; style-src {allowed('style')}; script-src {allowed('script')}"
 
 
 def test_the_page_is_self_contained(score: Score) -> None:
