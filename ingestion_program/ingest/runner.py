@@ -61,7 +61,7 @@ class Runner:
     @property
     def model_output(self) -> bytes:
         """The last of what the model printed."""
-        return bytes(self._model.output)
+        return self._model.output
 
     def run(self, footage: Footage, draws: Draws) -> None:
         """Predict and explain every clip, as far as the time budget goes."""

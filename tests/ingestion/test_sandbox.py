@@ -109,6 +109,7 @@ def inside(tmp_path: Path, tier: str) -> tuple[str, set[str]]:
     walls = Walls(
         at_most=tier,  # type: ignore[arg-type]
         scratch=tmp_path / "scratch",
+        code=tmp_path / "submission",
         submission=tmp_path / "submission",
         packages=None,
         memory_mb=256,
@@ -168,7 +169,7 @@ def test_a_model_process_ends_with_ingestion(tmp_path: Path) -> None:
         "record = json.loads(sys.argv[1]); record['parent'] = os.getppid()\n"
         "confine(Walls.from_record(record)); print(os.getpid(), flush=True); time.sleep(60)\n"
     )
-    walls = Walls("basic", tmp_path, tmp_path, None, 256, 64, 60, 0)
+    walls = Walls("basic", tmp_path, tmp_path, tmp_path, None, 256, 64, 60, 0)
     middle = (
         "import subprocess, sys, time\n"
         f"child = subprocess.Popen([sys.executable, '-c', {grandchild!r}, {json.dumps(walls.record())!r}])\n"
