@@ -1,0 +1,161 @@
+"""Files in archives inside archives: all are found, and every bad archive is named at once."""
+
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+
+from bundle_tools.adapt.places import Place, read, scan
+from bundle_tools.adapt.problems import Problems
+
+from .clips import make_zip
+
+FILES = {"one.mp4": b"1" * 3000, "two.mp4": b"2" * 50_000, "-three.mp4": b"3"}
+
+
+def found(root: Path, *passwords: bytes) -> tuple[dict[str, Place], str]:
+    problems = Problems()
+    places = scan(root, passwords=passwords, problems=problems)
+    return {place.name: place for place in places}, "\n".join(problems.lines())
+
+
+def contents(places: Iterable[Place]) -> dict[str, bytes | str]:
+    return {place.name: content if isinstance(content, str) else bytes(content) for place, content in read(places)}
+
+
+@pytest.mark.parametrize("outer_stored", [True, False])
+@pytest.mark.parametrize("inner_stored", [True, False])
+def test_every_file_is_found_and_read_at_any_depth(tmp_path: Path, outer_stored: bool, inner_stored: bool) -> None:
+    inner = make_zip({f"deep/{name}": content for name, content in FILES.items()}, stored=inner_stored)
+    middle = make_zip({"a/inner.zip": inner, "__MACOSX/._inner.zip": b"junk", "note.txt": b"n"}, stored=outer_stored)
+    (tmp_path / "outer.zip").write_bytes(make_zip({"middle.zip": middle}, stored=outer_stored))
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain" / "four.mp4").write_bytes(b"4")
+    places, problems = found(tmp_path)
+    assert problems == ""
+    assert set(places) == {*FILES, "note.txt", "four.mp4"}
+    expected = {**FILES, "note.txt": b"n", "four.mp4": b"4"}
+    # In any order: an archive is opened again where that is needed.
+    for order in (sorted(places), sorted(places, reverse=True)):
+        assert contents(places[name] for name in order) == expected
+    assert str(places["one.mp4"]) == "outer.zip > middle.zip > a/inner.zip > deep/one.mp4"
+    assert places["one.mp4"].direct == outer_stored
+
+
+def test_bad_archives_are_all_named_at_once(tmp_path: Path) -> None:
+    whole = make_zip(FILES)
+    (tmp_path / "cut.zip").write_bytes(whole[:-40])
+    (tmp_path / "empty.zip").write_bytes(b"")
+    (tmp_path / "holder.zip").write_bytes(make_zip({"inner-cut.zip": whole[: len(whole) // 2], "good.mp4": b"g"}))
+    (tmp_path / "slip.zip").write_bytes(make_zip({"../../etc/passwd": b"x", "C:\\evil.mp4": b"y", "/abs": b"z"}))
+    (tmp_path / "clips.rar").write_bytes(b"Rar!")
+    nested = make_zip({"clip.mp4": b"c"})
+    for _ in range(5):
+        nested = make_zip({"again.zip": nested})
+    (tmp_path / "deep.zip").write_bytes(nested)
+    places, problems = found(tmp_path)
+    for name in (
+        "cut.zip",
+        "empty.zip",
+        "inner-cut.zip",
+        "slip.zip > ../../etc/passwd",
+        "C:\\evil",
+        "/abs",
+        "clips.rar",
+    ):
+        assert name in problems
+    assert "inside too many others (1): deep.zip" in problems
+    assert set(places) == {"good.mp4"}
+
+
+def test_a_member_whose_content_was_changed_is_told_when_it_is_read(tmp_path: Path) -> None:
+    archive = bytearray(make_zip(FILES))
+    archive[archive.index(b"2222") + 9] ^= 1
+    (tmp_path / "a.zip").write_bytes(archive)
+    places, problems = found(tmp_path)
+    assert problems == ""
+    read_so_far = contents(places.values())
+    assert "CRC" in str(read_so_far.pop("two.mp4"))
+    assert read_so_far == {name: content for name, content in FILES.items() if name != "two.mp4"}
+
+
+def encrypted(files: dict[str, bytes], password: bytes, folder: Path) -> bytes:
+    """Encrypt as ZipCrypto does (APPNOTE 6.1): Python reads such archives and writes none."""
+    plain = bytearray(make_zip(files))
+    path = folder / "scratch"
+    path.write_bytes(plain)
+    with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+    path.unlink()
+    # One member, stored: the 12 bytes of the encryption header go in front of its content.
+    (info,) = members
+    keys = [0x12345678, 0x23456789, 0x34567890]
+    table = [0] * 256
+    for number in range(256):
+        value = number
+        for _ in range(8):
+            value = value >> 1 ^ (0xEDB88320 if value & 1 else 0)
+        table[number] = value
+
+    def update(byte: int) -> None:
+        keys[0] = keys[0] >> 8 ^ table[(keys[0] ^ byte) & 255]
+        keys[1] = (keys[1] + (keys[0] & 255)) * 134775813 + 1 & 0xFFFFFFFF
+        keys[2] = keys[2] >> 8 ^ table[(keys[2] ^ keys[1] >> 24) & 255]
+
+    def encrypt(byte: int) -> int:
+        mask = keys[2] & 0xFFFF | 2
+        out = byte ^ (mask * (mask ^ 1) >> 8 & 255)
+        update(byte)
+        return out
+
+    for byte in password:
+        update(byte)
+    content = files[info.filename]
+    head = bytes(11) + bytes([crc32(content) >> 24])
+    data = bytes(encrypt(byte) for byte in head + content)
+    start = 30 + len(info.filename)
+    central = plain.rindex(b"PK\1\2")
+    for at in (6, central + 8):
+        plain[at] |= 1
+    for at in (18, central + 20):
+        plain[at : at + 4] = len(data).to_bytes(4, "little")
+    end = plain.rindex(b"PK\5\6")
+    plain[end + 16 : end + 20] = (start + len(data)).to_bytes(4, "little")
+    return bytes(plain[:start] + data + plain[central:])
+
+
+def test_the_right_one_of_several_passwords_is_found_and_a_wrong_one_is_named(tmp_path: Path) -> None:
+    inner = make_zip({"labels.pkl": b"content " * 40})
+    (tmp_path / "val.zip").write_bytes(encrypted({"inner.zip": inner}, b"xyzzy", tmp_path))
+    places, problems = found(tmp_path, b"wrong", b"xyzzy")
+    assert problems == ""
+    assert contents(places.values()) == {"labels.pkl": b"content " * 40}
+    assert "xyzzy" not in repr(places["labels.pkl"])
+    for passwords, hint in ((), "--passwords"), ((b"wrong", b"other"), "None of the given passwords fits"):
+        places, problems = found(tmp_path, *passwords)
+        assert not places
+        assert "encrypted archives (1): val.zip" in problems
+        assert hint in problems
+
+
+def test_aes_is_named_with_what_to_do(tmp_path: Path) -> None:
+    archive = bytearray(make_zip({"a.mp4": b"a"}))
+    central = archive.index(b"PK\1\2")
+    archive[central + 8] |= 1
+    archive[central + 10 : central + 12] = (99).to_bytes(2, "little")
+    (tmp_path / "aes.zip").write_bytes(archive)
+    _, problems = found(tmp_path, b"any")
+    assert "AES" in problems
+    assert "7z x" in problems
+
+
+def test_an_archive_that_says_it_is_huge_is_refused(tmp_path: Path) -> None:
+    archive = bytearray(make_zip({"a.mp4": b"a"}))
+    central = archive.index(b"PK\1\2")
+    archive[central + 24 : central + 28] = (1 << 31).to_bytes(4, "little")
+    (tmp_path / "bomb.zip").write_bytes(archive)
+    places, problems = found(tmp_path)
+    assert not places
+    assert "more than 1 GB (1): bomb.zip > a.mp4" in problems
