@@ -12,6 +12,7 @@ from score.axes.diagnostics import Diagnostic, diagnose
 from score.axes.table import AxisSums, ClipAxes, axis_values, clip_axes, explains_nothing
 from score.bootstrap import percentile_interval, resample_weights
 from score.columns import Column, Measured, columns
+from score.fairness import Fairness, measure_fairness
 from score.metrics import METRICS, Moments, moments
 from score.outcomes import Outcomes
 from score.settings import Settings, Target
@@ -63,6 +64,8 @@ class Evaluation:
     """Numbers that are in no score; none depends on a label."""
     clips: tuple[ClipNumbers | None, ...] = ()
     """One entry a clip of the reference; None for a clip without a prediction."""
+    fairness: Fairness | None = None
+    """How groups of people are treated; None where the phase has no groups."""
 
 
 @dataclass(frozen=True)
@@ -191,6 +194,7 @@ def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float) -> Evalu
         sources=scores.groups,
         diagnostics=diagnose(counted.explanations, axes),
         clips=_clip_numbers(outcomes, counted, axes, settings),
+        fairness=measure_fairness(outcomes, settings),
     )
 
 

@@ -13,7 +13,7 @@ CUES = (
 )
 """The vocabulary of cues, unless the settings name another."""
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
-_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.json")
+_FILE_STEM = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
 _MOST_CUES = 64
 _MOST_PHRASES = 200
 
@@ -85,13 +85,13 @@ def read_skill_reference(item: Checked, spans: dict[str, float]) -> dict[str, fl
     return errors
 
 
-def read_file_name(item: Checked, key: str) -> str | None:
+def read_file_name(item: Checked, key: str, suffix: str = ".json") -> str | None:
     """Read the name of an optional file beside the settings."""
     if not item.has(key):
         return None
     name = item.text(key, 80)
-    if name and not _FILE.fullmatch(name):
-        item.add(f"{item.where}, {key}", repr(name), "the name of a .json file beside the settings")
+    if name and not re.fullmatch(_FILE_STEM + re.escape(suffix), name):
+        item.add(f"{item.where}, {key}", repr(name), f"the name of a {suffix} file beside the settings")
         return None
     return name
 

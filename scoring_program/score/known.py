@@ -1,6 +1,6 @@
-"""What the organiser knows about each clip beside its labels: causes of the label, and what people pointed at.
+"""What the organiser knows about each clip beside its labels: causes of the label, what people pointed at, and groups.
 
-Both are as secret as labels: no message quotes a value.
+All of it is as secret as labels: no message quotes a value.
 """
 
 from __future__ import annotations
@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from score.errors import MOST_FOUND, OrganiserError, Problem
+from score.groups import Groups, read_groups
+from score.reference import Reference
 from score.settings import Settings
 from score.strict_json import StrictJsonError, finite_number, parse_object
 
@@ -26,6 +28,7 @@ _CLIP_KEYS = {"contributions", "space", "time", "texts"}
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Read = TypeVar("Read")
 
 
 @dataclass(frozen=True)
@@ -72,32 +75,38 @@ class Known:
     """Known causes."""
     observations: dict[str, tuple[Observation, ...]] | None
     """What people pointed at, by clip id."""
+    groups: Groups | None
+    """Which groups the people of the clips belong to."""
 
 
-NOTHING_KNOWN = Known(None, None)
+NOTHING_KNOWN = Known(None, None, None)
 
 
-def read_known(folder: Path, settings: Settings, clip_ids: tuple[str, ...]) -> Known:
+def read_known(folder: Path, settings: Settings, reference: Reference) -> Known:
     """Read the files that the settings name, for the clips of the reference.
 
     Raises
     ------
     OrganiserError
-        With every problem of both files at once.
+        With every problem of all files at once.
     """
     problems: list[Problem] = []
-    causes = observations = None
-    try:
-        causes = read_causes(folder / settings.causes, settings, clip_ids) if settings.causes else None
-    except OrganiserError as error:
-        problems += error.problems
-    try:
-        observations = read_observations(folder / settings.observations, clip_ids) if settings.observations else None
-    except OrganiserError as error:
-        problems += error.problems
+
+    def of(name: str | None, read: Callable[[Path], Read]) -> Read | None:
+        try:
+            return read(folder / name) if name else None
+        except OrganiserError as error:
+            problems.extend(error.problems)
+            return None
+
+    known = Known(
+        causes=of(settings.causes, lambda path: read_causes(path, settings, reference.clip_ids)),
+        observations=of(settings.observations, lambda path: read_observations(path, reference.clip_ids)),
+        groups=of(settings.groups, lambda path: read_groups(path, settings, reference)),
+    )
     if problems:
         raise OrganiserError("What is known about the clips has mistakes.", problems)
-    return Known(causes, observations)
+    return known
 
 
 def read_causes(path: Path, settings: Settings, clip_ids: Iterable[str]) -> Causes:

@@ -22,6 +22,7 @@ from score.errors import OrganiserError, Problem, ScoringError, internal_problem
 from score.evaluation import Evaluation, evaluate, worst_values
 from score.findings import Finding, lines, of_problems, of_run
 from score.known import read_known
+from score.landmarks import Landmarks, read_landmarks
 from score.log import say, speak_utf8
 from score.outcomes import Outcomes, join
 from score.reference import read_reference
@@ -56,6 +57,8 @@ class Prepared:
     """Of ingestion."""
     outcomes: Outcomes
     """One for each clip of the reference."""
+    landmarks: Landmarks
+    """What other methods reach."""
 
     @property
     def audience(self) -> Audience:
@@ -144,10 +147,11 @@ def prepare(source: Path, readers: _Readers | None = None) -> Prepared:
     readers.audience = Audience(settings.report.clips)
     reference = read_reference(source / "ref" / "labels.csv", settings)
     readers.audience = readers.audience.knowing(reference.clip_ids)
-    known = read_known(source / "ref", settings, reference.clip_ids)
+    known = read_known(source / "ref", settings, reference)
+    landmarks = read_landmarks(source / "ref", settings)
     results = read_results(source / "res", settings, read_key(PROGRAM))
     readers.audience = readers.audience.knowing(results.clips)
-    return Prepared(settings, results, join(results, reference, settings, known))
+    return Prepared(settings, results, join(results, reference, settings, known), landmarks)
 
 
 def judge(prepared: Prepared, target: Path, worker: Facts) -> None:

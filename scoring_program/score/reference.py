@@ -29,6 +29,8 @@ class Reference:
     """n clip ids, ascending."""
     sources: NDArray[np.int64]
     """(n,) number of each clip's source video, 0 .. g-1: the unit of the bootstrap."""
+    source_ids: tuple[str, ...]
+    """n names of the clips' source videos; one name for each number of ``sources``."""
     truth: NDArray[np.float64]
     """(n, k) labels, in the order and ranges of the settings' targets."""
 
@@ -71,6 +73,7 @@ def read_reference(path: Path, settings: Settings) -> Reference:
     return Reference(
         clip_ids=tuple(clip_id for _, clip_id, _, _ in rows),
         sources=sources.astype(np.int64),
+        source_ids=tuple(source for _, _, source, _ in rows),
         truth=np.array([values for _, _, _, values in rows], dtype=np.float64),
     )
 

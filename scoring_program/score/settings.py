@@ -103,6 +103,12 @@ class Settings:
     """Name of the file with the known causes of every clip; None where a phase has none."""
     observations: str | None
     """Name of the file with what people pointed at; None where a phase has none."""
+    groups: str | None
+    """Name of the table with the groups that people belong to; None where a phase has none."""
+    selection_threshold: float | None
+    """Main target from which on a person counts as selected, inside its range; None: the median of the labels."""
+    landmarks: str | None
+    """Name of the file with the scores of baselines; None where a phase has none."""
     skill_reference: dict[str, float]
     """Mean absolute error that earns full credit in the total, by target; 0 where missing."""
 
@@ -130,11 +136,12 @@ def read_settings(path: Path) -> Settings:
     if root.integer("format_version", 1, 1_000_000) != FORMAT_VERSION:
         root.add(f"{root.where}, format_version", "another version", str(FORMAT_VERSION))
     targets = tuple(_target(item) for item in root.sections("targets"))
+    main_target = root.text("main_target", 32)
     settings = Settings(
         task=root.text("task", 64),
         data_version=root.text("data_version", 100),
         targets=targets,
-        main_target=root.text("main_target", 32),
+        main_target=main_target,
         group=_group(root.section("group")) if root.has("group") else None,
         bootstrap=_bootstrap(root.section("bootstrap")),
         text=_text_limits(root.section("explanation")),
@@ -142,6 +149,9 @@ def read_settings(path: Path) -> Settings:
         explanation=_explanation_score(root),
         causes=read_file_name(root, "causes"),
         observations=read_file_name(root, "observations"),
+        groups=read_file_name(root, "groups", ".csv"),
+        selection_threshold=_selection_threshold(root, targets, main_target),
+        landmarks=read_file_name(root, "landmarks"),
         skill_reference=_skill_reference(root, targets),
     )
     root.finish()
@@ -193,6 +203,13 @@ def _skill_reference(root: Checked, targets: tuple[Target, ...]) -> dict[str, fl
         return {}
     spans = {target.name: target.maximum - target.minimum for target in targets}
     return read_skill_reference(root.section("skill_reference"), spans)
+
+
+def _selection_threshold(root: Checked, targets: tuple[Target, ...], main_target: str) -> float | None:
+    if not root.has("selection_threshold"):
+        return None
+    ranges = [(target.minimum, target.maximum) for target in targets if target.name == main_target]
+    return root.number("selection_threshold", *(ranges[0] if ranges else (-1e6, 1e6)))
 
 
 def _text_limits(item: Checked) -> TextLimits:

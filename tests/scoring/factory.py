@@ -172,6 +172,8 @@ class Case:
     probes: Callable[[Case], list[dict[str, Any]]] | None = honest_probes
     causes: Callable[[Sequence[str]], Any] = known_causes
     observations: Any = None
+    groups: str = ""
+    landmarks: Any = None
     problems: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     run: dict[str, Any] = field(default_factory=dict)
 
@@ -227,6 +229,10 @@ def make_input(root: Path, case: Case) -> Path:
         (reference / "causes.json").write_text(json.dumps(case.causes(case.clip_ids)))
     if "observations" in case.settings:
         (reference / "observations.json").write_text(json.dumps(case.observations))
+    if "groups" in case.settings:
+        (reference / "groups.csv").write_text(case.groups)
+    if "landmarks" in case.settings and case.landmarks is not None:
+        (reference / "landmarks.json").write_text(json.dumps(case.landmarks))
 
     ok = [number for number, status in enumerate(case.statuses) if status == "ok"]
     with (results / "predictions.csv").open("w", newline="") as stream:
