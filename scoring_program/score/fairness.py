@@ -14,7 +14,8 @@ independent. The rate ratio is what "disparate impact" and the four-fifths rule 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -84,6 +85,24 @@ class AttributeGaps:
 
 
 @dataclass(frozen=True)
+class Summary:
+    """One attribute in one line: the group that is treated most differently, for each number; of the main target."""
+
+    name: str
+    """As in the table of groups."""
+    groups: int
+    """How many groups were compared; 0 where nothing can be."""
+    few: bool
+    """Whether one of them has too few people to conclude anything."""
+    residual: float
+    """Largest absolute mean residual, in the target's units; NaN where there is none."""
+    error_gap: float
+    """Largest difference of mean absolute errors, likewise."""
+    rate_ratio: float
+    """Lowest ratio of a group's rate to the others', likewise."""
+
+
+@dataclass(frozen=True)
 class Fairness:
     """All attributes of a run."""
 
@@ -92,7 +111,26 @@ class Fairness:
     threshold_is_median: bool
     """Whether that is the median of the labels, for want of a setting."""
     attributes: tuple[AttributeGaps, ...]
-    """In the order of the table of groups."""
+    """In the order of the table of groups; none where readers may see the summaries only."""
+    summaries: tuple[Summary, ...]
+    """One an attribute, in the same order."""
+
+    def coarse(self) -> Fairness:
+        """Keep what participants of a closed phase may see: rounded summaries, and no label's median."""
+        return Fairness(
+            threshold=math.nan if self.threshold_is_median else self.threshold,
+            threshold_is_median=self.threshold_is_median,
+            attributes=(),
+            summaries=tuple(
+                replace(
+                    one,
+                    residual=round(one.residual, 2),
+                    error_gap=round(one.error_gap, 2),
+                    rate_ratio=round(one.rate_ratio, 1),
+                )
+                for one in self.summaries
+            ),
+        )
 
 
 @dataclass(frozen=True)
@@ -140,12 +178,31 @@ def measure_fairness(outcomes: Outcomes, settings: Settings) -> Fairness | None:
     span = np.array([target.maximum - target.minimum for target in settings.targets])
     table = _addends(truth, prediction, span, main, threshold)
     _, people = np.unique(outcomes.sources[kept], return_inverse=True)
+    attributes = tuple(
+        _compare(attribute, attribute.member[kept], people, table, settings) for attribute in groups.attributes
+    )
     return Fairness(
         threshold=threshold,
         threshold_is_median=settings.selection_threshold is None,
-        attributes=tuple(
-            _compare(attribute, attribute.member[kept], people, table, settings) for attribute in groups.attributes
-        ),
+        attributes=attributes,
+        summaries=tuple(_summary(attribute, main) for attribute in attributes),
+    )
+
+
+def _summary(attribute: AttributeGaps, main: int) -> Summary:
+    groups = attribute.groups
+
+    def largest(values: list[float]) -> float:
+        return max((abs(value) for value in values if math.isfinite(value)), default=math.nan)
+
+    ratios = [group.rate_ratio.value for group in groups if math.isfinite(group.rate_ratio.value)]
+    return Summary(
+        name=attribute.name,
+        groups=len(groups),
+        few=any(group.few for group in groups),
+        residual=largest([group.residual[main].value for group in groups]),
+        error_gap=largest([group.error_gap[main].value for group in groups]),
+        rate_ratio=min(ratios, default=math.nan),
     )
 
 

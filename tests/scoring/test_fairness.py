@@ -139,7 +139,7 @@ def test_a_table_worked_by_hand(settings: Settings) -> None:
     assert (one.people, one.clips, one.few) == (5, 5, True)
     assert one.residual[MAIN].value == pytest.approx(0.1)
     assert one.error_gap[MAIN].value == pytest.approx(0.1 - 0.2)
-    assert (one.rate, other.rate) == (pytest.approx(0.6), pytest.approx(0.5))
+    assert [one.rate, other.rate] == pytest.approx([0.6, 0.5])
     assert one.rate_ratio.value == pytest.approx(1.2)
     assert other.rate_ratio.value == pytest.approx(1 / 1.2)
     assert other.residual[MAIN].value == pytest.approx(0)
@@ -182,6 +182,29 @@ def test_one_group_that_is_large_enough_is_compared_with_nobody(settings: Settin
     values = np.linspace(0.2, 0.8, 24)
     found = gaps(outcomes(values, values, [0] * 20 + [1] * 4), settings)
     assert (found.groups, found.left_out) == ((), 1)
+
+
+def test_the_summary_names_the_worst_treated_group_and_the_coarse_one_says_little(settings: Settings) -> None:
+    fairness = measured(drawn(9, gap=0.0877), settings)
+    (summary,) = fairness.summaries
+    groups = fairness.attributes[0].groups
+    assert (summary.groups, summary.few) == (2, True)
+    assert summary.residual == max(abs(group.residual[MAIN].value) for group in groups)
+    assert summary.rate_ratio == min(group.rate_ratio.value for group in groups) < 1
+    (coarse,) = fairness.coarse().summaries
+    assert fairness.coarse().attributes == ()
+    assert np.isnan(fairness.coarse().threshold)
+    for value, digits in ((coarse.residual, 2), (coarse.error_gap, 2), (coarse.rate_ratio, 1)):
+        assert value == round(value, digits)
+    assert coarse.residual == pytest.approx(summary.residual, abs=0.005)
+    assert measured(drawn(9), settings, selection_threshold=0.6).coarse().threshold == 0.6
+
+
+def test_nothing_to_compare_has_an_empty_summary(settings: Settings) -> None:
+    values = np.linspace(0.2, 0.8, 24)
+    (summary,) = measured(outcomes(values, values, [0] * 20 + [1] * 4), settings).summaries
+    assert summary.groups == 0
+    assert np.isnan([summary.residual, summary.error_gap, summary.rate_ratio]).all()
 
 
 def test_people_are_counted_not_clips(settings: Settings) -> None:
