@@ -6,11 +6,11 @@ They are computed by the organiser's tools and lie beside the labels as ``landma
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from score.columns import columns
+from score.columns import columns, spread_decimals
 from score.errors import OrganiserError, Problem
 from score.metrics import METRICS
 from score.settings import Settings
@@ -57,6 +57,21 @@ class Landmarks:
     def of_kind(self, *kinds: str) -> tuple[Landmark, ...]:
         """Give the landmarks of some kinds."""
         return tuple(item for item in self.items if item.kind in kinds)
+
+    def coarse(self, settings: Settings) -> Landmarks:
+        """Keep what participants of a closed phase may see: the constant and solutions, as rough as an interval."""
+        places = {column.key: spread_decimals(column, open_=False) for column in columns(settings)}
+        return Landmarks(
+            self.data_sha256,
+            tuple(
+                replace(
+                    item,
+                    columns={key: round(value, places[key]) for key, value in item.columns.items()},
+                    targets={},
+                )
+                for item in self.of_kind("constant", "solution")
+            ),
+        )
 
 
 NO_LANDMARKS = Landmarks("", ())

@@ -168,7 +168,7 @@ def judge(prepared: Prepared, target: Path, worker: Facts) -> None:
     findings = _made(lambda: of_run(results, outcomes, prepared.audience))[0] or ()
     page = None
     if evaluation:
-        beside = Beside(worker)
+        beside = Beside(worker, prepared.landmarks)
         page, failure = _made(lambda: report_page(may_show(results, outcomes, evaluation, settings, findings, beside)))
     if page is None:
         ours = of_problems([failure] if failure else [], prepared.audience)

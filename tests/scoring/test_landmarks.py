@@ -62,6 +62,16 @@ def test_a_missing_file_and_a_missing_setting_are_no_landmarks(settings: Setting
     assert read_landmarks(tmp_path, settings) == NO_LANDMARKS
 
 
+def test_a_closed_phase_keeps_the_constant_and_solutions_roughly(settings: Settings, tmp_path: Path) -> None:
+    content = copy.deepcopy(LANDMARKS)
+    content["landmarks"][1]["columns"] = {"interview_accuracy": 0.95678, "explanation": 70.4321}
+    content["landmarks"].append(content["landmarks"][0] | {"key": "size", "kind": "shortcut"})
+    coarse = read_landmarks(write(tmp_path, content), settings).coarse(settings)
+    assert [item.key for item in coarse.items] == ["constant", "reader"]
+    assert coarse.items[1].columns == {"interview_accuracy": 0.96, "explanation": 70.0}
+    assert all(item.targets == {} for item in coarse.items)
+
+
 def spoil(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
     spoilt = copy.deepcopy(LANDMARKS)
     change(spoilt)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from score.landmarks import NO_LANDMARKS, Landmarks
 from score.report.content.provenance import Facts
 
 
@@ -13,8 +14,8 @@ class Beside:
 
     worker: Facts = ()
     """What the platform's worker noted."""
-    landmarks: tuple[()] = ()
-    """Scores of known submissions, to compare with."""
+    landmarks: Landmarks = NO_LANDMARKS
+    """Scores of baselines and known submissions, to compare with."""
     key_frames: tuple[()] = ()
     """A picture of each clip."""
     hashes: Facts = ()

@@ -52,29 +52,32 @@ def may_show(
     """Take away what the settings close, before any section is built: a builder cannot show what it never had.
 
     Where single clips are closed, a number that depends on labels and is not a score is one more equation about them.
-    There intervals and targets are coarse, and what the constant baseline reaches, which is a statistic of the labels
-    alone, is left out. Bars are drawn from these numbers, since a position is a number, too.
+    There intervals, targets, group gaps and landmarks are coarse, and what the constant baseline reaches exactly, a
+    statistic of the labels alone, is left out. Bars are drawn from these numbers, since a position is a number, too.
     """
     if not settings.report.truth:
         hidden = np.full_like(outcomes.truth, np.nan)
         outcomes = replace(outcomes, truth=hidden, known=NOTHING_KNOWN)
         # Whether a clip counts for known causes tells how far its prediction is from its label.
         clips = tuple(one and replace(one, causes=None) for one in evaluation.clips)
-        evaluation = replace(evaluation, clips=clips)
+        fairness = evaluation.fairness and evaluation.fairness.coarse()
+        evaluation = replace(evaluation, clips=clips, fairness=fairness)
+        beside = replace(beside, landmarks=beside.landmarks.coarse(settings))
     if not settings.report.clips:
         evaluation = _coarse(evaluation)
     return Scored(results, outcomes, evaluation, settings, findings, beside)
 
 
 def _coarse(evaluation: Evaluation) -> Evaluation:
-    return Evaluation(
+    return replace(
+        evaluation,
         columns=tuple((column, _coarse_column(column, estimate)) for column, estimate in evaluation.columns),
         targets=tuple(
             (target, {name: Estimate(round(one.value, COARSE_DECIMALS), None, None) for name, one in metrics.items()})
             for target, metrics in evaluation.targets
         ),
-        sources=evaluation.sources,
         diagnostics=tuple(_coarse_diagnostic(diagnostic) for diagnostic in evaluation.diagnostics),
+        clips=(),
     )
 
 
