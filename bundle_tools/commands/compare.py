@@ -32,7 +32,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    from bundle_tools.compare.judgement import compare  # noqa: PLC0415 - loads the scoring program
+    from bundle_tools.compare.field import score_field  # noqa: PLC0415 - loads the scoring program
+    from bundle_tools.compare.judgement import judge  # noqa: PLC0415
 
     competition = load(find_root(arguments.bundle))
     with tempfile.TemporaryDirectory(prefix="bundle-compare-") as folder:
@@ -42,7 +43,7 @@ def _compare(arguments: argparse.Namespace) -> int:
         if len(tasks) > 1:
             raise BundleError(f"expected runs of one phase, found {', '.join(tasks)}. Compare each phase for itself.")
         phase: Phase = competition.phase(arguments.reference or tasks[0])
-        rows = compare(phase, runs, arguments.resamples, scratch)
+        rows = judge(score_field(phase, runs, arguments.resamples, scratch))
     if arguments.json:
         say(json.dumps(record(rows, phase.slug, arguments.resamples), indent=2))
     else:

@@ -1,0 +1,84 @@
+"""From scored runs to the content of the page."""
+
+from collections.abc import Iterator, Sequence
+
+from bundle_tools.compare.bands import ABOVE
+from bundle_tools.compare.differences import LEVEL
+from bundle_tools.compare.field import Entry, Field
+from bundle_tools.compare.judgement import TOTAL
+from bundle_tools.compare.page.clips import clips
+from bundle_tools.compare.page.content import ComparisonPage, Facts
+from bundle_tools.compare.page.ranking import gap_rows, rank_rows, scale_of, verdict
+from bundle_tools.compare.page.scores import score_groups
+from bundle_tools.compare.page.shown import Shown
+from bundle_tools.compare.table import Row
+from score import __version__
+from score.report.numbers import NONE, percent, plural
+from score.visible import one_line
+
+_LONGEST_NAME = 60
+_LONGEST_FACT = 400
+
+
+def build_page(field: Field, rows: Sequence[Row], shown: Shown) -> ComparisonPage:
+    """Gather the page.
+
+    Parameters
+    ----------
+    field
+        The runs.
+    rows
+        Their judgement, best total first.
+    shown
+        What the page may show.
+    """
+    by_name = {entry.name: entry for entry in field.entries}
+    entries = [by_name[row.name] for row in rows]
+    names = {entry.name: one_line(entry.name, _LONGEST_NAME) for entry in entries}
+    gaps = gap_rows(field, entries, names, shown)
+    shared, own = _facts(entries)
+    return ComparisonPage(
+        phase=field.settings.task,
+        headline=f"{plural(len(rows), 'submission')}, {plural(rows[-1].band, 'band')}",
+        private=shown.private,
+        verdict=tuple(verdict(entries, rows, names)),
+        names=tuple(names.values()),
+        scale=f"{scale_of(rows):g}",
+        level=percent(field.settings.bootstrap.level) if field.drawn else "",
+        gap_level=percent(LEVEL),
+        ranking=tuple(rank_rows(rows, names, shown)),
+        against=tuple(names.values())[: len(gaps[0].gaps)] if gaps else (),
+        gaps=gaps,
+        scores=tuple(score_groups(field, entries, shown)),
+        clips=clips(field, entries, shown) if shown.clips and len(entries) > 1 else None,
+        shared=shared,
+        own=own,
+        method=tuple(_method(field, entries)),
+    )
+
+
+def _facts(entries: Sequence[Entry]) -> tuple[Facts, tuple[tuple[str, tuple[str, ...]], ...]]:
+    """Part what is the same for all runs from what is not."""
+    known = [dict(entry.said.facts) for entry in entries]
+    labels = dict.fromkeys(label for facts in known for label in facts)
+    rows = {label: tuple(one_line(facts.get(label, NONE), _LONGEST_FACT) for facts in known) for label in labels}
+    shared = tuple((label, values[0]) for label, values in rows.items() if len(set(values)) == 1)
+    return shared, tuple((label, values) for label, values in rows.items() if len(set(values)) > 1)
+
+
+def _method(field: Field, entries: Sequence[Entry]) -> Iterator[str]:
+    share = percent(ABOVE)
+    if field.drawn:
+        yield (
+            f"All runs are compared on the same {len(entries[0].draws[TOTAL])} bootstrap resamples of the "
+            f"{entries[0].scores.groups} source videos, seed {field.settings.bootstrap.seed}: what makes a clip hard or "
+            "easy for everybody cancels in a difference."
+        )
+    else:
+        yield "Nothing is resampled: all clips come from one source, so totals alone make the bands."
+    yield (
+        f"A run is above another if its total is higher in at least {share} of the resamples. A band begins with the "
+        "best run that has none, and holds those after it until one is parted from a member. These clips cannot tell "
+        "runs of one band apart."
+    )
+    yield f"Scoring program {__version__}, data {field.settings.data_version}."

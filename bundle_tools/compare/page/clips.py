@@ -1,0 +1,62 @@
+"""Clip by clip: where the runs differ most, and what they said there."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from bundle_tools.compare.clips import Contrast, errors, explained, widest
+from bundle_tools.compare.field import Entry, Field
+from bundle_tools.compare.page.content import ClipCell, ClipRow, Clips
+from bundle_tools.compare.page.shown import MOST_DECIMALS, Shown
+from score.axes.effects import evaluated_targets
+from score.report.numbers import NONE, number, signed
+from score.visible import visible
+
+MOST_CLIPS = 10
+LONGEST_TEXT = 1200
+
+
+def clips(field: Field, entries: Sequence[Entry], shown: Shown) -> Clips:
+    """Choose and write the clips; entries are in the order of the ranking."""
+    settings = field.settings
+    main = settings.names.index(settings.main_target)
+    order = [field.entries.index(entry) for entry in entries]
+    predicted = np.stack([entry.said.prediction[:, main] for entry in entries])
+    apart = errors(field, main)[order] if shown.truth else predicted
+    # Whether known causes count for a clip tells how far its prediction is from its label.
+    weights = {axis: weight for axis, weight in field.weights.items() if shown.truth or axis != "known_causes"}
+    judged = evaluated_targets(field.clip_ids, len(settings.targets), main, settings.bootstrap.seed)
+    return Clips(
+        target=settings.main.title,
+        shows_truth=shown.truth,
+        predictions=tuple(
+            _predicted(field, one.clip, predicted[:, one.clip].tolist(), main, shown)
+            for one in widest(apart, MOST_CLIPS)
+        ),
+        explanations=tuple(
+            _explained(field, one, settings.targets[judged[one.clip]].title, entries)
+            for one in widest(explained(field, weights)[order], MOST_CLIPS)
+        ),
+    )
+
+
+def _predicted(field: Field, clip: int, predicted: Sequence[float], main: int, shown: Shown) -> ClipRow:
+    truth = float(field.truth[clip, main])
+
+    def cell(value: float) -> ClipCell:
+        if math.isnan(value):
+            return ClipCell(NONE, "failed")
+        return ClipCell(number(value, MOST_DECIMALS), signed(value - truth, MOST_DECIMALS) if shown.truth else "")
+
+    about = number(truth, MOST_DECIMALS) if shown.truth else ""
+    return ClipRow(field.clip_ids[clip], about, tuple(cell(value) for value in predicted), ())
+
+
+def _explained(field: Field, contrast: Contrast, target: str, entries: Sequence[Entry]) -> ClipRow:
+    return ClipRow(
+        clip_id=field.clip_ids[contrast.clip],
+        about=target,
+        cells=tuple(ClipCell(number(value, 2), "") for value in contrast.values),
+        texts=tuple(visible(entry.said.texts[contrast.clip], LONGEST_TEXT) for entry in entries),
+    )

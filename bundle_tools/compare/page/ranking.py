@@ -1,0 +1,94 @@
+"""Who is ahead of whom: sentences, rank bands, and differences of totals."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from bundle_tools.compare.bands import ABOVE
+from bundle_tools.compare.differences import difference
+from bundle_tools.compare.field import Entry, Field
+from bundle_tools.compare.judgement import TOTAL
+from bundle_tools.compare.page.content import Gap, GapRow, RankRow
+from bundle_tools.compare.page.shown import Shown, write
+from bundle_tools.compare.table import MOST_PAIRED, Row
+from score.report.numbers import interval, number, percent, plural, signed
+
+Names = dict[str, str]
+"""Name of a run -> the same, fit to be shown."""
+_DECIMALS = 2
+_MOST_LISTED = 5
+
+
+def verdict(entries: Sequence[Entry], rows: Sequence[Row], names: Names) -> Iterator[str]:
+    """Say in sentences what the ranking is worth; both lists are in its order."""
+    first, *others = rows
+    if not others:
+        yield "There is nothing to compare it with."
+        return
+    close = [names[row.name] for row in others if first.above[row.name] < ABOVE]
+    if close:
+        yield f"{names[first.name]} has the highest total, but chance could have put it before {_listed(close)}."
+    else:
+        yield f"{names[first.name]} is ahead of all others by more than luck."
+    rules = {
+        "the plain mean of the axes": [row.arithmetic_place for row in rows],
+        "the mean of the ranks": [row.mean_rank_place for row in rows],
+    }
+    for rule, places in rules.items():
+        if places[0] != 1:
+            best = [names[row.name] for row, place in zip(rows, places, strict=True) if place == 1]
+            yield f"By {rule}, {_listed(best)} would be first."
+    same: dict[tuple[bytes, tuple[str, ...]], list[str]] = defaultdict(list)
+    for entry in entries:
+        same[entry.said.prediction.tobytes(), entry.said.texts].append(names[entry.name])
+    for group in same.values():
+        if len(group) > 1:
+            yield f"{_listed(group)} predicted and wrote the same for every clip."
+
+
+def _listed(words: Sequence[str]) -> str:
+    left = len(words) - _MOST_LISTED
+    shown = [*words[:_MOST_LISTED], plural(left, "other")] if left > 0 else list(words)
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def scale_of(rows: Sequence[Row]) -> float:
+    """Choose a round upper end for the ranking's scale, so that small totals can be told apart, too."""
+    top = max(row.interval[1] if row.interval else row.total for row in rows)
+    return min(100.0, max(10.0, 10.0 * math.ceil(top / 10)))
+
+
+def rank_rows(rows: Sequence[Row], names: Names, shown: Shown) -> Iterator[RankRow]:
+    """Write the ranking."""
+    scale, band = scale_of(rows), 0
+    for row in rows:
+        total = write(row.total, row.interval, _DECIMALS, (0.0, scale), shown)
+        yield RankRow(
+            name=names[row.name],
+            band=row.band,
+            opens=row.band != band,
+            place=row.place,
+            total=total.value,
+            interval=total.interval,
+            drawn=total.drawn,
+            arithmetic=number(row.arithmetic, _DECIMALS),
+            arithmetic_place=row.arithmetic_place,
+            mean_rank=number(row.mean_rank, _DECIMALS),
+            mean_rank_place=row.mean_rank_place,
+        )
+        band = row.band
+
+
+def gap_rows(field: Field, entries: Sequence[Entry], names: Names, shown: Shown) -> tuple[GapRow, ...]:
+    """Subtract from each run's total those of the best runs; nothing for a run alone."""
+    if len(entries) == 1:
+        return ()
+    best = entries[:MOST_PAIRED]
+    return tuple(GapRow(names[one.name], tuple(_gap(field, one, other, shown) for other in best)) for one in entries)
+
+
+def _gap(field: Field, one: Entry, other: Entry, shown: Shown) -> Gap | None:
+    if one is other:
+        return None
+    gap = difference(one, other, TOTAL, drawn=field.drawn)
+    return Gap(signed(gap.value, _DECIMALS), interval(gap.interval, shown.spread(_DECIMALS)), gap.direction)

@@ -1,0 +1,46 @@
+"""Every score column, run beside run."""
+
+from collections.abc import Iterator, Sequence
+
+from bundle_tools.compare.differences import difference
+from bundle_tools.compare.field import Entry, Field
+from bundle_tools.compare.judgement import TOTAL
+from bundle_tools.compare.page.content import ScoreCell, ScoreGroup, ScoreRow
+from bundle_tools.compare.page.shown import MOST_DECIMALS, Shown, write
+from score.bootstrap import percentile_interval
+from score.columns import Column, columns
+from score.report.numbers import number
+
+
+def score_groups(field: Field, entries: Sequence[Entry], shown: Shown) -> Iterator[ScoreGroup]:
+    """Write the columns by what they are about; entries are in the order of the ranking."""
+    by_key = {column.key: column for column in columns(field.settings)}
+    axes = [TOTAL, *field.weights, "coverage"]
+    facts = [key for key in by_key if key not in entries[0].draws]
+    # Axes that the phase does not have are left out here, and not put among the predictions.
+    about_text = {TOTAL, *vars(field.settings.explanation.weights), "coverage", "plausibility", "jury"}
+    kinds = {
+        "Explanations": axes,
+        "Predictions": [key for key in by_key if key not in {*about_text, *facts}],
+        "The run": facts,
+    }
+    for title, keys in kinds.items():
+        yield ScoreGroup(title, tuple(_row(by_key[key], entries, field, shown) for key in keys))
+
+
+def _row(column: Column, entries: Sequence[Entry], field: Field, shown: Shown) -> ScoreRow:
+    cells = tuple(_cell(column, one, entries[0], field, shown) for one in entries)
+    return ScoreRow(column.title, column.meaning, cells)
+
+
+def _cell(column: Column, one: Entry, leader: Entry, field: Field, shown: Shown) -> ScoreCell:
+    value = one.points[column.key]
+    if column.key not in one.draws or column.maximum is None:
+        return ScoreCell(number(value, min(column.decimals, MOST_DECIMALS)), "", None, 0)
+    ends = None
+    if field.drawn:
+        low, high = percentile_interval(one.draws[column.key], field.settings.bootstrap.level)
+        ends = float(low), float(high)
+    score = write(value, ends, column.decimals, (column.minimum, column.maximum), shown, column.chance)
+    against = 0 if one is leader else difference(one, leader, column.key, drawn=field.drawn).direction
+    return ScoreCell(score.value, score.interval, score.drawn, against)
