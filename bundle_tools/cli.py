@@ -13,7 +13,7 @@ Run, check and build the competition bundle.
   bundle run SUBMISSION [--phase practice] [--out DIR]   run a submission as Codabench would; print its leaderboard row
   bundle check [PATH]                                    tell everything that is wrong with a bundle (folder or zip)
   bundle build [--out dist/bundle.zip]                   check, then write the zip to upload
-  bundle compare RUN RUN ...                             tell which runs are better by more than luck
+  bundle compare RUN RUN ... [--html FILE]               tell which runs are better by more than luck
   bundle data synth --clips N --seed S --out DIR         make a labelled set of synthetic clips
   bundle data phase NAME [--clips N] [--replace]         make new clips and labels of a phase, with a secret seed
   bundle data committed                                  make the data of this repository again

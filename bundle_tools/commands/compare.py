@@ -27,11 +27,17 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     compare.add_argument("--reference", metavar="PHASE", help="default: the phase that the runs name")
     compare.add_argument("--resamples", type=positive, default=RESAMPLES, help="default: %(default)s")
     compare.add_argument("--json", action="store_true", help="print the comparison as JSON")
+    compare.add_argument("--html", metavar="FILE", type=Path, help="also write the comparison as a page, one file")
+    compare.add_argument(
+        "--full", action="store_true", help="with --html: show single clips and labels of a closed phase, too"
+    )
     add_bundle(compare)
     compare.set_defaults(action=_compare)
 
 
 def _compare(arguments: argparse.Namespace) -> int:
+    if arguments.full and not arguments.html:
+        raise BundleError("--full is about the page: add --html FILE.")
     from bundle_tools.compare.field import score_field  # noqa: PLC0415 - loads the scoring program
     from bundle_tools.compare.judgement import judge  # noqa: PLC0415
 
@@ -43,7 +49,12 @@ def _compare(arguments: argparse.Namespace) -> int:
         if len(tasks) > 1:
             raise BundleError(f"expected runs of one phase, found {', '.join(tasks)}. Compare each phase for itself.")
         phase: Phase = competition.phase(arguments.reference or tasks[0])
-        rows = judge(score_field(phase, runs, arguments.resamples, scratch))
+        field = score_field(phase, runs, arguments.resamples, scratch)
+        rows = judge(field)
+    if arguments.html:
+        from bundle_tools.compare.page.write import comparison_page  # noqa: PLC0415
+
+        arguments.html.write_text(comparison_page(field, rows, full=arguments.full), encoding="utf-8")
     if arguments.json:
         say(json.dumps(record(rows, phase.slug, arguments.resamples), indent=2))
     else:

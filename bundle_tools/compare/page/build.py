@@ -71,8 +71,8 @@ def _method(field: Field, entries: Sequence[Entry]) -> Iterator[str]:
     if field.drawn:
         yield (
             f"All runs are compared on the same {len(entries[0].draws[TOTAL])} bootstrap resamples of the "
-            f"{entries[0].scores.groups} source videos, seed {field.settings.bootstrap.seed}: what makes a clip hard or "
-            "easy for everybody cancels in a difference."
+            f"{entries[0].scores.groups} source videos, seed {field.settings.bootstrap.seed}: what makes a clip hard "
+            "or easy for everybody cancels in a difference."
         )
     else:
         yield "Nothing is resampled: all clips come from one source, so totals alone make the bands."

@@ -11,7 +11,7 @@ from bundle_tools.compare.judgement import TOTAL
 from bundle_tools.compare.page.content import Gap, GapRow, RankRow
 from bundle_tools.compare.page.shown import Shown, write
 from bundle_tools.compare.table import MOST_PAIRED, Row
-from score.report.numbers import interval, number, percent, plural, signed
+from score.report.numbers import interval, number, plural, signed
 
 Names = dict[str, str]
 """Name of a run -> the same, fit to be shown."""

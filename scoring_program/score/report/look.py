@@ -24,9 +24,10 @@ class Look:
     """Content security policy: no network, pictures from the page itself, and this style and script alone."""
 
 
-def look() -> Look:
-    """Read style and script, and compute the policy from their hashes."""
-    style = "\n" + "".join((_FOLDER / "style" / f"{name}.css").read_text("utf-8") for name in _STYLES)
+def look(*more: Path) -> Look:
+    """Read style and script, and compute the policy from their hashes; more style sheets apply after the report's."""
+    sheets = (*(_FOLDER / "style" / f"{name}.css" for name in _STYLES), *more)
+    style = "\n" + "".join(sheet.read_text("utf-8") for sheet in sheets)
     script = "\n" + (_FOLDER / "script" / "page.js").read_text("utf-8")
     policy = f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'"
     return Look(style, script, policy)

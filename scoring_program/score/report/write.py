@@ -11,7 +11,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from score.findings import Finding
 from score.report.build import build_failed_page, build_page
-from score.report.content.page import FailedPage, Page
 from score.report.content.provenance import Facts
 from score.report.explanations import smaller
 from score.report.look import look
@@ -58,11 +57,26 @@ def last_page(headline: str) -> str:
     return _LAST_PAGE.format(headline=escape(headline))
 
 
-def render(template: str, page: Page | FailedPage) -> str:
-    """Fill in a template, which sees this object and the page's look, and nothing else."""
-    loader = FileSystemLoader(Path(__file__).parent / "templates")
+def render(template: str, page: object, own: Path | None = None) -> str:
+    """Fill in a template, which sees this object and the page's look, and nothing else.
+
+    Parameters
+    ----------
+    template
+        Name of its file.
+    page
+        Content of the page.
+    own
+        Folder with the templates and the style sheets of another page with the report's look.
+    """
+    folders = [Path(__file__).parent / "templates", *([own] if own else [])]
     # Autoescape for every template, whatever its name: nearly all text in the page is a participant's.
     environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(folders),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    return environment.get_template(template).render(page=page, look=look())
+    sheets = sorted(own.glob("*.css")) if own else []
+    return environment.get_template(template).render(page=page, look=look(*sheets))

@@ -1,0 +1,255 @@
+"""The page of `bundle compare --html`: what it shows, what it keeps to itself, and that nothing in it comes alive."""
+
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from bundle_tools.cli import main
+from bundle_tools.compare.bands import ABOVE
+from bundle_tools.compare.clips import widest
+from bundle_tools.compare.differences import difference
+from bundle_tools.compare.field import Entry
+from tests.scoring.canary import HIDDEN, OPEN, canary_case, secrets
+from tests.scoring.factory import Case, full_explanation, make_case, make_input
+
+from .conftest import write_files
+
+ROOT = Path(__file__).resolve().parents[2]
+COMPETITION = """\
+tasks: [{index: 0, name: Practice, scoring_program: scoring_program, reference_data: reference}]
+phases: [{index: 0, name: Practice, tasks: [0]}]
+leaderboards: [{columns: [{index: 0, key: explanation, title: Explanation score}]}]
+"""
+HOSTILE = "<img src=x onerror=alert(1)></bdi><script>alert(2)</script>\u202edlrow \"'{{ 7 * 7 }}"
+
+
+class Text(HTMLParser):
+    """The page's tags with their attributes, and its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if self.tags and self.tags[-1][0] not in {"style", "script"}:
+            self.words.append(data)
+
+
+def write_field(root: Path, runs: dict[str, Case]) -> Path:
+    """Write a bundle of one phase, and runs of it."""
+    for name, case in runs.items():
+        make_input(root / name, case)
+        shutil.rmtree(root / "reference", ignore_errors=True)
+        shutil.move(root / name / "ref", root / "reference")
+    write_files(root, {"competition.yaml": COMPETITION})
+    (root / "scoring_program").symlink_to(ROOT / "scoring_program")
+    return root
+
+
+def page_of(root: Path, *runs: str, options: tuple[str, ...] = ()) -> str:
+    target = root / "comparison.html"
+    paths = [str(root / run) for run in runs]
+    arguments = ["compare", *paths, "--bundle", str(root), "--resamples", "100", "--html", str(target), *options]
+    assert main(arguments) == 0
+    return target.read_text("utf-8")
+
+
+def noisy(share: float, **settings: Any) -> Case:  # noqa: ANN401 - any settings key
+    """The same labels, predicted worse."""
+    case = make_case(clips=40, **settings)
+    rng = np.random.default_rng(5)
+    case.prediction = np.clip(case.prediction + rng.normal(0, share, case.prediction.shape), 0, 1)
+    return case
+
+
+@pytest.fixture(scope="module")
+def field(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    runs = {"good": noisy(0), "twin": noisy(0), "worse": noisy(0.1)}
+    return write_field(tmp_path_factory.mktemp("field"), runs)
+
+
+@pytest.fixture(scope="module")
+def page(field: Path) -> str:
+    return page_of(field, "worse", "good", "twin")
+
+
+def words(page: str) -> str:
+    return " ".join(" ".join(Text(page).words).split())
+
+
+def test_it_says_who_is_ahead_and_who_cannot_be_told_apart(page: str) -> None:
+    said = words(page)
+    assert "3 submissions, 2 bands" in said
+    assert "good has the highest total, but chance could have put it before twin." in said
+    assert "good and twin predicted and wrote the same for every clip." in said
+    bands = re.findall(r'<span class="band">(\d+)</span>.*?<bdi>(\w+)</bdi>', page)
+    assert bands == [("1", "good"), ("1", "twin"), ("2", "worse")]
+
+
+def test_its_numbers_are_those_of_the_table(field: Path, page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    paths = [str(field / run) for run in ("worse", "good", "twin")]
+    assert main(["compare", *paths, "--bundle", str(field), "--resamples", "100", "--json"]) == 0
+    said = words(page)
+    for run in json.loads(capsys.readouterr().out)["runs"]:
+        low, high = run["interval"]
+        assert f"{run['total']:.2f} {low:.2f} to {high:.2f}" in said
+        for value in run["axes"].values():
+            assert f"{value:.3f}" in said
+
+
+def test_one_run_alone_has_a_page_without_comparisons(field: Path) -> None:
+    alone = page_of(field, "good")
+    assert "There is nothing to compare it with." in alone
+    assert 'id="gaps"' not in alone
+    assert 'id="clips"' not in alone
+
+
+def test_the_page_is_the_same_whatever_the_order_of_the_runs(field: Path, page: str) -> None:
+    assert page_of(field, "twin", "worse", "good") == page
+
+
+def test_it_loads_nothing_and_every_heading_has_its_section(page: str) -> None:
+    tags = Text(page).tags
+    policies = [attributes["content"] for tag, attributes in tags if attributes.get("http-equiv")]
+    assert [policy.startswith("default-src 'none'; img-src data:") for policy in policies if policy] == [True]
+    assert not [tag for tag, attributes in tags if {"src", "href", "style"} & attributes.keys()]
+    ids = [attributes["id"] for _, attributes in tags if "id" in attributes]
+    assert len(set(ids)) == len(ids)
+    assert {attributes["aria-labelledby"] for _, attributes in tags if "aria-labelledby" in attributes} <= set(ids)
+
+
+def test_full_is_about_the_page(field: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", str(field / "good"), "--bundle", str(field), "--full"]) == 1
+    assert "--html" in capsys.readouterr().err
+
+
+def canaries(root: Path, report: dict[str, Any]) -> Path:
+    """Two runs over six clips whose labels are rare numbers."""
+    other = canary_case(report)
+    other.prediction = other.prediction[::-1].copy()
+    return write_field(root, {"one": canary_case(report), "two": other})
+
+
+def given_away(page: str, **what: bool) -> list[str]:
+    return secrets(**what).found_in([re.sub(r"<style>.*?</style>", "", page, flags=re.S)])
+
+
+def test_a_closed_phase_stays_closed(tmp_path: Path) -> None:
+    root = canaries(tmp_path, HIDDEN)
+    page = page_of(root, "one", "two")
+    assert given_away(page) == []
+    assert "Single clips of this phase are closed." in page
+    assert "Private." not in page
+
+
+def test_without_truth_no_label_gets_out_though_clips_do(tmp_path: Path) -> None:
+    page = page_of(canaries(tmp_path, {"clips": True, "truth": False, "gallery": 4}), "one", "two")
+    assert given_away(page, clips=False) == []
+    assert "canary-finch-7d1" in page
+
+
+def test_full_shows_everything_and_says_that_it_is_private(tmp_path: Path) -> None:
+    page = page_of(canaries(tmp_path, HIDDEN), "one", "two", options=("--full",))
+    assert "Private." in page
+    assert any(name.startswith("label") for name in given_away(page))
+    assert "canary-finch-7d1" in page
+
+
+def test_an_open_phase_has_nothing_private(tmp_path: Path) -> None:
+    page = page_of(canaries(tmp_path, OPEN), "one", "two", options=("--full",))
+    assert "Private." not in page
+    assert any(name.startswith("label") for name in given_away(page))
+
+
+def test_nothing_that_a_participant_writes_comes_alive(tmp_path: Path) -> None:
+    """Texts, facts of the run and the names of folders, all of them hostile."""
+
+    def says(clip_id: str) -> dict[str, Any]:
+        return {**full_explanation(clip_id), "text": f"{HOSTILE} The smile raised the interview score of this clip."}
+
+    case = noisy(0.05)
+    case.explain = says
+    case.run = {"machine": HOSTILE, "packages": {HOSTILE: HOSTILE}, "python": HOSTILE}
+    name = "<svg onload=alert(3)>\u202e{{ 7 * 7 }}"
+    page = page_of(write_field(tmp_path, {name: case, "plain": noisy(0)}), name, "plain")
+    tags = Text(page).tags
+    assert not [tag for tag, attributes in tags if tag == "img" or any(key.startswith("on") for key in attributes)]
+    assert sum(tag == "script" for tag, _ in tags) == 1
+    assert "⟦U+202E⟧" in page
+    assert "\u202e" not in page
+    assert "{{ 7 * 7 }}" in words(page)
+    assert words(page).count("<script>alert(2)</script>") >= 3
+
+
+@given(arrays(np.float64, (4, 9), elements=st.integers(0, 5).map(float)), st.integers(0, 9), st.permutations(range(4)))
+def test_the_widest_clips_come_first_whatever_the_order_of_the_runs(
+    values: np.ndarray, most: int, order: list[int]
+) -> None:
+    found = widest(values, most)
+    spread = np.ptp(values, axis=0)
+    chosen = [one.clip for one in found]
+    assert [spread[clip] for clip in chosen] == sorted(spread[spread > 0], reverse=True)[:most]
+    assert [one.clip for one in widest(values[order], most)] == chosen
+    assert all(one.values == tuple(values[:, one.clip]) for one in found)
+
+
+def test_a_run_without_a_value_counts_in_no_range() -> None:
+    missing = float("nan")
+    values = np.array([[0.1, missing, 0.3, missing], [0.2, 0.9, 0.8, missing]])
+    assert [one.clip for one in widest(values, 9)] == [2, 0]
+
+
+def entry(value: float, draws: np.ndarray) -> Entry:
+    """A run of which nothing is known but one column."""
+    nothing: Any = None
+    return Entry("", nothing, nothing, 0.0, {"total": value}, {"total": draws})
+
+
+draws_of_two = arrays(np.float64, (2, 40), elements=st.integers(0, 9).map(float))
+
+
+@given(draws_of_two)
+def test_a_difference_turned_round_has_the_other_sign(draws: np.ndarray) -> None:
+    one, other = entry(draws[0].mean(), draws[0]), entry(draws[1].mean(), draws[1])
+    there, back = difference(one, other, "total"), difference(other, one, "total")
+    assert (there.value, there.higher, there.direction) == (-back.value, back.lower, -back.direction)
+    assert there.interval is not None
+    assert back.interval is not None
+    assert there.interval == pytest.approx((-back.interval[1], -back.interval[0]))
+
+
+@given(draws_of_two)
+def test_an_interval_without_zero_is_a_direction(draws: np.ndarray) -> None:
+    """Ends are 5 % and 95 % quantiles, interpolated, so that an end at zero or near it may go either way."""
+    found = difference(entry(0, draws[0]), entry(0, draws[1]), "total")
+    assert found.interval is not None
+    if found.direction > 0:
+        assert found.interval[0] >= 0
+    if found.interval[0] >= 1:
+        assert found.direction == 1
+
+
+def test_ninety_five_of_a_hundred_make_a_direction() -> None:
+    for won, direction in ((94, 0), (95, 1), (100, 1)):
+        draws = np.array([1.0] * won + [-1.0] * (100 - won))
+        assert difference(entry(1, draws), entry(0, np.zeros(100)), "total").direction == direction
+    assert ABOVE == 0.95
+
+
+def test_without_resamples_there_is_no_interval() -> None:
+    assert difference(entry(2, np.ones(1)), entry(1, np.zeros(1)), "total", drawn=False).interval is None
