@@ -13,6 +13,7 @@ import yaml
 
 from bundle_tools.booleans import is_on
 from bundle_tools.errors import BundleError
+from bundle_tools.version1 import as_version2, is_version1
 
 DEFAULT_TIME_LIMIT_S = 600
 DEFAULT_PRECISION = 2
@@ -134,7 +135,7 @@ def find_root(start: Path | None = None) -> Path:
 
 
 def load(root: Path) -> Competition:
-    """Read `competition.yaml`.
+    """Read `competition.yaml`; one of version 1 as Codabench converts it.
 
     Raises
     ------
@@ -144,6 +145,8 @@ def load(root: Path) -> Competition:
     path = root / "competition.yaml"
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+        if is_version1(content):
+            content = as_version2(content)
         tasks = {task["index"]: _task(root, task) for task in content["tasks"]}
         board = content["leaderboards"][0]
         return Competition(

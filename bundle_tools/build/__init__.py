@@ -1,6 +1,7 @@
 """The zip to upload, made from the folders of the bundle: checked, dated, complete, equal bytes for equal input.
 
-`contents` says what goes in, `document` edits `competition.yaml`, `wheels` and `key` make what no folder holds.
+`contents` says what goes in, `document` edits `competition.yaml`, `wheels` and `key` make what no folder holds;
+`version1` writes all of it in the form of CodaLab's first version.
 """
 
 import shutil
@@ -10,9 +11,10 @@ from datetime import datetime
 from pathlib import Path
 
 from bundle_tools.archive import write_deterministic
-from bundle_tools.build.contents import KIT, TOP_LEVEL, Entry, data_sets, entries
+from bundle_tools.build.contents import KIT, TOP_LEVEL, Entry, downloads, entries, zip_folders
 from bundle_tools.build.document import point_to_zips, set_image, shift_dates
 from bundle_tools.build.key import key_entries
+from bundle_tools.build.version1 import version1_entries
 from bundle_tools.build.wheels import wheel_entries
 from bundle_tools.check import check
 from bundle_tools.check.findings import Finding
@@ -36,8 +38,12 @@ class Options:
     """A labelled set that takes the place of public_data/; None packs public_data/ itself."""
     wheels: bool = False
     """Whether both programs bring their packages along."""
+    key: bool = True
+    """Whether both programs get the seal key."""
     new_key: bool = False
     """Whether the seal key kept in private/ is replaced."""
+    version1: bool = False
+    """Whether the zip has the form of CodaLab's first version."""
 
 
 def build(root: Path, options: Options) -> list[Finding]:
@@ -78,11 +84,15 @@ def _entries(root: Path, options: Options, scratch: Path) -> list[Entry]:
     if options.image:
         text = set_image(text, options.image)
     loose = list(entries(root, text, options.training))
-    loose += key_entries(root, fresh=options.new_key)
+    if options.key:
+        loose += key_entries(root, fresh=options.new_key)
     if options.wheels:
         loose += wheel_entries(root)
     # What is made here stands in for what a bundle that was unpacked again may hold already.
-    zipped, packed = data_sets(text, list(dict(loose).items()), scratch)
+    loose = list(dict(loose).items())
+    if options.version1:
+        return version1_entries(text, loose, scratch)
+    zipped, packed = zip_folders(downloads(text), loose, scratch)
     return [("competition.yaml", point_to_zips(text, zipped).encode()), *packed]
 
 

@@ -39,17 +39,26 @@ def entries(root: Path, text: str, training: Path | None) -> Iterator[Entry]:
             yield from _files(root / name, f"starting_kit/{name}")
 
 
-def data_sets(text: str, loose: list[Entry], scratch: Path) -> tuple[dict[str, str], list[Entry]]:
-    """Zip the folders that participants download: solutions, starting kit and public data.
+def downloads(text: str) -> list[str]:
+    """Name the folders that participants download: solutions, starting kit and public data.
 
     As ready zips they are the very bytes that were checked here, the platform recognises a solution that is submitted
     unchanged, and its unpacker has few files to walk through. Programs and the phases' data stay folders: a program
     zipped with its folder around it is the one mistake that the platform never reports.
+    """
+    content = yaml.safe_load(text)
+    values = [solution.get("path") for solution in content.get("solutions") or []]
+    values += [phase.get(key) for phase in content["phases"] for key in ("starting_kit", "public_data")]
+    return list(dict.fromkeys(value for value in values if isinstance(value, str)))
+
+
+def zip_folders(folders: list[str], loose: list[Entry], scratch: Path) -> tuple[dict[str, str], list[Entry]]:
+    """Put a zip in the place of each folder.
 
     Parameters
     ----------
-    text
-        `competition.yaml`.
+    folders
+        As `competition.yaml` names them.
     loose
         All files.
     scratch
@@ -63,7 +72,7 @@ def data_sets(text: str, loose: list[Entry], scratch: Path) -> tuple[dict[str, s
         All files, those of these folders replaced by the zips.
     """
     zipped, packed = {}, list(loose)
-    for folder in _downloads(yaml.safe_load(text)):
+    for folder in folders:
         prefix = folder.rstrip("/") + "/"
         inside = [(name.removeprefix(prefix), content) for name, content in packed if name.startswith(prefix)]
         if not inside:
@@ -86,12 +95,6 @@ def _named(root: Path, node: object) -> Iterator[str]:
     elif isinstance(node, (dict, list)):
         for value in node.values() if isinstance(node, dict) else node:
             yield from _named(root, value)
-
-
-def _downloads(content: dict[str, list[dict[str, object]]]) -> list[str]:
-    values = [solution.get("path") for solution in content.get("solutions") or []]
-    values += [phase.get(key) for phase in content["phases"] for key in ("starting_kit", "public_data")]
-    return list(dict.fromkeys(value for value in values if isinstance(value, str)))
 
 
 def _training(folder: Path, name: str) -> Iterator[Entry]:

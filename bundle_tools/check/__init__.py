@@ -8,6 +8,8 @@ its columns.
 import csv
 import tempfile
 import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -33,11 +35,14 @@ from bundle_tools.check.settings.registry import check_registry
 from bundle_tools.check.settings.sizes import check_names, check_quota, sizes_of_folder, uses_of
 from bundle_tools.check.settings.tasks import check_solutions, check_tasks
 from bundle_tools.check.settings.top import check_top
-from bundle_tools.check.settings.version1 import check_version1, is_version1
+from bundle_tools.check.settings.version1 import check_version1
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
+from bundle_tools.version1 import as_version2, is_version1
 
-RULES = (
+Rule = Callable[[Draft], Iterable[Finding]]
+
+RULES: tuple[Rule, ...] = (
     check_top,
     check_pages,
     check_image,
@@ -58,6 +63,8 @@ RULES = (
     check_identities,
     check_giveaways,
 )
+# What holds for a bundle of version 1 once Codabench has converted it; its own form has rules of its own.
+CONVERTED_RULES = tuple(rule for rule in RULES if rule not in (check_top, check_pages, check_tasks, check_phases))
 
 
 def check(path: Path, now: datetime | None = None, progress: Progress | None = None) -> list[Finding]:
@@ -97,14 +104,13 @@ def _check_root(
     draft, findings = read(root, folder=archive is None, now=now)
     if draft is None:
         return findings
-    if is_version1(draft):
-        return findings + list(check_version1(draft))
-    for rule in RULES:
-        try:
-            findings += check_data(draft, progress) if rule is check_data else rule(draft)
-        except (*UNREADABLE, csv.Error) as error:
-            what = f"A file cannot be read: {error}."
-            findings.append(Finding("file-unreadable", "error", rule.__name__, what, FAILS_LATER, "Write it again."))
+    rules: Sequence[Rule] = RULES
+    if is_version1(draft.content):
+        findings += check_version1(draft)
+        if any(finding.severity == "error" for finding in findings):
+            return findings
+        draft, rules = replace(draft, content=as_version2(draft.content)), CONVERTED_RULES
+    findings += _apply(rules, draft, progress)
     if archive is None:
         findings += check_folder(root, _packed(draft))
         findings += check_quota(draft, sizes_of_folder(draft), root)
@@ -113,6 +119,15 @@ def _check_root(
             sizes = {member.filename: member.compress_size for member in opened.infolist()}
         findings += check_quota(draft, sizes, archive, archive.stat().st_size)
     return findings
+
+
+def _apply(rules: Sequence[Rule], draft: Draft, progress: Progress | None) -> Iterator[Finding]:
+    for rule in rules:
+        try:
+            yield from check_data(draft, progress) if rule is check_data else rule(draft)
+        except (*UNREADABLE, csv.Error) as error:
+            what = f"A file cannot be read: {error}."
+            yield Finding("file-unreadable", "error", rule.__name__, what, FAILS_LATER, "Write it again.")
 
 
 def _packed(draft: Draft) -> list[Path]:

@@ -31,7 +31,13 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     build.add_argument(
         "--training", type=Path, help="a labelled set (`bundle data synth`) to publish in place of public_data/"
     )
-    build.add_argument("--new-key", action="store_true", help="replace the seal key that is kept in private/")
+    key = build.add_mutually_exclusive_group()
+    key.add_argument("--new-key", action="store_true", help="replace the seal key that is kept in private/")
+    key.add_argument("--no-key", action="store_true", help="pack no seal key: reports then say that runs are unsealed")
+    build.add_argument(
+        "--format", choices=("codabench-v2", "codalab-v1"), default="codabench-v2",
+        help="codalab-v1: the form of CodaLab, which Codabench converts (default: codabench-v2)",
+    )  # fmt: skip
     add_bundle(build)
     build.set_defaults(action=_build)
 
@@ -49,7 +55,9 @@ def _build(arguments: argparse.Namespace) -> int:
         image=arguments.image,
         training=arguments.training,
         wheels=arguments.wheels,
+        key=not arguments.no_key,
         new_key=arguments.new_key,
+        version1=arguments.format == "codalab-v1",
     )
     for finding in build(find_root(arguments.bundle), options):
         for line in finding.lines():

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from score import DEFAULTS
 from score.audience import NOBODY, Audience
+from score.codalab import read_submission_metadata
 from score.columns import columns, spread_decimals
 from score.errors import OrganiserError, Problem, ScoringError, internal_problem
 from score.evaluation import Evaluation, evaluate, worst_values
@@ -104,7 +105,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(source: Path, target: Path) -> int:
-    worker = _made(lambda: read_worker_metadata(source / "res"))[0] or ()
+    worker = _made(lambda: (*read_worker_metadata(source / "res"), *read_submission_metadata(source)))[0] or ()
     readers = _Readers()
     try:
         prepared = prepare(source, readers)

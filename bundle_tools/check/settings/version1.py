@@ -1,7 +1,4 @@
-"""Bundles of CodaLab's first version, which Codabench converts: what is lost, and what can be checked.
-
-Such a file has no `version`, names its pages under `html`, and holds phases as a mapping.
-"""
+"""Bundles of CodaLab's first version, which Codabench converts: what is lost, and what stops the conversion."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -13,27 +10,27 @@ from bundle_tools.check.document import Draft, Key
 from bundle_tools.check.findings import CRASHES, REFUSED, Finding, shown
 from bundle_tools.check.settings.dates import moment
 from bundle_tools.check.settings.pages import file_of
+from bundle_tools.version1 import TASK_KEYS, TERMS, as_version2
 
-SECOND = ("leaderboards", "pages", "tasks", "solutions")
-FIRST = ("html", "leaderboard", "competition_docker_image", "has_registration", "end_date")
-VERSIONS = (None, "1", "1.5")
-DATASETS = ("scoring_program", "ingestion_program", "reference_data", "input_data", "starting_kit", "public_data")
-LOST_TOP = ("force_submission_to_leaderboard", "admin_names", "enable_forum")
+DATASETS = (*TASK_KEYS, "starting_kit", "public_data")
+LOST_TOP = ("force_submission_to_leaderboard", "admin_names", "enable_forum", "allow_public_submissions")
 LOST_PHASE = ("color", "is_parallel_parent")
 
 
-def is_version1(draft: Draft) -> bool:
-    """Tell whether Codabench's converter gets the file, and the file is really meant for it."""
-    content = draft.content
-    version = content.get("version")
-    if (None if version is None else str(version)) not in VERSIONS or any(key in content for key in SECOND):
-        return False
-    return isinstance(content.get("phases"), dict) or any(key in content for key in FIRST)
-
-
-def check_version1(draft: Draft) -> Iterator[Finding]:
+def check_version1(draft: Draft) -> list[Finding]:
     """Find what would stop the conversion, and say what it loses."""
-    yield _lost(draft)
+    findings = [_lost(draft), *_check_parts(draft)]
+    if not any(map(_stops, findings)):
+        try:
+            as_version2(draft.content)
+        except (KeyError, TypeError, AttributeError) as error:
+            what = f"The file cannot be converted: {type(error).__name__}: {shown(str(error))}."
+            fix = "Compare it with a bundle of version 1 that works: numbers as phasenumber and rank, texts as labels."
+            findings.append(Finding("version1-conversion", "error", draft.at(), what, CRASHES, fix))
+    return findings
+
+
+def _check_parts(draft: Draft) -> Iterator[Finding]:
     content = draft.content
     for key in ("title", "image", "html", "phases", "leaderboard"):
         if content.get(key) is None:
@@ -48,12 +45,30 @@ def check_version1(draft: Draft) -> Iterator[Finding]:
     if html is not None and not isinstance(html, dict):
         what = f"html: expected names and files; found {shown(html)}."
         yield Finding("version1-key", "error", draft.at("html"), what, CRASHES, "Write overview: overview.html.")
+    elif html is not None and TERMS not in html:
+        what = f"html: expected a page named {TERMS}; found none."
+        yield Finding("version1-key", "error", draft.at("html"), what, REFUSED, f"Write {TERMS}: terms.html.")
     yield from _check_phases(draft)
-    board = content.get("leaderboard")
-    columns = board.get("columns") if isinstance(board, dict) else None
-    if board is not None and not (isinstance(columns, dict) and columns):
-        what = f"leaderboard: expected columns; found {shown(columns)}."
-        yield Finding("version1-key", "error", draft.at("leaderboard"), what, REFUSED, "Add one for each score.")
+    yield from (finding for finding in moment(draft, ("end_date",), content.get("end_date"))[1] if _stops(finding))
+    if content.get("leaderboard") is not None:
+        yield from _check_leaderboard(draft, content["leaderboard"])
+
+
+def _check_leaderboard(draft: Draft, board: object) -> Iterator[Finding]:
+    columns, boards = (board.get(key) if isinstance(board, dict) else None for key in ("columns", "leaderboards"))
+    for name, part in (("columns", columns), ("leaderboards", boards)):
+        if not isinstance(part, dict) or not part or not all(isinstance(entry, dict) for entry in part.values()):
+            what = f"leaderboard: expected {name}; found {shown(part)}."
+            fix = "Add a column for each score, and one leaderboard with a label for all of them."
+            yield Finding("version1-key", "error", draft.at("leaderboard"), what, REFUSED, fix)
+    labels = [str(entry.get("label")).lower() for entry in _values(boards) if isinstance(entry, dict)]
+    for key, column in columns.items() if isinstance(columns, dict) else ():
+        named = column.get("leaderboard") if isinstance(column, dict) else None
+        if not isinstance(named, dict) or str(named.get("label")).lower() not in labels:
+            what = f"leaderboard: the column {shown(key)} names no leaderboard of the file."
+            where = draft.at("leaderboard", "columns", str(key))
+            fix = "Write leaderboard: and the label of one, or a YAML alias of it."
+            yield Finding("version1-column", "error", where, what, "Codabench stops there, or drops the column.", fix)
 
 
 def _lost(draft: Draft) -> Finding:
@@ -94,7 +109,7 @@ def _check_phases(draft: Draft) -> Iterator[Finding]:
             if phase.get(key) is not None:
                 yield from _check_dataset(draft, (*path, key), phase[key])
         start, findings = moment(draft, (*path, "start_date"), phase.get("start_date"))
-        yield from (finding for finding in findings if finding.severity == "error")
+        yield from filter(_stops, findings)
         if start is not None:
             starts.append((start, path))
     for (start, path), (following, _) in pairwise(sorted(starts)):
@@ -112,6 +127,10 @@ def _check_dataset(draft: Draft, path: tuple[Key, ...], value: object) -> Iterat
         what = "scoring_program: expected metadata at its root; found none."
         fix = "Zip the files, not their folder."
         yield Finding("version1-metadata", "error", draft.at(*path), what, "No run gets scores.", fix)
+
+
+def _stops(finding: Finding) -> bool:
+    return finding.severity == "error"
 
 
 def _no_file(where: str, name: str, value: object) -> Finding:
