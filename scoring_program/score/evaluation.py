@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from score.axes.diagnostics import Diagnostic, diagnose
+from score.axes.shortfalls import Shortfalls, find_shortfalls
 from score.axes.table import AxisSums, ClipAxes, axis_values, clip_axes, explains_nothing
 from score.bootstrap import percentile_interval, resample_weights
 from score.columns import Column, Measured, columns
@@ -62,6 +63,8 @@ class Evaluation:
     """Number of sources that the bootstrap draws from."""
     diagnostics: tuple[Diagnostic, ...] = ()
     """Numbers that are in no score; none depends on a label."""
+    shortfalls: Shortfalls | None = None
+    """Where explanations lose points; none depends on a label."""
     clips: tuple[ClipNumbers | None, ...] = ()
     """One entry a clip of the reference; None for a clip without a prediction."""
     fairness: Fairness | None = None
@@ -193,6 +196,7 @@ def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float) -> Evalu
         ),
         sources=scores.groups,
         diagnostics=diagnose(counted.explanations, axes),
+        shortfalls=find_shortfalls(counted.explanations, axes, ~np.isnan(counted.prediction[:, 0])),
         clips=_clip_numbers(outcomes, counted, axes, settings),
         fairness=measure_fairness(outcomes, settings),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, fields
 
+from score.bands import STANDARD, Band, read_bands
 from score.checked import Checked
 
 CUES = (
@@ -52,6 +53,8 @@ class ExplanationScore:
     """The cues of the input settings."""
     aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Words for cues beyond the lexicon's, by cue."""
+    bands: tuple[Band, ...] = STANDARD
+    """Words for the total, lowest first; for the report alone."""
 
 
 def read_explanation_score(item: Checked) -> ExplanationScore:
@@ -63,6 +66,7 @@ def read_explanation_score(item: Checked) -> ExplanationScore:
         gate=item.number("gate", 1e-6, 1) if item.has("gate") else standard.gate,
         vocabulary=_vocabulary(item) if item.has("vocabulary") else standard.vocabulary,
         aliases=_aliases(item.section("aliases")) if item.has("aliases") else {},
+        bands=read_bands(item.section("bands")) if item.has("bands") else standard.bands,
     )
     for cue in sorted(score.aliases.keys() - set(score.vocabulary)):
         item.add(f"{item.where}, aliases", repr(cue)[:60], "a cue of the vocabulary")

@@ -28,6 +28,18 @@ RUN_STATUSES = ("complete", "partial", "invalid", "organiser_error")
 
 
 @dataclass(frozen=True)
+class Receipt:
+    """What became of the clips that were asked twice."""
+
+    clips: int
+    """Clips that were asked a second time, >= 1."""
+    identical: int
+    """Those with the same answer in every bit."""
+    largest_difference: float | None
+    """In any target; None where there is none. It is a number that a model can choose."""
+
+
+@dataclass(frozen=True)
 class RunFacts:
     """The run, as ingestion recorded it."""
 
@@ -45,6 +57,10 @@ class RunFacts:
     """The phase's time limit."""
     program_version: str
     """Release of the ingestion program."""
+    isolation: str
+    """Tier of isolation, a key of `ISOLATION` if it is known."""
+    receipt: Receipt | None
+    """None where no clip was asked twice."""
     details: tuple[tuple[str, str], ...]
     """(label, value) of the facts that the report lists, participants' text not among them."""
 
@@ -82,6 +98,8 @@ def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFac
         duration_s=duration or 0.0,
         time_limit_s=_seconds(run.get("time_limit_s")),
         program_version=_text(run.get("program_version")),
+        isolation=_text(run.get("isolation")),
+        receipt=_receipt(run.get("determinism")),
         details=_details(run),
     )
 
@@ -104,8 +122,6 @@ def _details(run: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     packages = run.get("packages")
     listed = packages.items() if isinstance(packages, dict) else ()
     facts = {
-        "Isolation": _isolation(run.get("isolation")),
-        "Same answer twice": _receipt(run.get("determinism")),
         "Restarts of the model": str(run["restarts"]) if type(run.get("restarts")) is int else "",
         "Loading the model": f"{load:.1f} s" if (load := _seconds(run.get("load_s"))) is not None else "",
         "Ingestion program": _text(run.get("program_version")),
@@ -118,23 +134,13 @@ def _details(run: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple((label, value) for label, value in facts.items() if value)
 
 
-def _isolation(tier: object) -> str:
-    words = _text(tier)
-    return f"{words}: {ISOLATION[words]}" if words in ISOLATION else words
-
-
-def _receipt(receipt: object) -> str:
-    """Put ingestion's receipt into words. The difference has two digits: it is a number that a model can choose."""
+def _receipt(receipt: object) -> Receipt | None:
     if not isinstance(receipt, dict):
-        return "no clip was asked twice"
+        return None
     clips, same = receipt.get("clips"), receipt.get("identical")
-    difference = finite_number(receipt.get("largest_difference"))
     if type(clips) is not int or type(same) is not int or not 1 <= clips <= 10**6 or not 0 <= same <= clips:
-        return "no clip was asked twice"
-    if same == clips:
-        return f"yes: {clips} of {clips} clips asked a second time, identical"
-    size = f", by at most {difference:.2g}" if difference is not None and difference > 0 else ""
-    return f"no: {clips - same} of {clips} clips asked a second time differ{size}"
+        return None
+    return Receipt(clips, same, finite_number(receipt.get("largest_difference")))
 
 
 def read_worker_metadata(root: Path) -> tuple[tuple[str, str], ...]:

@@ -110,7 +110,7 @@ def secrets(*, labels: bool = True, clips: bool = True) -> Secrets:
 
 
 def texts_of(folder: Path) -> Iterator[str]:
-    """Everything below a folder: names and contents, embedded pictures decoded; the page's own style and script left out."""
+    """Everything below a folder: names and contents, embedded pictures decoded; no style, no script."""
     for path in sorted(folder.rglob("*")):
         yield path.relative_to(folder).as_posix()
         if path.is_file():

@@ -53,8 +53,8 @@ def test_problems_of_the_run_and_grouped_problems_of_clips_are_in_log_and_page(s
     assert "clip_unreadable" in theirs
     assert "clips_undecodable" in theirs
     text = " ".join(Page(done.page).text.split())
-    ours = text.index("For the organisers")
-    assert text.index("For you") < text.index("predict_raised") < ours < text.index("clip_unreadable")
+    text = text[text.index("For you") :]
+    assert text.index("predict_raised") < text.index("For the organisers") < text.index("clip_unreadable")
     assert "predict_raised · 3 times" in text
 
 
@@ -119,17 +119,17 @@ def test_damage_of_many_pictures_is_one_line_in_a_closed_phase(score: Score) -> 
 
 
 RECEIPTS: list[tuple[object, str]] = [
-    ({"clips": 4, "identical": 4, "largest_difference": 0.0}, "yes: 4 of 4 clips asked a second time, identical"),
+    ({"clips": 4, "identical": 4, "largest_difference": 0.0}, "yes 4 clips asked a second time, identical"),
     (
         {"clips": 4, "identical": 1, "largest_difference": 0.123456},
-        "no: 3 of 4 clips asked a second time differ, by at most 0.12",
+        "no 3 of 4 clips asked a second time differ, by at most 0.12",
     ),
-    ({"clips": 4, "identical": 3, "largest_difference": None}, "no: 1 of 4 clips asked a second time differ"),
-    (None, "no clip was asked twice"),
-    ([], "no clip was asked twice"),
-    ({"clips": "4", "identical": 4}, "no clip was asked twice"),
-    ({"clips": 4, "identical": 9}, "no clip was asked twice"),
-    ({"clips": 10**400, "identical": 9}, "no clip was asked twice"),
+    ({"clips": 4, "identical": 3, "largest_difference": None}, "no 1 of 4 clips asked a second time differ"),
+    (None, "not asked no clip was asked a second time"),
+    ([], "not asked no clip was asked a second time"),
+    ({"clips": "4", "identical": 4}, "not asked no clip was asked a second time"),
+    ({"clips": 4, "identical": 9}, "not asked no clip was asked a second time"),
+    ({"clips": 10**400, "identical": 9}, "not asked no clip was asked a second time"),
 ]
 
 
@@ -139,6 +139,6 @@ def test_the_determinism_receipt_is_put_into_words(score: Score, receipt: object
     case.run = {"determinism": receipt, "isolation": "seccomp", "restarts": 3}
     text = Page(score(case).page).text
     assert f"Same answer twice{words}\n" in text
-    assert "Isolationseccomp: limits and seccomp, no Landlock\n" in text
+    assert "Isolationseccomp limits and seccomp, no Landlock\n" in text
     assert "Restarts of the model3\n" in text
-    assert "Sealunsealed" in text
+    assert "Recordsunsealed" in text

@@ -29,8 +29,10 @@ HIDDEN = {"clips": False, "truth": False, "gallery": 4}
 CLIPS_ONLY = {"clips": True, "truth": False, "gallery": 4}
 VOID = {"meta", "img", "br", "link", "input"}
 _STRUCTURE = "html head meta title style script body main header section footer article details summary"
-_TEXT = "p h1 h2 h3 h4 span bdi strong code table thead tbody tr th td dl dt dd div ul li"
-_PICTURES = "img svg rect line circle"
+_TEXT = (
+    "p h1 h2 h3 h4 span bdi b strong code table thead tbody tr th td dl dt dd div ul ol li fieldset legend label input"
+)
+_PICTURES = "img svg rect line circle path text"
 ALLOWED = {*f"{_STRUCTURE} {_TEXT} {_PICTURES}".split()}
 
 

@@ -13,7 +13,7 @@ from bundle_tools.check.findings import FAILS_LATER, Finding, shown
 
 KNOWLEDGE = ("causes", "observations")
 WEIGHTS = ("cue_claims", "faithfulness_space", "known_causes", "faithfulness_time", "text")
-SCORE_KEYS = ("weights", "power", "gate", "vocabulary", "aliases")
+SCORE_KEYS = ("weights", "power", "gate", "vocabulary", "aliases", "bands")
 
 
 def check_causes(folder: str, data: Dataset, settings: dict[str, Any], inputs: dict[str, Any]) -> Iterator[Finding]:

@@ -22,6 +22,10 @@ MOST_OTHERS = 50
 class TextNumbers:
     """What the text axis is made of, clip by clip."""
 
+    valid: NDArray[np.bool_]
+    """(n,) whether the text is valid."""
+    consistent: NDArray[np.bool_]
+    """(n,) whether a valid text contradicts no prediction of its clip."""
     good: Array
     """(n,) valid times consistent times agreement, in [0, 1]."""
     between: Array
@@ -53,18 +57,20 @@ def clip_text(
         Vocabulary, targets, and the seed that draws the other clips.
     """
     vocabulary = vocabulary_of(settings)
-    good = np.zeros(len(explanations))
+    valid, fits = np.zeros(len(explanations), dtype=bool), np.zeros(len(explanations), dtype=bool)
     within = np.full(len(explanations), np.nan)
     for clip, explanation in enumerate(explanations):
         if explanation.text_ok and not text_validity(explanation.text):
             own = {name: float(value) for name, value in zip(settings.names, prediction[clip], strict=True)}
-            good[clip] = consistent(own, readings.levels[clip]) * readings.agreement[clip]
+            valid[clip], fits[clip] = True, consistent(own, readings.levels[clip])
         twin, asked = twins[0][clip], twins[1][clip]
         if asked:  # a twin about which nothing is said counts as one about which something else is said
             within[clip] = 1.0
             if twin is not None and twin.text_ok and explanation.text_ok:
                 within[clip] = distance(readings.said[clip], claim_set(twin.text, vocabulary))
-    return TextNumbers(good, _between(explanations, readings, settings.bootstrap.seed), within)
+    return TextNumbers(
+        valid, fits, fits * readings.agreement, _between(explanations, readings, settings.bootstrap.seed), within
+    )
 
 
 def distance(first: frozenset[Triple], second: frozenset[Triple]) -> float:

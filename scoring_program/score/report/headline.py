@@ -1,56 +1,80 @@
-"""The first screen: the total, the scores and the axes."""
+"""The first screen: how good it is, why, and what to fix first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from score.axes.diagnostics import Diagnostic
-from score.columns import Column, spread_decimals
-from score.evaluation import Estimate
-from score.explanation_settings import AXES
-from score.report.content.scores import AxisRow, Bar, DiagnosticRow, ScoreRow, Scores
-from score.report.numbers import NONE, interval, number, percent, position
-from score.report.scored import MOST_DECIMALS, Scored
+from score.bands import Band as Limits
+from score.bands import band_of
+from score.report.advice import advice
+from score.report.content.scores import Band, DiagnosticRow, Factor, Mark, ScoreRow, Scores
+from score.report.factors import Factors, factors
+from score.report.numbers import NONE, number, percent
+from score.report.score_rows import score_row
+from score.report.scored import Scored
+from score.report.status import status
+from score.settings import Settings
 
 
 def scores(scored: Scored) -> Scores:
     """Build the section."""
-    open_ = scored.settings.report.clips
-    (first, estimate), *others = scored.evaluation.columns
+    settings, columns = scored.settings, scored.evaluation.columns
+    values = {column.key: estimate.value for column, estimate in columns}
+    parts = factors(values, settings.explanation, causes=settings.causes is not None)
+    weights = _weights(settings, parts)
+    rows = {column.key: score_row(column, one, scored, weight=weights.get(column.key, "")) for column, one in columns}
+    total, *_ = rows.values()
+    band = band_of(settings.explanation.bands, values[total.key])
     return Scores(
-        total=_score_row(first, estimate, open_=open_),
+        total=total,
+        band=band.word,
+        bands=_bands(settings.explanation.bands, band),
         verdict=tuple(_verdict(scored)),
-        rows=tuple(_score_row(column, one, open_=open_) for column, one in others),
-        axes=tuple(_axis_rows(scored)),
-        diagnostics=tuple(_diagnostic_row(one, open_=open_) for one in scored.evaluation.diagnostics),
-        level=f"{100 * scored.settings.bootstrap.level:g} %" if estimate.interval else "",
+        factors=_factors(parts),
+        axes=tuple(rows[name] for name in parts.axes),
+        predictions=tuple(rows[key] for key in _prediction_keys(settings)),
+        rows=tuple(rows.values()),
+        compared=_compared(rows.values()),
+        advice=advice(scored, parts),
+        status=status(scored),
+        diagnostics=tuple(_diagnostic_row(one, open_=settings.report.clips) for one in scored.evaluation.diagnostics),
+        level=f"{100 * settings.bootstrap.level:g} %" if total.interval else "",
     )
 
 
-def _score_row(column: Column, estimate: Estimate, *, open_: bool) -> ScoreRow:
-    places = min(column.decimals, MOST_DECIMALS)
-    return ScoreRow(
-        title=column.title,
-        key=column.key,
-        meaning=column.meaning,
-        value=number(estimate.value, places),
-        interval=interval(estimate.interval, min(spread_decimals(column, open_=open_), MOST_DECIMALS)),
-        baseline="" if estimate.baseline is None else number(estimate.baseline, places),
-        best="" if column.maximum is None else f"{column.maximum:g}",
-        bar=None if column.maximum is None else _bar(column.minimum, column.maximum, estimate),
+def _weights(settings: Settings, parts: Factors) -> dict[str, str]:
+    weights = {name: getattr(settings.explanation.weights, name) for name in parts.axes}
+    whole = sum(weights.values())
+    return {name: percent(weight / whole) for name, weight in weights.items()} if whole else {}
+
+
+def _prediction_keys(settings: Settings) -> tuple[str, ...]:
+    subjects = [settings.main_target, *([settings.group.name] if settings.group else [])]
+    return (*(f"{name}_{metric}" for name in subjects for metric in ("accuracy", "ccc")), "skill")
+
+
+def _bands(bands: tuple[Limits, ...], here: Limits) -> tuple[Band, ...]:
+    ends = [*(band.begins for band in bands), 100.0]
+    return tuple(
+        Band(band.word, f"{low:g}", low, round(high - low, 2), band is here)
+        for band, (low, high) in zip(bands, pairwise(ends), strict=True)
     )
 
 
-def _bar(minimum: float, maximum: float, estimate: Estimate) -> Bar:
-    zero, value = position(max(0.0, minimum), minimum, maximum), position(estimate.value, minimum, maximum)
-    ends = [position(end, minimum, maximum) for end in estimate.interval] if estimate.interval else None
-    return Bar(
-        start=min(zero, value),
-        length=round(abs(value - zero), 2),
-        value=value,
-        interval=(ends[0], round(ends[1] - ends[0], 2)) if ends else None,
-        baseline=None if estimate.baseline is None else position(estimate.baseline, minimum, maximum),
+def _factors(parts: Factors) -> tuple[Factor, ...]:
+    return (
+        Factor("coverage", number(parts.coverage, 2)),
+        Factor("credit for the predictions", NONE if parts.credit is None else number(parts.credit, 2)),
+        Factor("mean of the axes", number(parts.mean, 2)),
     )
+
+
+def _compared(rows: Iterable[ScoreRow]) -> tuple[Mark, ...]:
+    """List what the scores are compared with, each once."""
+    found = {(mark.kind, mark.title): mark for row in rows for mark in row.marks}
+    return tuple(found.values())
 
 
 def _verdict(scored: Scored) -> Iterable[str]:
@@ -71,20 +95,6 @@ def _verdict(scored: Scored) -> Iterable[str]:
         yield "Always answering the training mean would have been better than these predictions."
     else:
         yield "The predictions cannot be told apart from always answering the training mean."
-
-
-def _axis_rows(scored: Scored) -> Iterable[AxisRow]:
-    settings = scored.settings
-    estimates = {column.key: (column, estimate) for column, estimate in scored.evaluation.columns}
-    weights = settings.explanation.weights
-    applied = [name for name in AXES if name != "known_causes" or settings.causes]
-    whole = sum(getattr(weights, name) for name in applied)
-    for name in (*AXES, "plausibility"):
-        column, estimate = estimates[name]
-        row = _score_row(column, estimate, open_=settings.report.clips)
-        weight = percent(getattr(weights, name) / whole) if name in applied and whole else NONE
-        chance = "" if column.chance is None else f"{column.chance:g}"
-        yield AxisRow(row.title, row.value, row.interval, chance, weight, row.meaning)
 
 
 def _diagnostic_row(diagnostic: Diagnostic, *, open_: bool) -> DiagnosticRow:

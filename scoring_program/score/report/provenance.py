@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from score import __version__
 from score.report.content.provenance import Facts, Provenance
 from score.report.scored import Scored
-from score.report.status import run_facts
 from score.visible import one_line
 
 
 def provenance(scored: Scored) -> Provenance:
     """Build the section."""
-    run = run_facts(scored.results, scored.outcomes)
-    return Provenance((*run, *_shown(scored.results.run.details), *scored.beside.worker), tuple(_method(scored)))
+    ignored = ("Other files in the results", f"{scored.results.folder.planted.count}, ignored")
+    facts = (ignored, *_shown(scored.results.run.details), *scored.beside.worker)
+    return Provenance(facts, tuple(_method(scored)))
 
 
 def _shown(facts: Facts) -> Facts:

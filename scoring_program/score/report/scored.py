@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from score.axes.diagnostics import Diagnostic
+from score.axes.shortfalls import Shortfalls
 from score.columns import Column, spread_decimals
 from score.evaluation import Estimate, Evaluation
 from score.findings import Finding
@@ -69,15 +70,17 @@ def may_show(
 
 
 def _coarse(evaluation: Evaluation) -> Evaluation:
-    return replace(
-        evaluation,
+    """Name what stays: a number that somebody adds to the evaluation is closed until it is named here."""
+    return Evaluation(
         columns=tuple((column, _coarse_column(column, estimate)) for column, estimate in evaluation.columns),
         targets=tuple(
             (target, {name: Estimate(round(one.value, COARSE_DECIMALS), None, None) for name, one in metrics.items()})
             for target, metrics in evaluation.targets
         ),
         diagnostics=tuple(_coarse_diagnostic(diagnostic) for diagnostic in evaluation.diagnostics),
-        clips=(),
+        shortfalls=evaluation.shortfalls and _coarse_shortfalls(evaluation.shortfalls),
+        sources=evaluation.sources,
+        fairness=evaluation.fairness,
     )
 
 
@@ -94,3 +97,8 @@ def _coarse_diagnostic(diagnostic: Diagnostic) -> Diagnostic:
         return diagnostic
     places = 2 if diagnostic.unit in {"range", "share"} else 1
     return replace(diagnostic, value=round(diagnostic.value, places))
+
+
+def _coarse_shortfalls(found: Shortfalls) -> Shortfalls:
+    shares = {one.name: getattr(found, one.name) for one in fields(found)}
+    return Shortfalls(**{name: None if share is None else round(share, 1) for name, share in shares.items()})

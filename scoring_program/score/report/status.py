@@ -1,10 +1,12 @@
-"""How the run went."""
+"""How the run went, in a few facts."""
 
 from __future__ import annotations
 
-from score.outcomes import Outcomes
-from score.report.content.provenance import Facts
-from score.results import Results
+from score.report.content.scores import StatusItem
+from score.report.numbers import percent, plural
+from score.report.scored import Scored
+from score.run_facts import ISOLATION
+from score.visible import one_line
 
 STATUS_WORDS = {
     "ok": "ok",
@@ -13,17 +15,60 @@ STATUS_WORDS = {
     "missing": "no record",
     "unreadable": "unreadable, left out",
 }
+_NEARLY_ALL = 0.9
+"""Share of the time limit from which a run is close to it."""
 
 
-def run_facts(results: Results, outcomes: Outcomes) -> Facts:
-    """List the clips by how they went, the time used, and whether the records are sealed."""
-    run = results.run
-    limit = f" of {run.time_limit_s:.0f} s" if run.time_limit_s else ""
-    counts = [f"{outcomes.count(status)} {word}" for status, word in STATUS_WORDS.items() if outcomes.count(status)]
-    return (
-        ("Clips", ", ".join(counts)),
-        ("Run", {"complete": "complete", "partial": "ended early: see the problems"}[run.status]),
-        ("Time used", f"{run.duration_s:.1f} s{limit}"),
-        ("Seal", "sealed" if results.folder.sealed else "unsealed: hashes were checked, their origin was not"),
-        ("Other files in the results", f"{results.folder.planted.count}, ignored"),
+def status(scored: Scored) -> tuple[StatusItem, ...]:
+    """List clips, time, isolation, seal and determinism."""
+    return (_clips(scored), _time(scored), _isolation(scored), _seal(scored), _same_twice(scored))
+
+
+def _clips(scored: Scored) -> StatusItem:
+    outcomes = scored.outcomes
+    counts = [
+        f"{outcomes.count(one)} {word}" for one, word in STATUS_WORDS.items() if one != "ok" and outcomes.count(one)
+    ]
+    failed = outcomes.failed
+    return StatusItem(
+        title="Clips",
+        value=plural(failed, "failed clip") if failed else f"all {outcomes.count('ok')} predicted",
+        note=", ".join(counts) if counts else "no clip failed",
+        tone="error" if failed else "warning" if counts else "good",
     )
+
+
+def _time(scored: Scored) -> StatusItem:
+    run = scored.results.run
+    ended = {"complete": "", "partial": "the run ended early"}[run.status]
+    if not run.time_limit_s:
+        return StatusItem("Time", f"{run.duration_s:.1f} s", ended, "warning" if ended else "plain")
+    share = run.duration_s / run.time_limit_s
+    note = ended or f"{percent(share)} of the limit"
+    close = bool(ended) or share >= _NEARLY_ALL
+    return StatusItem(
+        "Time", f"{run.duration_s:.1f} s of {run.time_limit_s:.0f} s", note, "warning" if close else "good"
+    )
+
+
+def _isolation(scored: Scored) -> StatusItem:
+    tier = one_line(scored.results.run.isolation, 40)
+    return StatusItem("Isolation", tier or "not recorded", ISOLATION.get(tier, ""), "plain")
+
+
+def _seal(scored: Scored) -> StatusItem:
+    if scored.results.folder.sealed:
+        return StatusItem("Records", "sealed", "as the ingestion program left them", "good")
+    return StatusItem("Records", "unsealed", "hashes were checked, their origin was not", "plain")
+
+
+def _same_twice(scored: Scored) -> StatusItem:
+    receipt, title = scored.results.run.receipt, "Same answer twice"
+    if receipt is None:
+        return StatusItem(title, "not asked", "no clip was asked a second time", "plain")
+    if receipt.identical == receipt.clips:
+        return StatusItem(title, "yes", f"{plural(receipt.clips, 'clip')} asked a second time, identical", "good")
+    size = receipt.largest_difference  # two digits: a model can choose it
+    by = f", by at most {size:.2g}" if size is not None and size > 0 else ""
+    different = receipt.clips - receipt.identical
+    return StatusItem(title, "no", f"{different} of {receipt.clips} clips asked a second time differ{by}", "warning")

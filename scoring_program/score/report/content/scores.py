@@ -1,8 +1,22 @@
-"""The first screen: scores and axes."""
+"""The first screen: how good it is, why, and what to fix first."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Something to compare a score with, on the score's bar."""
+
+    kind: str
+    """``chance``, or the kind of a landmark: it decides the shape."""
+    title: str
+    """What it is."""
+    value: str
+    """Its rounded score."""
+    position: float
+    """Percentage of the scale's length."""
 
 
 @dataclass(frozen=True)
@@ -13,12 +27,10 @@ class Bar:
     """Where the fill begins: at zero, or at the minimum."""
     length: float
     """Length of the fill."""
-    value: float
-    """Position of the value."""
     interval: tuple[float, float] | None
     """Position and length of the interval."""
-    baseline: float | None
-    """Position of the constant baseline."""
+    label: str
+    """What a reader who cannot see it needs to know."""
 
 
 @dataclass(frozen=True)
@@ -35,30 +47,66 @@ class ScoreRow:
     """Rounded value."""
     interval: str
     """Rounded interval, or an empty text."""
-    baseline: str
-    """The constant baseline's value, or an empty text."""
     best: str
     """Best possible value, or an empty text."""
+    marks: tuple[Mark, ...]
+    """What to compare it with."""
     bar: Bar | None
     """None for plain facts."""
+    weight: str = ""
+    """Of an axis: its share in the total's mean."""
 
 
 @dataclass(frozen=True)
-class AxisRow:
-    """One axis of the explanation score."""
+class Band:
+    """A range of the total that has a word."""
+
+    word: str
+    """Such as ``good``."""
+    begins: str
+    """Its lower limit."""
+    start: float
+    """Percentage of the scale."""
+    length: float
+    """Percentage of the scale."""
+    here: bool
+    """Whether the total lies in it."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """One factor of the total."""
 
     title: str
-    """Heading."""
+    """Such as ``coverage``."""
     value: str
-    """Rounded value."""
-    interval: str
-    """Rounded interval, or an empty text."""
-    chance: str
-    """What random explanations have."""
-    weight: str
-    """Share of the total's mean; empty where it has none."""
-    meaning: str
-    """One sentence."""
+    """Rounded value, or a dash."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One thing to fix."""
+
+    sentence: str
+    """What to do."""
+    evidence: str
+    """The figures that say so."""
+    gain: str
+    """What it is worth in points of the total; an empty text where that is not known."""
+
+
+@dataclass(frozen=True)
+class StatusItem:
+    """One fact of how the run went."""
+
+    title: str
+    """What it is about."""
+    value: str
+    """In few words."""
+    note: str
+    """In a few more; may be empty."""
+    tone: str
+    """``good``, ``warning``, ``error`` or ``plain``."""
 
 
 @dataclass(frozen=True)
@@ -79,13 +127,27 @@ class Scores:
 
     total: ScoreRow
     """The primary column."""
+    band: str
+    """The word for the total."""
+    bands: tuple[Band, ...]
+    """All words, lowest first."""
     verdict: tuple[str, ...]
     """What the numbers say, in sentences; the most important first."""
+    factors: tuple[Factor, ...]
+    """What is multiplied to make the total."""
+    axes: tuple[ScoreRow, ...]
+    """How well the explanations did; in the order of their weights."""
+    predictions: tuple[ScoreRow, ...]
+    """How well the predictions did."""
     rows: tuple[ScoreRow, ...]
-    """The other columns."""
-    axes: tuple[AxisRow, ...]
-    """How the explanations were measured."""
+    """All columns, in leaderboard order."""
+    compared: tuple[Mark, ...]
+    """One mark of each kind that occurs, for the legend and the headings of the table."""
+    advice: tuple[Advice, ...]
+    """What to fix first: what gains most comes first."""
+    status: tuple[StatusItem, ...]
+    """How the run went."""
     diagnostics: tuple[DiagnosticRow, ...]
-    """What else was noticed about them."""
+    """What else was noticed about the explanations."""
     level: str
     """Nominal coverage of the intervals, such as ``95 %``; empty without intervals."""

@@ -1,0 +1,69 @@
+"""What the total is made of: three factors, and what each axis could add to it.
+
+Computed from the numbers that are shown, so they tell nothing that these do not tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from score.axes.total import power_mean
+from score.explanation_settings import AXES, ExplanationScore
+
+
+@dataclass(frozen=True)
+class Factors:
+    """``total = 100 x coverage x credit x mean of the axes``."""
+
+    coverage: float
+    """Share of the clips with a valid text."""
+    credit: float | None
+    """Credited skill of the predictions, in [0, 1]; None where nothing else is above 0, so that it cannot be told."""
+    axes: Mapping[str, float]
+    """Each axis that counts in this phase."""
+    score: ExplanationScore
+    """Weights and power."""
+
+    @property
+    def mean(self) -> float:
+        """Power mean of the axes."""
+        axes = {name: np.array(value) for name, value in self.axes.items()}
+        return float(power_mean(axes, self.score, frozenset(AXES) - axes.keys()))
+
+    @property
+    def total(self) -> float:
+        """In [0, 100]; 0 where the credit cannot be told."""
+        return 100 * self.coverage * (self.credit or 0.0) * self.mean
+
+    def gain(
+        self, axes: Mapping[str, float] | None = None, coverage: float | None = None, credit: float | None = None
+    ) -> float:
+        """Compute how many points the total would gain if some of its parts had other values."""
+        changed = Factors(
+            self.coverage if coverage is None else coverage,
+            self.credit if credit is None else credit,
+            {**self.axes, **(axes or {})},
+            self.score,
+        )
+        return changed.total - self.total
+
+
+def factors(columns: Mapping[str, float], score: ExplanationScore, *, causes: bool) -> Factors:
+    """Take a total apart.
+
+    Parameters
+    ----------
+    columns
+        Value of each column, by key.
+    score
+        Weights and power of the total.
+    causes
+        Whether the phase has known causes.
+    """
+    axes = {name: columns[name] for name in AXES if name != "known_causes" or causes}
+    parts = Factors(columns["coverage"], 1.0, axes, score)
+    whole = parts.total
+    return replace(parts, credit=min(1.0, columns["explanation"] / whole) if whole > 0 else None)
