@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import score as program
+from score.axes.shortfalls import Shortfalls
 from score.errors import ScoringError
 from score.evaluation import Estimate, Evaluation, evaluate
 from score.pipeline import prepare
@@ -174,6 +175,7 @@ def test_a_closed_page_holds_nothing_finer_than_its_rounded_numbers(tmp_path: Pa
     """Not even as the length of a bar: the page made from rounded numbers, without baselines, is the same page."""
     prepared = prepare(make_input(tmp_path, canary_case(HIDDEN)))
     exact = evaluate(prepared.outcomes, prepared.settings, 31.2)
+    assert exact.shortfalls is not None
 
     def coarse(estimate: Estimate, places: int, spread: int) -> Estimate:
         ends = estimate.interval
@@ -190,6 +192,7 @@ def test_a_closed_page_holds_nothing_finer_than_its_rounded_numbers(tmp_path: Pa
             replace(one, value=one.value and round(one.value, 2 if one.unit in {"range", "share"} else 1))
             for one in exact.diagnostics
         ),
+        shortfalls=Shortfalls(**{name: share and round(share, 1) for name, share in asdict(exact.shortfalls).items()}),
     )
     pages = [
         report_page(may_show(prepared.results, prepared.outcomes, one, prepared.settings, (), Beside()))
