@@ -72,6 +72,7 @@ _RUNNING = (
     Code("probes_not_reached", "W", ("run",), "altered clips that were not reached", "time, and a model that lives, for all of them", "make the model faster; look at the first failure in the log"),
     Code("answers_equal", "W", ("run",), "the same prediction for every clip", "predictions that depend on the clip", "look at what the model reads of a clip"),
     Code("answers_differ", "W", ("run",), "another answer when asked again", "the same answer again", "fix the seeds, and keep nothing from one clip for the next"),
+    Code("answers_depend", "W", ("run",), "another answer to an altered clip when a fresh process is asked", "the same answer again", "keep nothing from one call for the next, and fix the seeds"),
 )  # fmt: skip
 
 _PREDICTION = (

@@ -1,6 +1,7 @@
 """A receipt for determinism: some clips are asked a second time, by a fresh process and in another order.
 
-Answers that differ are reported, never punished. A model that keeps state from clip to clip shows here too.
+Answers that differ are reported, never punished. A model that keeps state from clip to clip shows here too. Altered
+copies have a receipt of their own (`probes/repeats.py`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ MOST = 10
 
 @dataclass
 class Determinism:
-    """What came of asking again."""
+    """What came of asking again, clips or one altered copy of each."""
 
     clips: int = 0
     """Clips that were asked a second time."""
@@ -44,14 +45,22 @@ class Determinism:
         self.largest_difference = max(self.largest_difference or 0.0, difference)
 
     def problems(self) -> list[Problem]:
-        """Return a warning where answers differ."""
+        """Return a warning where answers to clips differ."""
+        fix = "fix the seeds, and keep nothing from one clip for the next"
+        return self._problems("answers_differ", "clips", fix)
+
+    def problems_of_copies(self) -> list[Problem]:
+        """Return a warning where answers to altered copies differ."""
+        fix = "keep nothing from one call for the next, and fix the seeds"
+        return self._problems("answers_depend", "altered clips", fix)
+
+    def _problems(self, code: str, asked: str, fix: str) -> list[Problem]:
         differ = self.clips - self.identical
         if not differ:
             return []
         largest = "" if self.largest_difference is None else f", by up to {self.largest_difference:.2g}"
-        found = f"another answer for {differ} of {self.clips} clips that were asked twice{largest}"
-        fix = "fix the seeds, and keep nothing from one clip for the next"
-        return [Problem("answers_differ", "run", "predict", found, "the same answer again", fix, severity="warning")]
+        found = f"another answer for {differ} of {self.clips} {asked} that were asked twice{largest}"
+        return [Problem(code, "run", "predict", found, "the same answer again", fix, severity="warning")]
 
 
 def choose(clips: Sequence[ClipSource], seed: int) -> list[ClipSource]:

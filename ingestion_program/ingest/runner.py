@@ -19,7 +19,7 @@ from ingest.log import Log
 from ingest.model import LoadFailed, ModelProcess
 from ingest.probes.draws import Draws
 from ingest.probes.plan import Claims, claims_of
-from ingest.probes.run import ProbePass
+from ingest.probes.run import Means, ProbePass
 from ingest.receipt import Determinism, choose
 from ingest.results import Results
 from ingest.settings import Task
@@ -198,16 +198,25 @@ class Runner:
             self._tally.warn([self._feedback.tell(problem) for problem in probes.problems()], self._log)
 
     def _in_a_fresh_process(self, clips: list[ClipSource], probes: ProbePass | None) -> None:
-        if self._clock.left_s() < self._task.limits.load_s + self._longest_s:
+        if not self._starts_afresh():
             return
+        self._ask_again(clips)
+        if probes is not None:
+            means = Means(self._model, self._frames, self._clock, self._log, self._longest_s, self._revive)
+            probes.run(means)
+            if probes.repeats and self._starts_afresh():
+                probes.ask_again(means)
+
+    def _starts_afresh(self) -> bool:
+        """Start the model anew, for no fault of its own; return whether there was time and it could be loaded."""
+        if self._clock.left_s() < self._task.limits.load_s + self._longest_s:
+            return False
         self._extra_starts += 1
         try:
             self._model.start()
         except LoadFailed:
-            return
-        self._ask_again(clips)
-        if probes is not None:
-            probes.run(self._model, self._frames, self._clock, self._log, self._longest_s, self._revive)
+            return False
+        return True
 
     def _ask_again(self, clips: list[ClipSource]) -> None:
         determinism = Determinism()

@@ -15,9 +15,11 @@ from score.strict_json import finite_number
 
 PARTS = ("top", "bottom", "own", "other")
 MASKED = ("space", "time")
-KINDS = ("original", *MASKED, "cue", "decoy", "twin")
+UNPAIRED = ("keep", "decoy")
+"""Kinds that hide places of the picture and are compared with no other mask."""
+KINDS = ("original", *MASKED, *UNPAIRED, "cue", "twin")
 MOST_CALLS = 12
-"""Of one clip."""
+"""Of one clip; what is asked again is on top."""
 _MOST_PLACES = 256 * 256
 """Cells of the finest grid that ingestion accepts."""
 
@@ -27,7 +29,7 @@ class ProbeCall:
     """One call of the second pass."""
 
     kind: str
-    """``original``, ``space``, ``time``, ``cue``, ``decoy`` or ``twin``."""
+    """``original``, ``space``, ``time``, ``keep``, ``decoy``, ``cue`` or ``twin``."""
     operator: str
     """What took the masked place; empty where nothing was altered."""
     part: str
@@ -40,10 +42,12 @@ class ProbeCall:
     """One number a target, in its range; None: asked, but no valid answer."""
     twin: Explanation | None
     """What was said of the twin; None where nothing was, or nothing was asked."""
+    again: bool
+    """Whether it was asked before, and now of a fresh process."""
 
     @property
     def name(self) -> tuple[str, str, str]:
-        """What a clip has only one call of."""
+        """What a clip has only one call of, and perhaps one more that is asked again."""
         return self.kind, self.part, self.cue
 
 
@@ -83,9 +87,9 @@ def read_probes(
             call = _call(record, explanations.get(clip_id), settings)
             if isinstance(call, str):
                 problems.append(_broken(where, call, "a call as in docs/output_format.md"))
-            elif any(call.name == other.name for other in calls):
+            elif any((call.name, call.again) == (other.name, other.again) for other in calls):
                 problems.append(_broken(where, "the same call of a clip a second time", "each call once"))
-            elif len(calls) >= MOST_CALLS:
+            elif sum(call.again == other.again for other in calls) >= MOST_CALLS:
                 problems.append(_broken(where, f"more than {MOST_CALLS} calls of a clip", f"at most {MOST_CALLS}"))
             else:
                 calls.append(call)
@@ -106,15 +110,18 @@ def _call(record: dict[str, Any], explanation: Explanation | None, settings: Set
     if kind not in KINDS:
         return "no kind"
     part, cue, operator = (record.get(key) for key in ("part", "cue", "operator"))
+    again = record.get("again", False)
+    if type(again) is not bool:
+        return "again that is neither true nor false"
     if (part in PARTS) != (kind in MASKED):
         return "a part that does not fit the kind"
     if (isinstance(cue, str) and bool(cue)) != (kind == "cue"):
         return "a cue that does not fit the kind"
     places = _places(record.get("places"))
-    if places is None or bool(places) != (kind in (*MASKED, "decoy")):
+    if places is None or bool(places) != (kind in (*MASKED, *UNPAIRED)):
         return "places that are not ascending whole numbers, or none"
-    if kind in MASKED and explanation is not None:
-        weights = explanation.space if kind == "space" else explanation.time
+    if kind in (*MASKED, "keep") and explanation is not None:
+        weights = explanation.time if kind == "time" else explanation.space
         if weights is not None and places[-1] >= weights.size:
             return "a place outside the map of the clip"
     prediction = _prediction(record.get("prediction"), settings)
@@ -130,6 +137,7 @@ def _call(record: dict[str, Any], explanation: Explanation | None, settings: Set
         cue=str(cue)[:40] if kind == "cue" else "",
         prediction=prediction,
         twin=twin,
+        again=again,
     )
 
 

@@ -18,7 +18,7 @@ from ingest.frame_server import FrameServer
 from ingest.log import Log
 from ingest.probes.draws import Draws
 from ingest.probes.plan import Claims
-from ingest.probes.run import ProbePass
+from ingest.probes.run import Means, ProbePass
 from ingest.results import Results
 from ingest.settings import read_task
 from ingest.tally import Tally
@@ -301,7 +301,7 @@ def test_no_model_is_started_again_where_loading_could_take_longer_than_there_is
     footage, claims = read_footage(filmed, task), {"c000": Claims(None, None, ())}
     (tmp_path / "output").mkdir()
     second = ProbePass(task, footage, claims, Draws(None, 1), Results(tmp_path / "output", task.targets), tally)
-    second.run(Dead(), FrameServer(), Late(), Log(tmp_path / "log.txt"), 0.1, revive)  # type: ignore[arg-type]
+    second.run(Means(Dead(), FrameServer(), Late(), Log(tmp_path / "log.txt"), 0.1, revive))  # type: ignore[arg-type]
     assert tally.probes is not None
     assert tally.probes.asked == 0 < tally.probes.planned
 

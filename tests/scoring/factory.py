@@ -154,7 +154,11 @@ def _calls(case: Case, number: int, partner: int) -> list[dict[str, Any]]:
         twin = {"text": said["text"], "image": None, "evidence": said["evidence"]}
         calls.append(call("twin", {}, explanation=twin) | {"prediction": None})
     elif number % 4 == 1:
-        calls.append(call("decoy", {}, operator="blur", places=[1, 5, 9]))
+        hidden = np.flatnonzero(true.space.ravel() == 0).tolist()
+        kind, places = ("decoy", [1, 5, 9]) if number % 8 == 1 else ("keep", hidden)
+        calls.append(call(kind, {}, operator="blur", places=places))
+    elif number % 4 == 2:
+        calls.append(calls[-1] | {"again": True})  # the last edit, asked of a fresh process
     return calls
 
 

@@ -70,8 +70,10 @@ def ask(maps: Array, truth: Array, gain: float = 0.02, noise: float = 0.0, seed:
     return calls
 
 
-def call(kind: str, value: float | None, part: str = "", places: tuple[int, ...] = (), cue: str = "") -> ProbeCall:
-    return ProbeCall(kind, "", part, places, cue, None if value is None else (value,), None)
+def call(
+    kind: str, value: float | None, part: str = "", places: tuple[int, ...] = (), cue: str = "", *, again: bool = False
+) -> ProbeCall:
+    return ProbeCall(kind, "", part, places, cue, None if value is None else (value,), None, again)
 
 
 def effects_of(calls: list[list[ProbeCall]], first: float = 0.5) -> Effects:

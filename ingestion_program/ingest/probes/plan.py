@@ -3,7 +3,7 @@
 What is run is fixed by the task and by what was claimed, never by how fast a model is.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,7 +14,7 @@ from ingest.evidence import CueClaim, Evidence, Weights, area_average
 from ingest.probes.draws import Draws
 from ingest.probes.settings import ProbeSettings
 
-Kind = Literal["original", "space", "time", "cue", "decoy", "twin"]
+Kind = Literal["original", "space", "time", "cue", "keep", "decoy", "twin"]
 Part = Literal["top", "bottom", "own", "other"]
 Axis = Literal["space", "time"]
 AXES: tuple[Axis, ...] = ("space", "time")
@@ -93,16 +93,16 @@ def plan_calls(
     partners = {axis: _partners(claims, axis, draws) for axis in AXES}
     quarter = -(-len(claims) // 4)
     lots = draws.order(claims, "lots")
-    twins, decoys = set(lots[:quarter]), set(lots[quarter : 2 * quarter])
+    twins, extras = set(lots[:quarter]), set(lots[quarter : 2 * quarter])
     plan = {}
     for clip_id in draws.order(claims, "clips"):
         operator = draws.choice(settings.operators, "operator", clip_id)
         masks: list[Call] = []
         for axis in AXES:
             masks += _mask_calls(clip_id, axis, operator, claims, partners[axis], settings, draws)
-        if clip_id in decoys and cells > 1:
-            masks.append(_decoy(clip_id, operator, cells, settings, draws))
-        given = settings.edits - (clip_id in twins or clip_id in decoys)
+        if clip_id in extras and cells > 1:
+            masks.append(_keep(masks, cells) or _decoy(clip_id, operator, cells, settings, draws))
+        given = settings.edits - (clip_id in twins or clip_id in extras)
         whole = [Call(clip_id, "cue", edit.operator, cue=edit.cue) for edit in edits[clip_id][: max(0, given)]]
         plan[clip_id] = _in_order(clip_id, whole, masks, twin=clip_id in twins, draws=draws)
     return plan
@@ -176,6 +176,15 @@ def _mask_calls(
 def _fit(weights: Weights, places: int) -> Weights:
     """Return a map of another length on this many places."""
     return weights if len(weights) == places else area_average(weights[None, None], 1, places)[0, 0]
+
+
+def _keep(masks: Iterable[Call], cells: int) -> Call | None:
+    """Return the reverse of the mask ``top`` in space: everything but the named places is hidden."""
+    for call in masks:
+        if call.kind == "space" and call.part == "top":
+            rest = sorted(set(range(cells)).difference(call.places or ()))
+            return Call(call.clip_id, "keep", call.operator, places=tuple(rest))
+    return None
 
 
 def _decoy(clip_id: str, operator: str, cells: int, settings: ProbeSettings, draws: Draws) -> Call:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ingest.answers import Explanation
     from ingest.probes.plan import Call
+    from ingest.receipt import Determinism
 
 FILE = "probes.jsonl"
 
@@ -24,6 +25,8 @@ class ProbeCount:
     """Calls with a valid answer."""
     duration_s: float = 0.0
     """Seconds of the whole pass."""
+    again: Determinism | None = None
+    """What came of asking some of them again in a fresh process; None where that was not done."""
 
     def record(self) -> dict[str, Any]:
         """Return the counts as they stand in `run.json`."""
@@ -32,11 +35,22 @@ class ProbeCount:
             "asked": self.asked,
             "answered": self.answered,
             "duration_s": round(self.duration_s, 3),
+            "again": self.again and asdict(self.again),
         }
 
 
-def line(call: Call, prediction: dict[str, float] | None, explanation: Explanation | None) -> dict[str, Any]:
-    """Return one call and its answer as they stand in `probes.jsonl`; None is an answer that is not valid."""
+def line(
+    call: Call, prediction: dict[str, float] | None, explanation: Explanation | None, *, again: bool = False
+) -> dict[str, Any]:
+    """Return one call and its answer as they stand in `probes.jsonl`.
+
+    Parameters
+    ----------
+    prediction, explanation
+        None is an answer that is not valid.
+    again
+        Whether the call was asked before, of another process.
+    """
     told = None
     if explanation is not None:
         evidence = explanation.evidence and explanation.evidence.record()
@@ -51,4 +65,5 @@ def line(call: Call, prediction: dict[str, float] | None, explanation: Explanati
         "cue": call.cue,
         "prediction": prediction,
         "explanation": told,
+        "again": again,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -13,13 +14,14 @@ from ingest.frame_server import AHEAD_CLIPS
 from ingest.probes.edits import choose_edits
 from ingest.probes.plan import plan_calls
 from ingest.probes.record import ProbeCount, line
+from ingest.probes.repeats import choose_repeats
 from ingest.probes.stage import Stage
+from ingest.receipt import Determinism
 from ingest.video import UnreadableClip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ingest.answers import Explanation
     from ingest.clock import Clock
     from ingest.data import ClipSource, Footage
     from ingest.frame_server import FrameServer
@@ -32,6 +34,24 @@ if TYPE_CHECKING:
     from ingest.tally import Tally
 
 PROGRESS_LINES = 24
+
+
+@dataclass(frozen=True)
+class Means:
+    """What the second pass asks with."""
+
+    model: ModelProcess
+    """The model."""
+    frames: FrameServer
+    """Hands it frames."""
+    clock: Clock
+    """Of the run."""
+    log: Log
+    """Where progress is told."""
+    longest_s: float
+    """Seconds of the slowest clip of the first pass: a call is not begun with less time left."""
+    revive: Callable[[], Problem | None]
+    """Starts a model that has died; returns why it cannot. Not called without time for a slow start."""
 
 
 class ProbePass:
@@ -68,44 +88,46 @@ class ProbePass:
         cells = task.explanation.grid_rows * task.explanation.grid_columns
         self._plan = plan_calls(claims, edits, task.probes, cells, draws)
         self._count = tally.probes = ProbeCount(planned=sum(map(len, self._plan.values())))
+        self._draws = draws
+        self._answers: dict[Call, dict[str, float]] = {}
         self._failures: Counter[str] = Counter()
         results.begin_probes()
 
-    def run(
-        self,
-        model: ModelProcess,
-        frames: FrameServer,
-        clock: Clock,
-        log: Log,
-        longest_s: float,
-        revive: Callable[[], Problem | None],
-    ) -> None:
-        """Ask call after call until all are asked, time is out or the model cannot be started again.
-
-        Parameters
-        ----------
-        longest_s
-            Seconds of the slowest clip of the first pass: a call is not begun with less time left.
-        revive
-            Starts a model that has died; returns why it cannot. Not called without time for a slow start.
-        """
-        started = before_s = clock.elapsed_s()
+    def run(self, means: Means) -> None:
+        """Ask call after call until all are asked, time is out or the model cannot be started again."""
+        started = means.clock.elapsed_s()
         positions = {clip_id: number for number, clip_id in enumerate(self._plan, 1)}
         step = max(1, -(-len(positions) // PROGRESS_LINES))
-        staged = self._staged()
-        window = deque(islice(staged, AHEAD_CLIPS + 1))
-        while window and clock.left_s() >= longest_s + self._start_s(model) and revive() is None:
-            calls, shown = window.popleft()
-            window.extend(islice(staged, 1))
-            self._ask(calls, shown, [source for _, source in window], model, frames, clock)
-            now_s = clock.elapsed_s()
-            longest_s, before_s = max(longest_s, now_s - before_s), now_s
-            self._count.duration_s = now_s - started
-            position = positions[shown.clip_id]
-            ends = not window or window[0][1].clip_id != shown.clip_id
-            if ends and (position % step == 0 or position == len(positions)):
+        for calls, asked in self._ask_all(self._plan, means, self._task.limits.call_s):
+            self._failures.update(problem.code for problem in asked.problems if problem.severity == "error")
+            for call in calls:
+                self._record(call, asked)
+            self._count.duration_s = means.clock.elapsed_s() - started
+            clip_id = calls[-1].clip_id
+            position = positions[clip_id]
+            if calls[-1] == self._plan[clip_id][-1] and (position % step == 0 or position == len(positions)):
                 done = f"{self._count.asked} of {self._count.planned} calls"
-                log.line(f"probes: clip {position} of {len(positions)} · {done}")
+                means.log.line(f"probes: clip {position} of {len(positions)} · {done}")
+
+    @property
+    def repeats(self) -> list[Call]:
+        """The altered copies to ask again in a fresh process; none unless the whole plan was asked."""
+        if self._count.asked < self._count.planned:
+            return []
+        return choose_repeats(self._plan, self._answers, self._draws)
+
+    def ask_again(self, means: Means) -> None:
+        """Ask the repeats, of a model that was just started, as far as there is time."""
+        again = Determinism()
+        # The first call of a process often compiles or loads, so each has the time of a start.
+        limit_s = max(self._task.limits.call_s, self._task.limits.load_s)
+        for (call,), asked in self._ask_all({call.clip_id: [call] for call in self.repeats}, means, limit_s):
+            self._results.add_probe(line(call, asked.prediction, None, again=True))
+            again.add(self._answers[call], asked.prediction)
+        if again.clips:
+            self._count.again = again
+            same = f"{again.identical} of {again.clips}"
+            means.log.line(f"asked again in a fresh process: {same} altered clips with the same answer")
 
     def problems(self) -> list[Problem]:
         """Return a warning for calls without a valid answer, and one for those that were not reached."""
@@ -120,11 +142,13 @@ class ProbePass:
             found = f"{count.planned - count.asked} of {count.planned} altered clips that were not reached"
             fix = "make the model faster; look at the first failure in the log"
             problems.append(_warning("probes_not_reached", found, "time, and a model that lives, for all of them", fix))
+        if count.again is not None:
+            problems += count.again.problems_of_copies()
         return problems
 
-    def _staged(self) -> Iterator[tuple[list[Call], ClipSource]]:
+    def _staged(self, plan: Mapping[str, list[Call]]) -> Iterator[tuple[list[Call], ClipSource]]:
         """Yield what is shown next with what is asked of it: a twin goes with its original."""
-        for clip_id, calls in self._plan.items():
+        for clip_id, calls in plan.items():
             twin = [call for call in calls if call.kind == "twin"]
             rest = [call for call in calls if call.kind != "twin"]
             try:
@@ -135,45 +159,61 @@ class ProbePass:
             for call, shown in staged:
                 yield [call, *(twin if call.kind == "original" else [])], shown
 
+    def _ask_all(
+        self, plan: Mapping[str, list[Call]], means: Means, limit_s: float
+    ) -> Iterator[tuple[list[Call], Asked]]:
+        """Yield what is asked together with its answers, as long as there is time and a model.
+
+        Parameters
+        ----------
+        limit_s
+            Seconds that a call may take.
+        """
+        clock, model, longest_s = means.clock, means.model, means.longest_s
+        before_s = clock.elapsed_s()
+        staged = self._staged(plan)
+        window = deque(islice(staged, AHEAD_CLIPS + 1))
+        while window and clock.left_s() >= longest_s + self._start_s(model) and means.revive() is None:
+            calls, shown = window.popleft()
+            window.extend(islice(staged, 1))
+            timeout_s = min(limit_s, max(1.0, clock.left_s()))
+            yield calls, self._ask(calls, shown, [source for _, source in window], means, timeout_s)
+            now_s = clock.elapsed_s()
+            longest_s, before_s = max(longest_s, now_s - before_s), now_s
+
     def _ask(
-        self,
-        calls: list[Call],
-        shown: ClipSource,
-        upcoming: list[ClipSource],
-        model: ModelProcess,
-        frames: FrameServer,
-        clock: Clock,
-    ) -> None:
-        asked = Asked()
-        told: Explanation | None = None
+        self, calls: list[Call], shown: ClipSource, upcoming: list[ClipSource], means: Means, timeout_s: float
+    ) -> Asked:
+        """Ask for a prediction, and for an explanation where a twin is among the calls."""
+        asked, model, frames = Asked(), means.model, means.frames
         try:
             facts = frames.begin(shown, upcoming)
         except UnreadableClip:
             check_unchanged(shown, named=not self._hidden)
-        else:
-            ask_prediction(model, shown, facts, self._task, self._timeout_s(clock), asked)
-            if len(calls) > 1 and asked.prediction is not None:
-                ask_explanation(model, shown, facts, self._task, self._timeout_s(clock), asked)
-                told = None if asked.explanation is NO_EXPLANATION else asked.explanation
-            end = frames.end(model_lives=model.alive)
-            model.forget(end.gone)
-            if end.unreadable:
-                check_unchanged(shown, named=not self._hidden)
-                asked.prediction = told = None
-        self._failures.update(problem.code for problem in asked.problems if problem.severity == "error")
-        for call in calls:
-            prediction = None if call.kind == "twin" else asked.prediction
-            explanation = told if call.kind == "twin" else None
-            self._results.add_probe(line(call, prediction, explanation))
-            self._count.asked += 1
-            self._count.answered += prediction is not None or explanation is not None
+            return asked
+        ask_prediction(model, shown, facts, self._task, timeout_s, asked)
+        if len(calls) > 1 and asked.prediction is not None:
+            ask_explanation(model, shown, facts, self._task, timeout_s, asked)
+        end = frames.end(model_lives=model.alive)
+        model.forget(end.gone)
+        if end.unreadable:
+            check_unchanged(shown, named=not self._hidden)
+            asked.prediction, asked.explanation = None, NO_EXPLANATION
+        return asked
+
+    def _record(self, call: Call, asked: Asked) -> None:
+        twin = call.kind == "twin"
+        prediction = None if twin else asked.prediction
+        explanation = asked.explanation if twin and asked.explanation is not NO_EXPLANATION else None
+        self._results.add_probe(line(call, prediction, explanation))
+        self._count.asked += 1
+        self._count.answered += prediction is not None or explanation is not None
+        if prediction is not None:
+            self._answers[call] = prediction
 
     def _start_s(self, model: ModelProcess) -> float:
         """Return how long it may take until the model can be asked: loading has no call's time limit."""
         return 0.0 if model.alive else self._task.limits.load_s
-
-    def _timeout_s(self, clock: Clock) -> float:
-        return min(self._task.limits.call_s, max(1.0, clock.left_s()))
 
 
 def _warning(code: str, found: str, expected: str, fix: str) -> Problem:

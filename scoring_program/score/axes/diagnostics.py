@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from score.axes.dose import DeletionCurve, deletion_curves
 from score.axes.effects import Effects
 from score.axes.ranks import correlation, spearman
 from score.axes.reading import Readings
@@ -32,7 +33,7 @@ class Diagnostic:
     value: float | None
     """None where there was nothing to measure."""
     unit: str
-    """``share``, ``range`` (of a target's range), ``correlation``, or an empty text."""
+    """``share``, ``range`` (of a target's range), ``correlation``, ``flag`` (0 or 1), or an empty text."""
     meaning: str
     """One sentence for participants."""
 
@@ -41,6 +42,7 @@ def diagnose(explanations: Sequence[Explanation], axes: ClipAxes) -> tuple[Diagn
     """Gather the diagnostics of a run; none depends on a label."""
     return (
         *_of_probes(axes.effects),
+        *_of_doses(deletion_curves(explanations, axes.effects)),
         *_of_maps(explanations, axes.effects),
         *_of_texts(explanations, axes.readings, axes.text),
     )
@@ -80,6 +82,13 @@ def _of_probes(effects: Effects) -> Iterable[Diagnostic]:
     yield Diagnostic(
         "Noise floor", floor, "range", "How far two answers to the same clip lie apart when it is jittered a little."
     )
+    repeated = None if effects.repeated is None else float(effects.repeated.max())
+    yield Diagnostic(
+        "Altered copies asked twice",
+        repeated,
+        "range",
+        "Largest difference between two processes' answers to one altered copy; the noise floor is at least this.",
+    )
     places = {"space": "cells", "time": "seconds"}
     words = {
         "top": "the places that your map puts highest",
@@ -91,7 +100,10 @@ def _of_probes(effects: Effects) -> Iterable[Diagnostic]:
         title = f"Effect of masking, {kind}, {part}"
         yield Diagnostic(title, _mean(changes), "range", f"Mean change after masking {places[kind]}: {words[part]}.")
     yield Diagnostic(
-        "Effect of a random mask", _mean(effects.decoy), "range", "What masking without any reason changes: a decoy."
+        "Effect of a random mask",
+        _mean(effects.unpaired["decoy"]),
+        "range",
+        "What masking without any reason changes; asked only where there is no map.",
     )
     for kind, shares in effects.shares.items():
         change = effects.masked[kind, "top"]
@@ -99,7 +111,19 @@ def _of_probes(effects: Effects) -> Iterable[Diagnostic]:
         value = spearman(shares[both], change[both]) if both.sum() >= _FEWEST else None
         meaning = "Rank correlation over the clips of how much was masked and how much that changed."
         yield Diagnostic(f"Dose and response, {kind}", value, "correlation", meaning)
-    yield Diagnostic("Sufficiency", None, "", "Not measured: no call keeps only what the explanation names.")
+    yield Diagnostic(
+        "Sufficiency",
+        _mean(effects.unpaired["keep"]),
+        "range",
+        "Mean change when all but the highest places of your map is hidden: small where these places suffice.",
+    )
+
+
+def _of_doses(curves: Iterable[DeletionCurve]) -> Iterable[Diagnostic]:
+    for curve in curves:
+        flag = None if curve.falls is None else float(curve.falls)
+        meaning = "Raised where hiding more of the highest places changes less, beyond three standard errors."
+        yield Diagnostic(f"Dose-response flag, {curve.kind}", flag, "flag", meaning)
 
 
 def _of_maps(explanations: Sequence[Explanation], effects: Effects) -> Iterable[Diagnostic]:

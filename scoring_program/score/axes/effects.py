@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from score.axes.contrast import noise_floor, resolution
 from score.explanation_record import Explanation
-from score.probe_record import MASKED, PARTS, ProbeCall
+from score.probe_record import MASKED, PARTS, UNPAIRED, ProbeCall
 
 Array = NDArray[np.float64]
 
@@ -31,10 +31,12 @@ class Effects:
     """(n, v) signed change: how much lower the prediction is without the cue of the vocabulary."""
     edit_failed: NDArray[np.bool_]
     """(n,) whether an edit, or the original, was asked and got no valid answer."""
-    decoy: Array
-    """(n,) size of the change that a random mask made."""
+    unpaired: dict[str, Array]
+    """By kind: (n,) size of the change that hiding all but the top places (``keep``), or random ones (``decoy``), made."""
     floor: Array
     """(k,) noise floor of each target."""
+    repeated: Array | None
+    """(k,) largest difference between two answers to one altered copy, by two processes; None where none was given."""
     epsilon: Array
     """(n,) smallest effect that counts, of the clip's evaluated target."""
     twins: tuple[Explanation | None, ...]
@@ -66,6 +68,33 @@ def evaluated_targets(clip_ids: Sequence[str], targets: int, main: int, seed: in
     return np.array(chosen, dtype=np.int64)
 
 
+def repeated_difference(calls: Iterable[Sequence[ProbeCall]], span: Array) -> Array | None:
+    """Largest difference between the answers of two processes to one altered copy.
+
+    A copy looks the same each time, so whatever differs was made by chance or by what the model saw before.
+
+    Parameters
+    ----------
+    calls
+        The calls of each clip.
+    span
+        (k,) width of each target's range.
+
+    Returns
+    -------
+    NDArray or None
+        (k,) >= 0; None where no copy has two valid answers.
+    """
+    differences = []
+    for recorded in calls:
+        first = {call.name: call.prediction for call in recorded if not call.again}
+        for call in recorded:
+            before = first.get(call.name)
+            if call.again and before is not None and call.prediction is not None:
+                differences.append(np.abs(np.subtract(before, call.prediction)) / span)
+    return np.max(differences, axis=0) if differences else None
+
+
 def measure_effects(
     calls: Sequence[Sequence[ProbeCall]],
     prediction: Array,
@@ -95,11 +124,13 @@ def measure_effects(
     shares = {kind: np.full(count, np.nan) for kind in MASKED}
     edited, edit_failed = np.full((count, len(vocabulary)), np.nan), np.zeros(count, dtype=bool)
     original = np.full_like(prediction, np.nan)
-    decoy, twin_asked = np.full(count, np.nan), np.zeros(count, dtype=bool)
+    unpaired, twin_asked = {kind: np.full(count, np.nan) for kind in UNPAIRED}, np.zeros(count, dtype=bool)
     twins: list[Explanation | None] = [None] * count
     place = {cue: number for number, cue in enumerate(vocabulary)}
     asked = answered = 0
-    for clip, clip_calls in enumerate(calls):
+    for clip, recorded in enumerate(calls):
+        unconfirmed = {call.name for call in recorded if call.again and call.prediction is None}
+        clip_calls = [call for call in recorded if not call.again]
         base, broken = None, False
         for call in clip_calls:
             asked += 1
@@ -114,8 +145,9 @@ def measure_effects(
             change = np.nan
             if base is not None and call.prediction is not None:
                 change = (base[here] - call.prediction[here]) / span[here]
-            # Failing must not pay: a model could crash on just those copies that would speak against its explanation.
-            fails = broken or call.prediction is None
+            # Failing must not pay: a model could crash on just those copies that would speak against its explanation,
+            # or when it is asked again and no longer knows what it said.
+            fails = broken or call.prediction is None or call.name in unconfirmed
             if call.kind in MASKED:
                 masked[call.kind, call.part][clip] = abs(change)
                 failed[call.kind, call.part][clip] = fails
@@ -124,19 +156,22 @@ def measure_effects(
             elif call.kind == "cue" and call.cue in place:
                 edited[clip, place[call.cue]] = change
                 edit_failed[clip] |= fails
-            elif call.kind == "decoy":
-                decoy[clip] = abs(change)
+            elif call.kind in UNPAIRED:
+                unpaired[call.kind][clip] = abs(change)
             elif call.kind == "twin":
                 twins[clip], twin_asked[clip] = call.twin, True
-    floor = noise_floor(prediction, original)
+    floor, repeated = noise_floor(prediction, original), repeated_difference(calls, span)
+    if repeated is not None:
+        floor = np.maximum(floor, repeated)
     return Effects(
         masked=masked,
         failed=failed,
         shares=shares,
         edited=edited,
         edit_failed=edit_failed,
-        decoy=decoy,
+        unpaired=unpaired,
         floor=floor,
+        repeated=repeated,
         epsilon=resolution(floor, prediction)[target],
         twins=tuple(twins),
         twin_asked=twin_asked,

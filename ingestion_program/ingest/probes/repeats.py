@@ -1,0 +1,39 @@
+"""Which altered copies are asked a second time, by a process that has seen nothing else of their clips.
+
+A copy looks the same each time, so a model that looks at nothing else gives the same answer. One that remembers what it
+saw of the clip before does not.
+"""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+
+from ingest.probes.draws import Draws
+from ingest.probes.plan import Call
+
+SHARE = 0.05
+FEWEST = 4
+MOST = 20
+
+
+def choose_repeats(plan: Mapping[str, Sequence[Call]], answered: Collection[Call], draws: Draws) -> list[Call]:
+    """Return the calls to ask again, in the order in which they are asked.
+
+    5 % of the plan's calls, at least 4, at most 20, and one of a clip at most: a second one would see what the first
+    one showed. Every other one is a cue edit where the clip has one: there a memory pays most.
+
+    Parameters
+    ----------
+    plan
+        The calls of every clip in the order in which they were asked. The first is never chosen: when it was asked,
+        there was nothing of the clip to remember.
+    answered
+        Calls that got a valid prediction.
+    """
+    count = min(MOST, max(FEWEST, math.ceil(SHARE * sum(map(len, plan.values())))))
+    chosen: list[Call] = []
+    for clip_id in draws.order(plan, "repeats"):
+        later = [call for call in plan[clip_id][1:] if call in answered]
+        edits = [call for call in later if call.kind == "cue"]
+        if later and len(chosen) < count:
+            chosen.append(draws.choice(later if len(chosen) % 2 else edits or later, "repeat", clip_id))
+    return chosen
