@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from score.axes.diagnostics import Diagnostic, diagnose
+from score.axes.dose import DeletionCurve, deletion_curves
 from score.axes.shortfalls import Shortfalls, find_shortfalls
 from score.axes.table import AxisSums, ClipAxes, axis_values, clip_axes, explains_nothing
 from score.bootstrap import percentile_interval, resample_weights
@@ -65,6 +66,8 @@ class Evaluation:
     """Numbers that are in no score; none depends on a label."""
     shortfalls: Shortfalls | None = None
     """Where explanations lose points; none depends on a label."""
+    curves: tuple[DeletionCurve, ...] = ()
+    """What hiding ever more of the named places changes, in space and in time; in no score."""
     clips: tuple[ClipNumbers | None, ...] = ()
     """One entry a clip of the reference; None for a clip without a prediction."""
     fairness: Fairness | None = None
@@ -197,6 +200,7 @@ def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float) -> Evalu
         sources=scores.groups,
         diagnostics=diagnose(counted.explanations, axes),
         shortfalls=find_shortfalls(counted.explanations, axes, ~np.isnan(counted.prediction[:, 0])),
+        curves=deletion_curves(counted.explanations, axes.effects),
         clips=_clip_numbers(outcomes, counted, axes, settings),
         fairness=measure_fairness(outcomes, settings),
     )

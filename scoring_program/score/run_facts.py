@@ -29,7 +29,7 @@ RUN_STATUSES = ("complete", "partial", "invalid", "organiser_error")
 
 @dataclass(frozen=True)
 class Receipt:
-    """What became of the clips that were asked twice."""
+    """What became of the clips, or altered copies of clips, that were asked twice."""
 
     clips: int
     """Clips that were asked a second time, >= 1."""
@@ -61,6 +61,8 @@ class RunFacts:
     """Tier of isolation, a key of `ISOLATION` if it is known."""
     receipt: Receipt | None
     """None where no clip was asked twice."""
+    receipt_of_copies: Receipt | None
+    """None where no altered copy was asked twice."""
     details: tuple[tuple[str, str], ...]
     """(label, value) of the facts that the report lists, participants' text not among them."""
 
@@ -90,6 +92,7 @@ def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFac
         problems.append(_broken("no duration_s", "seconds, >= 0"))
     if problems:
         return None
+    probes = run.get("probes")
     return RunFacts(
         status=run["status"],
         task=_text(run.get("task")),
@@ -100,6 +103,7 @@ def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFac
         program_version=_text(run.get("program_version")),
         isolation=_text(run.get("isolation")),
         receipt=_receipt(run.get("determinism")),
+        receipt_of_copies=_receipt(probes.get("again")) if isinstance(probes, dict) else None,
         details=_details(run),
     )
 

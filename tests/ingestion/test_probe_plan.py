@@ -55,9 +55,11 @@ def test_every_plan(made: dict[str, Claims], seed: int) -> None:
         assert len(calls) <= 12
         assert len(set(calls)) == len(calls)
         assert kinds["original"] == 1
-        assert kinds["cue"] + kinds["twin"] + kinds["decoy"] == 3
-        assert kinds["twin"] + kinds["decoy"] <= 1
-        assert len({call.operator for call in calls if call.kind in {"space", "decoy"}}) <= 1
+        extra = kinds["twin"] + kinds["keep"] + kinds["decoy"]
+        assert kinds["cue"] + extra == 3
+        assert extra <= 1
+        assert kinds["decoy"] == 0 or made[clip_id].space is None
+        assert len({call.operator for call in calls if call.kind in {"space", "keep", "decoy"}}) <= 1
         for axis, weights in (("space", made[clip_id].space), ("time", made[clip_id].time)):
             parts = by_part(calls, axis)
             if weights is None or len(weights) == 1:
@@ -121,11 +123,22 @@ def test_a_single_clip_has_no_partner() -> None:
     assert by_part(calls, "space").keys() == {"top", "bottom"}
 
 
-def test_a_quarter_has_a_twin_and_another_quarter_a_decoy() -> None:
+def test_a_quarter_has_a_twin_and_another_quarter_a_mask_of_all_but_the_named_places() -> None:
     planned = plan(claims(24, 5))
     kinds = [{call.kind for call in calls} for calls in planned.values()]
-    assert sum("twin" in found for found in kinds) == sum("decoy" in found for found in kinds) == 6
+    assert sum("twin" in found for found in kinds) == sum("keep" in found for found in kinds) == 6
     assert sum(map(len, planned.values())) <= 288
+    for calls in planned.values():
+        for keep in (call for call in calls if call.kind == "keep"):
+            top = by_part(calls, "space")["top"].places or ()
+            assert set(keep.places or ()) == set(range(CELLS)) - set(top)
+            assert keep.places == tuple(sorted(keep.places or ()))
+
+
+def test_without_a_map_random_places_are_hidden_instead() -> None:
+    planned = plan(dict.fromkeys(claims(8, 0), Claims(None, None, ())))
+    kinds = Counter(call.kind for calls in planned.values() for call in calls)
+    assert (kinds["keep"], kinds["decoy"]) == (0, 2)
 
 
 def test_a_twin_follows_its_original() -> None:
@@ -147,7 +160,7 @@ def test_no_copy_comes_after_what_tells_the_original_from_it() -> None:
     for calls in plan(claims(200, 10)).values():
         kinds = [call.kind for call in calls]
         last_copy = max(place for place, kind in enumerate(kinds) if kind == "cue")
-        telling = [place for place, kind in enumerate(kinds) if kind in {"space", "time", "decoy", "twin"}]
+        telling = [place for place, kind in enumerate(kinds) if kind in {"space", "time", "keep", "decoy", "twin"}]
         assert min(telling) > last_copy
 
 

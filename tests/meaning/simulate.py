@@ -12,6 +12,7 @@ import numpy as np
 
 from ingest.probes.draws import Draws
 from ingest.probes.plan import Call, Claims, CueEdit, plan_calls
+from ingest.probes.repeats import choose_repeats
 from ingest.probes.settings import OPERATORS, ProbeSettings
 from score.pipeline import main as score
 from tests.meaning.entrants import Entrant, Submission
@@ -35,7 +36,7 @@ def write_run(root: Path, entrant: Entrant, world: World) -> Path:
         statuses=["ok"] * len(world.clip_ids),
         settings=phase_settings(),
         explain=lambda clip_id: submission.explain(numbers[clip_id], predictions[numbers[clip_id]]),
-        probes=lambda _: [_line(submission, call, number) for number, call in enumerate(_calls(submission))],
+        probes=lambda _: _second_pass(submission),
         causes=lambda _: world.causes(),
     )
     return make_input(root, case)
@@ -63,8 +64,20 @@ def scores_of(root: Path) -> dict[str, float]:
     return scores
 
 
-def _calls(submission: Submission) -> list[Call]:
-    """Return the calls that the ingestion program plans for this submission."""
+def _second_pass(submission: Submission) -> list[dict[str, Any]]:
+    """Return the lines of ``probes.jsonl``: the calls that the ingestion program plans, and some of them again."""
+    draws, plan = _plan(submission)
+    numbers = {call: number for number, call in enumerate(call for calls in plan.values() for call in calls)}
+    lines = [_line(submission, call, number) for call, number in numbers.items()]
+    answered = [call for call in numbers if call.kind != "twin"]
+    # A fresh process is shown the very same copies, jitter and all.
+    fresh = Submission(submission.entrant, submission.world)
+    again = choose_repeats(plan, answered, draws)
+    return lines + [_line(fresh, call, numbers[call]) | {"again": True} for call in again]
+
+
+def _plan(submission: Submission) -> tuple[Draws, dict[str, list[Call]]]:
+    """Return the calls that the ingestion program plans for this submission, and what it draws with."""
     world = submission.world
     claims = {clip_id: _pointed(submission, clip) for clip, clip_id in enumerate(world.clip_ids)}
     draws = Draws(None, world.seed)
@@ -72,8 +85,7 @@ def _calls(submission: Submission) -> list[Call]:
         clip_id: [CueEdit(cue, "copy") for cue in draws.order(cues, "edits", clip_id)]
         for clip_id, cues in zip(world.clip_ids, world.edits, strict=True)
     }
-    plan = plan_calls(claims, edits, _PROBES, ROWS * COLUMNS, draws)
-    return [call for calls in plan.values() for call in calls]
+    return draws, plan_calls(claims, edits, _PROBES, ROWS * COLUMNS, draws)
 
 
 def _pointed(submission: Submission, clip: int) -> Claims:

@@ -1,4 +1,4 @@
-"""A model that remembers: it tells copies from the clip by what it saw of the clip before. Written down as a limit."""
+"""A model that remembers: it tells copies from the clip by what it saw of the clip before. A fresh process shows it."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Remembers(Submission):
         return 1 if self._random("way", clip).random() < 0.5 else -1
 
 
-@pytest.mark.parametrize(("model", "maps", "points"), [("honest", "random", 20), ("guards_a_secret", "secret", 50)])
+@pytest.mark.parametrize(("model", "maps", "points"), [("honest", "random", 5), ("guards_a_secret", "secret", 20)])
 def test_a_memory_does_not_make_up_for_an_account(
     model: str, maps: str, points: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(simulate, "Submission", Remembers)
     entrant = Entrant("remembers", "cheat: remembers the clip", model, maps, "all")
     scores = simulate.scores_of(simulate.write_run(tmp_path, entrant, make_world(CLIPS, 1)))
-    # It was 0.95 when masks were asked among the copies, and the total 22 and 60.
-    assert scores["cue_claims"] <= 0.55
+    # Without the copies that are asked again it would be 0.4, and the total 13 and 42.
+    assert scores["cue_claims"] <= 0.05
     assert scores["explanation"] <= points

@@ -154,9 +154,8 @@ def _calls(case: Case, number: int, partner: int) -> list[dict[str, Any]]:
         twin = {"text": said["text"], "image": None, "evidence": said["evidence"]}
         calls.append(call("twin", {}, explanation=twin) | {"prediction": None})
     elif number % 4 == 1:
-        hidden = np.flatnonzero(true.space.ravel() == 0).tolist()
-        kind, places = ("decoy", [1, 5, 9]) if number % 8 == 1 else ("keep", hidden)
-        calls.append(call(kind, {}, operator="blur", places=places))
+        kind, hidden = ("decoy", [1, 5, 9]) if number % 8 == 1 else ("keep", np.flatnonzero(true.space == 0).tolist())
+        calls.append(call(kind, {}, operator="blur", places=hidden))
     elif number % 4 == 2:
         calls.append(calls[-1] | {"again": True})  # the last edit, asked of a fresh process
     return calls

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from score.axes.claims import clip_claims
 from score.axes.contrast import contrast, noise_floor, resolution
-from score.axes.effects import Effects, evaluated_targets, measure_effects
-from score.axes.faithfulness import clip_faithfulness
+from score.axes.effects import Effects, evaluated_targets, measure_effects, repeated_difference
+from score.axes.faithfulness import WORST, clip_faithfulness
 from score.axes.known_causes import main_causes, map_agreement, union
 from score.axes.plausibility import clip_plausibility
 from score.axes.ranks import correlation
@@ -303,6 +303,60 @@ def test_distance_of_claims_by_hand() -> None:
 )
 def test_specificity(between: float, within: float, expected: float) -> None:
     assert specificity(np.array([between]), np.array([within])) == pytest.approx([expected])
+
+
+class TestRepeats:
+    """Copies that are asked again, of a fresh process."""
+
+    copy = call("cue", 0.4, cue="cue0")
+
+    def test_the_largest_difference_by_hand(self) -> None:
+        again = [call("cue", 0.43, cue="cue0", again=True), call("space", 0.3, "top", (1,), again=True)]
+        row = [call("original", 0.5), self.copy, call("space", 0.2, "top", (1,)), *again]
+        assert repeated_difference([row, row[:3]], np.array([2.0])) == pytest.approx([0.05])
+        assert repeated_difference([row[:3]], np.ones(1)) is None
+        unanswered = [call("cue", None, cue="cue0"), call("cue", 0.4, cue="cue0", again=True)]
+        assert repeated_difference([unanswered, unanswered[::-1]], np.ones(1)) is None
+
+    def test_it_enters_the_noise_floor_where_it_is_more(self) -> None:
+        rows = [
+            [call("original", 0.49), self.copy, call("cue", again, cue="cue0", again=True)] for again in (0.4, 0.42)
+        ]
+        effects = effects_of(rows)
+        assert effects.floor == pytest.approx([0.02])  # jitter alone: |.5 - .49|
+        assert effects.epsilon == pytest.approx([0.04, 0.04])
+        assert effects_of([rows[0]]).floor == pytest.approx([0.01])
+        assert (effects.asked, effects.answered) == (4, 4)  # of the plan
+
+    def test_an_effect_of_memory_is_none(self) -> None:
+        honest = [call("original", 0.5), self.copy]
+        claims = np.zeros((1, 1, 8))
+        claims[0, 0, 0] = 1
+        remembered = [*honest, call("cue", 0.5, cue="cue0", again=True)]
+        target = np.zeros(1, dtype=np.int64)
+        assert clip_claims(claims, effects_of([honest]), target) == pytest.approx([1])
+        assert clip_claims(claims, effects_of([remembered]), target) == pytest.approx([0])
+
+    def test_failing_when_asked_again_is_failing(self) -> None:
+        masks = [call("space", 0.4, "top", (1,)), call("space", 0.5, "bottom", (2,))]
+        row = [call("original", 0.5), self.copy, *masks]
+        broken = [
+            *row,
+            call("cue", None, cue="cue0", again=True),
+            call("space", None, "top", (1,), again=True),
+        ]
+        assert not effects_of([row]).edit_failed.any()
+        assert effects_of([broken]).edit_failed.all()
+        assert clip_faithfulness(effects_of([broken]), "space") == pytest.approx([WORST / 2])
+        assert clip_faithfulness(effects_of([row]), "space") > 0
+
+    def test_what_only_the_named_places_change_is_by_hand(self) -> None:
+        rows = [
+            [call("original", 0.5), call("keep", 0.45, places=(1, 2))],
+            [call("original", 0.5), call("keep", 0.6, places=(1, 2))],
+            [call("original", 0.5)],
+        ]
+        assert effects_of(rows).unpaired["keep"] == pytest.approx([0.05, 0.1, np.nan], nan_ok=True)
 
 
 class TestTotal:

@@ -210,6 +210,12 @@ PROBES: dict[str, tuple[Change, int, str]] = {
     "no kind": (set_("original", kind=None), 1, "no kind"),
     "unknown kind": (set_("decoy", kind="smell"), 0, "1 calls of a kind that is not known; ignored"),
     "no part": (set_("space", part=None), 1, "part"),
+    "part of a keep": (set_("keep", part="top"), 1, "part"),
+    "keep outside the map": (set_("keep", places=[144]), 1, "outside the map"),
+    "again": (set_("cue", again=1), 1, "neither true nor false"),
+    "again alone": (set_("decoy", again=True), 0, "practice"),
+    "again twice": (probe(lambda calls: calls.extend([calls[-1] | {"again": True}] * 2)), 1,
+                    "a second time"),
     "part of a cue": (set_("cue", part="top"), 1, "part"),
     "no cue": (set_("cue", cue=None), 1, "a cue that does not fit"),
     "places backwards": (set_("space", places=[3, 1]), 1, "places"),
@@ -226,6 +232,8 @@ PROBES: dict[str, tuple[Change, int, str]] = {
     "too many": (probe(lambda calls: calls.extend([calls[0] | {"kind": "cue", "cue": f"c{n}"} for n in range(12)])),
                  1, "more than 12"),
     "failed": (set_("cue", prediction=None), 0, "practice"),
+    "all asked again": (probe(lambda calls: calls.extend([c | {"again": True} for c in calls if c["clip_id"] ==
+                       calls[0]["clip_id"]])), 0, "practice"),
 }  # fmt: skip
 
 

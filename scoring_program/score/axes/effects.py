@@ -32,7 +32,7 @@ class Effects:
     edit_failed: NDArray[np.bool_]
     """(n,) whether an edit, or the original, was asked and got no valid answer."""
     unpaired: dict[str, Array]
-    """By kind: (n,) size of the change that hiding all but the top places (``keep``), or random ones (``decoy``), made."""
+    """By kind: (n,) size of the change that hiding all but the top places, or random ones (``decoy``), made."""
     floor: Array
     """(k,) noise floor of each target."""
     repeated: Array | None

@@ -104,6 +104,8 @@ def _diagnostic_row(diagnostic: Diagnostic, *, open_: bool) -> DiagnosticRow:
         text = NONE
     elif diagnostic.unit == "share":
         text = percent(value)
+    elif diagnostic.unit == "flag":
+        text = "raised" if value else "not raised"
     else:
         places = 4 if diagnostic.unit == "range" else 2
         text = number(value, places if open_ else places // 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from score.report.content.scores import StatusItem
 from score.report.numbers import percent, plural
 from score.report.scored import Scored
-from score.run_facts import ISOLATION
+from score.run_facts import ISOLATION, Receipt
 from score.visible import one_line
 
 STATUS_WORDS = {
@@ -21,7 +21,15 @@ _NEARLY_ALL = 0.9
 
 def status(scored: Scored) -> tuple[StatusItem, ...]:
     """List clips, time, isolation, seal and determinism."""
-    return (_clips(scored), _time(scored), _isolation(scored), _seal(scored), _same_twice(scored))
+    run = scored.results.run
+    return (
+        _clips(scored),
+        _time(scored),
+        _isolation(scored),
+        _seal(scored),
+        _same_twice("Same answer twice", run.receipt, "clip"),
+        _same_twice("Same answer twice, altered", run.receipt_of_copies, "altered clip"),
+    )
 
 
 def _clips(scored: Scored) -> StatusItem:
@@ -62,13 +70,12 @@ def _seal(scored: Scored) -> StatusItem:
     return StatusItem("Records", "unsealed", "hashes were checked, their origin was not", "plain")
 
 
-def _same_twice(scored: Scored) -> StatusItem:
-    receipt, title = scored.results.run.receipt, "Same answer twice"
+def _same_twice(title: str, receipt: Receipt | None, asked: str) -> StatusItem:
     if receipt is None:
-        return StatusItem(title, "not asked", "no clip was asked a second time", "plain")
+        return StatusItem(title, "not asked", f"no {asked} was asked a second time", "plain")
     if receipt.identical == receipt.clips:
-        return StatusItem(title, "yes", f"{plural(receipt.clips, 'clip')} asked a second time, identical", "good")
+        return StatusItem(title, "yes", f"{plural(receipt.clips, asked)} asked a second time, identical", "good")
     size = receipt.largest_difference  # two digits: a model can choose it
     by = f", by at most {size:.2g}" if size is not None and size > 0 else ""
     different = receipt.clips - receipt.identical
-    return StatusItem(title, "no", f"{different} of {receipt.clips} clips asked a second time differ{by}", "warning")
+    return StatusItem(title, "no", f"{different} of {receipt.clips} {asked}s asked a second time differ{by}", "warning")
