@@ -89,8 +89,10 @@ TRICKS = {
     "not_a_number": Trick("answer['interview'] = float('nan')", code="probes_unanswered", lost="some"),
     "forgets_a_target": Trick("del answer['warmth']", code="probes_unanswered", lost="some"),
     "returns_nothing": Trick("return None", code="probes_unanswered", lost="some"),
-    "answers_otherwise": Trick("answer['interview'] = answer['warmth'] = 0.001 * (self.calls % 900)"),
-    "answers_always_the_same": Trick("answer['interview'] = answer['warmth'] = 0.5"),
+    "answers_otherwise": Trick(
+        "answer['interview'] = answer['warmth'] = 0.001 * (self.calls % 900)", code="answers_depend"
+    ),
+    "answers_always_the_same": Trick("answer['interview'] = answer['warmth'] = 0.5", code="answers_depend"),
     "prints": Trick("print('x' * 1_000_000); print('\\x1b[31mred', file=sys.stderr)"),
     "remembers_on_disk": Trick(
         "open('seen', 'a').write('x')",
@@ -103,7 +105,8 @@ TRICKS = {
     "constant_time": Trick(told="evidence['time'] = [1.0, 1.0, 1.0]", without=("time",), same=False),
     "no_evidence": Trick(told="answer['evidence'] = None", without=("space", "time"), same=False),
     "counts_its_calls": Trick(
-        always="answer['interview'] = min(1.0, answer['interview'] + 0.01 * (self.calls % 7))", same=False
+        always="answer['interview'] = min(1.0, answer['interview'] + 0.01 * (self.calls % 7))", code="answers_depend",
+        same=False,
     ),
 }  # fmt: skip
 
@@ -167,7 +170,7 @@ def test_misbehaving_on_altered_clips(name: str, filmed: Path, honest: tuple[Pla
     scored = judged(stage, tmp_path / "scoring")
     assert scored.scores is not None
     assert honest[1].scores is not None
-    assert "<script" not in scored.page.replace("<script type=", "")
+    assert scored.page.count("<script") == honest[1].page.count("<script")  # the page's own
     assert scored.scores["failed_clips"] == 0
     if trick.same:
         for column in ("interview_accuracy", "skill", "coverage"):
@@ -191,7 +194,9 @@ def check_run(trick: Trick, outcome: Played, honest: Played) -> None:
 
 def check_calls(trick: Trick, outcome: Played) -> None:
     probes = outcome.json("run.json")["probes"]
-    lines = outcome.lines("probes.jsonl")
+    recorded = outcome.lines("probes.jsonl")
+    lines = [line for line in recorded if not line["again"]]
+    assert len(recorded) - len(lines) == (probes["again"] or {"clips": 0})["clips"] <= CLIPS
     assert probes["asked"] == len(lines) <= probes["planned"] <= 12 * CLIPS
     answered = [line for line in lines if line["prediction"] is not None or line["explanation"] is not None]
     assert probes["answered"] == len(answered)
