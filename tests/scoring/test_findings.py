@@ -136,9 +136,10 @@ RECEIPTS: list[tuple[object, str]] = [
 @pytest.mark.parametrize(("receipt", "words"), RECEIPTS)
 def test_the_determinism_receipt_is_put_into_words(score: Score, receipt: object, words: str) -> None:
     case = make_case(clips=2)
-    case.run = {"determinism": receipt, "isolation": "seccomp", "restarts": 3}
+    case.run = {"determinism": receipt, "isolation": "seccomp", "restarts": 3, "probes": {"again": receipt}}
     text = Page(score(case).page).text
     assert f"Same answer twice{words}\n" in text
+    assert f"Same answer twice, altered{words.replace('clip', 'altered clip')}\n" in text
     assert "Isolationseccomp limits and seccomp, no Landlock\n" in text
     assert "Restarts of the model3\n" in text
     assert "Recordsunsealed" in text
