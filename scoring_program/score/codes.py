@@ -69,5 +69,10 @@ CODES: dict[str, Code] = {
     ),
     "records_stray": Code("W", "Records of clips that clips.jsonl does not have; ignored.", _AGAIN),
     "files_ignored": Code("W", "Files lie beside the results that ingestion did not write; ignored.", "leave them out"),
+    "protected_attribute": Code(
+        "W",
+        "Explanations name a protected attribute of a person, such as sex, age or ethnicity; it is in no score.",
+        "describe what can be seen and heard",
+    ),
     "internal_error": Code("O", "The scoring program itself failed; never the participant's fault.", "run it by hand"),
 }

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from score.audience import Audience
 from score.errors import Problem
+from score.naming import protected_problems
 from score.outcomes import Outcomes
 from score.results import Results
 
@@ -60,7 +61,8 @@ def of_run(results: Results, outcomes: Outcomes, audience: Audience) -> tuple[Fi
             if audience.open and clip_id not in shown.where:
                 shown = replace(shown, where=" · ".join(part for part in (f"clip {clip_id}", shown.where) if part))
             kinds.setdefault((shown.code, shown.stage, shown.severity, shown.fault), []).append(shown)
-    run = of_problems((*results.run.problems, *results.warnings, *outcomes.warnings), audience)
+    named = protected_problems(outcomes, audience)
+    run = of_problems((*results.run.problems, *results.warnings, *outcomes.warnings, *named), audience)
     clips = (Finding(audience.problem(group[0]), len(group)) for group in kinds.values())
     return _sorted((*run, *clips))
 
