@@ -110,6 +110,7 @@ explanation_score:
   gate: 0.1
   vocabulary: [{", ".join(VOCABULARY)}]
   aliases: {{}}
+  bands: {{at chance: 0, weak: 5, fair: 20, good: 40, excellent: 65}}
 explanation:
   text: {{minimum_chars: 20, maximum_chars: 1200}}
 report:

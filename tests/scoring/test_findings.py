@@ -13,7 +13,7 @@ from score.errors import Problem
 from score.findings import Finding, lines
 from tests.scoring.conftest import Outcome, Score
 from tests.scoring.factory import Case, make_case
-from tests.scoring.test_report import HIDDEN, Page
+from tests.scoring.pages import HIDDEN, Page
 
 
 def problem(code: str, stage: str = "predict", fault: str = "participant", **words: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ import pytest
 
 from tests.scoring.conftest import Outcome, Score, run_scoring
 from tests.scoring.factory import Case, honest_probes, make_case, make_input, write_manifest
-from tests.scoring.test_report import Page
+from tests.scoring.pages import Page
 
 PROGRAM = Path(__file__).parents[2] / "scoring_program" / "scoring.py"
 MOMENTS = 50

@@ -11,7 +11,7 @@ import pytest
 from score.planted import find_planted
 from tests.scoring.conftest import Score
 from tests.scoring.factory import make_case
-from tests.scoring.test_report import ALLOWED, HIDDEN, Page
+from tests.scoring.pages import ALLOWED, HIDDEN, Page
 
 
 def write(root: Path, *names: str) -> Path:

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import re
 import struct
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -14,55 +13,13 @@ import cv2
 import numpy as np
 import pytest
 
-from score.evaluation import evaluate
 from score.known import NOTHING_KNOWN
-from score.pipeline import prepare
-from score.report.beside import Beside
 from score.report.build import build_page
 from score.report.picture import data_uri, jpeg_size
-from score.report.scored import may_show
 from score.visible import one_line, visible
 from tests.scoring.conftest import Outcome, Score
-from tests.scoring.factory import Case, full_explanation, jpeg, make_case, make_input, write_manifest
-
-HIDDEN = {"clips": False, "truth": False, "gallery": 4}
-CLIPS_ONLY = {"clips": True, "truth": False, "gallery": 4}
-VOID = {"meta", "img", "br", "link", "input"}
-_STRUCTURE = "html head meta title style script body main header section footer article details summary"
-_TEXT = (
-    "p h1 h2 h3 h4 span bdi b strong code table thead tbody tr th td dl dt dd div ul ol li fieldset legend label input"
-)
-_PICTURES = "img svg rect line circle path text"
-ALLOWED = {*f"{_STRUCTURE} {_TEXT} {_PICTURES}".split()}
-
-
-class Page(HTMLParser):
-    """Collects every element, and insists that they nest."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self._open: list[str] = []
-        self.feed(text)
-        self.close()
-        assert self._open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self._open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self._open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self._open[-1:] not in (["style"], ["script"]):
-            self.text += data
-
+from tests.scoring.factory import Case, full_explanation, jpeg, make_case, write_manifest
+from tests.scoring.pages import ALLOWED, CLIPS_ONLY, HIDDEN, OPEN, Page, scored_of
 
 # Six digits that can come from nowhere else; the predictions are 0.5, so the errors are known as well.
 CANARIES = [0.713829, 0.382617, 0.926153, 0.154397]
@@ -89,20 +46,18 @@ def test_no_label_no_error_and_no_source_gets_out(score: Score, report: dict[str
 
 @pytest.mark.parametrize("report", [HIDDEN, CLIPS_ONLY], ids=["hidden", "clips only"])
 def test_the_template_is_not_even_given_a_label(tmp_path: Path, report: dict[str, Any]) -> None:
-    prepared = prepare(make_input(tmp_path, canary_case(report)))
-    evaluation = evaluate(prepared.outcomes, prepared.settings, 1.0)
-    scored = may_show(prepared.results, prepared.outcomes, evaluation, prepared.settings, (), Beside())
+    scored = scored_of(tmp_path, canary_case(report))
     assert np.isnan(scored.outcomes.truth).all()
     assert scored.outcomes.known == NOTHING_KNOWN
     data = build_page(scored)
     assert not [value for value in (*CANARIES, *ERRORS) if str(value)[:5] in repr(data)]
     assert {(row.truth, row.truth_position) for card in data.explanations.cards for row in card.values} <= {("", None)}
-    shown = [clip_id for clip_id in prepared.outcomes.clip_ids if clip_id in repr(data)]
+    shown = [clip_id for clip_id in scored.outcomes.clip_ids if clip_id in repr(data)]
     assert len(shown) == (4 if report["clips"] else 0)
 
 
 def test_the_leak_test_can_fail(score: Score) -> None:
-    assert len(leaks(score(canary_case({"clips": True, "truth": True, "gallery": 4})))) >= 8
+    assert len(leaks(score(canary_case(OPEN)))) >= 8
 
 
 @pytest.mark.parametrize(

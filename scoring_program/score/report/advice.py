@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from score.evaluation import Estimate
 from score.findings import Finding
@@ -34,7 +34,9 @@ class _Candidate:
 
 def advice(scored: Scored, parts: Factors) -> tuple[Advice, ...]:
     """Choose three to five changes, largest gain first; fewer where there is nothing else to gain."""
-    candidates = sorted(_candidates(scored, parts), key=lambda one: -one.gain)
+    # Where a factor is 0, no other change gains anything yet; what it would gain then is judged as if it were 1.
+    usable = replace(parts, coverage=parts.coverage or 1.0, credit=parts.credit or 1.0)
+    candidates = sorted(_candidates(scored, parts, usable), key=lambda one: -one.gain)
     notable = [one for one in candidates if one.gain >= _NOTABLE_GAIN]
     chosen = notable[:_MOST] if len(notable) >= _FEWEST else [one for one in candidates if one.gain > 0][:_FEWEST]
     return tuple(Advice(one.sentence, one.evidence, _points(one.gain)) for one in chosen)
@@ -44,23 +46,30 @@ def _points(gain: float) -> str:
     return f"up to {plural(round(gain), 'point')}" if round(gain) >= 1 else "less than 1 point"
 
 
-def _candidates(scored: Scored, parts: Factors) -> Iterable[_Candidate]:
+def _candidates(scored: Scored, parts: Factors, usable: Factors) -> Iterable[_Candidate]:
     columns = {column.key: estimate for column, estimate in scored.evaluation.columns}
     yield from _failed(scored, parts)
     yield from _skill(parts, columns)
     if parts.coverage < 1 and not scored.outcomes.failed:
         share = f"Coverage is {number(parts.coverage, MOST_DECIMALS)}: an explanation without a valid text counts 0."
         yield _Candidate(parts.gain(coverage=1.0), "Write a valid text for every clip.", share)
+    yield from _axes(scored, usable)
+
+
+def _axes(scored: Scored, usable: Factors) -> Iterable[_Candidate]:
+    """Advise on each axis; axes that are low for the same reason are one change."""
     found = scored.evaluation.shortfalls
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for axis, value in usable.axes.items():
+        if found is not None and value < 1:
+            reasons.setdefault(axis_advice(axis, found), []).append(axis)
     titles = {column.key: column.title for column, _ in scored.evaluation.columns}
-    for axis, value in parts.axes.items():
-        gain = parts.gain({axis: 1.0})
-        if found is None or gain <= 0:
-            continue
-        sentence, figure = axis_advice(axis, found)
-        known = _solution(scored, axis, value)
-        evidence = f"{titles[axis]} is {number(value, MOST_DECIMALS)}{known}."
-        yield _Candidate(gain, sentence, f"{evidence} {figure}".strip())
+    for (sentence, figure), axes in reasons.items():
+        values = [
+            f"{titles[axis]} is {number(usable.axes[axis], MOST_DECIMALS)}{_solution(scored, axis)}." for axis in axes
+        ]
+        gain = usable.gain(dict.fromkeys(axes, 1.0))
+        yield _Candidate(gain, sentence, " ".join([*values, figure]).strip())
 
 
 def _failed(scored: Scored, parts: Factors) -> Iterable[_Candidate]:
@@ -93,21 +102,23 @@ def _most_often(findings: Iterable[Finding]) -> str:
 
 
 def _skill(parts: Factors, columns: Mapping[str, Estimate]) -> Iterable[_Candidate]:
-    skill = number(columns["skill"].value, MOST_DECIMALS)
-    if columns["explanation"].value == 0 and columns["skill"].value <= 0:
-        evidence = f"The skill over the constant is {skill}, and skill is a factor of the total."
-        yield _Candidate(100.0, "Predict better than always answering the training mean.", evidence)
-    elif parts.credit is not None and parts.credit < 1:
-        evidence = (
-            f"The credit for the predictions is {number(parts.credit, 2)} of 1; the skill over the constant is {skill}."
-        )
-        yield _Candidate(
-            parts.gain(credit=1.0), "Predict better: the credit for it is a factor of the total.", evidence
-        )
+    skill = columns["skill"].value
+    if parts.credit == 1:
+        return
+    gain = parts.gain(credit=1.0) or 100 * parts.coverage
+    if skill <= 0:
+        sentence = "Predict better than always answering the training mean: nothing counts without it."
+        evidence = f"The skill over the constant is {number(skill, MOST_DECIMALS)}."
+    else:
+        sentence = "Predict better: the credit for it is a factor of the total."
+        known = "" if parts.credit is None else f"The credit for the predictions is {number(parts.credit, 2)} of 1. "
+        evidence = f"{known}The skill over the constant is {number(skill, MOST_DECIMALS)}."
+    yield _Candidate(gain, sentence, evidence)
 
 
-def _solution(scored: Scored, axis: str, value: float) -> str:
+def _solution(scored: Scored, axis: str) -> str:
     """Name the example submission that is best on an axis, where it is better than this one."""
+    value = next(estimate.value for column, estimate in scored.evaluation.columns if column.key == axis)
     better = [
         (landmark.columns[axis], landmark.title)
         for landmark in scored.beside.landmarks.items

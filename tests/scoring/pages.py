@@ -1,0 +1,62 @@
+"""Builds pages of made-up runs, and reads pages as a browser without scripts would."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+from score.evaluation import evaluate
+from score.findings import of_run
+from score.pipeline import prepare
+from score.report.beside import Beside
+from score.report.scored import Scored, may_show
+from tests.scoring.factory import Case, make_input
+
+HIDDEN = {"clips": False, "truth": False, "gallery": 4}
+CLIPS_ONLY = {"clips": True, "truth": False, "gallery": 4}
+OPEN = {"clips": True, "truth": True, "gallery": 4}
+VOID = {"meta", "img", "br", "link", "input"}
+_STRUCTURE = "html head meta title style script body main header section footer article details summary"
+_TEXT = (
+    "p h1 h2 h3 h4 span bdi b strong code table thead tbody tr th td dl dt dd div ul ol li fieldset legend label input"
+)
+_PICTURES = "img svg rect line circle path text"
+ALLOWED = {*f"{_STRUCTURE} {_TEXT} {_PICTURES}".split()}
+"""Elements that a page may have: none loads, leads or runs anything, but the page's own style and script."""
+
+
+def scored_of(folder: Path, case: Case, beside: Beside | None = None) -> Scored:
+    """Score a case, and reduce it to what its phase may show."""
+    prepared = prepare(make_input(folder, case))
+    results, outcomes, settings = prepared.results, prepared.outcomes, prepared.settings
+    evaluation = evaluate(outcomes, settings, results.run.duration_s)
+    findings = of_run(results, outcomes, prepared.audience)
+    return may_show(results, outcomes, evaluation, settings, findings, beside or Beside())
+
+
+class Page(HTMLParser):
+    """Collects every element, and insists that they nest."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self._open[-1:] not in (["style"], ["script"]):
+            self.text += data

@@ -1,0 +1,210 @@
+"""The first screen: words, factors and advice say what the numbers say."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from score.axes.shortfalls import Shortfalls
+from score.bands import STANDARD, band_of
+from score.explanation_settings import AXES, ExplanationScore
+from score.landmarks import Landmark, Landmarks
+from score.report.axis_advice import axis_advice
+from score.report.beside import Beside
+from score.report.build import build_page
+from score.report.content.scores import Scores
+from score.report.factors import factors
+from score.report.numbers import interval, number, percent, plural, position, signed
+from tests.scoring.conftest import Score
+from tests.scoring.factory import Case, full_explanation, make_case
+from tests.scoring.pages import HIDDEN, Page, scored_of
+
+NOTHING_LOST = Shortfalls(**{one.name: 0.0 for one in fields(Shortfalls)} | {"between": 1.0})
+unit = st.floats(0, 1)
+
+
+def first_screen(folder: Path, case: Case, beside: Beside | None = None) -> Scores:
+    return build_page(scored_of(folder, case, beside or Beside())).scores
+
+
+@pytest.mark.parametrize(
+    ("total", "word"),
+    [(0, "at chance"), (4.9, "at chance"), (5, "weak"), (39.9, "fair"), (40, "good"), (65, "excellent"),
+     (99, "excellent")],
+)  # fmt: skip
+def test_words_begin_at_their_limits(total: float, word: str) -> None:
+    assert band_of(STANDARD, total).word == word
+
+
+def test_the_settings_have_other_words(tmp_path: Path) -> None:
+    case = make_case(explanation_score={"bands": {"meagre": 0, "splendid": 1}})
+    scores = first_screen(tmp_path, case)
+    assert scores.band == "splendid"
+    assert [(band.word, band.start, band.length, band.here) for band in scores.bands] == [
+        ("meagre", 0, 1, False),
+        ("splendid", 1, 99, True),
+    ]
+
+
+@pytest.mark.parametrize(
+    "bands",
+    [{"a": 0}, {"a": 1, "b": 2}, {"a": 0, "b": 0}, {"a": 0, "b": 7, "c": 5}, {"a": 0, "b": 101}, {"a": 0, "x" * 21: 5},
+     {"a": 0, "": 5}, {"a": 0, 7: 5}, {}, [], "good", {str(n): n for n in range(9)}],
+)  # fmt: skip
+def test_words_that_are_no_scale_are_a_mistake_of_the_settings(score: Score, bands: object) -> None:
+    done = score(make_case(clips=2, explanation_score={"bands": bands}))
+    assert done.code == 2
+    assert "explanation_score, bands" in done.log
+
+
+@given(axes=st.lists(unit, min_size=5, max_size=5), coverage=unit, credit=unit, causes=st.booleans())
+def test_the_factors_multiply_to_the_total_and_no_change_for_the_better_loses(
+    axes: list[float], coverage: float, credit: float, causes: bool
+) -> None:
+    values = dict(zip(AXES, axes, strict=True)) | {"coverage": coverage}
+    score = ExplanationScore()
+    applied = [name for name in AXES if name != "known_causes" or causes]
+    weights = np.array([getattr(score.weights, name) for name in applied])
+    mean = (weights @ np.sqrt([values[name] for name in applied]) / weights.sum()) ** 2
+    total = 100 * coverage * credit * mean
+    parts = factors(values | {"explanation": total}, score, causes=causes)
+    assert parts.total == pytest.approx(total, abs=1e-9)
+    if total > 1e-6:
+        assert parts.credit == pytest.approx(credit)
+    for name in parts.axes:
+        assert -1e-9 <= parts.gain({name: 1.0}) <= 100 - total + 1e-9
+    assert parts.gain(coverage=1.0, credit=1.0, axes=dict.fromkeys(applied, 1.0)) == pytest.approx(100 - total)
+
+
+def silent(clip_id: str) -> dict[str, Any]:
+    said = full_explanation(clip_id)
+    return said | {"evidence": said["evidence"] | {"time": None}}
+
+
+def test_what_would_gain_most_comes_first(tmp_path: Path) -> None:
+    case = make_case()
+    case.explain = silent
+    scores = first_screen(tmp_path, case)
+    gains = [int(found.group()) for item in scores.advice if (found := re.search(r"\d+", item.gain))]
+    assert gains == sorted(gains, reverse=True)
+    assert 3 <= len(scores.advice) <= 5
+    time = next(item for item in scores.advice if "when the model saw it" in item.sentence)
+    said = r"Known causes is 0\.\d+\. Faithfulness in time is 0\.\d+\. 100 % of the clips have no valid seconds\."
+    assert re.fullmatch(said, time.evidence)
+
+
+def test_failed_clips_are_named_with_their_commonest_problem(tmp_path: Path) -> None:
+    case = make_case(clips=6, statuses=["failed"] * 4 + ["ok"] * 2)
+    raised = {"stage": "predict", "where": "", "found": "x", "expected": "", "fix": "", "severity": "error"}
+    case.problems = {clip: [raised | {"code": "predict_raised", "fault": "participant"}] for clip in case.clip_ids[:4]}
+    first = first_screen(tmp_path, case).advice[0]
+    assert first.sentence == "Get a prediction for every clip."
+    assert "4 of 6 clips" in first.evidence
+    assert "predict_raised" in first.evidence
+
+
+def test_a_run_out_of_time_is_told_to_hurry(tmp_path: Path) -> None:
+    first = first_screen(tmp_path, make_case(clips=6, statuses=["not_reached"] * 4 + ["ok"] * 2)).advice[0]
+    assert first.sentence == "Make the model faster: time ran out."
+
+
+def test_predictions_that_are_worth_nothing_come_before_any_explanation(tmp_path: Path) -> None:
+    case = make_case()
+    case.prediction[:] = 1 - case.truth
+    first = first_screen(tmp_path, case).advice[0]
+    assert first.sentence == "Predict better than always answering the training mean: nothing counts without it."
+
+
+@pytest.mark.parametrize(
+    ("axis", "share", "words"),
+    [
+        ("faithfulness_space", "no_space", "no valid map"),
+        ("faithfulness_space", "space_reversed", "upside down"),
+        ("faithfulness_space", "space_foreign", "another clip's"),
+        ("faithfulness_time", "no_time", "no valid seconds"),
+        ("faithfulness_time", "time_reversed", "upside down"),
+        ("faithfulness_time", "time_foreign", "another clip's"),
+        ("cue_claims", "no_claims", "no claim"),
+        ("cue_claims", "wrong_sign", "wrong sign"),
+        ("cue_claims", "no_effect", "no effect"),
+        ("cue_claims", "silent", "not claimed"),
+        ("known_causes", "no_claims", "no claim"),
+        ("text", "invalid_text", "not valid"),
+        ("text", "contradicting", "no level"),
+        ("text", "disagreeing", "other cues"),
+        ("text", "unstable", "shifted"),
+    ],
+)
+def test_each_shortfall_has_its_sentence(axis: str, share: str, words: str) -> None:
+    _, figure = axis_advice(axis, replace(NOTHING_LOST, **{share: 0.42}))
+    assert figure.startswith("42 % ")
+    assert words in figure
+    assert axis_advice(axis, NOTHING_LOST)[1] == ""
+    assert axis_advice(axis, Shortfalls(**dict.fromkeys(asdict(NOTHING_LOST))))[1] == ""
+
+
+def test_texts_that_fit_every_clip_are_called_so() -> None:
+    assert "same for other clips" in axis_advice("text", replace(NOTHING_LOST, between=0.3))[1]
+
+
+def test_shortfalls_of_an_honest_and_of_a_contrary_account(tmp_path: Path) -> None:
+    def contrary(clip_id: str) -> dict[str, Any]:
+        said = full_explanation(clip_id)
+        cues = [cue | {"contribution": -cue["contribution"]} for cue in said["evidence"]["cues"]]
+        return said | {"text": "", "evidence": said["evidence"] | {"cues": cues}}
+
+    honest = scored_of(tmp_path / "honest", make_case()).evaluation.shortfalls
+    case = make_case()
+    case.explain = contrary
+    turned = scored_of(tmp_path / "turned", case).evaluation.shortfalls
+    assert honest is not None
+    assert turned is not None
+    assert (honest.wrong_sign, honest.no_space, honest.invalid_text, honest.space_reversed) == (0, 0, 0, 0)
+    assert (turned.wrong_sign, turned.invalid_text) == (1, 1)
+
+
+def test_landmarks_stand_on_the_bars_and_in_the_evidence(tmp_path: Path) -> None:
+    known = {"explanation": 69.99, "faithfulness_time": 0.9876, "interview_accuracy": 0.9589}
+    solution = Landmark("cue_reader", "solution", "Cue reader", "An example.", known, {})
+    beside = Beside(landmarks=Landmarks("0" * 64, (solution,)))
+    case = make_case()
+    case.explain = silent
+    scores = first_screen(tmp_path, case, beside)
+    marks = {(row.key, mark.title): mark for row in scores.rows for mark in row.marks}
+    assert marks["explanation", "Cue reader"].position == 69.99
+    assert marks["interview_accuracy", "Cue reader"].value == "0.959"
+    assert marks["interview_accuracy", "constant"].kind == "constant"
+    assert ("text", "Cue reader") not in marks
+    assert any("the solution Cue reader has 0.988" in item.evidence for item in scores.advice)
+    assert [mark.title for mark in scores.compared] == ["chance", "constant", "Cue reader"]
+
+
+def test_a_closed_phase_has_no_exact_constant(tmp_path: Path) -> None:
+    scores = first_screen(tmp_path, make_case(report=HIDDEN))
+    assert {mark.kind for row in scores.rows for mark in row.marks} == {"chance"}
+    assert scores.advice
+
+
+def test_without_scripts_the_page_has_every_score(score: Score) -> None:
+    done = score(make_case())
+    text = Page(done.page).text
+    for key, value in done.scores.items():
+        assert key in text
+        shown = f"{value:.3f}" if isinstance(value, float) and key not in ("explanation", "duration_s") else f"{value}"
+        assert shown in text, key
+
+
+def test_numbers_as_people_read_them() -> None:
+    assert [number(-0.0004, 3), number(-0.5, 1), number(2, 0)] == ["0.000", "−0.5", "2"]
+    assert [signed(0.25, 2), signed(-0.25, 2), signed(0.001, 2)] == ["+0.25", "−0.25", "0.00"]
+    assert [percent(0.125), percent(0.125, 1), percent(-0.5)] == ["12 %", "12.5 %", "−50 %"]
+    assert [interval(None, 2), interval((-1, 0.5), 2)] == ["", "−1.00 to 0.50"]
+    assert [position(0, -1, 1), position(1, -1, 1)] == [50, 100]
+    assert [plural(1, "clip"), plural(2, "clip"), plural(0, "box", "boxes")] == ["1 clip", "2 clips", "0 boxes"]
