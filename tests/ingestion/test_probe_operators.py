@@ -1,5 +1,6 @@
 """What takes a hidden place: worked numbers, properties, and agreement with another implementation."""
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -7,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.probes import operators
-from ingest.probes.operators import Imputation
-from ingest.probes.region import Box, Cells, Outside
+from ingest.probes.operators import HalvedImputation, Imputation, imputation_of
+from ingest.probes.region import Box, Cells, Outside, Region
 
 Mask = npt.NDArray[np.bool_]
 
@@ -72,6 +73,55 @@ def test_imputation_does_not_look_at_what_it_hides() -> None:
 def test_a_picture_without_a_visible_pixel_cannot_be_imputed() -> None:
     with pytest.raises(ValueError, match="at least one that is visible"):
         Imputation(np.ones((3, 3), bool))
+
+
+LARGE: dict[str, Region] = {
+    "all but a box": Outside(Box(0.35, 0.15, 0.65, 0.75)),
+    "all but a box between pixels": Outside(Box(0.333, 0.111, 0.667, 0.777)),
+    "all but some cells": Cells(9, 16, tuple(cell for cell in range(144) if cell % 5)),
+    "all but one cell": Cells(9, 16, tuple(range(143))),
+}
+
+
+def textured(seed: int) -> npt.NDArray[np.uint8]:
+    """A picture with detail of about a cell's size, like a face or a room."""
+    noise = np.random.default_rng(seed).integers(0, 256, (90, 160, 3), np.uint8)
+    smooth = cv2.GaussianBlur(noise, (0, 0), 4)
+    return np.asarray(cv2.normalize(smooth, None, 0, 255, cv2.NORM_MINMAX), np.uint8)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_a_large_mask_is_imputed_at_half_the_size_and_looks_the_same(name: str) -> None:
+    mask, picture = LARGE[name].mask(90, 160), textured(1)
+    large = imputation_of(mask)
+    assert isinstance(large, HalvedImputation)
+    filled, full = large.fill(picture), Imputation(mask).fill(picture)
+    assert np.array_equal(filled[~mask], picture[~mask])
+    difference = np.abs(filled - full)[mask]
+    assert difference.mean() < 5  # of 255 levels
+    assert np.quantile(difference, 0.99) < 25
+
+
+def test_half_the_size_does_not_look_at_what_it_hides_either() -> None:
+    mask, picture = LARGE["all but some cells"].mask(90, 160), textured(2)
+    other = np.where(mask[:, :, None], textured(3), picture)
+    assert np.array_equal(HalvedImputation(mask).fill(picture), HalvedImputation(mask).fill(other))
+
+
+def test_noise_at_half_the_size_lies_on_hidden_pixels_alone() -> None:
+    mask, picture = LARGE["all but a box"].mask(90, 160), textured(4)
+    noise = np.random.default_rng(1).normal(0, 3, (int(mask.sum()), 3))
+    added = HalvedImputation(mask).fill(picture, noise) - HalvedImputation(mask).fill(picture)
+    assert np.allclose(added[mask], noise)
+    assert not added[~mask].any()
+
+
+def test_small_masks_and_slivers_are_imputed_at_full_size() -> None:
+    assert isinstance(imputation_of(Cells(9, 16, tuple(range(79))).mask(90, 160)), Imputation)  # 54.9 %
+    assert isinstance(imputation_of(Cells(9, 16, tuple(range(80))).mask(90, 160)), HalvedImputation)  # 55.6 %
+    sliver = np.ones((90, 160), bool)
+    sliver[:, 7] = False
+    assert isinstance(imputation_of(sliver), Imputation)
 
 
 def test_blur_leaves_no_detail() -> None:

@@ -27,7 +27,7 @@ class Painter:
         self._curve = _brightness_curve(alteration)
         self._size = (shape[1], shape[0])
         self._stretched: tuple[int, Frame] | None = None
-        self._imputation: operators.Imputation | None = None
+        self._imputation: operators.Imputation | operators.HalvedImputation | None = None
         self._noise: operators.Pixels | float = 0.0
         self._mask = None
         if alteration.region is None:
@@ -37,7 +37,7 @@ class Painter:
             return  # nothing would be left to see
         self._mask = alteration.region.mask(*shape[:2])
         if alteration.operator == "imputation":
-            self._imputation = operators.Imputation(small)
+            self._imputation = operators.imputation_of(small)
             deviation = 255 * operators.NOISE
             self._noise = np.random.default_rng(alteration.seed).normal(0, deviation, (int(small.sum()), 3))
 
