@@ -25,6 +25,8 @@ from bundle_tools.synth.seeds import opaque_id
 
 SEED_BITS = 128
 SUMS = "SHA256SUMS"
+UNKNOWN = "unknown"
+"""The group of a clip where an attribute is not known."""
 _PRIVATE = """\
 # Private: stays with the organiser
 
@@ -169,6 +171,7 @@ def write(
         (stage.folder / _folder(part) / "clips").mkdir(parents=True, exist_ok=True)
     journal, problems = Journal(stage.journal), Problems()
     kept = prepare(jobs, treatment, journal, problems=problems, workers=workers, progress=progress)
+    _check_twins(parts, names, journal.finished, problems)
     problems.stop("The clips", f"Nothing was written to {stage.out}; finished clips are kept in {stage.folder}.")
     version = _version(dataset, parts, names, journal.finished)
     training = [clip for part in parts if not part.phase for clip in part.clips] or list(dataset.clips)
@@ -183,6 +186,18 @@ def write(
     _write_sums(stage.folder, journal.finished)
     stage.finish()
     return Written(version, kept, constants)
+
+
+def _check_twins(parts: Sequence[Part], names: Names, made: Mapping[str, Prepared], problems: Problems) -> None:
+    """Find clips of different parts that are the same file under two names: their labels could be looked up."""
+    seen: dict[str, tuple[str, str]] = {}
+    for part in parts:
+        for clip in part.clips:
+            one = made.get(names.clips[clip.name])
+            first, where = seen.setdefault(one.sha256, (clip.name, part.name)) if one else (clip.name, part.name)
+            if where != part.name:
+                twins = f"{first} ({where}) and {clip.name} ({part.name})"
+                problems.add("clips of two parts that are the same", twins, "Take one of them out of the set.")
 
 
 def opaque_names(dataset: Dataset, seed: int) -> Names:
@@ -241,10 +256,13 @@ def _write_phase(
     _write_transcripts(given, clips)
     (given / "task.yaml").write_text(input_settings(dataset, part, rules, version), encoding="utf-8")
     _write_labels(dataset, clips, wanted, names)
+    files = {"groups": "groups.csv"} if dataset.attributes else {}
     if dataset.attributes:
-        groups = [(clip_id, *(clip.groups.get(name, "") for name in dataset.attributes)) for clip_id, clip in clips]
-        write_table(wanted / "groups.csv", ("clip_id", *dataset.attributes), groups)
-    settings = reference_settings(dataset, part, rules, version, constants, {})
+        groups = [
+            (clip_id, *(clip.groups.get(name, UNKNOWN) for name in dataset.attributes)) for clip_id, clip in clips
+        ]
+        write_table(wanted / files["groups"], ("clip_id", *dataset.attributes), groups)
+    settings = reference_settings(dataset, part, rules, version, constants, files)
     (wanted / "task.yaml").write_text(settings, encoding="utf-8")
 
 

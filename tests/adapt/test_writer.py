@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ FAMILIES = {"vidAlpha": 2, "vidBeta": 2, "vidGamma": 2, "vidDelta": 2}
 def dataset(tmp_path: Path) -> Dataset:
     (tmp_path / "clips").mkdir()
     for clip in make_set(FAMILIES, folder=tmp_path / "clips").clips:
-        clip.place.path.write_bytes(make_clip(1 + int(clip.name[-5])))
+        clip.place.path.write_bytes(make_clip(len(list((tmp_path / "clips").iterdir()))))
     return make_set(FAMILIES, folder=tmp_path / "clips")
 
 
@@ -35,6 +36,12 @@ def write_set(dataset: Dataset, out: Path, *, seed: int | None = 7, treatment: T
     parts = [Part(name, clips, phase=name != "training", closed=name == "final") for name, clips in dealt.items()]
     treatment = treatment or Treatment()
     return write(dataset, parts, stage, rules=Rules(), treatment=treatment, notes="Be kind.\n", workers=2)
+
+
+def replace_sizes(dataset: Dataset) -> Dataset:
+    """Note the sizes of the files as they are now."""
+    clips = [replace(c, place=replace(c.place, size=c.place.path.stat().st_size)) for c in dataset.clips]
+    return replace(dataset, clips=tuple(clips))
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -126,6 +133,15 @@ def test_an_interrupted_run_goes_on_only_with_the_same_plan(dataset: Dataset, tm
         write_set(dataset, tmp_path / "out", seed=8)
     with pytest.raises(BundleError, match="other options"):
         write_set(dataset, tmp_path / "out", treatment=Treatment(height=60))
+
+
+def test_the_same_clip_under_two_names_is_found_where_it_would_tell_labels(dataset: Dataset, tmp_path: Path) -> None:
+    first, other = dataset.clips[0], dataset.clips[-1]
+    other.place.path.write_bytes(first.place.path.read_bytes())
+    with pytest.raises(BundleError, match="clips of two parts that are the same .1.: ") as error:
+        write_set(replace_sizes(dataset), tmp_path / "out")
+    assert first.name in str(error.value)
+    assert other.name in str(error.value)
 
 
 def test_nothing_is_written_over(dataset: Dataset, tmp_path: Path) -> None:

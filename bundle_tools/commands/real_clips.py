@@ -1,0 +1,105 @@
+"""`bundle data first-impressions` and `bundle data observations`: real clips and what people pointed at in them."""
+
+import argparse
+from pathlib import Path
+
+from bundle_tools.commands.options import count, positive, workers
+from bundle_tools.console import progress_bar, say
+from bundle_tools.errors import BundleError
+
+PHASE_CLIPS = 60
+TIME_LIMIT_S = 600
+LEAST_HEIGHT = 90
+
+
+def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the kinds."""
+    impressions = kinds.add_parser(
+        "first-impressions",
+        prog="bundle data first-impressions",
+        help="phases and public data from ChaLearn First Impressions V2",
+    )
+    impressions.add_argument("--source", type=Path, required=True, help="the folder with the downloaded files")
+    impressions.add_argument("--out", type=Path, required=True, help="a folder that is empty or does not exist yet")
+    impressions.add_argument("--practice", type=positive, default=PHASE_CLIPS, help="clips (default: %(default)s)")
+    impressions.add_argument("--final", type=positive, default=PHASE_CLIPS, help="clips (default: %(default)s)")
+    impressions.add_argument(
+        "--official-split",
+        action="store_true",
+        help="training, validation and test as in 2017, with people on both sides; prints what looking up is worth",
+    )
+    impressions.add_argument("--passwords", type=Path, help="a file with the passwords of archives, one a line")
+    impressions.add_argument("--incomplete", action="store_true", help="leave out clips and labels without the other")
+    impressions.add_argument("--unknown-ages", action="store_true", help="keep clips whose age nobody judged")
+    add_treatment(impressions)
+    impressions.set_defaults(action=_first_impressions)
+
+
+def add_treatment(parser: argparse.ArgumentParser) -> None:
+    """Add the options that every adapter has: what is done to clips, the secret seed, the time limit."""
+    parser.add_argument(
+        "--reencode", type=_height, metavar="HEIGHT", help="encode all clips alike, so many pixels high"
+    )
+    parser.add_argument("--seed", type=count, help="keep it secret: it gives names and split (default: a random one)")
+    parser.add_argument(
+        "--time-limit",
+        type=positive,
+        default=TIME_LIMIT_S,
+        metavar="SECONDS",
+        help="execution_time_limit of the phases in competition.yaml (default: %(default)s)",
+    )
+
+
+def _height(text: str) -> int:
+    height = positive(text)
+    if height < LEAST_HEIGHT or height % 2:
+        raise argparse.ArgumentTypeError(f"expected an even number of at least {LEAST_HEIGHT} pixels; found {text}")
+    return height
+
+
+def _first_impressions(arguments: argparse.Namespace) -> int:
+    from bundle_tools.adapt.first_impressions.make import make_first_impressions  # noqa: PLC0415 - loads numpy
+    from bundle_tools.adapt.first_impressions.reader import read_first_impressions  # noqa: PLC0415
+    from bundle_tools.adapt.media import Treatment  # noqa: PLC0415
+    from bundle_tools.adapt.writer import Stage  # noqa: PLC0415
+
+    stage = Stage(arguments.out, arguments.seed)
+    with progress_bar("reading", "file") as progress:
+        found = read_first_impressions(
+            arguments.source,
+            passwords=_passwords(arguments.passwords),
+            allow_incomplete=arguments.incomplete,
+            allow_unknown_ages=arguments.unknown_ages,
+            progress=progress,
+        )
+    for line in found.summary():
+        say(line)
+    sizes = None if arguments.official_split else {"practice": arguments.practice, "final": arguments.final}
+    with progress_bar("clips") as progress:
+        made = make_first_impressions(
+            found,
+            stage,
+            sizes=sizes,
+            treatment=Treatment(arguments.reencode),
+            time_limit_s=arguments.time_limit,
+            workers=workers(),
+            progress=progress,
+        )
+    for line in made.summary():
+        say(line)
+    say(f"Written: {arguments.out}. Copy input_data, reference_data and public_data into the bundle; keep private/.")
+    return 0
+
+
+def _passwords(path: Path | None) -> list[bytes]:
+    if path is None:
+        return []
+    try:
+        found = [line.strip() for line in path.read_bytes().splitlines() if line.strip()]
+    except OSError as error:
+        raise BundleError(
+            f"--passwords {path}: {error.strerror}. Name a text file with one password a line."
+        ) from error
+    if not found:
+        raise BundleError(f"--passwords {path}: the file is empty. Write one password a line into it.")
+    return found
