@@ -26,6 +26,10 @@ AES = 99
 ENCRYPTED = 1
 JUNK = ("__MACOSX/", ".DS_Store", "Thumbs.db")
 FOREIGN = (".rar", ".7z", ".tar", ".tgz", ".gz", ".bz2", ".xz")
+_END = struct.Struct("<4s12xI2x")
+"""The record that ends an archive, before its comment: a mark, and where the list of members begins."""
+_IN_ZIP64 = 0xFFFFFFFF
+"""The list begins where another record says, in an archive of more than 4 GB."""
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 
 READ_AGAIN = "Download or copy it again."
@@ -147,6 +151,7 @@ class _Search:
     def _look_inside(self, file: IO[bytes], archive: Place) -> None:
         try:
             with zipfile.ZipFile(file) as opened:
+                _check_whole(file, opened)
                 members = [info for info in opened.infolist() if not info.is_dir() and not _is_junk(info.filename)]
                 key = self._key(opened, members, archive)
                 if key is None or not self._is_sane(members, archive):
@@ -263,6 +268,17 @@ def _open(place: Place, stack: ExitStack) -> zipfile.ZipFile:
         inner = stack.enter_context(_inner(opened, opened.getinfo(name), key))
         opened = stack.enter_context(zipfile.ZipFile(inner))
     return opened
+
+
+def _check_whole(file: IO[bytes], opened: zipfile.ZipFile) -> None:
+    """Refuse an archive with something before or behind it.
+
+    What breaks off may end in a whole archive that it holds, and zipfile would take that for all of it.
+    """
+    file.seek(-_END.size - len(opened.comment), io.SEEK_END)
+    magic, directory = _END.unpack(file.read(_END.size))
+    if magic != b"PK\x05\x06" or directory not in (opened.start_dir, _IN_ZIP64):
+        raise zipfile.BadZipFile("it does not fill its file")
 
 
 def _inner(opened: zipfile.ZipFile, info: zipfile.ZipInfo, key: bytes) -> IO[bytes]:

@@ -47,6 +47,9 @@ def test_every_file_is_found_and_read_at_any_depth(tmp_path: Path, outer_stored:
 def test_bad_archives_are_all_named_at_once(tmp_path: Path) -> None:
     whole = make_zip(FILES)
     (tmp_path / "cut.zip").write_bytes(whole[:-40])
+    # Its last bytes are a whole archive: the first of the two that it held.
+    twins = make_zip({"first.zip": whole, "second.zip": whole})
+    (tmp_path / "cut-between.zip").write_bytes(twins[: twins.index(b"second.zip") - 30])
     (tmp_path / "empty.zip").write_bytes(b"")
     (tmp_path / "holder.zip").write_bytes(make_zip({"inner-cut.zip": whole[: len(whole) // 2], "good.mp4": b"g"}))
     (tmp_path / "slip.zip").write_bytes(make_zip({"../../etc/passwd": b"x", "C:\\evil.mp4": b"y", "/abs": b"z"}))
