@@ -55,6 +55,9 @@ _SUBMISSION = (
     Code("load_failed", "S", ("load",), "a report that nobody can read", "a model that is loaded, or a known reason", "do not write to inherited file descriptors"),
     Code("every_clip_failed", "S", ("run",), "one error on every clip that was tried", "an answer for at least one clip", "correct the first failure in the log; try it at home with `bundle run`"),
     Code("results_ignored", "W", ("load",), "files named like results", "model.py and what it needs", "remove them; only what ingestion records counts"),
+    Code("results_refused", "S", ("load",), "results instead of code", "model.py, which this phase runs itself", "submit the model that made them"),
+    Code("results_ambiguous", "S", ("load",), "more than one file of predictions", "one of them", "leave the one that counts"),
+    Code("results_unreadable", "S", ("load",), "a file of results that cannot be read", "data in the form of the page on results", "write the file again; try it at home with `bundle run`"),
     Code("install_ignored", "W", ("load",), "files that would install something", "nothing to install", "put modules into the zip; the image's packages are fixed"),
     Code("name_taken", "W", ("load",), "files with the names of known modules", "names of your own", "rename them, or the model imports them instead"),
     Code("link_in_zip", "W", ("load",), "links in the zip", "ordinary files", "zip the files themselves: the platform unpacks a link as text"),
@@ -73,6 +76,16 @@ _RUNNING = (
     Code("answers_equal", "W", ("run",), "the same prediction for every clip", "predictions that depend on the clip", "look at what the model reads of a clip"),
     Code("answers_differ", "W", ("run",), "another answer when asked again", "the same answer again", "fix the seeds, and keep nothing from one clip for the next"),
     Code("answers_depend", "W", ("run",), "another answer to an altered clip when a fresh process is asked", "the same answer again", "keep nothing from one call for the next, and fix the seeds"),
+)  # fmt: skip
+
+_RESULTS = (
+    Code("result_missing", "C", ("predict",), "a clip that the results leave out", "numbers for every clip", "add the clip; its name must match in every letter"),
+    Code("result_unreadable", "C", _CALLS, "an entry that cannot be read", "an entry in the form of the page on results", "write it again"),
+    Code("results_unknown", "W", ("run",), "names that are no clips of the phase", "the clips of the phase", "compare the names; they are ignored"),
+    Code("results_unexplained", "W", ("run",), "no file of explanations", "a text for every clip", "add description.pkl or explanations.jsonl"),
+    Code("target_renamed", "W", ("run",), "an older name of a target", "the target's name", "nothing: the values are taken as they are"),
+    Code("numbers_as_text", "W", ("run",), "numbers written as text", "numbers", "write floats; they are read for you"),
+    Code("picture_order", "W", ("run",), "pictures of 2017, taken as RGB", "a stated order of colours", "add `pictures: rgb` or `pictures: bgr` to metadata.txt"),
 )  # fmt: skip
 
 _PREDICTION = (
@@ -130,6 +143,6 @@ _ORGANISER = (
 )  # fmt: skip
 
 CODES: dict[str, Code] = {
-    code.name: code for code in (*_SUBMISSION, *_RUNNING, *_PREDICTION, *_EXPLANATION, *_ORGANISER)
+    code.name: code for code in (*_SUBMISSION, *_RUNNING, *_RESULTS, *_PREDICTION, *_EXPLANATION, *_ORGANISER)
 }
 """Every code, in the order of a run."""

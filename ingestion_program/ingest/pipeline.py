@@ -12,6 +12,8 @@ from ingest.errors import IngestionError, Problem
 from ingest.feedback import Feedback
 from ingest.folder import empty_folder, write_manifest, write_run, write_text
 from ingest.guard import close_the_curtains, end_descendants
+from ingest.legacy.files import find_results
+from ingest.legacy.run import ResultsRun
 from ingest.log import Log
 from ingest.probes.draws import Draws
 from ingest.record import run_record
@@ -120,7 +122,7 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     this.log.line(f"task {task.name}, data {task.data_version}: checking the clips")
     this.footage = read_footage(this.input_data, task)
     this.tally.total = len(this.footage.clips)
-    problems = check_submission(submission, task.limits)
+    problems = check_submission(submission, task.limits, results=task.results is not None)
     this.submission_sha256 = hash_submission(submission)
     if any(problem.severity == "error" for problem in problems):
         this.tally.end("invalid", problems)
@@ -128,10 +130,20 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     this.tally.warn(problems, this.log)
     feedback = Feedback(submission, tuple(target.name for target in task.targets), hidden=this.hidden)
     results = this.results = Results(this.output, task.targets)
-    runner = Runner(task, submission, packages, results, this.clock, this.log, this.tally, feedback)
-    runner.run(this.footage, Draws(this.key, task.seed))
-    if task.show_model_output and runner.model_output:
-        write_text(this.output, "model_output.txt", runner.model_output.decode("utf-8", "backslashreplace"))
+    names = [path.name for path in submission.iterdir()]
+    if task.results is not None and "model.py" not in names:
+        (files,) = find_results(names)
+        reading = ResultsRun(
+            task, task.results, files, submission, packages, results, this.clock, this.log, this.tally, feedback
+        )
+        reading.run(this.footage.clips, this.input_data)
+        said = reading.model_output
+    else:
+        runner = Runner(task, submission, packages, results, this.clock, this.log, this.tally, feedback)
+        runner.run(this.footage, Draws(this.key, task.seed))
+        said = runner.model_output
+    if task.show_model_output and said:
+        write_text(this.output, "model_output.txt", said.decode("utf-8", "backslashreplace"))
 
 
 def _unexpected(error: Exception, *, hidden: bool) -> Problem:

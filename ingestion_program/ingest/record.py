@@ -54,6 +54,7 @@ def run_record(
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs",
         "load_s": round(tally.load_s, 3),
         "restarts": tally.restarts,
+        "results": tally.results,
         "determinism": tally.determinism and asdict(tally.determinism),
         "probes": tally.probes and tally.probes.record(),
     }

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from ingest.legacy.settings import ResultsSettings, read_results
 from ingest.probes.settings import ProbeSettings, read_probes
 from ingest.settings_reader import SettingsReader, brief
 from model_process.sandbox import Tier
@@ -106,6 +107,8 @@ class Task:
     """Path of the list of face boxes, relative to the input data; None where there is none."""
     probes: ProbeSettings | None = None
     """How altered clips are made; None where none is."""
+    results: ResultsSettings | None = None
+    """How results instead of code are read; None where code is required."""
 
 
 def read_task(path: Path) -> Task:
@@ -117,13 +120,14 @@ def read_task(path: Path) -> Task:
         With every problem of the file; the fault is the organiser's.
     """
     reader = SettingsReader(path)
+    targets = _targets(reader)
     task = Task(
         name=reader.text("task"),
         data_version=reader.text("data_version"),
         seed=reader.integer("seed", 0, 2**63 - 1),
         clips_file=reader.text("clips"),
         transcripts_file=reader.text("transcripts"),
-        targets=_targets(reader),
+        targets=targets,
         limits=Limits(
             time_limit_s=reader.number("limits.time_limit_s", 1, 10**7),
             load_s=reader.number("limits.load_s", 0.1, 10**6),
@@ -149,6 +153,7 @@ def read_task(path: Path) -> Task:
         copies_file=reader.text("copies") if reader.has("copies") else None,
         faces_file=reader.text("faces") if reader.has("faces") else None,
         probes=read_probes(reader) if reader.has("probes") else None,
+        results=read_results(reader, tuple(target.name for target in targets)),
     )
     reader.finish()
     return task

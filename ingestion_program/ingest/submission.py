@@ -8,6 +8,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from ingest.errors import Problem
+from ingest.legacy.files import find_results
 from ingest.settings import Limits
 
 METADATA = ("metadata", "metadata.yaml")
@@ -28,16 +29,26 @@ LINK = re.compile(rb"(\.{0,2}/)?[\w.-]+(/[\w.-]+)+|\.\./[\w.-]+")
 LONGEST_LINK = 255
 
 
-def check_submission(folder: Path, limits: Limits) -> list[Problem]:
-    """Return everything that keeps the submission from being run, and warnings, without reading its code."""
+def check_submission(folder: Path, limits: Limits, *, results: bool = False) -> list[Problem]:
+    """Return everything that keeps the submission from being run, and warnings, without reading its code.
+
+    Parameters
+    ----------
+    folder
+        The unzipped submission.
+    limits
+        How large it may be.
+    results
+        Whether results may take the place of a model.
+    """
     if not folder.is_dir():
         return [_error("submission_missing", "submission", "no such folder", "the unzipped submission", "upload a zip")]
     names = sorted(path.name for path in folder.iterdir())
     return [
         *_check_metadata(names),
-        *_check_model(folder, names),
+        *_check_model(folder, names, results=results),
         *_check_size(folder, limits),
-        *_warn_of_names(names),
+        *_warn_of_names(names, results=results and "model.py" not in names),
         *_warn_of_taken_names(folder, names),
         *_warn_of_links(folder),
     ]
@@ -61,8 +72,18 @@ def _check_metadata(names: list[str]) -> Iterator[Problem]:
             yield _error("metadata_present", name, f"a file called {name}", "no such file", fix)
 
 
-def _check_model(folder: Path, names: list[str]) -> Iterator[Problem]:
+def _check_model(folder: Path, names: list[str], *, results: bool) -> Iterator[Problem]:
     if (folder / "model.py").is_file() and "model.py" in names:
+        return
+    submitted = [files.predictions for files in find_results(names)]
+    if submitted and not results:
+        found, fix = f"results instead of code: {_list(submitted)}", "submit the model that made them, as model.py"
+        yield _error("results_refused", "submission", found, "model.py, which this phase runs itself", fix)
+        return
+    if submitted:
+        if len(submitted) > 1:
+            fix = "leave the one that counts"
+            yield _error("results_ambiguous", "submission", _list(submitted), "one file of predictions", fix)
         return
     inside = [name for name in names if (folder / name / "model.py").is_file()]
     alike = [name for name in names if name.lower() == "model.py"]
@@ -94,11 +115,12 @@ def _check_size(folder: Path, limits: Limits) -> Iterator[Problem]:
         )
 
 
-def _warn_of_names(names: list[str]) -> Iterator[Problem]:
-    results = [name for name in names if name.lower() in RESULTS]
-    if results:
+def _warn_of_names(names: list[str], *, results: bool) -> Iterator[Problem]:
+    read = frozenset().union(*(files.names for files in find_results(names))) if results else frozenset()
+    ignored = [name for name in names if name.lower() in RESULTS and name not in read]
+    if ignored:
         fix = "remove them: only what ingestion itself records counts"
-        yield _warning("results_ignored", _list(results), "model.py and what it needs", fix)
+        yield _warning("results_ignored", _list(ignored), "model.py and what it needs", fix)
     installers = [name for name in names if name.lower() in INSTALLERS]
     if installers:
         fix = "ignored: nothing is installed; put pure Python modules into the zip beside model.py"

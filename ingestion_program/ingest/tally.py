@@ -45,6 +45,8 @@ class Tally:
     """What held the model in; None when it was never started."""
     determinism: Determinism | None = None
     """What came of asking a few clips again; None when that was not done."""
+    results: bool = False
+    """Whether results were submitted instead of code."""
     probes: ProbeCount | None = None
     """How far the second pass came; None when there was nothing to ask."""
 

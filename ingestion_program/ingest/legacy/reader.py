@@ -1,0 +1,179 @@
+"""The reading process, seen from outside: what strangers' files say is asked of it, clip by clip."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ingest.confined import ConfinedProcess, Confinement
+from ingest.errors import Problem
+from model_process.packing import unpack
+from model_process.protocol import BadMessage, ChannelClosed, Message
+
+if TYPE_CHECKING:
+    from ingest.legacy.files import ResultFiles
+    from ingest.settings import Isolation, Limits
+    from model_process.sandbox import Tier
+
+MAIN = Path(__file__).resolve().parent / "child.py"
+MEMORY_MB = 1024
+"""Private memory of the reading process: pictures are read one at a time, so this is enough for any number."""
+FIX = "write the files as the page on results shows; try them at home with `bundle run`"
+
+
+class ReadingFailed(Exception):
+    """The files, or one answer, cannot be read."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.line())
+        self.problem = problem
+
+
+@dataclass(frozen=True)
+class ClipAnswer:
+    """What results say of one clip; unchecked."""
+
+    prediction: object
+    """As `predict` would have returned it; None where there is nothing."""
+    explanation: object
+    """As `explain` would have returned it; None where the submission explains nothing at all."""
+    unreadable: str | None
+    """Why the explanation cannot be read."""
+
+
+@dataclass(frozen=True)
+class Remarks:
+    """What there is to say when all clips have been asked for; unchecked."""
+
+    unknown: int
+    """Number of names that are no clips of the task."""
+    named: str
+    """A few of them."""
+    numbers_as_text: bool
+    """Whether numbers came as text."""
+
+
+class ResultsReader:
+    """One process that holds the opened files."""
+
+    def __init__(
+        self, submission: Path, packages: Path | None, files: ResultFiles, limits: Limits, isolation: Isolation
+    ) -> None:
+        self._submission = submission.resolve()
+        self._files = files
+        self._limits = limits
+        self._process = ConfinedProcess(
+            Confinement(
+                name="the process that reads the results",
+                main=MAIN,
+                submission=self._submission,
+                packages=packages,
+                memory_mb=min(MEMORY_MB, limits.memory_mb),
+                cpu_s=int(limits.time_limit_s),
+                send_s=limits.call_s,
+                isolation=isolation,
+            )
+        )
+        self._calls = 0
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be asked."""
+        return self._process.alive
+
+    @property
+    def starts(self) -> int:
+        """How often it was started."""
+        return self._process.starts
+
+    @property
+    def output(self) -> bytes:
+        """The last 64 KiB that it printed: nothing, unless it has an error of ours."""
+        return bytes(self._process.output)
+
+    @property
+    def tier(self) -> Tier | None:
+        """What holds it in; None before the first start."""
+        return self._process.tier
+
+    def start(self) -> None:
+        """Start the process and open the files.
+
+        Raises
+        ------
+        ReadingFailed
+            When they cannot be read in time; what is wrong with a submitted file may be told in any phase.
+        IngestionError
+            When this machine cannot hold a process in as the settings require.
+        """
+        deadline = time.monotonic() + self._limits.load_s
+        self._process.start()
+        files = {"predictions": self._files.predictions, "explanations": self._files.explanations}
+        try:
+            self._process.check_walls(deadline)
+            self._process.send({"op": "read", "submission": str(self._submission), "form": self._files.form, **files})
+            body = self._process.receive(deadline).body
+        except (ChannelClosed, BadMessage, TimeoutError) as error:
+            ended = self._process.end_badly(error, "load", self._files.predictions, self._limits.load_s)
+            found, where = ended.found, " or ".join(sorted(self._files.names))
+            raise ReadingFailed(_unreadable(where, found, "files that can be read in time and memory")) from None
+        if body.get("op") != "ready":
+            self.stop()
+            where, found, expected = (str(body.get(key, ""))[:400] for key in ("where", "found", "expected"))
+            raise ReadingFailed(_unreadable(where, found, expected))
+
+    def ask(self, names: list[str], timeout_s: float) -> ClipAnswer:
+        """Return what the files say of the clip that stands in them under one of `names`.
+
+        Raises
+        ------
+        ReadingFailed
+            When the process died over it.
+        """
+        message = self._call({"call": "clip", "names": names}, timeout_s)
+        unreadable = message.body.get("unreadable")
+        return ClipAnswer(
+            unpack(message.body.get("prediction"), message.blob),
+            unpack(message.body.get("explanation"), message.blob),
+            None if unreadable is None else str(unreadable)[:300],
+        )
+
+    def finish(self, timeout_s: float) -> Remarks:
+        """Return what there is to say of the files as a whole.
+
+        Raises
+        ------
+        ReadingFailed
+            When the process died over it.
+        """
+        body = self._call({"call": "remarks"}, timeout_s).body
+        unknown, named = body.get("unknown"), body.get("named")
+        return Remarks(
+            unknown if isinstance(unknown, int) else 0,
+            ", ".join(str(name)[:80] for name in named[:5]) if isinstance(named, list) else "",
+            body.get("numbers_as_text") is True,
+        )
+
+    def stop(self) -> None:
+        """End the process."""
+        self._process.stop()
+
+    def _call(self, order: dict[str, Any], timeout_s: float) -> Message:
+        self._calls += 1
+        try:
+            self._process.send({**order, "number": self._calls})
+            message = self._process.receive(time.monotonic() + timeout_s)
+            if message.body.get("op") != "answer" or message.body.get("number") != self._calls:
+                raise BadMessage("an answer to another question")
+        except (ChannelClosed, BadMessage, TimeoutError) as error:
+            ended = self._process.end_badly(error, "predict", "predict", timeout_s)
+            fix = "look at what the files hold for this clip"
+            found, expected = ended.found, "an entry that can be read"
+            raise ReadingFailed(Problem("result_unreadable", "predict", "predict", found, expected, fix)) from None
+        return message
+
+
+def _unreadable(where: str, found: str, expected: str) -> Problem:
+    return Problem("results_unreadable", "load", where, found, expected, FIX)
