@@ -93,7 +93,7 @@ def words(page: str) -> str:
 
 def test_it_says_who_is_ahead_and_who_cannot_be_told_apart(page: str) -> None:
     said = words(page)
-    assert "3 submissions, 2 bands" in said
+    assert "3 submissions compared: 2 bands" in said
     assert "good has the highest total, but chance could have put it before twin." in said
     assert "good and twin predicted and wrote the same for every clip." in said
     bands = re.findall(r'<span class="rank">(\d+)</span>.*?<bdi>(\w+)</bdi>', page)

@@ -38,8 +38,8 @@ def build_page(field: Field, rows: Sequence[Row], shown: Shown) -> ComparisonPag
     gaps = gap_rows(field, entries, names, shown)
     shared, own = _facts(entries)
     return ComparisonPage(
-        phase=field.settings.task,
-        headline=f"{plural(len(rows), 'submission')}, {plural(rows[-1].band, 'band')}",
+        task=field.settings.task,
+        headline=f"{plural(len(rows), 'submission')} compared: {plural(rows[-1].band, 'band')}",
         private=shown.private,
         verdict=tuple(verdict(entries, rows, names)),
         names=tuple(names.values()),

@@ -148,7 +148,7 @@ class Clips:
 class ComparisonPage:
     """The whole page."""
 
-    phase: str
+    task: str
     """Name of the phase."""
     headline: str
     """How many runs and bands."""
