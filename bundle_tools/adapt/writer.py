@@ -8,7 +8,7 @@ import csv
 import hashlib
 import json
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -132,6 +132,7 @@ def write(
     notes: str,
     workers: int,
     progress: Progress | None = None,
+    beside: Callable[[Path, Mapping[str, float]], None] | None = None,
 ) -> Written:
     """Write a set as an organiser's folder.
 
@@ -152,6 +153,8 @@ def write(
         What participants must know of the clips, in Markdown: for the README of the public data.
     workers, progress
         As in `prepare`.
+    beside
+        Called with the folder and the constants when all data are in it: adds what else belongs there.
 
     Raises
     ------
@@ -183,6 +186,8 @@ def write(
         else:
             _write_public(dataset, part, stage.folder, names, notes)
     _write_private(parts, stage, names, journal.finished)
+    if beside is not None:
+        beside(stage.folder, constants)
     _write_sums(stage.folder, journal.finished)
     stage.finish()
     return Written(version, kept, constants)

@@ -4,7 +4,7 @@ import argparse
 import secrets
 from pathlib import Path
 
-from bundle_tools.commands import real_clips
+from bundle_tools.commands import own_clips, real_clips
 from bundle_tools.commands.options import add_bundle, count, positive, workers
 from bundle_tools.competition import find_root, load
 from bundle_tools.console import progress_bar, say
@@ -41,6 +41,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     add_bundle(committed)
     committed.set_defaults(action=_committed)
     real_clips.add(kinds)
+    own_clips.add(kinds)
 
 
 def _synth(arguments: argparse.Namespace) -> int:

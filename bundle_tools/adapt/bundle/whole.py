@@ -1,0 +1,143 @@
+"""The rest of a bundle: what is copied from this checkout, and what is rendered from the settings."""
+
+import json
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from bundle_tools.adapt.bundle.phases import PhaseFacts, phase_facts
+from bundle_tools.adapt.dataset import Dataset, Part
+from bundle_tools.adapt.folder.challenge import Asked, Challenge
+from bundle_tools.adapt.settings import Rules
+from bundle_tools.competition import load
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+TEMPLATES = Path(__file__).with_name("templates")
+PROGRAMS = ("ingestion_program", "scoring_program")
+COPIED = (
+    *("logo.png", "starting_kit/run.py", "starting_kit/requirements.txt", "starting_kit/augmentations.md"),
+    *("solutions/constant/model.py", "solutions/constant/README.md"),
+)
+LEFT_OUT = ("__pycache__", "*.pyc", "seal.key", "wheels")
+PAGES = ("Overview", "Data", "Submission", "Evaluation", "Responsible use")
+# Without known causes and without people's observations these columns hold 0 for everybody.
+NOT_APPLYING = {"known_causes": "causes", "plausibility": "observations"}
+HOW = {
+    "cue_claims": "taking a cue out of a clip, where that can be done by editing",
+    "faithfulness_space": "hiding the places that the map names, and others",
+    "faithfulness_time": "freezing and muting the seconds that the timeline names, and others",
+    "known_causes": "what really made the label",
+    "text": "reading: valid, true to the prediction and to the claims, about this clip",
+}
+
+
+@dataclass(frozen=True)
+class Described:
+    """What the texts of a bundle are made from."""
+
+    challenge: Challenge
+    """What the organiser says."""
+    asked: tuple[Asked, ...]
+    """The targets, with what high values mean."""
+    dataset: Dataset
+    """The labelled set."""
+    parts: tuple[Part, ...]
+    """Phases and public data."""
+    rules: Rules
+    """Group, vocabulary, time limit."""
+    start: datetime
+    """When the first phase starts, UTC."""
+
+
+def add_bundle(folder: Path, described: Described, constants: Mapping[str, float]) -> None:
+    """Add everything that a bundle has beside its data.
+
+    Parameters
+    ----------
+    folder
+        Holds ``input_data/``, ``reference_data/`` and ``public_data/`` already.
+    described
+        What the texts say.
+    constants
+        Mean of every target over the training clips.
+    """
+    for program in PROGRAMS:
+        ignore = shutil.ignore_patterns(*LEFT_OUT)
+        shutil.copytree(CHECKOUT / program, folder / program, ignore=ignore, dirs_exist_ok=True)
+    for name in COPIED:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(CHECKOUT / name, folder / name)
+    (folder / "solutions/constant/means.json").write_text(json.dumps(dict(constants), indent=1) + "\n", "utf-8")
+    facts = _facts(folder, described, constants)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        # Markdown, YAML and Python made of the organiser's own words.
+        autoescape=False,  # noqa: S701
+    )
+    environment.filters["cell"] = lambda text: str(text).replace("|", "\\|")
+    # Not as in HTML, where the filter of this name also writes quotation marks as \u0027.
+    environment.filters["tojson"] = lambda text: json.dumps(text, ensure_ascii=False)
+    for name in environment.list_templates():
+        path = folder / name.removesuffix(".j2")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(environment.get_template(name).render(facts), encoding="utf-8")
+
+
+def _facts(folder: Path, described: Described, constants: Mapping[str, float]) -> dict[str, Any]:
+    columns, settings = _registry(folder)
+    challenge, dataset, rules = described.challenge, described.dataset, described.rules
+    hidden = {key for key, setting in NOT_APPLYING.items() if getattr(settings, setting) is None}
+    weights = {key: value for key, value in vars(settings.explanation.weights).items() if key not in hidden}
+    titles = {column.key: column.title for column in columns}
+    targets = [{**vars(one.target), "high": one.high} for one in described.asked]
+    training = next(part for part in described.parts if not part.phase)
+    return {
+        "title": challenge.title,
+        "description": challenge.description or f"Predict {_listed(dataset)} from short clips, and explain why.",
+        "image": load(CHECKOUT).docker_image,
+        "pages": [{"title": title, "file": f"pages/{title.lower().replace(' ', '_')}.md"} for title in PAGES],
+        "phases": phase_facts(described.parts, described.start),
+        "training": PhaseFacts.of(training),
+        "time_limit_s": rules.time_limit_s,
+        "columns": columns,
+        "hidden": hidden,
+        "shown": [column for column in columns if column.key not in hidden],
+        "targets": targets,
+        "meanings": any(one.high for one in described.asked),
+        "listed": _listed(dataset),
+        "main": dataset.targets[dataset.main],
+        "vocabulary": rules.vocabulary,
+        "constants": constants,
+        "text": settings.text,
+        "attributes": dataset.attributes,
+        "axes": [
+            {"title": titles[key], "weight": weight / sum(weights.values()), "how": HOW[key]}
+            for key, weight in weights.items()
+        ],
+    }
+
+
+def _listed(dataset: Dataset) -> str:
+    return ", ".join(f"{one.title.lower()} ({one.minimum:g} to {one.maximum:g})" for one in dataset.targets)
+
+
+def _registry(folder: Path) -> tuple[Sequence[Any], Any]:
+    """Read the columns and the settings as the scoring program does."""
+    program = str(CHECKOUT / "scoring_program")
+    if program not in sys.path:
+        sys.path.append(program)
+    from score.columns import columns  # noqa: PLC0415 - the path is known only now
+    from score.settings import read_settings  # noqa: PLC0415
+
+    settings = read_settings(folder / "reference_data" / "practice" / "task.yaml")
+    return columns(settings), settings
