@@ -26,8 +26,8 @@ COPIED = (
 )
 LEFT_OUT = ("__pycache__", "*.pyc", "seal.key", "wheels")
 PAGES = ("Overview", "Data", "Submission", "Evaluation", "Responsible use")
-# Without known causes and without people's observations these columns hold 0 for everybody.
-NOT_APPLYING = {"known_causes": "causes", "plausibility": "observations"}
+# The columns that hold 0 for everybody where the settings name no such file.
+NEEDS = {"known_causes": "causes", "plausibility": "observations"}
 HOW = {
     "cue_claims": "taking a cue out of a clip, where that can be done by editing",
     "faithfulness_space": "hiding the places that the map names, and others",
@@ -96,8 +96,8 @@ def add_bundle(folder: Path, described: Described, constants: Mapping[str, float
 def _facts(folder: Path, described: Described, constants: Mapping[str, float]) -> dict[str, Any]:
     columns, settings = _registry(folder)
     challenge, dataset, rules = described.challenge, described.dataset, described.rules
-    hidden = {key for key, setting in NOT_APPLYING.items() if getattr(settings, setting) is None}
-    weights = {key: value for key, value in vars(settings.explanation.weights).items() if key not in hidden}
+    idle = {key for key, setting in NEEDS.items() if getattr(settings, setting) is None}
+    weights = {key: value for key, value in vars(settings.explanation.weights).items() if key not in idle}
     titles = {column.key: column.title for column in columns}
     targets = [{**vars(one.target), "high": one.high} for one in described.asked]
     training = next(part for part in described.parts if not part.phase)
@@ -110,8 +110,7 @@ def _facts(folder: Path, described: Described, constants: Mapping[str, float]) -
         "training": PhaseFacts.of(training),
         "time_limit_s": rules.time_limit_s,
         "columns": columns,
-        "hidden": hidden,
-        "shown": [column for column in columns if column.key not in hidden],
+        "idle": idle,
         "targets": targets,
         "meanings": any(one.high for one in described.asked),
         "listed": _listed(dataset),
