@@ -12,7 +12,7 @@ class Model:
         self.means: dict[str, float] = json.loads((assets / "means.json").read_text(encoding="utf-8"))
 
     def predict(self, clip: Any) -> dict[str, float]:  # noqa: ANN401 - the runner owns the type
-        """Return the mean of the training labels, each in [0, 1]."""
+        """Return the mean of the training labels."""
         return dict(self.means)
 
     def explain(self, clip: Any, prediction: dict[str, float]) -> dict[str, Any]:  # noqa: ANN401 - as above

@@ -49,6 +49,8 @@ class Described:
     """The labelled set."""
     parts: tuple[Part, ...]
     """Phases and public data."""
+    has_sources: bool
+    """Whether it is known which clips are of one person."""
     rules: Rules
     """Group, vocabulary, time limit."""
     start: datetime
@@ -119,6 +121,7 @@ def _facts(folder: Path, described: Described, constants: Mapping[str, float]) -
         "constants": constants,
         "text": settings.text,
         "attributes": dataset.attributes,
+        "has_sources": described.has_sources,
         "axes": [
             {"title": titles[key], "weight": weight / sum(weights.values()), "how": HOW[key]}
             for key, weight in weights.items()

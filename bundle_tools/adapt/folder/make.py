@@ -69,7 +69,10 @@ def make_own(
 
     def add_rest(folder: Path, constants: Mapping[str, float]) -> None:
         if wanted.start is not None:
-            add_bundle(folder, Described(challenge, found.asked, dataset, parts, rules, wanted.start), constants)
+            described = Described(
+                challenge, found.asked, dataset, parts, has_sources=found.has_sources, rules=rules, start=wanted.start
+            )
+            add_bundle(folder, described, constants)
 
     written = write(
         dataset,

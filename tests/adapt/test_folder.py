@@ -1,0 +1,259 @@
+"""A challenge of somebody's own clips: another target, another scale, other words, and nothing of ours in it."""
+
+import ast
+import csv
+import json
+import re
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bundle_tools.adapt.folder.challenge import Challenge, read_challenge
+from bundle_tools.adapt.folder.reader import Found, Sources, read_folder
+from bundle_tools.adapt.problems import Problems
+from bundle_tools.check import check
+from bundle_tools.cli import main
+from bundle_tools.errors import BundleError
+
+from .clips import make_clip
+
+ROOT = Path(__file__).resolve().parents[2]
+PEOPLE = ("Ann", "Bob", "Cem", "Dot", "Eve")
+WARMTH = {f"{person}-{take}": 1.5 + number + take / 2 for number, person in enumerate(PEOPLE) for take in (0, 1)}
+CHALLENGE = """\
+title: "How warm?"
+description: Say how warm a speaker seems, and why.
+targets:
+  - {name: warmth, title: Warmth, minimum: 1, maximum: 7, column: Rating (1-7), high: friendly}
+vocabulary: [lighting, hat]
+aliases: {hat: [cap, headgear]}
+columns: {source: Who}
+ignore: [Remark]
+"""
+OURS = re.compile(
+    r"extraversion|agreeableness|conscientiousness|emotional|stability|neuroticism|openness|interview|trait|personalit"
+    r"|big five|first impression|synthetic|talking head|cue_reader",
+    re.IGNORECASE,
+)
+
+
+def table(separator: str = ";", comma: bool = True) -> str:
+    lines = [separator.join(("Video name", "Who", "Rating (1-7)", "Remark"))]
+    for name, value in WARMTH.items():
+        number = str(value).replace(".", ",") if comma else str(value)
+        lines.append(separator.join((f"{name}.mp4", name[:3], number, '"nice; warm, indeed"')))
+    return "\n".join(lines) + "\n"
+
+
+def write_sources(folder: Path, labels: str = "", challenge: str = CHALLENGE, groups: str = "") -> Sources:
+    clips = folder / "clips"
+    clips.mkdir(parents=True)
+    for seed, name in enumerate(WARMTH):
+        (clips / f"{name}.mp4").write_bytes(make_clip(seed, seconds=1))
+    (folder / "labels.csv").write_text(labels or table(), "utf-8")
+    (folder / "challenge.yaml").write_text(challenge, "utf-8")
+    if groups:
+        (folder / "groups.csv").write_text(groups, "utf-8")
+    return Sources(clips, folder / "labels.csv", folder / "groups.csv" if groups else None, (0.0, 1.0))
+
+
+def read(sources: Sources) -> Found:
+    problems = Problems()
+    return read_folder(sources, read_challenge(sources.labels.with_name("challenge.yaml"), problems), problems)
+
+
+def arguments(sources: Sources, out: Path, *options: str) -> list[str]:
+    given = ["--clips", str(sources.clips), "--labels", str(sources.labels), "--out", str(out), "--seed", "3"]
+    return ["data", "from-folder", *given, *options]
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("own")
+    groups = "who,age\n" + "".join(f"{person},{'old' if person > 'C' else 'young'}\n" for person in PEOPLE)
+    sources = write_sources(folder / "sources", groups=groups.replace("who", "speaker"))
+    options = ["--challenge", str(folder / "sources/challenge.yaml"), "--groups", str(sources.groups)]
+    options += ["--practice", "2", "--final", "2", "--start", "2030-01-10 12:00:00"]
+    assert main(arguments(sources, folder / "bundle", *options)) == 0
+    return folder / "bundle"
+
+
+def test_the_bundle_is_sound(bundle: Path) -> None:
+    assert check(bundle, now=datetime(2029, 12, 1)) == []
+
+
+def test_it_runs_and_its_columns_follow_the_settings(bundle: Path, tmp_path: Path) -> None:
+    run = ["run", str(bundle / "starting_kit/template"), "--bundle", str(bundle), "--out", str(tmp_path / "run")]
+    assert main(run) == 0
+    scores = json.loads((tmp_path / "run/scoring_output/scores.json").read_text())
+    columns = yaml.safe_load((bundle / "competition.yaml").read_text())["leaderboards"][0]["columns"]
+    assert list(scores) == [column["key"] for column in columns]
+    assert {"warmth_accuracy", "warmth_ccc"} < set(scores)
+    assert scores["failed_clips"] == 0
+    assert scores["coverage"] == 1
+    page = (tmp_path / "run/scoring_output/detailed_results.html").read_text()
+    assert "Warmth" in page
+    predictions = (tmp_path / "run/ingestion_output/predictions.csv").read_text().splitlines()
+    assert predictions[0] == "clip_id,warmth"
+    assert all(1 <= float(line.split(",")[1]) <= 7 for line in predictions[1:])
+
+
+def test_nothing_in_it_speaks_of_another_challenge(bundle: Path) -> None:
+    texts = [*bundle.glob("pages/*"), *bundle.glob("starting_kit/**/*.py"), *bundle.glob("starting_kit/*.md")]
+    texts += [*bundle.glob("*_data/**/task.yaml"), *bundle.glob("solutions/**/*.*"), bundle / "competition.yaml"]
+    texts += [bundle / "public_data/README.md"]
+    assert len(texts) > 12
+    for path in texts:
+        assert OURS.findall(path.read_text("utf-8")) == [], path
+    competition = yaml.safe_load((bundle / "competition.yaml").read_text())
+    assert competition["title"] == "How warm?"
+    assert "friendly" in (bundle / "pages/data.md").read_text()
+    overview = (bundle / "pages/overview.md").read_text()
+    assert "1 to 7" in overview
+    assert "No person is in more than one" in overview
+
+
+def test_no_program_names_a_target() -> None:
+    names = re.compile(
+        r"extraversion|agreeableness|conscientiousness|emotional_stability|neuroticism|openness|\binterview\b"
+    )
+    for program in ("ingestion_program", "scoring_program"):
+        for path in (ROOT / program).rglob("*.py"):
+            tree = ast.parse(path.read_text("utf-8"))
+            # An expression that stands alone is a docstring, where an example may name one.
+            spoken = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+            texts = [
+                str(node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in spoken
+            ]
+            assert [text for text in texts if names.search(text)] == [], path
+
+
+def test_no_person_is_in_two_parts_and_every_clip_is_used(bundle: Path) -> None:
+    with (bundle / "private/clips.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert sorted(row["name"] for row in rows) == sorted(f"{name}.mp4" for name in WARMTH)
+    parts: dict[str, set[str]] = {}
+    for row in rows:
+        parts.setdefault(row["source"], set()).add(row["part"])
+    assert set(parts) == set(PEOPLE)
+    assert all(len(found) == 1 for found in parts.values())
+    public = "".join(path.read_text("utf-8") for path in bundle.glob("*_data/**/*.csv")) + "".join(
+        path.read_text("utf-8") for path in bundle.glob("*_data/**/*.json")
+    )
+    assert not any(person in public for person in PEOPLE)
+
+
+def test_groups_reach_the_reference_data_alone(bundle: Path) -> None:
+    for phase in ("practice", "final"):
+        rows = (bundle / "reference_data" / phase / "groups.csv").read_text().splitlines()
+        assert rows[0] == "clip_id,age"
+        assert {row.split(",")[1] for row in rows[1:]} <= {"old", "young"}
+    assert not list(bundle.glob("input_data/**/groups.csv")) + list(bundle.glob("public_data/groups.csv"))
+
+
+def test_the_data_alone(tmp_path: Path) -> None:
+    sources = write_sources(tmp_path / "sources")
+    options = ("--challenge", str(tmp_path / "sources/challenge.yaml"), "--practice", "2", "--final", "2")
+    assert main(arguments(sources, tmp_path / "out", "--data-only", *options)) == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        *("SHA256SUMS", "input_data", "private", "public_data", "reference_data")
+    ]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_tables_with_any_separator_say_the_same(tmp_path: Path, separator: str) -> None:
+    found = read(write_sources(tmp_path / "s", table(separator, comma=separator != ",")))
+    assert {clip.name: clip.labels for clip in found.dataset.clips} == {
+        f"{name}.mp4": (value,) for name, value in WARMTH.items()
+    }
+    assert found.separator == separator
+
+
+def test_without_a_file_every_column_of_numbers_is_a_target(tmp_path: Path) -> None:
+    lines = ["file,Quick & Bright,calm"] + [f"{name},0.5,0.25" for name in WARMTH]
+    sources = write_sources(tmp_path / "s", "\n".join(lines))
+    found = read_folder(sources, Challenge(), Problems())
+    assert [(one.name, one.title, one.maximum) for one in found.dataset.targets] == [
+        ("quick_bright", "Quick & bright", 1.0),
+        ("calm", "Calm", 1.0),
+    ]
+    assert found.dataset.main_target == "quick_bright"
+    assert not found.has_sources
+    assert len({clip.source for clip in found.dataset.clips}) == len(WARMTH)
+
+
+def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+    lines = table(",", comma=False).splitlines()
+    lines[1] = "Ann-0.mp4,Ann,warm,x"
+    lines[2] = "Ann-1.mp4,Ann,8.5,x"
+    lines[3] = "Zoe-0.mp4,Zoe,3,x"
+    lines.append("Eve-1.mp4,Eve,3,x")
+    lines.append("Dot-0.mp4,,3,x")
+    challenge = CHALLENGE.replace("vocabulary:", "vocabularies: []\nvocabulary:").replace("hat: [", "cap: [")
+    sources = write_sources(tmp_path / "s", "\n".join(lines), challenge, "who,age\nMallory,old\n")
+    with pytest.raises(BundleError) as caught:
+        read(sources)
+    for said in (
+        "labels that are no numbers (1): line 2, Rating (1-7): 'warm'",
+        "labels outside their range (1): line 3, Rating (1-7): 8.5",
+        "labels without a clip (1): line 4: Zoe-0.mp4",
+        "clips with several rows of labels (2): lines 11 and 12: Eve-1.mp4, lines 8 and 13: Dot-0.mp4",
+        "clips without labels (1): Bob-0.mp4",
+        "vocabularies: not a key",
+        "aliases, cap: expected a cue of the vocabulary",
+        "groups without a column of clips or sources",
+    ):
+        assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("minimum: 1,", "minimum: 7,", "minimum and maximum: found 7 and 7"),
+        ("name: warmth", "name: Warmth!", "expected lower-case letters"),
+        ("title: Warmth,", "title: A title that is far too long,", "expected 1 to 24 characters"),
+        ("column: Rating (1-7)", "column: Score", "targets without a column (1): Score"),
+        ("columns: {source: Who}", "columns: {source: Person}", "columns that are named and not there (1): Person"),
+        ("columns: {source: Who}", "columns: {speaker: Who}", "columns, speaker: not a key"),
+        ("ignore: [Remark]", "main_target: cold", "main_target: cold is no target"),
+        ("ignore: [Remark]", "group: {name: all, title: All, targets: [cold]}", "found cold"),
+        ("vocabulary: [lighting, hat]", "vocabulary: lighting", "vocabulary: expected a list"),
+        ("vocabulary: [lighting, hat]", "vocabulary: [Lighting!, hat]", "expected lower-case letters"),
+    ],
+)
+def test_mistakes_in_the_file_are_named(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert old in CHALLENGE
+    with pytest.raises(BundleError, match="What has to be put right") as caught:
+        read(write_sources(tmp_path / "s", challenge=CHALLENGE.replace(old, new)))
+    assert said in str(caught.value)
+
+
+def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
+    for text in ("- a list", "a: [", "\x00"):
+        (tmp_path / "challenge.yaml").write_text(text)
+        with pytest.raises(BundleError, match="--challenge"):
+            read_challenge(tmp_path / "challenge.yaml", Problems())
+
+
+@pytest.mark.parametrize(
+    ("groups", "said"),
+    [
+        ("source,warmth\nAnn,x\n", "attributes that are targets too (1): warmth"),
+        ("source,age\nAnn,x\nAnn,y\n", "people with several rows of groups (1): groups.csv:3: Ann"),
+        ("source\nAnn\n", "none or too many attributes"),
+        ("source,age\n" + "".join(f"Ann,{n}\n" for n in range(21)), "attributes with too many groups (1): age"),
+        ("source,age\nAnn,x\nMallory,y\n", "groups of people without clips (1): groups.csv:3: Mallory"),
+    ],
+)
+def test_mistakes_in_groups_are_named(tmp_path: Path, groups: str, said: str) -> None:
+    with pytest.raises(BundleError) as caught:
+        read(write_sources(tmp_path / "s", groups=groups))
+    assert said in str(caught.value)
+
+
+def test_groups_by_clip_count_too(tmp_path: Path) -> None:
+    found = read(write_sources(tmp_path / "s", groups="clip,light\nAnn-0,dim\nBob-1.mp4,bright\n"))
+    groups = {clip.name: dict(clip.groups) for clip in found.dataset.clips if clip.groups}
+    assert groups == {"Ann-0.mp4": {"light": "dim"}, "Bob-1.mp4": {"light": "bright"}}
