@@ -14,16 +14,18 @@ from score.language.levels import consistent, stated_levels
 from score.language.lexicon import phrase_book
 from score.language.phrases import PhraseBook
 from score.language.readability import readability
-from score.language.tokens import LONGEST_TEXT, sentences_of
+from score.language.tokens import LONGEST_TEXT, placed_sentences
 from score.language.validity import text_validity
-from score.language.vocabulary import Level, LevelStatement, TextClaim, Vocabulary
+from score.language.vocabulary import Level, LevelStatement, Mention, TextClaim, Vocabulary
 
 __all__ = [
     "Level",
     "LevelStatement",
+    "Mention",
     "TextClaim",
     "Vocabulary",
     "consistent",
+    "cue_mentions",
     "parse_claims",
     "parse_levels",
     "readability",
@@ -73,6 +75,37 @@ def parse_levels(text: str, vocabulary: Vocabulary) -> tuple[LevelStatement, ...
     )
 
 
+def cue_mentions(text: str, vocabulary: Vocabulary) -> tuple[Mention, ...]:
+    """Return where a text names cues, as the parser of claims reads it, in the order of the text; none overlap.
+
+    Examples
+    --------
+    >>> cue_mentions("Her warm smile helped.", Vocabulary(("smile",), ("interview",), "interview"))
+    (Mention(start=9, end=14, cue='smile'),)
+    """
+    text = text[:LONGEST_TEXT]
+    found: list[Mention] = []
+    for sentence, items in zip(placed_sentences(text), _items(text, vocabulary), strict=True):
+        for item in items:
+            if item.kind == "cue" and item.value in vocabulary.cues:
+                # Words inside a gap ("eyes ... on the camera") belong to other items: each run of words is a mention.
+                found += [Mention(start, end, item.value) for start, end in _runs(item.tokens, sentence.places)]
+    found.sort(key=lambda mention: (mention.start, mention.end))
+    return tuple(one for one, before in zip(found, (None, *found), strict=False) if not before or before.end <= one.start)
+
+
+def _runs(tokens: tuple[int, ...], places: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
+    """Join tokens that follow one another to stretches of the text."""
+    runs: list[tuple[int, int]] = []
+    for before, token in zip((-2, *tokens), tokens, strict=False):
+        start, end = places[token]
+        if token == before + 1:
+            runs[-1] = (runs[-1][0], end)
+        else:
+            runs.append((start, end))
+    return runs
+
+
 @lru_cache(maxsize=8)
 def _book(vocabulary: Vocabulary) -> PhraseBook:
     return phrase_book(vocabulary)
@@ -81,4 +114,4 @@ def _book(vocabulary: Vocabulary) -> PhraseBook:
 @lru_cache(maxsize=32)
 def _items(text: str, vocabulary: Vocabulary) -> tuple[tuple[Item, ...], ...]:
     """Both parsers read the same items."""
-    return tuple(tuple(read_items(tokens, _book(vocabulary))) for tokens in sentences_of(text))
+    return tuple(tuple(read_items(each.tokens, _book(vocabulary))) for each in placed_sentences(text))

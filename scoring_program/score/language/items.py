@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from score.language.lexicon import IT, LIST, MOVES, NOTE, OVER
 from score.language.phrases import Meaning, PhraseBook
@@ -32,6 +32,8 @@ class Item:
     """First word, as written."""
     bound: tuple[tuple[str, int], ...] = ()
     """Targets (name, orientation) that a level or a comparison is about."""
+    tokens: tuple[int, ...] = field(default=(), compare=False)
+    """Numbers of its words in the sentence, ascending."""
 
 
 def read_items(tokens: Sequence[str], book: PhraseBook) -> list[Item]:
@@ -46,7 +48,8 @@ def read_items(tokens: Sequence[str], book: PhraseBook) -> list[Item]:
             continue
         found = book.find(left, at)
         meaning = found.meaning if found else _signed_number(tokens[at])
-        items.append(Item(meaning.kind, meaning.value, meaning.sign, meaning.weak, tokens[at]))
+        own = tuple(sorted(found.taken)) if found else (at,)
+        items.append(Item(meaning.kind, meaning.value, meaning.sign, meaning.weak, tokens[at], tokens=own))
         if found:
             taken |= found.taken
             for place in found.taken:

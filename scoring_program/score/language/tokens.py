@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
 LONGEST_TEXT = 1200
 """Characters that are read; what follows is not looked at."""
 LONGEST_WORD = 30
 
-_ABBREVIATIONS = {"e.g.": "such as", "i.e.": "namely", "etc.": "", "vs.": "versus", "approx.": "about"}
+_SIGNS = {"e.g.": "such as", "i.e.": "namely", "etc.": "", "vs.": "versus", "approx.": "about"} | {
+    "\x01": "quotation",
+    "\x02": ",",
+}
 _CONTRACTIONS = {"can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not", "ain't": "is not"}
 _ENDINGS = {"n't": " not", "'d": " would", "'ve": " have", "'ll": " will", "'re": " are", "'m": " am"}
 _IS = frozenset(["it's", "that's", "what's", "there's", "he's", "she's", "who's"])
 _PLAIN = str.maketrans(
-    {"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "«": '"', "»": '"', "…": ".", "\t": " ", "\r": "\n"}
+    {"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "«": '"', "»": '"', "…": ".", "\t": " ", "\r": "\n", "İ": "i"}
+    | {"\x01": " ", "\x02": " "}
 )
+_QUOTATION, _PAUSE = "\x01", "\x02"
+"""Stand for a quotation and a dash in plain text, in which every character stays where it was."""
 _DASH = re.compile(r"[–—]| - |--")
 _BULLET = re.compile(r"\n[ ]?(?:[-*•·]|\n)")
 _QUOTE = re.compile(r'"([^"]{0,200})"')
-_TOKEN = re.compile(r"[+-]?\d+(?:[.,]\d+)?%?|[a-z]+(?:'[a-z]+)?|[.!?;:,()\"]")
+_TOKEN = re.compile(
+    r"e\.g\.|i\.e\.|etc\.|vs\.|approx\.|[+-]?\d+(?:[.,]\d+)?%?|[a-z]+(?:'[a-z]+)?|[.!?;:,()\x01\x02]"
+)
 STOPS = frozenset(".!?;")
 
 
@@ -28,35 +37,66 @@ def words_of(text: str) -> list[str]:
     return re.findall(r"[^\W\d_]+(?:['’-][^\W\d_]+)*", text[:LONGEST_TEXT])
 
 
+@dataclass(frozen=True)
+class Sentence:
+    """The tokens of one sentence, and where in the text they stand."""
+
+    tokens: tuple[str, ...]
+    """n words, numbers and signs in lower case."""
+    places: tuple[tuple[int, int], ...]
+    """n pairs of the first character and the one behind the last; what was written out shares its place."""
+
+
 def sentences_of(text: str) -> tuple[tuple[str, ...], ...]:
     """Cut a text into sentences of lower-case tokens.
 
     Contractions are written out, hyphens part words, and quotations of more than three words are left out: what a
     person in the clip says is no claim. Only the first 1,200 characters are read.
     """
+    return tuple(sentence.tokens for sentence in placed_sentences(text))
+
+
+def placed_sentences(text: str) -> tuple[Sentence, ...]:
+    """Cut a text into sentences as `sentences_of` does, and keep where each token stands."""
     return _cut(text[:LONGEST_TEXT])
 
 
 @lru_cache(maxsize=8)  # the validity, the grade and both parsers read the same text
-def _cut(text: str) -> tuple[tuple[str, ...], ...]:
-    plain = text.translate(_PLAIN).lower()
-    for short, long in _ABBREVIATIONS.items():
-        plain = plain.replace(short, long)
-    plain = _QUOTE.sub(lambda found: f" {found[1]} " if len(found[1].split()) <= 3 else " quotation ", plain)
-    plain = _BULLET.sub(". ", plain)
-    plain = _DASH.sub(" , ", plain)
-    plain = re.sub(r"(?<=[a-z])-(?=[a-z])", " ", plain)
-    sentences: list[list[str]] = [[]]
-    for word in _TOKEN.findall(plain):
+def _cut(text: str) -> tuple[Sentence, ...]:
+    tokens: list[str] = []
+    places: list[tuple[int, int]] = []
+    sentences = []
+    for found in _TOKEN.finditer(_plain(text)):
+        word = found[0]
         if word in STOPS:
-            if sentences[-1]:
-                sentences.append([])
-        elif word != '"':
-            sentences[-1] += _written_out(word)
-    return tuple(tuple(sentence) for sentence in sentences if sentence)
+            if tokens:
+                sentences.append(Sentence(tuple(tokens), tuple(places)))
+            tokens, places = [], []
+            continue
+        written = _written_out(word)
+        tokens += written
+        places += [found.span()] * len(written)
+    if tokens:
+        sentences.append(Sentence(tuple(tokens), tuple(places)))
+    return tuple(sentences)
+
+
+def _plain(text: str) -> str:
+    """Write a text in lower case and plain signs, as long as before, so that every character keeps its place."""
+    plain = text.translate(_PLAIN).lower()
+    plain = _QUOTE.sub(_unquoted, plain)
+    plain = _BULLET.sub(lambda found: ".".ljust(len(found[0])), plain)
+    plain = _DASH.sub(lambda found: _PAUSE.center(len(found[0])), plain)
+    return re.sub(r"(?<=[a-z])-(?=[a-z])", " ", plain)
+
+
+def _unquoted(found: re.Match[str]) -> str:
+    return f" {found[1]} " if len(found[1].split()) <= 3 else _QUOTATION.center(len(found[0]))
 
 
 def _written_out(word: str) -> list[str]:
+    if word in _SIGNS:
+        return _SIGNS[word].split()
     if "'" not in word and word != "cannot":
         return [word[:LONGEST_WORD]]
     if word in _CONTRACTIONS:

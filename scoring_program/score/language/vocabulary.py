@@ -43,3 +43,15 @@ class LevelStatement:
     """One of the vocabulary's targets."""
     level: Level
     """In words; a number is not a level."""
+
+
+@dataclass(frozen=True)
+class Mention:
+    """Words of a text that name a cue."""
+
+    start: int
+    """First character."""
+    end: int
+    """The one behind the last."""
+    cue: str
+    """One of the vocabulary's cues."""
