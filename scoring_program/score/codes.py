@@ -46,6 +46,9 @@ CODES: dict[str, Code] = {
     "causes_broken": Code("O", "causes.json is missing, or something in it has another form.", _KNOWN),
     "causes_missing": Code("O", "A clip of the reference has no known causes although the file is given.", _KNOWN),
     "observations_broken": Code("O", "observations.json is missing, or something in it has another form.", _KNOWN),
+    "key_frames_broken": Code(
+        "W", "The list of key frames, or a row of it, has another form; the report shows fewer pictures.", _KNOWN
+    ),
     "version_mismatch": Code("O", "Input data and reference data belong to different versions or phases.", _REBUILD),
     "seal_key_broken": Code("O", "The bundle's key is damaged.", _REBUILD),
     "format_differs": Code("O", "Ingestion wrote another version of the format than scoring reads.", _REBUILD),

@@ -13,6 +13,7 @@ from score.axes.dose import DeletionCurve, deletion_curves
 from score.axes.shortfalls import Shortfalls, find_shortfalls
 from score.axes.table import AxisSums, ClipAxes, axis_values, clip_axes, explains_nothing
 from score.bootstrap import percentile_interval, resample_weights
+from score.clip_numbers import ClipNumbers, clip_numbers
 from score.columns import Column, Measured, columns
 from score.fairness import Fairness, measure_fairness
 from score.metrics import METRICS, Moments, moments
@@ -32,24 +33,6 @@ class Estimate:
     """Bootstrap interval; None without resamples, with fewer than two sources, or for a plain fact."""
     baseline: float | None
     """The constant baseline's value on the same clips; None where it has none."""
-
-
-@dataclass(frozen=True)
-class ClipNumbers:
-    """How the axes judge one clip; for phases whose clips are open."""
-
-    target: str
-    """Title of the target on which the explanation was judged."""
-    space: float
-    """Faithfulness in space, in [-1, 1]."""
-    time: float
-    """Faithfulness in time, in [-1, 1]."""
-    claims: float
-    """Cue claims, in [-1.5, 1.5]."""
-    text: float
-    """Text without its specificity, in [0, 1]."""
-    causes: float | None
-    """Agreement with known causes, in [-1, 1]; None where the clip does not count there. It depends on the label."""
 
 
 @dataclass(frozen=True)
@@ -201,29 +184,9 @@ def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float) -> Evalu
         diagnostics=diagnose(counted.explanations, axes),
         shortfalls=find_shortfalls(counted.explanations, axes, ~np.isnan(counted.prediction[:, 0])),
         curves=deletion_curves(counted.explanations, axes.effects),
-        clips=_clip_numbers(outcomes, counted, axes, settings),
+        clips=clip_numbers(outcomes, counted, axes, settings),
         fairness=measure_fairness(outcomes, settings),
     )
-
-
-def _clip_numbers(
-    outcomes: Outcomes, counted: Outcomes, axes: ClipAxes, settings: Settings
-) -> tuple[ClipNumbers | None, ...]:
-    table = axes.table
-    numbers = {}
-    for row, clip_id in enumerate(counted.clip_ids):
-        if counted.statuses[row] != "ok":
-            continue
-        parts = table.cause_defined[row]
-        numbers[clip_id] = ClipNumbers(
-            target=settings.targets[axes.target[row]].title,
-            space=float(table.faithfulness_space[row, 0]),
-            time=float(table.faithfulness_time[row, 0]),
-            claims=float(table.cue_claims[row, 0]),
-            text=float(table.text[row, 0]),
-            causes=float(table.cause_value[row].sum() / parts.sum()) if parts.any() else None,
-        )
-    return tuple(numbers.get(clip_id) for clip_id in outcomes.clip_ids)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,6 +22,7 @@ from score.columns import columns, spread_decimals
 from score.errors import OrganiserError, Problem, ScoringError, internal_problem
 from score.evaluation import Evaluation, evaluate, worst_values
 from score.findings import Finding, lines, of_problems, of_run
+from score.key_frames import NO_KEY_FRAMES, KeyFrames, read_key_frames
 from score.known import read_known
 from score.landmarks import Landmarks, read_landmarks
 from score.log import say, speak_utf8
@@ -60,6 +61,8 @@ class Prepared:
     """One for each clip of the reference."""
     landmarks: Landmarks
     """What other methods reach."""
+    key_frames: KeyFrames = NO_KEY_FRAMES
+    """Pictures of the clips for the report."""
 
     @property
     def audience(self) -> Audience:
@@ -152,7 +155,10 @@ def prepare(source: Path, readers: _Readers | None = None) -> Prepared:
     landmarks = read_landmarks(source / "ref", settings)
     results = read_results(source / "res", settings, read_key(PROGRAM))
     readers.audience = readers.audience.knowing(results.clips)
-    return Prepared(settings, results, join(results, reference, settings, known), landmarks)
+    frames = read_key_frames(source / "ref", settings.report.key_frames, reference.clip_ids)
+    outcomes = join(results, reference, settings, known)
+    warned = replace(outcomes, warnings=(*outcomes.warnings, *frames.problems))
+    return Prepared(settings, results, warned, landmarks, frames)
 
 
 def judge(prepared: Prepared, target: Path, worker: Facts) -> None:
@@ -169,7 +175,7 @@ def judge(prepared: Prepared, target: Path, worker: Facts) -> None:
     findings = _made(lambda: of_run(results, outcomes, prepared.audience))[0] or ()
     page = None
     if evaluation:
-        beside = Beside(worker, prepared.landmarks)
+        beside = Beside(worker, prepared.landmarks, prepared.key_frames)
         page, failure = _made(lambda: report_page(may_show(results, outcomes, evaluation, settings, findings, beside)))
     if page is None:
         ours = of_problems([failure] if failure else [], prepared.audience)

@@ -75,6 +75,8 @@ class ReportSettings:
     """True values and errors per clip; never without ``clips``."""
     gallery: int
     """How many explanations are shown with their picture, 0 to 200."""
+    key_frames: str | None = None
+    """Name of the list of pictures of the clips; never without ``truth``."""
 
 
 @dataclass(frozen=True)
@@ -223,10 +225,17 @@ def _text_limits(item: Checked) -> TextLimits:
 
 
 def _report(item: Checked) -> ReportSettings:
-    report = ReportSettings(item.flag("clips"), item.flag("truth"), item.integer("gallery", 0, 200))
+    report = ReportSettings(
+        item.flag("clips"),
+        item.flag("truth"),
+        item.integer("gallery", 0, 200),
+        read_file_name(item, "key_frames", ".csv"),
+    )
     item.finish()
     if report.truth and not report.clips:
         item.add(f"{item.where}, truth", "true while clips is false", "truth: false, or clips: true")
+    if report.key_frames and not report.truth:
+        item.add(f"{item.where}, key_frames", "pictures of clips while truth is false", "no key_frames, or truth: true")
     return report
 
 

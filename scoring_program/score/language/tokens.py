@@ -26,9 +26,7 @@ _QUOTATION, _PAUSE = "\x01", "\x02"
 _DASH = re.compile(r"[–—]| - |--")
 _BULLET = re.compile(r"\n[ ]?(?:[-*•·]|\n)")
 _QUOTE = re.compile(r'"([^"]{0,200})"')
-_TOKEN = re.compile(
-    r"e\.g\.|i\.e\.|etc\.|vs\.|approx\.|[+-]?\d+(?:[.,]\d+)?%?|[a-z]+(?:'[a-z]+)?|[.!?;:,()\x01\x02]"
-)
+_TOKEN = re.compile(r"e\.g\.|i\.e\.|etc\.|vs\.|approx\.|[+-]?\d+(?:[.,]\d+)?%?|[a-z]+(?:'[a-z]+)?|[.!?;:,()\x01\x02]")
 STOPS = frozenset(".!?;")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from score.key_frames import NO_KEY_FRAMES, KeyFrames
 from score.landmarks import NO_LANDMARKS, Landmarks
 from score.report.content.provenance import Facts
 
@@ -16,7 +17,7 @@ class Beside:
     """What the platform's worker noted."""
     landmarks: Landmarks = NO_LANDMARKS
     """Scores of baselines and known submissions, to compare with."""
-    key_frames: tuple[()] = ()
-    """A picture of each clip."""
+    key_frames: KeyFrames = NO_KEY_FRAMES
+    """A picture of each clip, where the phase has some."""
     hashes: Facts = ()
     """Of the files that the scores depend on."""

@@ -2,125 +2,110 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Sequence
 
+from score.axes.reading import vocabulary_of
+from score.clip_numbers import ClipNumbers
 from score.errors import NotGradableError
-from score.explanation_record import Claim, Explanation
-from score.manifest import ResultsFolder
-from score.outcomes import Outcomes
-from score.report.content.explanations import Card, ClaimRow, Grid, Mark, ValueRow
-from score.report.picture import data_uri
-from score.settings import Settings
-from score.visible import one_line, visible
+from score.explanation_record import Explanation
+from score.report.choice import choose
+from score.report.claim_table import claim_rows, untested
+from score.report.content.explanations import Card, CardGroup, ValueRow
+from score.report.hidden_parts import call_rows, place, timeline
+from score.report.highlight import highlight
+from score.report.numbers import number, position
+from score.report.picture import LARGEST_URI, data_uri
+from score.report.scored import Scored
+from score.report.verdict import verdict
 
-_LONGEST_TEXT = 5000
-_MOST_CLAIMS = 24
-_MOST_CELLS = 1024
-_PICTURE_BUDGET = 2_500_000  # characters; with the table of 2,000 clips the page stays under 5 MB
+_BUDGET = 2_000_000
+"""Characters of all pictures; with the table of 2,000 clips the page stays under 5 MB."""
+_OPEN_AT_ONCE = 3
 
 
-def cards(folder: ResultsFolder, outcomes: Outcomes, settings: Settings) -> tuple[Card, ...]:
-    """Choose and prepare the gallery.
-
-    The choice spreads over the predicted main target from lowest to highest. It must not depend on labels: which
-    clips are shown would tell something about them.
-    """
-    if not settings.report.clips:
+def card_groups(scored: Scored) -> tuple[CardGroup, ...]:
+    """Choose the gallery and prepare it; nothing where the settings close clips."""
+    report, outcomes = scored.settings.report, scored.outcomes
+    if not report.clips or not scored.evaluation.clips:
         return ()
-    main = settings.names.index(settings.main_target)
-    predicted = [number for number, status in enumerate(outcomes.statuses) if status == "ok"]
-    predicted.sort(key=lambda number: (outcomes.prediction[number, main], outcomes.clip_ids[number]))
-    count = min(settings.report.gallery, len(predicted))
-    places = np.unique(np.linspace(0, max(0, len(predicted) - 1), count).round().astype(int))
-    budget = _PICTURE_BUDGET
-    result = []
-    for place in places:
-        number = predicted[place]
-        image, reason = _picture(folder, outcomes.explanations[number], budget)
-        budget -= len(image)
-        result.append(_card(number, image, reason, outcomes, settings))
-    return tuple(result)
+    judged = scored.evaluation.clips
+    held = [one.held if one else None for one in judged]
+    chosen = choose(outcomes.clip_ids, held, report.gallery, scored.settings.bootstrap.seed)
+    shown = len(chosen.best) + len(chosen.worst) + len(chosen.drawn)
+    each = min(LARGEST_URI, _BUDGET // max(1, 2 * shown))
+    everything = shown == sum(one is not None for one in judged)
+    groups = []
+    for title, clips in (
+        ("What held up best", chosen.best),
+        ("What held up least", chosen.worst),
+        ("What lies between" if everything else "Drawn by lot", chosen.drawn),
+    ):
+        cards = tuple(_card(clip, numbers, scored, each) for clip in clips if (numbers := judged[clip]))
+        if cards:
+            groups.append(CardGroup(title, cards[:_OPEN_AT_ONCE], cards[_OPEN_AT_ONCE:]))
+    return tuple(groups)
 
 
-def _picture(folder: ResultsFolder, explanation: Explanation, budget: int) -> tuple[str, str]:
+def _card(clip: int, numbers: ClipNumbers, scored: Scored, most: int) -> Card:
+    outcomes, settings = scored.outcomes, scored.settings
+    clip_id, explanation, calls = outcomes.clip_ids[clip], outcomes.explanations[clip], outcomes.probes[clip]
+    target = settings.targets[numbers.target]
+    prediction = [float(value) for value in outcomes.prediction[clip]]
+    truth = [float(value) for value in outcomes.truth[clip]] if settings.report.truth else None
+    claims = claim_rows(numbers, explanation.claims, target)
+    titles = {one.name: one.title for one in settings.targets}
+    frame, frame_note = _frame(clip_id, scored, most)
+    picture, no_picture = _picture(explanation, scored, most)
+    return Card(
+        clip_id=clip_id,
+        judged_on=target.title,
+        predicted=number(prediction[numbers.target], 2),
+        truth="" if truth is None else number(truth[numbers.target], 2),
+        verdict=verdict(numbers, explanation, claims, target),
+        frame=frame,
+        frame_note=frame_note,
+        place=place(explanation, calls, numbers, target),
+        timeline=timeline(explanation, calls, numbers, target),
+        text=highlight(explanation.text, vocabulary_of(settings), numbers.told, titles),
+        claims=claims,
+        others=tuple(untested(numbers, explanation.claims, target)),
+        picture=picture,
+        no_picture=no_picture,
+        values=_values(prediction, truth, scored),
+        calls=call_rows(explanation, calls, numbers, target),
+    )
+
+
+def _frame(clip_id: str, scored: Scored, most: int) -> tuple[str, str]:
+    """Return the key frame's URI and what it shows, or an empty text and why there is none."""
+    frame = scored.beside.key_frames.read(clip_id)
+    uri = data_uri(frame.data, most) if frame else None
+    if frame is None or uri is None:
+        return "", "There is no picture of this clip."
+    return uri, f"The clip at {frame.time_s:.1f} s." if uri else "Left out to keep this page small."
+
+
+def _picture(explanation: Explanation, scored: Scored, most: int) -> tuple[str, str]:
     """Return the picture's URI, or an empty text and the reason."""
     if explanation.image is None:
         return "", "No picture was given."
     try:
-        uri = data_uri(folder.read(explanation.image))
+        uri = data_uri(scored.results.folder.read(explanation.image), most)
     except (NotGradableError, OSError):
         uri = None
     if uri is None:
         return "", "The picture could not be read."
-    return (uri, "") if len(uri) <= budget else ("", "Left out to keep this page small.")
+    return uri, "" if uri else "Left out to keep this page small."
 
 
-def _card(number: int, image: str, no_image: str, outcomes: Outcomes, settings: Settings) -> Card:
-    explanation = outcomes.explanations[number]
-    truth = outcomes.truth[number] if settings.report.truth else None
-    longest = min(settings.text.maximum_chars, _LONGEST_TEXT)
-    return Card(
-        clip_id=outcomes.clip_ids[number],
-        image=image,
-        no_image=no_image,
-        text=visible(explanation.text.strip(), longest),
-        text_ok=explanation.text_ok,
-        values=_values(outcomes.prediction[number], truth, settings),
-        claims=_claims(explanation.claims, settings),
-        space=_grid(explanation.space, "Where the model looked"),
-        time=_grid(_strip(explanation.time), "When the model looked"),
-    )
-
-
-def _values(
-    prediction: NDArray[np.float64], truth: NDArray[np.float64] | None, settings: Settings
-) -> tuple[ValueRow, ...]:
-    rows = []
-    for number, target in enumerate(settings.targets):
-        span = target.maximum - target.minimum
-        label = None if truth is None else float(truth[number])
-        rows.append(
-            ValueRow(
-                title=target.title,
-                value=f"{prediction[number]:.2f}",
-                position=round(100 * (float(prediction[number]) - target.minimum) / span, 1),
-                truth="" if label is None else f"{label:.2f}",
-                truth_position=None if label is None else round(100 * (label - target.minimum) / span, 1),
-            )
-        )
-    return tuple(rows)
-
-
-def _claims(claims: tuple[Claim, ...], settings: Settings) -> tuple[ClaimRow, ...]:
-    titles = {target.name: target.title for target in settings.targets}
-    largest = sorted(claims, key=lambda claim: -abs(claim.contribution))[:_MOST_CLAIMS]
+def _values(prediction: Sequence[float], truth: Sequence[float] | None, scored: Scored) -> tuple[ValueRow, ...]:
     return tuple(
-        ClaimRow(
-            cue=one_line(claim.cue, 40),
-            target=titles[claim.target],
-            contribution=f"{claim.contribution:+.2f}",
-            raised=claim.contribution > 0,
-            width=round(100 * abs(claim.contribution), 1),
+        ValueRow(
+            title=target.title,
+            value=number(prediction[place], 2),
+            position=position(prediction[place], target.minimum, target.maximum),
+            truth="" if truth is None else number(truth[place], 2),
+            truth_position=None if truth is None else position(truth[place], target.minimum, target.maximum),
         )
-        for claim in largest
+        for place, target in enumerate(scored.settings.targets)
     )
-
-
-def _strip(time: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-    """Temporal evidence as a grid of one row, at most 120 columns wide."""
-    if time is None:
-        return None
-    parts = np.array_split(time, min(len(time), 120))
-    return np.array([[part.mean() for part in parts]])
-
-
-def _grid(weights: NDArray[np.float64] | None, title: str) -> Grid | None:
-    if weights is None or weights.size > _MOST_CELLS:
-        return None
-    rows, columns = weights.shape
-    shares = weights / weights.max()
-    marks = tuple(Mark(x, y, f"{share:.1f}") for (y, x), share in np.ndenumerate(shares) if share >= 0.05)
-    y, x = np.unravel_index(int(shares.argmax()), shares.shape)
-    place = f"column {x + 1} of {columns}" + (f", row {y + 1} of {rows}" if rows > 1 else "")
-    return Grid(rows, columns, marks, f"{title}: strongest in {place}")

@@ -6,27 +6,127 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class ClipRow:
-    """One clip of the table."""
+class Piece:
+    """Some words of a text."""
 
-    clip_id: str
-    """Opaque id."""
-    status: str
+    text: str
+    """With hidden characters made visible."""
+    cue: str
+    """The cue that they name, in words; empty for other words."""
+    sign: int
+    """What the text says of the cue: 1 raised, -1 lowered, 0 nothing, or one thing of one target and one of another."""
+    said: str
+    """The same in words; empty where the text says nothing of the cue that could be read."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """What the model wrote."""
+
+    shown: tuple[Piece, ...]
+    """Its beginning; all of it, unless it is long."""
+    rest: tuple[Piece, ...]
+    """What waits behind a click."""
+    cut_off: bool
+    """Whether there is more than is kept here."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What one axis says about one explanation."""
+
+    state: str
+    """``good``, ``part``, ``bad``, or ``none`` where nothing was measured."""
+    part: str
+    """What it is about, in a word."""
+    words: str
+    """One sentence or two."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether one explanation was true, as far as that was measured."""
+
+    state: str
+    """As of `Reason`."""
+    words: str
+    """In a few words."""
+    value: str
+    """Rounded mean of the axes, -1 to 1; a dash where nothing was measured."""
+    reasons: tuple[Reason, ...]
+    """Place, time, cues, text."""
+
+
+@dataclass(frozen=True)
+class EffectBar:
+    """What hiding a part of the clip changed."""
+
+    part: str
+    """``top``, ``bottom``, ``own`` or ``other``: which part."""
+    words: str
+    """What was hidden."""
+    value: str
+    """Rounded change of the prediction."""
+    width: float
+    """Percentage of the largest change of this clip."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Cells of the frame, as path data in units of cells."""
+
+    rows: int
+    """Rows of the grid."""
+    columns: int
+    """Columns of the grid."""
+    top: str
+    """Outline of what the explanation marks most; may be empty."""
+    bottom: str
+    """Outline of what it marks least; may be empty."""
+    label: str
+    """What a reader who cannot see it needs to know."""
+    effects: tuple[EffectBar, ...]
+    """What hiding the cells changed; empty where that was not measured."""
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Bins of a clip, as path data in units of bins."""
+
+    bins: int
+    """Number of bins."""
+    bars: str
+    """Weights, drawn 100 high."""
+    top: str
+    """Bins that the explanation marks most, drawn 1 high; may be empty."""
+    bottom: str
+    """Bins that it marks least; may be empty."""
+    ticks: tuple[tuple[float, str], ...]
+    """(percentage of the length, seconds as written)."""
+    label: str
+    """What a reader who cannot see it needs to know."""
+    effects: tuple[EffectBar, ...]
+    """What hiding the bins changed; empty where that was not measured."""
+
+
+@dataclass(frozen=True)
+class ClaimRow:
+    """One cue: what was claimed and what was measured."""
+
+    cue: str
     """In words."""
-    good: bool
-    """Whether the clip has a valid prediction."""
-    predicted: str
-    """Predicted main target, or a dash."""
-    truth: str
-    """True main target; empty unless the settings open it."""
-    error: str
-    """Error of the main target; empty unless the settings open it."""
-    judged_on: str
-    """Target on which the explanation was judged; empty without a prediction."""
-    axes: tuple[str, ...]
-    """Space, time, claims, text, and known causes where the settings open true values; a dash where there is none."""
-    note: str
-    """First problem, and how many more."""
+    claimed: str
+    """Signed and rounded, or a dash."""
+    claimed_sign: int
+    """1, -1 or 0."""
+    measured: str
+    """Signed and rounded, or why there is nothing."""
+    measured_sign: int
+    """1, -1 or 0."""
+    state: str
+    """``good``, ``bad`` or ``none``."""
+    agrees: str
+    """Whether both agree, in a few words."""
 
 
 @dataclass(frozen=True)
@@ -46,45 +146,17 @@ class ValueRow:
 
 
 @dataclass(frozen=True)
-class ClaimRow:
-    """One cue claim of a card."""
+class CallRow:
+    """One call of the second pass: the numbers behind the drawings."""
 
-    cue: str
-    """Cue."""
-    target: str
-    """Title of the target."""
-    contribution: str
-    """Signed, rounded."""
-    raised: bool
-    """Whether the cue is said to have raised the target."""
-    width: float
-    """Percentage: the size of the contribution."""
-
-
-@dataclass(frozen=True)
-class Mark:
-    """One filled cell of an evidence drawing."""
-
-    x: int
-    """Column."""
-    y: int
-    """Row."""
-    opacity: str
-    """0.1 to 1, one decimal."""
-
-
-@dataclass(frozen=True)
-class Grid:
-    """Evidence in space (rows x columns) or time (one row)."""
-
-    rows: int
-    """Number of rows."""
-    columns: int
-    """Number of columns."""
-    marks: tuple[Mark, ...]
-    """Cells with weight."""
-    label: str
-    """What a reader who cannot see it needs to know."""
+    what: str
+    """What was altered."""
+    how: str
+    """By what."""
+    places: str
+    """How much or which."""
+    change: str
+    """Rounded change of the prediction."""
 
 
 @dataclass(frozen=True)
@@ -93,22 +165,94 @@ class Card:
 
     clip_id: str
     """Opaque id."""
-    image: str
-    """``data:`` URI, or an empty text."""
-    no_image: str
+    judged_on: str
+    """Title of the target that counts."""
+    predicted: str
+    """Rounded prediction of it."""
+    truth: str
+    """Rounded label of it; empty unless the settings open it."""
+    verdict: Verdict
+    """Whether it was true, and why."""
+    frame: str
+    """The clip's key frame as a ``data:`` URI, or an empty text."""
+    frame_note: str
+    """Which moment it shows, or why there is none."""
+    place: Place | None
+    """Where the model looked; None without a map."""
+    timeline: Timeline | None
+    """When it looked; None without weights."""
+    text: Text
+    """What it wrote."""
+    claims: tuple[ClaimRow, ...]
+    """Cues that were tested."""
+    others: tuple[str, ...]
+    """What of the claims was not tested, in sentences."""
+    picture: str
+    """The submission's picture as a ``data:`` URI, or an empty text."""
+    no_picture: str
     """Why there is no picture."""
-    text: str
-    """The explanation."""
-    text_ok: bool
-    """Whether the text is valid."""
     values: tuple[ValueRow, ...]
     """One a target."""
-    claims: tuple[ClaimRow, ...]
-    """Largest first."""
-    space: Grid | None
-    """Where the model looked."""
-    time: Grid | None
-    """When the model looked."""
+    calls: tuple[CallRow, ...]
+    """What was asked and measured."""
+
+
+@dataclass(frozen=True)
+class CardGroup:
+    """Cards that were chosen for one reason."""
+
+    title: str
+    """Why these."""
+    first: tuple[Card, ...]
+    """Open at once."""
+    more: tuple[Card, ...]
+    """Behind a click."""
+
+
+@dataclass(frozen=True)
+class ClipRow:
+    """One clip of the table."""
+
+    clip_id: str
+    """Opaque id."""
+    status: str
+    """In words."""
+    good: bool
+    """Whether the clip has a valid prediction."""
+    predicted: str
+    """Predicted main target, or a dash."""
+    truth: str
+    """True main target; empty unless the settings open it."""
+    error: str
+    """Error of the main target; empty unless the settings open it."""
+    judged_on: str
+    """Target on which the explanation was judged; empty without a prediction."""
+    state: str
+    """The verdict's state; empty without a prediction."""
+    verdict: str
+    """The verdict in words; a dash without a prediction."""
+    held: str
+    """The verdict's value, or a dash."""
+    axes: tuple[str, ...]
+    """Space, time, claims, text, and known causes where the settings open true values; a dash where there is none."""
+    note: str
+    """First problem, and how many more."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many explanations got which verdict."""
+
+    state: str
+    """As of `Verdict`."""
+    words: str
+    """As of `Verdict`, for many."""
+    count: int
+    """How many clips."""
+    start: float
+    """Percentage of all clips that come before."""
+    length: float
+    """Percentage of all clips."""
 
 
 @dataclass(frozen=True)
@@ -121,9 +265,11 @@ class Explanations:
     """Whether the table of clips and the gallery are open."""
     shows_truth: bool
     """Whether true values and errors are open."""
-    clip_groups: tuple[tuple[str, tuple[ClipRow, ...]], ...]
-    """(heading, rows) of the table of clips."""
-    cards: tuple[Card, ...]
+    tallies: tuple[Tally, ...]
+    """The verdicts of all clips with a prediction; empty where clips are closed."""
+    groups: tuple[CardGroup, ...]
     """The gallery."""
+    rows: tuple[ClipRow, ...]
+    """The table of clips: those without a prediction first, then by what held up least."""
     shortened: bool = False
     """Whether clips were left out to keep the page small."""

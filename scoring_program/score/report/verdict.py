@@ -1,0 +1,115 @@
+"""Whether one explanation was true, as far as that was measured, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from score.clip_numbers import ClipNumbers
+from score.explanation_record import Explanation
+from score.language import text_validity
+from score.report.content.explanations import ClaimRow, Reason, Verdict
+from score.report.numbers import NONE, number
+from score.settings import Target
+
+HOLDS, PARTLY = 0.5, 0.2
+"""Lowest values, on a scale on which chance is 0 and perfect 1, that are called good, and partly so."""
+WORDS = {
+    "good": ("Holds up", "hold up"),
+    "part": ("Holds up in part", "hold up in part"),
+    "bad": ("Does not hold up", "do not hold up"),
+    "none": ("Not measured", "not measured"),
+}
+"""Of one explanation, and of many."""
+_WHERE = {"space": "a place", "time": "a moment"}
+_NOT_GIVEN = {"space": "No map was given, which counts 0.", "time": "No seconds were given, which counts 0."}
+
+
+def state_of(value: float) -> str:
+    """Name how good a value on the scale of the axes is."""
+    return "good" if value >= HOLDS else "part" if value >= PARTLY else "bad"
+
+
+def clip_state(numbers: ClipNumbers) -> str:
+    """Name how well an explanation held up; ``none`` where the model was asked nothing about it."""
+    return state_of(numbers.held) if numbers.masked or numbers.edited else "none"
+
+
+def verdict(numbers: ClipNumbers, explanation: Explanation, claims: Sequence[ClaimRow], target: Target) -> Verdict:
+    """Judge one explanation in words.
+
+    Parameters
+    ----------
+    numbers
+        How the axes judge it.
+    explanation
+        What was said.
+    claims
+        Its table of claims.
+    target
+        The target on which it is judged.
+    """
+    state = clip_state(numbers)
+    reasons = (
+        _masked("Place", "space", explanation.space is not None, numbers.space, numbers, target),
+        _masked("Time", "time", explanation.time is not None, numbers.time, numbers, target),
+        _cues(numbers, claims, target),
+        _text(numbers, explanation),
+    )
+    return Verdict(state, WORDS[state][0], NONE if state == "none" else number(numbers.held, 2), reasons)
+
+
+def _masked(part: str, kind: str, given: bool, value: float, numbers: ClipNumbers, target: Target) -> Reason:
+    asked = {
+        name: numbers.masked[kind, name] for name in ("top", "bottom", "own", "other") if (kind, name) in numbers.masked
+    }
+    if not given:
+        return Reason("none", part, _NOT_GIVEN[kind])
+    if not asked:
+        return Reason("none", part, "Not measured, which counts 0.")
+    if None in asked.values():
+        return Reason(
+            "bad", part, f"The model gave no valid answer while {_WHERE[kind]} was hidden, which counts as worst."
+        )
+    state = state_of(value)
+    words = ". ".join(_sentences(asked, target.maximum - target.minimum, state))
+    return Reason(state, part, words + ".")
+
+
+def _sentences(asked: dict[str, float | None], span: float, state: str) -> Iterable[str]:
+    changes = {name: change * span for name, change in asked.items() if change is not None}
+    if {"top", "bottom"} <= changes.keys():
+        top, bottom = number(changes["top"], 3), number(changes["bottom"], 3)
+        yield f"Hiding what it marks most moved the prediction by {top}, what it marks least by {bottom}"
+    if {"own", "other"} <= changes.keys() and state != "good":
+        own, other = number(changes["own"], 3), number(changes["other"], 3)
+        yield f"What only this explanation marks moved it by {own}, what only another clip's marks by {other}"
+
+
+def _cues(numbers: ClipNumbers, claims: Sequence[ClaimRow], target: Target) -> Reason:
+    if not numbers.claimed:
+        return Reason("none", "Cues", f"Nothing that can be tested is said about {target.title}, which counts 0.")
+    if not numbers.edited:
+        return Reason("none", "Cues", "Not measured, which counts 0.")
+    if None in numbers.edited.values():
+        words = "The model gave no valid answer while a cue was taken away, which counts as worst."
+        return Reason("bad", "Cues", words)
+    tested = [row for row in claims if row.claimed_sign]
+    right = sum(row.state == "good" for row in tested)
+    if not tested:
+        words = "None of the named cues was tested, and what was tested is not named."
+    elif len(tested) == 1:
+        words = f"The one named cue that was tested {'did' if right else 'did not do'} what is said."
+    else:
+        words = f"{right} of {len(tested)} named cues that were tested did what is said."
+    return Reason(state_of(numbers.claims), "Cues", words)
+
+
+def _text(numbers: ClipNumbers, explanation: Explanation) -> Reason:
+    faults = text_validity(explanation.text) if explanation.text_ok else ("missing, too short or too long",)
+    if faults:
+        return Reason("bad", "Text", f"Not valid, which counts 0: {', '.join(faults)}.")
+    if numbers.text >= 0.995:
+        return Reason("good", "Text", "Valid, and in keeping with the prediction and the submitted cues.")
+    if numbers.text > 0:
+        return Reason(state_of(numbers.text), "Text", "Valid, but it does not name the largest of the submitted cues.")
+    return Reason("bad", "Text", "It contradicts the own prediction or the submitted cues, which counts 0.")
