@@ -51,7 +51,10 @@ def test_the_template_is_not_even_given_a_label(tmp_path: Path, report: dict[str
     assert scored.outcomes.known == NOTHING_KNOWN
     data = build_page(scored)
     assert not [value for value in (*CANARIES, *ERRORS) if str(value)[:5] in repr(data)]
-    assert {(row.truth, row.truth_position) for card in data.explanations.cards for row in card.values} <= {("", None)}
+    cards = [card for group in data.explanations.groups for card in (*group.first, *group.more)]
+    assert len(cards) == (4 if report["clips"] else 0)
+    assert {(row.truth, row.truth_position) for card in cards for row in card.values} <= {("", None)}
+    assert {card.truth for card in cards} <= {""}
     shown = [clip_id for clip_id in scored.outcomes.clip_ids if clip_id in repr(data)]
     assert len(shown) == (4 if report["clips"] else 0)
 

@@ -14,7 +14,7 @@ from score.language.levels import consistent, stated_levels
 from score.language.lexicon import phrase_book
 from score.language.phrases import PhraseBook
 from score.language.readability import readability
-from score.language.regions import mentions
+from score.language.regions import named
 from score.language.tokens import LONGEST_TEXT, placed_sentences
 from score.language.validity import text_validity
 from score.language.vocabulary import Level, LevelStatement, Mention, TextClaim, Vocabulary
@@ -87,15 +87,23 @@ def cue_mentions(text: str, vocabulary: Vocabulary) -> tuple[Mention, ...]:
     text = text[:LONGEST_TEXT]
     found: list[Mention] = []
     for sentence, items in zip(placed_sentences(text), _items(text, vocabulary), strict=True):
-        named = {*mentions(items), *mentions(items, excluded=True)}.intersection(vocabulary.cues)
-        for item in items:
-            if item.kind == "cue" and item.value in named:
+        for item in _naming(items):
+            if item.value in vocabulary.cues:
                 # Words inside a gap ("eyes ... on the camera") belong to other items: each run of words is a mention.
                 found += [Mention(start, end, item.value) for start, end in _runs(item.tokens, sentence.places)]
     found.sort(key=lambda mention: (mention.start, mention.end))
     return tuple(
         one for one, before in zip(found, (None, *found), strict=False) if not before or before.end <= one.start
     )
+
+
+def _naming(items: tuple[Item, ...]) -> list[Item]:
+    """Return the items that name cues; of "upright posture", where one says it, both."""
+    counted = {item.tokens for item in (*named(items), *named(items, excluded=True))}
+    for one, following in zip(items[-2::-1], items[:0:-1], strict=True):
+        if following.tokens in counted and (one.kind, one.value) == (following.kind, following.value):
+            counted.add(one.tokens)
+    return [item for item in items if item.tokens in counted]
 
 
 def _runs(tokens: tuple[int, ...], places: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:

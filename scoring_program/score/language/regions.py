@@ -18,7 +18,12 @@ _SKIPPED = frozenset(
 
 
 def mentions(items: Sequence[Item], *, excluded: bool = False) -> tuple[str, ...]:
-    """Return the cues that are named, without those that are excluded or only describe another cue.
+    """Return the cues that are named, each once, as `named` finds them."""
+    return tuple(dict.fromkeys(item.value for item in named(items, excluded=excluded)))
+
+
+def named(items: Sequence[Item], *, excluded: bool = False) -> list[Item]:
+    """Return the items that name cues, without those that are excluded or only describe another cue.
 
     Between two separators a strong cue hides weak ones, "a smile on the face" is a smile, and of two nouns side by
     side ("background lighting") the last one counts.
@@ -36,7 +41,7 @@ def mentions(items: Sequence[Item], *, excluded: bool = False) -> tuple[str, ...
             out = False
         elif item.kind == "cue" and not out:
             groups[-1].append((place, item))
-    found: list[str] = []
+    found: list[Item] = []
     for group in groups:
         strong = [pair for pair in group if not pair[1].weak]
         chosen = strong or group[:1]
@@ -48,8 +53,8 @@ def mentions(items: Sequence[Item], *, excluded: bool = False) -> tuple[str, ...
                 continue
             else:
                 kept.append((place, item))
-        found += [item.value for _, item in kept]
-    return tuple(dict.fromkeys(found))
+        found += [item for _, item in kept]
+    return found
 
 
 def _modifies(items: Sequence[Item], head: int, place: int) -> bool:
