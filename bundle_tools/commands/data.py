@@ -4,7 +4,7 @@ import argparse
 import secrets
 from pathlib import Path
 
-from bundle_tools.commands import own_clips, real_clips
+from bundle_tools.commands import key_frames, own_clips, real_clips
 from bundle_tools.commands.options import add_bundle, count, positive, workers
 from bundle_tools.competition import find_root, load
 from bundle_tools.console import progress_bar, say
@@ -42,6 +42,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     committed.set_defaults(action=_committed)
     real_clips.add(kinds)
     own_clips.add(kinds)
+    key_frames.add(kinds)
 
 
 def _synth(arguments: argparse.Namespace) -> int:

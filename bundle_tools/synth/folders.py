@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bundle_tools.key_frames import write_key_frames
 from bundle_tools.synth.causes import as_entry, contributions
 from bundle_tools.synth.clip import DURATION_S, encode, render, script_of
 from bundle_tools.synth.dataset import Member, plan, training_means
@@ -121,6 +122,8 @@ def write_phase(
     (input_dir / "task.yaml").write_text(input_settings(phase), encoding="utf-8")
     _write_labels(members, reference_dir)
     _write_causes(members, made, reference_dir)
+    if DISCLOSURES[phase].truth:
+        write_key_frames([(m.clip_id, input_dir / "clips" / f"{m.clip_id}.mp4") for m in members], reference_dir)
     (reference_dir / "task.yaml").write_text(reference_settings(phase, training_means()), encoding="utf-8")
 
 

@@ -93,6 +93,7 @@ def reference_settings(phase: str, constants: dict[str, float]) -> str:
     )
     references = ", ".join(f"{name}: {SKILL_REFERENCE[name]}" for name in TARGETS)
     shown = DISCLOSURES[phase]
+    key_frames = "  key_frames: key_frames.csv\n" if shown.truth else ""
     return f"""\
 format_version: 1
 task: {phase}
@@ -117,7 +118,7 @@ report:
   clips: {_yaml(shown.clips)}
   truth: {_yaml(shown.truth)}
   gallery: 24
-"""
+{key_frames}"""
 
 
 def readme(clips: int, split: str) -> str:

@@ -183,6 +183,9 @@ def short(by_hand: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         # One copy of each clip.
         copies = list({row.split(",")[1]: row for row in rows if row.split(",")[1] in kept}.values())
         (given / "copies.csv").write_text(header + "".join(copies))
+        if (frames := wanted / "key_frames.csv").exists():
+            rows = frames.read_text().splitlines(keepends=True)
+            frames.write_text("".join(row for row in rows if row.split(",")[0] in {"clip_id", *kept}))
         causes = json.loads((wanted / "causes.json").read_text())
         causes["clips"] = {clip: known for clip, known in causes["clips"].items() if clip in kept}
         (wanted / "causes.json").write_text(json.dumps(causes))
