@@ -176,13 +176,12 @@ class ProbePass:
         while window and clock.left_s() >= longest_s + self._start_s(model) and means.revive() is None:
             calls, shown = window.popleft()
             window.extend(islice(staged, 1))
-            timeout_s = min(limit_s, max(1.0, clock.left_s()))
-            yield calls, self._ask(calls, shown, [source for _, source in window], means, timeout_s)
+            yield calls, self._ask(calls, shown, [source for _, source in window], means, limit_s)
             now_s = clock.elapsed_s()
             longest_s, before_s = max(longest_s, now_s - before_s), now_s
 
     def _ask(
-        self, calls: list[Call], shown: ClipSource, upcoming: list[ClipSource], means: Means, timeout_s: float
+        self, calls: list[Call], shown: ClipSource, upcoming: list[ClipSource], means: Means, limit_s: float
     ) -> Asked:
         """Ask for a prediction, and for an explanation where a twin is among the calls."""
         asked, model, frames = Asked(), means.model, means.frames
@@ -191,9 +190,9 @@ class ProbePass:
         except UnreadableClip:
             check_unchanged(shown, named=not self._hidden)
             return asked
-        ask_prediction(model, shown, facts, self._task, timeout_s, asked)
+        ask_prediction(model, shown, facts, self._task, _timeout_s(means.clock, limit_s), asked)
         if len(calls) > 1 and asked.prediction is not None:
-            ask_explanation(model, shown, facts, self._task, timeout_s, asked)
+            ask_explanation(model, shown, facts, self._task, _timeout_s(means.clock, limit_s), asked)
         end = frames.end(model_lives=model.alive)
         model.forget(end.gone)
         if end.unreadable:
@@ -214,6 +213,10 @@ class ProbePass:
     def _start_s(self, model: ModelProcess) -> float:
         """Return how long it may take until the model can be asked: loading has no call's time limit."""
         return 0.0 if model.alive else self._task.limits.load_s
+
+
+def _timeout_s(clock: Clock, limit_s: float) -> float:
+    return min(limit_s, max(1.0, clock.left_s()))
 
 
 def _warning(code: str, found: str, expected: str, fix: str) -> Problem:
