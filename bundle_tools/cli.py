@@ -18,6 +18,7 @@ Run, check and build the competition bundle.
   bundle data phase NAME [--clips N] [--replace]         make new clips and labels of a phase, with a secret seed
   bundle data committed                                  make the data of this repository again
   bundle data first-impressions --source DIR --out DIR   phases and public data from ChaLearn First Impressions V2
+  bundle data observations --source DIR --out DIR        what people pointed at in those clips, for plausibility
   bundle data from-folder --clips DIR --labels CSV --out DIR   a whole bundle of your own clips and labels
 
 SUBMISSION is a folder with model.py, or its zip. `bundle COMMAND --help` tells the other options.

@@ -106,7 +106,7 @@ def scan(
     Parameters
     ----------
     root
-        The folder.
+        The folder, or a single file.
     passwords
         To try on encrypted archives.
     problems
@@ -115,9 +115,9 @@ def scan(
         Told of every file on disk.
     """
     search = _Search(tuple(passwords), problems)
-    paths = sorted(path for path in root.rglob("*") if path.is_file())
+    paths = [root] if root.is_file() else sorted(path for path in root.rglob("*") if path.is_file())
     for done, path in enumerate(paths, 1):
-        search.look_at(path, path.relative_to(root).as_posix())
+        search.look_at(path)
         if progress is not None:
             progress(done, len(paths))
     return search.found
@@ -130,8 +130,9 @@ class _Search:
         self.found: list[Place] = []
         self._passwords, self._problems = passwords, problems
 
-    def look_at(self, path: Path, name: str) -> None:
+    def look_at(self, path: Path) -> None:
         """List a file on disk, or what it holds."""
+        name = path.name
         if _is_junk(name):
             return
         if name.lower().endswith(".zip"):

@@ -33,6 +33,17 @@ def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     impressions.add_argument("--unknown-ages", action="store_true", help="keep clips whose age nobody judged")
     add_treatment(impressions)
     impressions.set_defaults(action=_first_impressions)
+    observations = kinds.add_parser(
+        "observations",
+        prog="bundle data observations",
+        help="what people pointed at in clips of First Impressions V2 (MM-OCEAN, CC BY-NC-SA 4.0), for plausibility",
+    )
+    observations.add_argument(
+        "--source", type=Path, required=True, help="MM-OCEAN's data/test: folder, archive or file"
+    )
+    observations.add_argument("--out", type=Path, required=True, help="the folder of first-impressions, or the bundle")
+    observations.add_argument("--names", type=Path, help="which clip is which (default: private/clips.csv in --out)")
+    observations.set_defaults(action=_observations)
 
 
 def add_treatment(parser: argparse.ArgumentParser) -> None:
@@ -88,6 +99,17 @@ def _first_impressions(arguments: argparse.Namespace) -> int:
     for line in made.summary():
         say(line)
     say(f"Written: {arguments.out}. Copy input_data, reference_data and public_data into the bundle; keep private/.")
+    return 0
+
+
+def _observations(arguments: argparse.Namespace) -> int:
+    from bundle_tools.adapt.annotate import annotate, summary  # noqa: PLC0415 - loads numpy
+
+    names = arguments.names or arguments.out / "private" / "clips.csv"
+    with progress_bar("reading", "file") as progress:
+        done = annotate(arguments.out, names, arguments.source, progress)
+    for line in summary(done):
+        say(line)
     return 0
 
 

@@ -1,5 +1,6 @@
-"""Labelled sets of made-up clips."""
+"""Labelled sets of made-up clips, and reading tables back."""
 
+import csv
 from pathlib import Path
 
 import numpy as np
@@ -23,3 +24,9 @@ def make_set(families: dict[str, int], *, seed: int = 0, folder: Path = Path("no
             size = path.stat().st_size if path.exists() else 0
             clips.append(Clip(name, source, Place(path, size=size, order=len(clips)), labels, f"Hello from {number}."))
     return Dataset("tiny", TARGETS, "hire", tuple(clips))
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a table that was written."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

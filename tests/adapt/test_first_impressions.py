@@ -1,6 +1,5 @@
 """First Impressions V2 in miniature: from the downloaded archives to phases that both programs accept."""
 
-import csv
 import json
 import shutil
 from pathlib import Path
@@ -15,27 +14,10 @@ from bundle_tools.errors import BundleError
 
 from .clips import make_clip, make_zip
 from .miniature import MINOR, PLAN, all_labels, clip, clips_of, expected_minors, labels_of, miniature, old_pickle, video
+from .sets import rows
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERY = [name for split in PLAN for name in clips_of(split)]
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-@pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return miniature(tmp_path_factory.mktemp("download"))
-
-
-@pytest.fixture(scope="module")
-def made(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("made") / "out"
-    arguments = ["--source", str(source), "--out", str(out), "--practice", "6", "--final", "6", "--seed", "5"]
-    assert main(["data", "first-impressions", *arguments]) == 0
-    return out
 
 
 def refusal(source: Path) -> str:

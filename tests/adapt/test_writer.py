@@ -1,6 +1,5 @@
 """The organiser's folder: whole or not there, true to its hashes, silent about names, and good for both programs."""
 
-import csv
 import hashlib
 import json
 from dataclasses import replace
@@ -17,7 +16,7 @@ from bundle_tools.adapt.writer import Stage, Written, write
 from bundle_tools.errors import BundleError
 
 from .clips import METADATA, make_clip
-from .sets import make_set
+from .sets import make_set, rows
 
 FAMILIES = {"vidAlpha": 2, "vidBeta": 2, "vidGamma": 2, "vidDelta": 2}
 
@@ -42,11 +41,6 @@ def replace_sizes(dataset: Dataset) -> Dataset:
     """Note the sizes of the files as they are now."""
     clips = [replace(c, place=replace(c.place, size=c.place.path.stat().st_size)) for c in dataset.clips]
     return replace(dataset, clips=tuple(clips))
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def test_the_folder_holds_what_both_programs_read(dataset: Dataset, tmp_path: Path) -> None:
