@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from bundle_tools.adapt.mp4 import Facts, NotPlain, strip
+from bundle_tools.adapt.mp4 import Content, Facts, NotPlain, strip
 
 if TYPE_CHECKING:
     from av import VideoFrame
@@ -32,7 +32,7 @@ class Treatment:
         return "pictures and sound unchanged" if self.height is None else f"encoded again, {self.height} pixels high"
 
 
-def clean(data: bytearray, treatment: Treatment) -> tuple[bytearray, Facts]:
+def clean(data: Content, treatment: Treatment) -> tuple[Content, Facts]:
     """Return a clip without metadata.
 
     A file that can be stripped where it stands is; any other is muxed into a new MP4 file, its packets unchanged.
@@ -58,14 +58,14 @@ def clean(data: bytearray, treatment: Treatment) -> tuple[bytearray, Facts]:
         return _stripped(_written(data, None))
 
 
-def _stripped(data: bytearray) -> tuple[bytearray, Facts]:
+def _stripped(data: Content) -> tuple[Content, Facts]:
     try:
         return data, strip(data)
     except NotPlain as error:
         raise Unusable(f"after muxing {error}; try --reencode") from error
 
 
-def _written(data: bytearray, height: int | None) -> bytearray:
+def _written(data: Content, height: int | None) -> bytearray:
     """Write a new MP4 file from a clip's first picture and sound track."""
     import av  # noqa: PLC0415 - takes as long to load as hundreds of clips to strip
     from av.error import FFmpegError  # noqa: PLC0415

@@ -10,6 +10,9 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+Content = bytearray | memoryview
+"""A file in memory, which may be changed."""
+
 _CONTAINERS = frozenset({b"moov", b"trak", b"edts", b"mdia", b"minf", b"dinf", b"stbl"})
 _KEPT = frozenset(
     {
@@ -71,7 +74,7 @@ class _Track:
 class _File:
     """A file while it is read; nothing in it is changed before all of it is known to be plain."""
 
-    data: bytearray
+    data: Content
     tracks: list[_Track] = field(default_factory=list)
     edits: list[tuple[int, bytes]] = field(default_factory=list)
     """What to write, and where."""
@@ -86,7 +89,7 @@ class _File:
         self.blank(start + _head(self.data, start), end)
 
 
-def strip(data: bytearray) -> Facts:
+def strip(data: Content) -> Facts:
     """Blank everything but picture and sound, in place.
 
     Parameters
@@ -145,7 +148,7 @@ def _judge(tracks: list[_Track], media: int) -> Facts:
     return Facts(length, pictures[0].width, pictures[0].height, bool(sounds))
 
 
-def _boxes(data: bytearray, start: int, end: int) -> Iterator[tuple[int, int, bytes]]:
+def _boxes(data: Content, start: int, end: int) -> Iterator[tuple[int, int, bytes]]:
     """Give start, end and type of each box of a stretch."""
     while start < end:
         if end - start < 8:
@@ -161,9 +164,9 @@ def _boxes(data: bytearray, start: int, end: int) -> Iterator[tuple[int, int, by
         start += size
 
 
-def _head(data: bytearray, start: int) -> int:
+def _head(data: Content, start: int) -> int:
     """Return the length of a box's own header."""
-    return 16 if data[start : start + 4] == b"\0\0\0\1" else 8
+    return 16 if bytes(data[start : start + 4]) == b"\0\0\0\1" else 8
 
 
 def _walk(file: _File, start: int, end: int, depth: int) -> None:
@@ -211,7 +214,7 @@ def _keep(file: _File, inner: int, last: int, kind: bytes) -> None:
     elif kind == b"dref":
         for start, end, _ in _boxes(data, inner + 8, last):
             # An entry without the flag "in this file" names another file, and where that lay.
-            if data[start + 8 : start + 12] != b"\0\0\0\1" or end - start != 12:
+            if bytes(data[start + 8 : start + 12]) != b"\0\0\0\1" or end - start != 12:
                 raise NotPlain("its content lies in another file")
 
 
@@ -222,7 +225,7 @@ def _sample_entry(file: _File, start: int, end: int, codec: bytes) -> None:
         file.tracks[-1].width, file.tracks[-1].height = struct.unpack_from(">HH", data, start + 32)
         # The name of the encoder, 32 bytes.
         file.blank(start + 50, start + 82)
-    elif codec in _SOUND and data[start + 16 : start + 18] == b"\0\0":
+    elif codec in _SOUND and bytes(data[start + 16 : start + 18]) == b"\0\0":
         boxes = start + _SOUND_ENTRY
     else:
         raise NotPlain(f"a codec that is not known ({codec.decode('latin-1')!r})")

@@ -80,7 +80,7 @@ def read_annotations(
     points: dict[str, tuple[Point, ...]] = {}
     for done, (place, content) in enumerate(read(places), 1):
         try:
-            record = json.loads(bytes(content)) if isinstance(content, bytearray) else None
+            record = None if isinstance(content, str) else json.loads(bytes(content))
         except (ValueError, RecursionError):
             record = None
         if not isinstance(record, dict) or "observations" not in record:

@@ -8,11 +8,12 @@ start to its end, in the order of its members.
 import io
 import struct
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Protocol, cast
 
 from bundle_tools.adapt.problems import Problems
 from bundle_tools.archive import UNREADABLE
@@ -66,10 +67,22 @@ class Place:
         return (self.path, self.inside[:-1]) if self.inside else (self.path.parent, ())
 
 
+class Readable(Protocol):
+    """A file that is read into memory that is there already."""
+
+    def seek(self, offset: int, /) -> int:
+        """Go to a place in it."""
+        ...
+
+    def readinto(self, buffer: memoryview, /) -> int:
+        """Read into a buffer."""
+        ...
+
+
 class Window(io.RawIOBase):
     """A stretch of a file as a file of its own."""
 
-    def __init__(self, file: IO[bytes], start: int, size: int) -> None:
+    def __init__(self, file: Readable, start: int, size: int) -> None:
         super().__init__()
         self._file, self._start, self._size, self._at = file, start, size, 0
 
@@ -92,10 +105,10 @@ class Window(io.RawIOBase):
     def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]
         """Read into a buffer."""
         self._file.seek(self._start + self._at)
-        data = self._file.read(max(0, min(len(buffer), self._size - self._at)))
-        buffer[: len(data)] = data
-        self._at += len(data)
-        return len(data)
+        wanted = memoryview(buffer)[: max(0, self._size - self._at)]
+        length = self._file.readinto(wanted)
+        self._at += length
+        return length
 
 
 def scan(
@@ -149,9 +162,9 @@ class _Search:
         elif len(self.found) < MOST_FILES:
             self.found.append(replace(place, order=len(self.found)))
 
-    def _look_inside(self, file: IO[bytes], archive: Place) -> None:
+    def _look_inside(self, file: IO[bytes] | io.BufferedIOBase, archive: Place) -> None:
         try:
-            with zipfile.ZipFile(file) as opened:
+            with zipfile.ZipFile(cast(IO[bytes], file)) as opened:
                 _check_whole(file, opened)
                 members = [info for info in opened.infolist() if not info.is_dir() and not _is_junk(info.filename)]
                 key = self._key(opened, members, archive)
@@ -215,7 +228,7 @@ class _Search:
         return None
 
 
-def read(places: Iterable[Place]) -> Iterator[tuple[Place, bytearray | str]]:
+def read(places: Iterable[Place]) -> Iterator[tuple[Place, memoryview | str]]:
     """Read files one after the other; archives are opened once for neighbours.
 
     Yields
@@ -223,43 +236,47 @@ def read(places: Iterable[Place]) -> Iterator[tuple[Place, bytearray | str]]:
     place
         As given.
     content
-        The file, or a sentence about why it cannot be read.
+        The file, which may be changed and is gone when the next one is asked for: all are read into the same memory.
+        Or a sentence about why it cannot be read.
     """
+    memory = bytearray()
     with ExitStack() as stack:
         container: tuple[Path, tuple[str, ...]] | None = None
         archive: zipfile.ZipFile | None = None
         for place in places:
+            if len(memory) < place.size:
+                memory = bytearray(place.size)
             try:
                 if place.inside and place.container != container:
                     stack.close()
                     archive, container = None, place.container
                     archive = _open(place, stack)
-                yield place, _read_one(place, archive)
+                content = memoryview(memory)[: place.size]
+                _read_one(place, archive, content)
+                yield place, content
             except UNREADABLE as error:
                 yield place, _reason(error)
 
 
-def read_one(place: Place) -> bytearray | str:
+def read_one(place: Place) -> bytes | str:
     """Read one file, or say why it cannot be read."""
-    return next(content for _, content in read([place]))
+    content = next(content for _, content in read([place]))
+    return content if isinstance(content, str) else bytes(content)
 
 
-def _read_one(place: Place, archive: zipfile.ZipFile | None) -> bytearray:
-    content = bytearray(place.size)
+def _read_one(place: Place, archive: zipfile.ZipFile | None, content: memoryview) -> None:
     if not place.inside:
         with place.path.open("rb") as file:
-            length = file.readinto(content)
-            longer = file.read(1)
-    else:
-        if archive is None:
-            raise zipfile.BadZipFile("the archive cannot be opened")
-        with archive.open(place.inside[-1], pwd=place.keys[-1] or None) as member:
-            # zipfile reads in small pieces into a buffer, and in one piece into new memory.
-            content = bytearray(member.read(place.size))
-            length, longer = len(content), member.read(1)
-    if length != place.size or longer:
-        raise OSError("it changed while it was read")
-    return content
+            if file.readinto(content) != place.size or file.read(1):
+                raise OSError("it changed while it was read")
+        return
+    if archive is None:
+        raise zipfile.BadZipFile("the archive cannot be opened")
+    info = archive.getinfo(place.inside[-1])
+    with _inner(archive, info, place.keys[-1]) as member:
+        # zipfile checks what it unpacks; what is stored is read past it, without its copies.
+        if member.readinto(content) != place.size or (_is_stored(info) and zlib.crc32(content) != info.CRC):
+            raise zipfile.BadZipFile("bad CRC, or fewer bytes than the list says")
 
 
 def _open(place: Place, stack: ExitStack) -> zipfile.ZipFile:
@@ -267,11 +284,11 @@ def _open(place: Place, stack: ExitStack) -> zipfile.ZipFile:
     opened = stack.enter_context(zipfile.ZipFile(place.path))
     for name, key in zip(place.inside[:-1], place.keys[:-1], strict=True):
         inner = stack.enter_context(_inner(opened, opened.getinfo(name), key))
-        opened = stack.enter_context(zipfile.ZipFile(inner))
+        opened = stack.enter_context(zipfile.ZipFile(cast(IO[bytes], inner)))
     return opened
 
 
-def _check_whole(file: IO[bytes], opened: zipfile.ZipFile) -> None:
+def _check_whole(file: IO[bytes] | io.BufferedIOBase, opened: zipfile.ZipFile) -> None:
     """Refuse an archive with something before or behind it.
 
     What breaks off may end in a whole archive that it holds, and zipfile would take that for all of it.
@@ -282,16 +299,17 @@ def _check_whole(file: IO[bytes], opened: zipfile.ZipFile) -> None:
         raise zipfile.BadZipFile("it does not fill its file")
 
 
-def _inner(opened: zipfile.ZipFile, info: zipfile.ZipInfo, key: bytes) -> IO[bytes]:
-    """Open an archive inside an archive, without unpacking it where it is stored as it is."""
+def _inner(opened: zipfile.ZipFile, info: zipfile.ZipInfo, key: bytes) -> io.BufferedIOBase:
+    """Open a member, where it lies if it is stored as it is."""
     file = opened.fp
     if not _is_stored(info) or file is None:
-        return opened.open(info, pwd=key or None)
+        return cast(io.BufferedIOBase, opened.open(info, pwd=key or None))
     file.seek(info.header_offset)
     magic, name, extra = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
     if magic != b"PK\x03\x04":
         raise zipfile.BadZipFile("a member is not where the list says")
-    return io.BufferedReader(Window(file, info.header_offset + _LOCAL_HEADER.size + name + extra, info.file_size))
+    start = info.header_offset + _LOCAL_HEADER.size + name + extra
+    return io.BufferedReader(Window(cast(Readable, file), start, info.file_size))
 
 
 def _fits(opened: zipfile.ZipFile, info: zipfile.ZipInfo, password: bytes) -> bool:

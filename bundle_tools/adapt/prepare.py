@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bundle_tools.adapt.media import Treatment, Unusable, clean
-from bundle_tools.adapt.mp4 import Facts
+from bundle_tools.adapt.mp4 import Content, Facts
 from bundle_tools.adapt.places import Place, read
 from bundle_tools.adapt.problems import Problems
 from bundle_tools.console import Progress
@@ -166,7 +166,7 @@ class _Work:
                 self._progress(self._done, self._total)
 
 
-def _write(data: bytearray, facts: Facts, target: Path) -> Prepared:
+def _write(data: Content, facts: Facts, target: Path) -> Prepared:
     unfinished = target.with_suffix(".part")
     unfinished.write_bytes(data)
     digest = hashlib.sha256(data).hexdigest()

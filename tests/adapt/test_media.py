@@ -85,7 +85,7 @@ def test_words_hidden_between_the_samples_are_muxed_away() -> None:
 def test_another_container_is_muxed_into_mp4_with_the_same_pictures() -> None:
     original = make_clip(3, container="matroska")
     data, facts = clean(bytearray(original), AS_IT_IS)
-    assert data[4:8] == b"ftyp"
+    assert bytes(data[4:8]) == b"ftyp"
     assert facts.sound
     assert METADATA.encode() not in data
     assert frames(bytes(data)) == frames(original)

@@ -75,7 +75,7 @@ def _unpickled(place: Place, problems: Problems) -> Any:  # noqa: ANN401 - plain
         problems.add("files that cannot be read", f"{place} ({content})", _AGAIN)
         return None
     try:
-        return read_pickle(bytes(content))
+        return read_pickle(content)
     except PickleRefused as error:
         problems.add(_BROKEN, f"{place} ({error})", _AGAIN)
         return None

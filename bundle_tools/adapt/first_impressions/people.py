@@ -60,7 +60,7 @@ def _tables(places: Iterable[Place], columns: tuple[str, ...], problems: Problem
         if isinstance(content, str):
             problems.add("files that cannot be read", f"{place} ({content})", "Download them again.")
             continue
-        table = read_table(bytes(content), str(place), problems, wanted=columns)
+        table = read_table(content, str(place), problems, wanted=columns)
         if table is not None:
             yield place, table
 
