@@ -1,0 +1,1 @@
+"""The jury: one page for each juror, and what their ratings say."""

@@ -1,0 +1,130 @@
+"""What jurors are asked and by which rules their answers count: `criteria.yaml`."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bundle_tools.errors import BundleError
+
+DEFAULT = Path(__file__).with_name("criteria.yaml")
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """One of the ratings."""
+
+    name: str
+    """Key in files."""
+    title: str
+    """Heading."""
+    question: str
+    """What the juror is asked."""
+    weight: float
+    """Share of the mean, > 0; all together 1."""
+    anchors: tuple[tuple[int, str], ...]
+    """What some of the values mean, ascending."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How a jury works; the same for all sheets of one jury."""
+
+    sha256: str
+    """Of the file: what was fixed before the first sheet."""
+    lowest: int
+    """Lowest rating."""
+    highest: int
+    """Highest rating."""
+    criteria: tuple[Criterion, ...]
+    """In the order asked."""
+    bands: tuple[str, ...]
+    """Names of equal parts of the main target's range, ascending."""
+    boilerplate: int
+    """Items with a text that says nothing, >= 0."""
+    swapped: int
+    """Items with the text of another clip, >= 0."""
+    repeats: float
+    """Share of the genuine items that is asked twice, in [0, 1]."""
+    boilerplate_texts: tuple[str, ...]
+    """At least one."""
+    swapped_criterion: str
+    """The criterion on which swapped texts have to be worse than genuine ones."""
+    largest_repeat_difference: float
+    """Mean absolute difference between first and second ratings beyond which a juror is left out."""
+    resamples: int
+    """Bootstrap resamples, >= 1."""
+    level: float
+    """Coverage of intervals, in (0, 1)."""
+    seed: int
+    """Of the bootstrap."""
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Each criterion's share."""
+        return {criterion.name: criterion.weight for criterion in self.criteria}
+
+
+def read_rules(path: Path = DEFAULT) -> Rules:
+    """Read the rules of a jury.
+
+    Raises
+    ------
+    BundleError
+        When the file cannot be used, and which key is wrong.
+    """
+    try:
+        data = path.read_bytes()
+        root: dict[str, Any] = yaml.safe_load(data)
+        rules = Rules(
+            sha256=hashlib.sha256(data).hexdigest(),
+            lowest=int(root["scale"][0]),
+            highest=int(root["scale"][1]),
+            criteria=tuple(_criterion(entry) for entry in root["criteria"]),
+            bands=tuple(str(name) for name in root["bands"]),
+            boilerplate=int(root["controls"]["boilerplate"]),
+            swapped=int(root["controls"]["swapped"]),
+            repeats=float(root["controls"]["repeats"]),
+            boilerplate_texts=tuple(str(text) for text in root["boilerplate_texts"]),
+            swapped_criterion=str(root["exclusion"]["swapped_below_genuine"]),
+            largest_repeat_difference=float(root["exclusion"]["largest_repeat_difference"]),
+            resamples=int(root["resamples"]),
+            level=float(root["level"]),
+            seed=int(root["seed"]),
+        )
+    except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, yaml.YAMLError) as error:
+        raise BundleError(f"{path}: cannot be used ({type(error).__name__}: {error}). Start from {DEFAULT}.") from error
+    wrong = _mistakes(rules, root)
+    if wrong:
+        raise BundleError(f"{path}: " + "; ".join(wrong) + ".")
+    return rules
+
+
+def _criterion(entry: dict[str, Any]) -> Criterion:
+    return Criterion(
+        name=str(entry["name"]),
+        title=str(entry["title"]),
+        question=str(entry["question"]),
+        weight=float(entry["weight"]),
+        anchors=tuple(sorted((int(value), str(text)) for value, text in entry["anchors"].items())),
+    )
+
+
+def _mistakes(rules: Rules, root: dict[str, Any]) -> list[str]:
+    names = [criterion.name for criterion in rules.criteria]
+    checks = (
+        (root.get("format_version") == FORMAT_VERSION, f"format_version: expected {FORMAT_VERSION}"),
+        (0 <= rules.lowest < rules.highest <= 9, "scale: expected two digits, ascending"),
+        (len(set(names)) == len(names) > 0, "criteria: expected at least one, and each name once"),
+        (abs(sum(rules.weights.values()) - 1) < 1e-9, "criteria: expected weights that sum to 1"),
+        (min(rules.weights.values(), default=1) > 0, "criteria: expected weights above 0"),
+        (2 <= len(rules.bands) <= 9, "bands: expected 2 to 9 names"),
+        (min(rules.boilerplate, rules.swapped) >= 0 <= rules.repeats <= 1, "controls: expected counts, and a share"),
+        (bool(rules.boilerplate_texts), "boilerplate_texts: expected at least one"),
+        (rules.swapped_criterion in names, f"exclusion, swapped_below_genuine: expected one of {', '.join(names)}"),
+        (rules.resamples >= 1 and 0 < rules.level < 1, "resamples, level: expected at least 1, and a share"),
+    )
+    return [text for holds, text in checks if not holds]

@@ -1,0 +1,116 @@
+"""What the organiser keeps: which team is which, which items are controls, and what was measured. Never on a sheet."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from bundle_tools.errors import BundleError
+
+FORMAT_VERSION = 1
+KINDS = ("genuine", "boilerplate", "swapped", "repeat")
+
+
+@dataclass(frozen=True)
+class Team:
+    """One finalist."""
+
+    letter: str
+    """How files without names call it."""
+    name: str
+    """The run's name."""
+    explanations_sha256: str
+    """Of its `explanations.jsonl`: what was rated."""
+    total: float
+    """Its measured explanation score, 0 to 100."""
+    band: int
+    """Its band among the finalists, 1 for the best."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One explanation that jurors rate."""
+
+    item_id: str
+    """Opaque; says nothing of clip, team or kind."""
+    kind: str
+    """`genuine`, `boilerplate`, `swapped` or `repeat`."""
+    clip_id: str
+    """The clip that is shown."""
+    letter: str
+    """The team whose prediction is shown."""
+    of: str
+    """The genuine item that is repeated, or whose text was swapped or replaced; empty for a genuine item."""
+    band: int
+    """Number of the predicted band of the main target, from 0."""
+    effect: str
+    """What the main score did without the cue that is asked about: `higher`, `same`, `lower`; empty: not asked."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """One jury."""
+
+    phase: str
+    """Whose clips and runs."""
+    main_target: str
+    """What the explanations are judged on."""
+    rules_sha256: str
+    """Of the rules that held when the sheets were made."""
+    teams: tuple[Team, ...]
+    """By letter."""
+    clips: tuple[str, ...]
+    """Clips that every finalist is judged on."""
+    items: tuple[Item, ...]
+    """All items that are on the sheets."""
+    missing: tuple[tuple[str, str], ...]
+    """(letter, clip id) of explanations that do not exist; each counts with the lowest rating, and nobody is asked."""
+    sheets: tuple[str, ...]
+    """Id of each juror's sheet; the number of the juror is the place in this list, from 1."""
+
+    @property
+    def design(self) -> str:
+        """Hash of everything that two sheets of one jury share."""
+        return hashlib.sha256(_text(self).encode()).hexdigest()
+
+    def team(self, letter: str) -> Team:
+        """Find a team by its letter."""
+        return next(team for team in self.teams if team.letter == letter)
+
+
+def write_key(path: Path, key: Key) -> None:
+    """Write the key; nobody but the organiser may have it."""
+    path.write_text(_text(key) + "\n", "utf-8")
+    path.chmod(0o600)
+
+
+def read_key(path: Path) -> Key:
+    """Read a key.
+
+    Raises
+    ------
+    BundleError
+        When it is not one.
+    """
+    try:
+        root: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        if root.pop("format_version") != FORMAT_VERSION:
+            raise BundleError(f"{path}: expected format_version {FORMAT_VERSION}. Use the release that made it.")
+        return Key(
+            **{
+                **root,
+                "teams": tuple(Team(**entry) for entry in root["teams"]),
+                "clips": tuple(root["clips"]),
+                "items": tuple(Item(**entry) for entry in root["items"]),
+                "missing": tuple((letter, clip_id) for letter, clip_id in root["missing"]),
+                "sheets": tuple(root["sheets"]),
+            }
+        )
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        expected = "the key.json that `bundle jury make` wrote"
+        raise BundleError(f"{path}: expected {expected} ({type(error).__name__}: {error}).") from error
+
+
+def _text(key: Key) -> str:
+    return json.dumps({"format_version": FORMAT_VERSION, **asdict(key)}, indent=1, sort_keys=True)

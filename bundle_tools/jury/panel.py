@@ -1,0 +1,137 @@
+"""All answers of a jury as arrays, and which jurors count."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bundle_tools.jury.answers import Answer, Answers
+from bundle_tools.jury.criteria import Rules
+from bundle_tools.jury.key import Item, Key
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Juror:
+    """One juror, and how the controls came out."""
+
+    number: int
+    """From 1, the place of the sheet."""
+    swapped_gap: float
+    """How much lower swapped texts were rated than the genuine ones in their place; NaN without a pair."""
+    repeat_difference: float
+    """Mean absolute difference between two ratings of the same item; NaN without a repeat."""
+    boilerplate_gap: float
+    """How much lower texts that say nothing were rated than the genuine ones in their place; only reported."""
+    rated: int
+    """Genuine items with ratings."""
+    cannot_judge: int
+    """Genuine items passed over."""
+    reasons: tuple[str, ...]
+    """Why the juror is left out; empty for one who counts."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether the ratings enter the result."""
+        return not self.reasons
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A jury's answers."""
+
+    jurors: tuple[Juror, ...]
+    """All of them."""
+    ratings: Array
+    """(jurors, clips, teams, criteria) of genuine items; NaN where there is none."""
+    simulated: Array
+    """(jurors, clips, teams) 1 where the band of the prediction was guessed from the explanation, else 0 or NaN."""
+    imagined: Array
+    """(jurors, clips, teams) 1 where the effect of a missing cue was foretold, else 0; NaN where nobody was asked."""
+
+    def counting(self) -> "Panel":
+        """Keep the jurors who count."""
+        kept = [number for number, juror in enumerate(self.jurors) if juror.counts]
+        return Panel(
+            tuple(self.jurors[number] for number in kept),
+            self.ratings[kept],
+            self.simulated[kept],
+            self.imagined[kept],
+        )
+
+
+def gather(key: Key, rules: Rules, answers: Sequence[Answers]) -> Panel:
+    """Bring the answers of all jurors together.
+
+    Parameters
+    ----------
+    key
+        Of the jury.
+    rules
+        The rules under which the sheets were made.
+    answers
+        One a juror.
+    """
+    letters = {team.letter: number for number, team in enumerate(key.teams)}
+    places = {clip_id: number for number, clip_id in enumerate(key.clips)}
+    shape = len(answers), len(key.clips), len(key.teams)
+    ratings = np.full((*shape, len(rules.criteria)), np.nan)
+    simulated, imagined = np.full(shape, np.nan), np.full(shape, np.nan)
+    for juror, given in enumerate(answers):
+        for item in key.items:
+            answer = given.items.get(item.item_id)
+            if item.kind != "genuine" or answer is None:
+                continue
+            place = juror, places[item.clip_id], letters[item.letter]
+            if answer.band is not None:
+                simulated[place] = answer.band == item.band
+            if answer.effect and item.effect:
+                imagined[place] = answer.effect == item.effect
+            if answer.ratings is not None:
+                ratings[place] = answer.ratings
+        for letter, clip_id in key.missing:
+            ratings[juror, places[clip_id], letters[letter]] = rules.lowest
+    return Panel(tuple(_juror(given, key, rules) for given in answers), ratings, simulated, imagined)
+
+
+def _juror(given: Answers, key: Key, rules: Rules) -> Juror:
+    genuine = [given.items.get(item.item_id) for item in key.items if item.kind == "genuine"]
+    criterion = [one.name for one in rules.criteria].index(rules.swapped_criterion)
+    swapped = _pairs(given, key, "swapped")
+    swapped_gap = _mean([own[criterion] - other[criterion] for own, other in swapped])
+    repeats = _mean([float(np.abs(np.subtract(own, other)).mean()) for own, other in _pairs(given, key, "repeat")])
+    rated = sum(answer is not None and answer.ratings is not None for answer in genuine)
+    reasons = [] if rated else ["rated nothing"]
+    if swapped_gap <= 0:
+        reasons.append(f"rated texts about other clips no lower than genuine ones (gap {swapped_gap:+.2f})")
+    if repeats > rules.largest_repeat_difference:
+        reasons.append(f"rated the same item differently the second time (by {repeats:.2f} on average)")
+    return Juror(
+        number=given.juror,
+        swapped_gap=swapped_gap,
+        repeat_difference=repeats,
+        boilerplate_gap=_mean([float(np.subtract(*pair).mean()) for pair in _pairs(given, key, "boilerplate")]),
+        rated=rated,
+        cannot_judge=sum(answer is not None and answer.ratings is None for answer in genuine),
+        reasons=tuple(reasons),
+    )
+
+
+def _pairs(given: Answers, key: Key, kind: str) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Give the ratings of each genuine item with those of its control, where both were rated."""
+
+    def ratings(item_id: str) -> tuple[int, ...] | None:
+        answer: Answer | None = given.items.get(item_id)
+        return answer.ratings if answer else None
+
+    def controls() -> list[Item]:
+        return [item for item in key.items if item.kind == kind]
+
+    found = [(ratings(item.of), ratings(item.item_id)) for item in controls()]
+    return [(own, other) for own, other in found if own is not None and other is not None]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if values else float("nan")

@@ -1,0 +1,83 @@
+"""A juror's page: one file with clips, explanations and questions, for any browser, without a network."""
+
+import base64
+from itertools import pairwise
+from typing import Any
+
+from bundle_tools.jury.criteria import Rules
+from bundle_tools.jury.design import Design, Shown
+from bundle_tools.jury.finalists import Final
+from bundle_tools.jury.pages import as_script, render
+
+
+def sheet_page(design: Design, juror: int, final: Final, rules: Rules, videos: dict[str, bytes]) -> str:
+    """Write one juror's page.
+
+    Parameters
+    ----------
+    design
+        Of the jury.
+    juror
+        From 0.
+    final
+        Finalists, for their pictures.
+    rules
+        Criteria.
+    videos
+        By clip id, as MP4.
+
+    Returns
+    -------
+    str
+        HTML that asks for nothing from outside. Teams, kinds of items, truth and scores are not in it.
+    """
+    places = {clip_id: number for number, clip_id in enumerate(design.key.clips)}
+    content = {
+        "sheet": design.key.sheets[juror],
+        "design": design.key.design,
+        "juror": juror + 1,
+        "jurors": len(design.key.sheets),
+        "target": final.settings.main.title,
+        "targets": [
+            {"title": target.title, "low": target.minimum, "high": target.maximum} for target in final.settings.targets
+        ],
+        "main": final.settings.names.index(final.settings.main_target),
+        "bands": [{"name": name, "range": text} for name, text in zip(rules.bands, _ranges(design.cuts), strict=True)],
+        "lowest": rules.lowest,
+        "highest": rules.highest,
+        "criteria": [
+            {
+                "name": criterion.name,
+                "title": criterion.title,
+                "question": criterion.question,
+                "anchors": [{"value": value, "text": text} for value, text in criterion.anchors],
+            }
+            for criterion in rules.criteria
+        ],
+        "items": [_item(design.shown[item_id], places, final) for item_id in design.orders[juror]],
+    }
+    clips = [base64.b64encode(videos[clip_id]).decode() for clip_id in design.key.clips]
+    return render("sheet", sheet=content, content=as_script(content), clips=clips)
+
+
+def _ranges(cuts: tuple[float, ...]) -> list[str]:
+    inner = [f"{low:.2f} to {high:.2f}" for low, high in pairwise(cuts)]
+    return [f"below {cuts[0]:.2f}", *inner, f"{cuts[-1]:.2f} or more"]
+
+
+def _item(shown: Shown, places: dict[str, int], final: Final) -> dict[str, Any]:
+    from score.report.picture import data_uri  # noqa: PLC0415 - the program's path is known only now
+    from score.visible import visible  # noqa: PLC0415
+
+    image = None
+    if shown.image:
+        finalist, path = shown.image
+        image = data_uri((final.finalists[finalist].folder / path).read_bytes())
+    return {
+        "id": shown.item_id,
+        "clip": places[shown.clip_id],
+        "text": visible(shown.text),
+        "image": image or "",
+        "values": [round(value, 3) for value in shown.values],
+        "cue": shown.cue.replace("_", " "),
+    }

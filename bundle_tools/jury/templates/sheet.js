@@ -1,0 +1,265 @@
+"use strict";
+(() => {
+  const sheet = JSON.parse(document.getElementById("content").textContent);
+  const KEPT = "jury-" + sheet.sheet;
+  const EFFECTS = [["lower", "lower"], ["same", "about the same"], ["higher", "higher"]];
+  const NUMBER = /[−-]?\d+(?:[.,]\d+)*\s?%?/g; // a score in the text would answer the first question
+  const at = (id) => document.getElementById(id);
+  let state = { place: -1, answers: {} };
+  let playing = -1;
+  let unsaved = false;
+
+  // SHA-256 (FIPS 180-4), because browsers offer theirs only to pages from a server.
+  const sha256 = (text) => {
+    const bytes = new TextEncoder().encode(text);
+    const length = bytes.length;
+    const padded = new Uint8Array(((length + 8) >> 6 << 6) + 64);
+    padded.set(bytes);
+    padded[length] = 0x80;
+    const view = new DataView(padded.buffer);
+    view.setUint32(padded.length - 8, Math.floor(length / 2 ** 29));
+    view.setUint32(padded.length - 4, length << 3);
+    const primes = [];
+    for (let n = 2; primes.length < 64; n++) if (primes.every((p) => n % p)) primes.push(n);
+    const part = (x, power) => { const y = x ** power; return Math.floor((y - Math.floor(y)) * 2 ** 32); };
+    const round = primes.map((p) => part(p, 1 / 3));
+    let hash = primes.slice(0, 8).map((p) => part(p, 1 / 2));
+    const turn = (x, n) => (x >>> n) | (x << (32 - n));
+    const w = new Int32Array(64);
+    for (let start = 0; start < padded.length; start += 64) {
+      for (let i = 0; i < 16; i++) w[i] = view.getInt32(start + 4 * i);
+      for (let i = 16; i < 64; i++) {
+        const a = w[i - 15], b = w[i - 2];
+        w[i] = w[i - 16] + (turn(a, 7) ^ turn(a, 18) ^ (a >>> 3)) + w[i - 7] + (turn(b, 17) ^ turn(b, 19) ^ (b >>> 10));
+      }
+      let [a, b, c, d, e, f, g, h] = hash;
+      for (let i = 0; i < 64; i++) {
+        const one = (h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + round[i] + w[i]) | 0;
+        const two = ((turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+        [h, g, f, e, d, c, b, a] = [g, f, e, (d + one) | 0, c, b, a, (one + two) | 0];
+      }
+      hash = [a, b, c, d, e, f, g, h].map((x, i) => (x + hash[i]) | 0);
+    }
+    return hash.map((x) => (x >>> 0).toString(16).padStart(8, "0")).join("");
+  };
+
+  const keep = () => {
+    unsaved = true;
+    try { localStorage.setItem(KEPT, JSON.stringify(state)); } catch { at("missing").textContent = "This browser keeps nothing: save the ratings before you close the page."; }
+  };
+  const item = () => sheet.items[state.place];
+  const answer = () => (state.answers[item().id] ??= { band: null, effect: "", ratings: {}, remark: "", cannot_judge: false });
+  const gaps = (one, given) => {
+    if (!given) return ["everything"];
+    if (given.cannot_judge) return [];
+    const open = sheet.criteria.filter((c) => given.ratings[c.name] === undefined).map((c) => c.title);
+    if (one.cue && !given.effect) open.unshift("what happens without the cue");
+    if (given.band === null) return ["which score the model gave"];
+    return open;
+  };
+  const isDone = (one) => gaps(one, state.answers[one.id]).length === 0;
+
+  const progress = () => {
+    const done = sheet.items.filter(isDone).length;
+    at("bar").value = done;
+    at("progress").textContent = done + " of " + sheet.items.length + " done";
+  };
+
+  const choice = (group, value, label, small, chosen, change) => {
+    const outer = document.createElement("label");
+    const input = document.createElement("input");
+    input.type = "radio";
+    input.name = group;
+    input.value = value;
+    input.checked = chosen;
+    input.addEventListener("change", () => change(value));
+    outer.append(input, label);
+    if (small) {
+      const lines = document.createElement("small");
+      lines.textContent = small;
+      outer.append(lines);
+    }
+    return outer;
+  };
+
+  const questions = () => [at("simulate"), ...(at("revealed").hidden ? [] : [at("imagine"), ...at("criteria").children])].filter((q) => !q.hidden && !q.disabled);
+  const unanswered = () => questions().find((q) => !q.querySelector(":checked"));
+  const mark = () => {
+    const focused = questions().find((q) => q.contains(document.activeElement));
+    const current = focused ?? unanswered();
+    for (const one of document.querySelectorAll("fieldset")) one.classList.toggle("current", one === current);
+    return current;
+  };
+
+  const change = (edit) => {
+    edit(answer());
+    keep();
+    progress();
+    at("missing").textContent = "";
+  };
+
+  const play = (number) => {
+    if (playing === number) return;
+    const video = at("video");
+    if (video.src) URL.revokeObjectURL(video.src);
+    const bytes = Uint8Array.from(atob(at("clip-" + number).textContent.trim()), (c) => c.charCodeAt(0));
+    video.src = URL.createObjectURL(new Blob([bytes], { type: "video/mp4" }));
+    playing = number;
+  };
+
+  const reveal = () => {
+    const one = item(), given = answer();
+    at("simulate").disabled = given.band !== null;
+    at("revealed").hidden = given.band === null;
+    at("pass").setAttribute("aria-pressed", String(given.cannot_judge));
+    at("imagine").hidden = !one.cue;
+    at("text").textContent = given.band === null ? one.text.replace(NUMBER, "▢") : one.text;
+  };
+
+  const show = () => {
+    at("welcome").hidden = true;
+    at("end").hidden = state.place < sheet.items.length;
+    at("work").hidden = state.place >= sheet.items.length;
+    at("missing").textContent = "";
+    progress();
+    if (state.place >= sheet.items.length) return finish();
+    const one = item(), given = answer();
+    play(one.clip);
+    at("item-title").textContent = "Explanation " + (state.place + 1) + " of " + sheet.items.length;
+    at("image").hidden = !one.image;
+    if (one.image) at("image").src = one.image; else at("image").removeAttribute("src");
+    at("bands").replaceChildren(...sheet.bands.map((band, number) =>
+      choice("band", number, (number + 1) + " · " + band.name, band.range, given.band === number, (value) => {
+        change((a) => { a.band = value; });
+        reveal();
+        mark();
+      })));
+    at("values").tBodies[0].replaceChildren(...one.values.map((value, number) => {
+      const row = document.createElement("tr"), head = document.createElement("th"), cell = document.createElement("td"), drawn = document.createElement("td");
+      const meter = document.createElement("meter"), target = sheet.targets[number];
+      head.scope = "row";
+      head.textContent = target.title;
+      cell.textContent = value.toFixed(2);
+      Object.assign(meter, { min: target.low, max: target.high, value });
+      meter.setAttribute("aria-label", target.title);
+      drawn.append(meter);
+      row.classList.toggle("main", number === sheet.main);
+      row.append(head, cell, drawn);
+      return row;
+    }));
+    at("imagine-question").textContent = "Without the cue “" + one.cue + "”, the score for " + sheet.target + " would be …";
+    at("effects").replaceChildren(...EFFECTS.map(([value, label], number) =>
+      choice("effect", value, (number + 1) + " · " + label, "", given.effect === value, (chosen) => { change((a) => { a.effect = chosen; }); mark(); })));
+    at("criteria").replaceChildren(...sheet.criteria.map((criterion) => {
+      const field = document.createElement("fieldset"), legend = document.createElement("legend"), hint = document.createElement("span"), row = document.createElement("div"), anchors = document.createElement("p");
+      legend.append(criterion.title + " ");
+      hint.className = "hint";
+      hint.textContent = criterion.question;
+      legend.append(hint);
+      row.className = "choices";
+      for (let value = sheet.lowest; value <= sheet.highest; value++)
+        row.append(choice(criterion.name, value, String(value), "", given.ratings[criterion.name] === value, (chosen) => { change((a) => { a.ratings[criterion.name] = chosen; }); mark(); }));
+      anchors.className = "anchors";
+      anchors.textContent = criterion.anchors.map((a) => a.value + ": " + a.text).join("; ");
+      field.append(legend, row, anchors);
+      return field;
+    }));
+    at("remark").value = given.remark;
+    reveal();
+    at("item-title").focus();
+    mark();
+    scrollTo(0, 0);
+  };
+
+  const finish = () => {
+    const open = sheet.items.map((one, number) => [one, number]).filter(([one]) => !isDone(one));
+    at("end-text").textContent = open.length
+      ? open.length + " explanations are not finished. You can go back to them:"
+      : "Everything is answered. Save the ratings now and send the file to the organisers. Thank you.";
+    at("open").replaceChildren(...open.map(([one, number]) => {
+      const entry = document.createElement("li"), button = document.createElement("button");
+      button.type = "button";
+      button.textContent = "Explanation " + (number + 1);
+      button.addEventListener("click", () => go(number));
+      entry.append(button, " " + gaps(one, state.answers[one.id]).join(", "));
+      return entry;
+    }));
+    at("end-title").focus();
+  };
+
+  const go = (place) => { state.place = Math.max(0, Math.min(sheet.items.length, place)); keep(); show(); };
+  const next = () => {
+    const open = gaps(item(), state.answers[item().id]);
+    if (open.length) { at("missing").textContent = "Still open: " + open.join(", ") + ". Or say that you cannot judge this."; return; }
+    go(state.place + 1);
+  };
+  const pass = () => { change((a) => { a.cannot_judge = !a.cannot_judge; }); reveal(); };
+
+  const save = () => {
+    const payload = JSON.stringify({ sheet: sheet.sheet, design: sheet.design, answers: state.answers });
+    const file = JSON.stringify({ format_version: 1, sha256: sha256(payload), payload });
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([file], { type: "application/json" }));
+    link.download = "ratings-" + sheet.juror + ".json";
+    link.click();
+    URL.revokeObjectURL(link.href);
+    unsaved = false;
+  };
+
+  const load = async (file) => {
+    try {
+      const outer = JSON.parse(await file.text());
+      const inner = JSON.parse(outer.payload);
+      if (outer.sha256 !== sha256(outer.payload) || inner.sheet !== sheet.sheet || inner.design !== sheet.design) throw new Error("other");
+      state.answers = inner.answers;
+      const first = sheet.items.findIndex((one) => !isDone(one));
+      go(first < 0 ? sheet.items.length : first);
+    } catch {
+      alert("This file does not hold ratings of this sheet, or it was changed.");
+    }
+  };
+
+  const digit = (value) => {
+    const current = mark();
+    if (!current) return;
+    const inputs = [...current.querySelectorAll("input")];
+    const chosen = current.parentElement.id === "criteria" ? inputs.find((input) => Number(input.value) === value) : inputs[value - 1];
+    if (!chosen) return;
+    chosen.checked = true;
+    chosen.dispatchEvent(new Event("change"));
+    if (current.contains(document.activeElement)) document.activeElement.blur();
+    const following = mark();
+    if (following) following.scrollIntoView({ block: "nearest" });
+  };
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.id === "remark") return;
+    const working = !at("work").hidden;
+    const key = event.key.toLowerCase();
+    const onButton = ["BUTTON", "SUMMARY", "VIDEO"].includes(event.target.tagName);
+    if (key === "s") save();
+    else if (!working) return;
+    else if (/^[0-9]$/.test(key)) digit(Number(key));
+    else if (key === "enter" && !onButton) next();
+    else if (key === "backspace") go(state.place - 1);
+    else if (key === "x") pass();
+    else if (key === "p") { const video = at("video"); if (video.paused) video.play(); else video.pause(); }
+    else return;
+    event.preventDefault();
+  });
+  document.addEventListener("focusin", () => { if (!at("work").hidden) mark(); });
+  at("remark").addEventListener("input", () => change((a) => { a.remark = at("remark").value; }));
+  at("begin").addEventListener("click", () => go(Math.max(0, state.place)));
+  at("next").addEventListener("click", next);
+  at("back").addEventListener("click", () => go(state.place - 1));
+  at("end-back").addEventListener("click", () => go(sheet.items.length - 1));
+  at("pass").addEventListener("click", pass);
+  at("save").addEventListener("click", save);
+  at("end-save").addEventListener("click", save);
+  at("load").addEventListener("change", () => { if (at("load").files.length) load(at("load").files[0]); });
+  addEventListener("beforeunload", (event) => { if (unsaved && sheet.items.every(isDone)) event.preventDefault(); });
+
+  try { state = JSON.parse(localStorage.getItem(KEPT)) ?? state; } catch { /* nothing was kept */ }
+  progress();
+  if (state.place >= 0) at("begin").textContent = "Go on where you stopped";
+})();
