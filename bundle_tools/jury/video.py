@@ -53,7 +53,7 @@ def _transcoded(source: "InputContainer") -> bytes:
     target = io.BytesIO()
     given = source.streams.video[0]
     scale = min(1.0, LARGEST_SIDE / max(given.width, given.height))
-    with av.open(target, "w", format="mp4", options={"movflags": "+faststart"}) as made:
+    with av.open(target, "w", format="mp4") as made:
         options = {"crf": _QUALITY, "preset": "veryfast"}
         rate = given.average_rate or Fraction(25)
         video = made.add_stream("libx264", rate=rate, options=options)

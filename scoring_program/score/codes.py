@@ -49,6 +49,9 @@ CODES: dict[str, Code] = {
     "key_frames_broken": Code(
         "W", "The list of key frames, or a row of it, has another form; the report shows fewer pictures.", _KNOWN
     ),
+    "jury_broken": Code(
+        "O", "jury.json is missing, or something in it has another form.", "run bundle jury score --write again"
+    ),
     "version_mismatch": Code("O", "Input data and reference data belong to different versions or phases.", _REBUILD),
     "seal_key_broken": Code("O", "The bundle's key is damaged.", _REBUILD),
     "format_differs": Code("O", "Ingestion wrote another version of the format than scoring reads.", _REBUILD),

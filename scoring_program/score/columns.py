@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from score.jury import HIGHEST, LOWEST
 from score.settings import Settings
 
 Array = NDArray[np.float64]
@@ -21,6 +22,8 @@ class Measured:
     """Each metric of score.metrics.METRICS by name, (b, k)."""
     axes: dict[str, Array]
     """What is measured of the explanations, (b,) each, by column (score.axes.table)."""
+    jury: float
+    """Mean rating by a jury; the same in every resample of clips."""
     failed_clips: float
     """Clips with the worst value; the same in every resample."""
     duration_s: float
@@ -187,6 +190,18 @@ _COMMON = (
         "plausibility",
         "Plausibility",
         "Whether the evidence points where people pointed; in no total.",
+    ),
+    Column(
+        key="jury",
+        title="Jury",
+        direction="desc",
+        minimum=LOWEST,
+        maximum=HIGHEST,
+        worst=LOWEST,
+        chance=None,
+        decimals=2,
+        meaning="Mean rating of the explanations by a jury of people; 0 before there is one; in no total.",
+        compute=lambda measured: measured.jury,
     ),
     Column(
         key="failed_clips",

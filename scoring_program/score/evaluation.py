@@ -16,6 +16,7 @@ from score.bootstrap import percentile_interval, resample_weights
 from score.clip_numbers import ClipNumbers, clip_numbers
 from score.columns import Column, Measured, columns
 from score.fairness import Fairness, measure_fairness
+from score.jury import JuryRating
 from score.metrics import METRICS, Moments, moments
 from score.outcomes import Outcomes
 from score.settings import Settings, Target
@@ -58,6 +59,21 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
+class RunNumbers:
+    """What is true of a run as a whole, whichever clips are drawn."""
+
+    jury: float
+    """Mean rating by a jury; 0 without one."""
+    failed_clips: float
+    """Clips with the worst value."""
+    duration_s: float
+    """Wall time of ingestion."""
+
+
+NO_RUN = RunNumbers(0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
 class ClipScores:
     """What every column of a run is computed from, one row a clip that counts; the comparison of runs reads this too.
 
@@ -87,10 +103,11 @@ class ClipScores:
         """Sum the rows of each source: a resample weighs sources, so clips need to be summed only once."""
         return self.moments.grouped(self.sources, self.groups), self.axes.grouped(self.sources, self.groups)
 
-    def measured(self, sums: tuple[Moments, AxisSums], failed_clips: float = 0.0, duration_s: float = 0.0) -> Measured:
+    def measured(self, sums: tuple[Moments, AxisSums], run: RunNumbers = NO_RUN) -> Measured:
         """Compute what columns are made of from sums of rows."""
         metrics = {name: metric(sums[0]) for name, metric in METRICS.items()}
-        return Measured(metrics, axis_values(sums[1], self.settings, causes=self.has_causes), failed_clips, duration_s)
+        axes = axis_values(sums[1], self.settings, causes=self.has_causes)
+        return Measured(metrics, axes, run.jury, run.failed_clips, run.duration_s)
 
 
 def clip_scores(outcomes: Outcomes, settings: Settings) -> ClipScores:
@@ -146,7 +163,7 @@ def _judged(outcomes: Outcomes, settings: Settings) -> tuple[ClipScores, ClipAxe
     return scores, axes, moments(truth, np.broadcast_to(constant, truth.shape), constant)
 
 
-def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float) -> Evaluation:
+def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float, jury: JuryRating | None = None) -> Evaluation:
     """Compute every number of a run.
 
     Parameters
@@ -157,12 +174,15 @@ def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float) -> Evalu
         Targets and bootstrap settings.
     duration_s
         Wall time of ingestion in seconds, >= 0.
+    jury
+        Rating of these explanations; None without one.
     """
+    run = RunNumbers(jury.value if jury else 0.0, outcomes.failed, duration_s)
     counted = outcomes.only_counted()
     scores, axes, always = _judged(counted, settings)
 
     def measure(sums: Moments, table: AxisSums) -> Measured:
-        return scores.measured((sums, table), outcomes.failed, duration_s)
+        return scores.measured((sums, table), run)
 
     everything = np.ones((1, len(scores.clip_ids)))
     by_source = scores.by_source()

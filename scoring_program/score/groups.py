@@ -77,14 +77,14 @@ def read_groups(path: Path, settings: Settings, reference: Reference) -> Groups:
     found = dict(_rows(rows, header, path.name, frozenset(wanted), problems))
     missing = len(set(wanted) - found.keys())
     if missing and not problems:
-        problems.append(_problem(path.name, f"no row for {missing} of them", f"a row for every {header[0]}"))
+        problems.append(_broken(path.name, f"no row for {missing} of them", f"a row for every {header[0]}"))
     attributes = [] if problems else [
         _attribute(name, [found[key][at] for key in wanted]) for at, name in enumerate(header[1:])
     ]  # fmt: skip
     for attribute in attributes:
         if len(attribute.values) > MOST_VALUES:
             count = f"{len(attribute.values)} groups"
-            problems.append(_problem(f"{path.name}, {attribute.name}", count, f"at most {MOST_VALUES} groups"))
+            problems.append(_broken(f"{path.name}, {attribute.name}", count, f"at most {MOST_VALUES} groups"))
     if problems:
         raise OrganiserError("The groups have mistakes.", problems)
     return Groups(tuple(attributes))
@@ -95,7 +95,7 @@ def _attribute(name: str, cells: list[str]) -> Attribute:
     return Attribute(name, tuple(values.tolist()), member.astype(np.int64))
 
 
-def _problem(where: str, found: str, expected: str) -> Problem:
+def _broken(where: str, found: str, expected: str) -> Problem:
     return Problem("groups_broken", "data", where, found, expected, _FIX)
 
 
@@ -105,37 +105,37 @@ def _table(path: Path, problems: list[Problem]) -> list[list[str]]:
         with path.open("rb") as stream:
             data = stream.read(_LARGEST_FILE + 1)
         if len(data) > _LARGEST_FILE:
-            problems.append(_problem(path.name, "more than 16 MiB", "one row a clip or person"))
+            problems.append(_broken(path.name, "more than 16 MiB", "one row a clip or person"))
             return []
         table = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(data.decode("utf-8-sig"))) if row]
     except OSError as error:
-        problems.append(_problem(path.name, type(error).__name__, "a readable file beside task.yaml"))
+        problems.append(_broken(path.name, type(error).__name__, "a readable file beside task.yaml"))
     except UnicodeDecodeError as error:
-        problems.append(_problem(path.name, f"byte {error.start} is not UTF-8", "UTF-8"))
+        problems.append(_broken(path.name, f"byte {error.start} is not UTF-8", "UTF-8"))
     except csv.Error:
-        problems.append(_problem(path.name, "text that is no table", "cells between commas"))
+        problems.append(_broken(path.name, "text that is no table", "cells between commas"))
     else:
         if len(table) >= 2:
             return table
-        problems.append(_problem(path.name, "no rows", "a header and one row a clip or person"))
+        problems.append(_broken(path.name, "no rows", "a header and one row a clip or person"))
     return []
 
 
 def _check_header(header: list[str], file: str, settings: Settings, problems: list[Problem]) -> None:
     where = f"{file}, line 1"
     if header[0] not in KEYS:
-        problems.append(_problem(where, "another first column", " or ".join(KEYS)))
+        problems.append(_broken(where, "another first column", " or ".join(KEYS)))
     attributes = header[1:]
     if not 1 <= len(attributes) <= MOST_ATTRIBUTES:
-        problems.append(_problem(where, f"{len(attributes)} attributes", f"1 to {MOST_ATTRIBUTES} attributes"))
+        problems.append(_broken(where, f"{len(attributes)} attributes", f"1 to {MOST_ATTRIBUTES} attributes"))
     for number, name in enumerate(attributes, 2):
         if not _NAME.fullmatch(name) or name in KEYS:
             expected = "lower-case letters, digits and underscores, a letter first"
-            problems.append(_problem(where, f"column {number} has another name", expected))
+            problems.append(_broken(where, f"column {number} has another name", expected))
         elif name in settings.names:
-            problems.append(_problem(where, f"column {number} is called like a target", "an attribute of people"))
+            problems.append(_broken(where, f"column {number} is called like a target", "an attribute of people"))
         elif name in attributes[: number - 2]:
-            problems.append(_problem(where, f"column {number} has the name of another", "each attribute once"))
+            problems.append(_broken(where, f"column {number} has the name of another", "each attribute once"))
 
 
 def _rows(
@@ -148,17 +148,17 @@ def _rows(
         if len(problems) >= MOST_FOUND:
             return
         if len(row) != len(header):
-            problems.append(_problem(where, f"{len(row)} cells", f"{len(header)} cells"))
+            problems.append(_broken(where, f"{len(row)} cells", f"{len(header)} cells"))
             continue
         key, *cells = row
         if key not in wanted:
-            problems.append(_problem(where, f"a {header[0]} without labels", f"a {header[0]} of labels.csv"))
+            problems.append(_broken(where, f"a {header[0]} without labels", f"a {header[0]} of labels.csv"))
         elif key in seen:
-            problems.append(_problem(where, f"a {header[0]} that has a row already", "each once"))
+            problems.append(_broken(where, f"a {header[0]} that has a row already", "each once"))
         seen.add(key)
         for name, cell in zip(header[1:], cells, strict=True):
             if not 1 <= len(cell) <= LONGEST_VALUE or not cell.isprintable():
                 found = "nothing" if not cell else "an unusable text"
                 expected = f"1 to {LONGEST_VALUE} printable characters; `unknown` where it is not known"
-                problems.append(_problem(f"{where}, {name}", found, expected))
+                problems.append(_broken(f"{where}, {name}", found, expected))
         yield key, cells

@@ -22,6 +22,7 @@ from score.columns import columns, spread_decimals
 from score.errors import OrganiserError, Problem, ScoringError, internal_problem
 from score.evaluation import Evaluation, evaluate, worst_values
 from score.findings import Finding, lines, of_problems, of_run
+from score.jury import JuryRating, read_jury
 from score.key_frames import NO_KEY_FRAMES, KeyFrames, read_key_frames
 from score.known import read_known
 from score.landmarks import Landmarks, read_landmarks
@@ -63,6 +64,8 @@ class Prepared:
     """What other methods reach."""
     key_frames: KeyFrames = NO_KEY_FRAMES
     """Pictures of the clips for the report."""
+    jury: JuryRating | None = None
+    """How people rated these explanations; None where nobody did."""
 
     @property
     def audience(self) -> Audience:
@@ -153,12 +156,14 @@ def prepare(source: Path, readers: _Readers | None = None) -> Prepared:
     readers.audience = readers.audience.knowing(reference.clip_ids)
     known = read_known(source / "ref", settings, reference)
     landmarks = read_landmarks(source / "ref", settings)
+    ratings = read_jury(source / "ref" / settings.jury) if settings.jury else {}
     results = read_results(source / "res", settings, read_key(PROGRAM))
     readers.audience = readers.audience.knowing(results.clips)
     frames = read_key_frames(source / "ref", settings.report.key_frames, reference.clip_ids)
     outcomes = join(results, reference, settings, known)
     warned = replace(outcomes, warnings=(*outcomes.warnings, *frames.problems))
-    return Prepared(settings, results, warned, landmarks, frames)
+    rated = ratings.get(results.folder.hashes.get("explanations.jsonl", ""))
+    return Prepared(settings, results, warned, landmarks, frames, rated)
 
 
 def judge(prepared: Prepared, target: Path, worker: Facts) -> None:
@@ -168,7 +173,7 @@ def judge(prepared: Prepared, target: Path, worker: Facts) -> None:
     nothing to do with labels.
     """
     settings, outcomes, results = prepared.settings, prepared.outcomes, prepared.results
-    judged, failure = _made(lambda: _judged(outcomes, settings, results.run.duration_s))
+    judged, failure = _made(lambda: _judged(prepared))
     evaluation, scores = judged or (None, None)
     if scores is None:
         scores, _ = _made(lambda: worst_values(settings, outcomes, results.run.duration_s))
@@ -205,8 +210,9 @@ def _say_failure(problem: Problem) -> None:
     say(f"ERROR: {line or _OURS}", sys.stderr)
 
 
-def _judged(outcomes: Outcomes, settings: Settings, duration_s: float) -> tuple[Evaluation, Scores]:
-    evaluation = evaluate(outcomes, settings, duration_s)
+def _judged(prepared: Prepared) -> tuple[Evaluation, Scores]:
+    settings, duration_s = prepared.settings, prepared.results.run.duration_s
+    evaluation = evaluate(prepared.outcomes, settings, duration_s, prepared.jury)
     scores = {column.key: column.rounded(estimate.value) for column, estimate in evaluation.columns}
     check_scores(scores, columns(settings))
     return evaluation, scores

@@ -111,6 +111,8 @@ class Settings:
     """Main target from which on a person counts as selected, inside its range; None: the median of the labels."""
     landmarks: str | None
     """Name of the file with the scores of baselines; None where a phase has none."""
+    jury: str | None
+    """Name of the file with the ratings of a jury; None before there are any."""
     skill_reference: dict[str, float]
     """Mean absolute error that earns full credit in the total, by target; 0 where missing."""
 
@@ -154,6 +156,7 @@ def read_settings(path: Path) -> Settings:
         groups=read_file_name(root, "groups", ".csv"),
         selection_threshold=_selection_threshold(root, targets, main_target),
         landmarks=read_file_name(root, "landmarks"),
+        jury=read_file_name(root, "jury"),
         skill_reference=_skill_reference(root, targets),
     )
     root.finish()

@@ -1,0 +1,59 @@
+"""Rules about the ratings of a jury: a file that scoring would refuse stops every run of the phase."""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any
+
+from bundle_tools.check.dataset import Dataset
+from bundle_tools.check.findings import Finding, shown
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_FIX = "Run bundle jury score --write again."
+_EFFECT = "Every scoring run fails."
+
+
+def check_jury(folder: str, data: Dataset, settings: dict[str, Any]) -> Iterator[Finding]:
+    """Find ratings that are missing or broken.
+
+    Parameters
+    ----------
+    folder
+        The reference data as competition.yaml names it.
+    data
+        The reference data.
+    settings
+        Its `task.yaml`.
+    """
+    if settings.get("jury") is None:
+        return
+    name = str(settings["jury"])
+    where = str(PurePosixPath(folder) / name)
+    if name not in data.names():
+        what = f"jury: {shown(name)} is not among the reference data."
+        yield Finding("jury-missing", "error", where, what, _EFFECT, _FIX)
+        return
+    try:
+        wrong = _mistake(json.loads(data.text(name)))
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
+        wrong = f"expected the file that bundle jury score writes; found something else ({type(error).__name__})"
+    if wrong:
+        yield Finding("jury-broken", "error", where, f"{wrong[0].upper()}{wrong[1:]}.", _EFFECT, _FIX)
+
+
+def _mistake(root: Any) -> str | None:  # noqa: ANN401 - any JSON
+    low, high = root["scale"]
+    if root["format_version"] != 1 or not low < high:
+        return "expected format_version 1 and an ascending scale"
+    titles = {criterion["name"] for criterion in root["criteria"]}
+    for digest, entry in root["submissions"].items():
+        values = [entry["value"], *entry["interval"], *entry["criteria"].values()]
+        if not _SHA256.fullmatch(digest):
+            return f"{shown(digest)} is no SHA-256 of a submission's explanations"
+        if len(entry["interval"]) != 2 or not set(entry["criteria"]) <= titles:
+            return f"the ratings of {digest[:12]} are not complete"
+        if any(isinstance(value, bool) or not math.isfinite(value) or not low <= value <= high for value in values):
+            return f"a rating of {digest[:12]} is outside the scale from {low} to {high}"
+    return None

@@ -1,0 +1,214 @@
+"""Sheets: what jurors see and do not see, in which order; and a whole session in a real browser."""
+
+import csv
+import json
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import av
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+from bundle_tools.cli import main
+from bundle_tools.jury.answers import read_answers
+from bundle_tools.jury.key import Key, read_key
+from bundle_tools.jury.video import LARGEST_SIDE, for_browser
+from tests.ingestion.clips import Format, write_clip
+from tests.jury.finalists import PHASE, make_bundle, make_run
+
+from .juries import RULES
+
+CHROMIUM = shutil.which("chromium")
+JURORS = 3
+
+
+@pytest.fixture(scope="module")
+def jury(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three finalists of a small phase, one of them without some explanations."""
+    folder = tmp_path_factory.mktemp("jury")
+    bundle = make_bundle(folder / "bundle")
+    runs = [str(make_run(folder / name, bundle, name)) for name in ("honest-team", "other-team", "silent-team")]
+    words = ["jury", "make", *runs, "--out", str(folder / "jury"), "--jurors", str(JURORS), "--clips", "6"]
+    assert main([*words, "--seed", "test", "--bundle", str(bundle)]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def key(jury: Path) -> Key:
+    return read_key(jury / "jury" / "key.json")
+
+
+def sheet(jury: Path, juror: int) -> dict[str, list[dict[str, object]]]:
+    page = (jury / "jury" / f"sheet-{juror}.html").read_text("utf-8")
+    found = re.search(r'id="content">(.*?)</script>', page)
+    assert found is not None
+    content: dict[str, list[dict[str, object]]] = json.loads(found.group(1))
+    return content
+
+
+def test_every_juror_rates_the_same_items(jury: Path, key: Key) -> None:
+    ids = [[str(item["id"]) for item in sheet(jury, juror)["items"]] for juror in (1, 2, 3)]
+    assert {tuple(sorted(one)) for one in ids} == {tuple(sorted(item.item_id for item in key.items))}
+    assert len({tuple(one) for one in ids}) == JURORS
+    kinds = Counter(item.kind for item in key.items)
+    genuine = len(key.clips) * 3 - len(key.missing)
+    assert kinds == {"genuine": genuine, "swapped": 2, "boilerplate": 2, "repeat": round(0.1 * genuine)}
+
+
+def test_nothing_tells_who_wrote_what_or_what_is_true(jury: Path, key: Key) -> None:
+    with (jury / "bundle" / "reference_data" / PHASE / "labels.csv").open() as file:
+        labels = {cell for row in list(csv.reader(file))[1:] for cell in row[2:] if len(cell) > 4}
+    for juror in (1, 2, 3):
+        page = (jury / "jury" / f"sheet-{juror}.html").read_text("utf-8")
+        words = page.split('id="clip-0"')[0]
+        assert labels
+        assert not [label for label in labels if label in words]
+        for secret in ("honest", "other-team", "silent", "genuine", "swapped", "boilerplate", *key.clips):
+            assert secret not in words
+    content = sheet(jury, 1)
+    assert all(set(item) == {"id", "clip", "text", "image", "values", "cue"} for item in content["items"])
+
+
+def test_teams_come_in_latin_squares_and_repeats_late(jury: Path, key: Key) -> None:
+    items = {item.item_id: item for item in key.items}
+    first: Counter[str] = Counter()
+    complete = [clip for clip in key.clips if clip not in {missing for _, missing in key.missing}]
+    for juror in range(1, JURORS + 1):
+        order = [items[str(item["id"])] for item in sheet(jury, juror)["items"]]
+        places = {item.item_id: place for place, item in enumerate(order)}
+        for clip in complete:
+            first[next(item.letter for item in order if item.clip_id == clip and item.kind == "genuine")] += 1
+        for item in order:
+            if item.kind == "repeat":
+                assert places[item.item_id] > places[item.of] + 2
+    assert max(first.values()) - min(first.values()) <= 2
+
+
+def test_swapped_texts_are_of_another_clip(jury: Path, key: Key) -> None:
+    texts = {str(item["id"]): str(item["text"]) for item in sheet(jury, 1)["items"]}
+    items = {item.item_id: item for item in key.items}
+    swapped = [item for item in key.items if item.kind == "swapped"]
+    assert swapped
+    for item in swapped:
+        own = items[item.of]
+        assert (own.clip_id, own.letter) == (item.clip_id, item.letter)
+        assert texts[item.item_id] != texts[own.item_id]
+        assert texts[item.item_id] in {
+            texts[other.item_id] for other in items.values() if other.clip_id != item.clip_id
+        }
+
+
+def test_no_person_is_shown_twice_and_all_levels_are(jury: Path, key: Key) -> None:
+    with (jury / "bundle" / "reference_data" / PHASE / "labels.csv").open() as file:
+        rows = {row["clip_id"]: row for row in csv.DictReader(file)}
+    assert len({rows[clip]["source_id"] for clip in key.clips}) == len(key.clips) == 6
+    ranked = sorted(rows, key=lambda clip: float(rows[clip]["interview"]))
+    assert {ranked.index(clip) * 5 // len(ranked) for clip in key.clips} == set(range(5))
+
+
+def test_the_same_seed_gives_the_same_jury(jury: Path, key: Key, tmp_path: Path) -> None:
+    runs = [str(jury / name) for name in ("honest-team", "other-team", "silent-team")]
+    words = ["jury", "make", *runs, "--out", str(tmp_path / "again"), "--jurors", "3", "--clips", "6", "--bundle"]
+    assert main([*words, str(jury / "bundle"), "--seed", "test"]) == 0
+    assert read_key(tmp_path / "again" / "key.json") == key
+    assert main([*words, str(jury / "bundle"), "--seed", "test"]) == 1  # never over an older key
+
+
+def test_missing_explanations_are_named(jury: Path, key: Key) -> None:
+    letter = next(team.letter for team in key.teams if team.name == "silent-team")
+    assert key.missing
+    assert {one for one, _ in key.missing} == {letter}
+
+
+def test_clips_that_browsers_cannot_play_are_made_anew(tmp_path: Path) -> None:
+    plain = write_clip(tmp_path / "plain.mp4", 12, Format(width=64, height=48))
+    assert for_browser(plain) == plain.read_bytes()
+    odd = write_clip(tmp_path / "odd.mkv", 12, Format(width=900, height=506, codec="mpeg4"))
+    (tmp_path / "made.mp4").write_bytes(for_browser(odd))
+    with av.open(str(tmp_path / "made.mp4")) as made:
+        video = made.streams.video[0]
+        assert (video.codec_context.name, video.codec_context.pix_fmt) == ("h264", "yuv420p")
+        assert (video.width, video.height) == (LARGEST_SIDE, 360)
+        assert [stream.codec_context.name for stream in made.streams.audio] == ["aac"]
+        assert sum(1 for _ in made.decode(video=0)) == 12
+
+
+@pytest.fixture
+def page() -> Iterator[Page]:
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield browser.new_context(accept_downloads=True).new_page()
+        browser.close()
+
+
+@pytest.mark.browser
+def test_a_whole_session_by_keyboard(jury: Path, key: Key, page: Page, tmp_path: Path) -> None:
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    address = (jury / "jury" / "sheet-2.html").as_uri()
+    page.goto(address)
+    page.keyboard.press("Tab")
+    while page.evaluate("document.activeElement.id") != "begin":
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    items = sheet(jury, 2)["items"]
+    for number, item in enumerate(items):
+        if number == len(items) // 2:
+            page.reload()
+            page.focus("#begin")
+            page.keyboard.press("Enter")
+        assert page.inner_text("#item-title") == f"Explanation {number + 1} of {len(items)}"
+        assert not page.is_visible("#revealed")
+        assert not re.search(r"\d", page.inner_text("#text"))
+        page.keyboard.press("3")
+        assert page.inner_text("#text") == item["text"]
+        page.keyboard.press("Enter")  # refused: not finished
+        assert "Still open" in page.inner_text("#missing")
+        for digit in ("1" if item["cue"] else "") + "43210":
+            page.keyboard.press(digit)
+        page.keyboard.press("Enter")
+    assert "Everything is answered" in page.inner_text("#end-text")
+    assert page.evaluate("document.getElementById('video').error") is None
+    with page.expect_download() as download:
+        page.keyboard.press("s")
+    download.value.save_as(tmp_path / "ratings.json")
+    (answers,) = read_answers([tmp_path / "ratings.json"], key, RULES)
+    assert answers.juror == 2
+    assert len(answers.items) == len(items)
+    assert {answer.ratings for answer in answers.items.values()} == {(4, 3, 2, 1, 0)}
+    assert {answer.band for answer in answers.items.values()} == {2}
+    assert said == []
+    assert {url.split(":")[0] for url in asked} <= {"file", "blob", "data"}
+
+
+@pytest.mark.browser
+def test_a_saved_file_goes_on_elsewhere_and_hostile_texts_stay_inert(jury: Path, page: Page, tmp_path: Path) -> None:
+    page.goto((jury / "jury" / "sheet-1.html").as_uri())
+    page.evaluate("localStorage.clear()")
+    page.click("#begin")
+    page.keyboard.press("x")
+    page.keyboard.press("Enter")
+    with page.expect_download() as download:
+        page.click("#save")
+    download.value.save_as(tmp_path / "part.json")
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    page.set_input_files("#load", str(tmp_path / "part.json"))
+    page.wait_for_selector("#work:not([hidden])")
+    assert page.inner_text("#progress").startswith("1 of")
+    assert page.inner_text("#item-title").startswith("Explanation 2 of")
+    for _ in sheet(jury, 1)["items"]:
+        assert page.evaluate("window.broken") is None
+        assert page.locator("#text *").count() == 0
+        page.keyboard.press("1")
+        page.keyboard.press("x")
+        page.keyboard.press("Enter")
+    assert page.inner_text("#end-title") == "The end of the sheet"
