@@ -11,9 +11,9 @@ from typing import Any
 from bundle_tools.jury.answers import Answers
 from bundle_tools.jury.criteria import Rules
 from bundle_tools.jury.key import Key
-from bundle_tools.jury.pages import number, render
 from bundle_tools.jury.panel import Panel
 from bundle_tools.jury.verdict import Verdict
+from bundle_tools.pages import number, render
 
 FORMAT_VERSION = 1
 
@@ -93,6 +93,7 @@ def result_page(verdict: Verdict, panel: Panel, key: Key, rules: Rules, remarks:
     for letter, remark in sorted(remarks):
         by_team.setdefault(key.team(letter).name, []).append(remark)
     return render(
+        "bundle_tools.jury",
         "result",
         verdict=verdict,
         panel=panel,

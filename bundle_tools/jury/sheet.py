@@ -7,7 +7,7 @@ from typing import Any
 from bundle_tools.jury.criteria import Rules
 from bundle_tools.jury.design import Design, Shown
 from bundle_tools.jury.finalists import Final
-from bundle_tools.jury.pages import as_script, render
+from bundle_tools.pages import as_script, render
 
 
 def sheet_page(design: Design, juror: int, final: Final, rules: Rules, videos: dict[str, bytes]) -> str:
@@ -57,7 +57,7 @@ def sheet_page(design: Design, juror: int, final: Final, rules: Rules, videos: d
         "items": [_item(design.shown[item_id], places, final) for item_id in design.orders[juror]],
     }
     clips = [base64.b64encode(videos[clip_id]).decode() for clip_id in design.key.clips]
-    return render("sheet", sheet=content, content=as_script(content), clips=clips)
+    return render("bundle_tools.jury", "sheet", sheet=content, content=as_script(content), clips=clips)
 
 
 def _ranges(cuts: tuple[float, ...]) -> list[str]:

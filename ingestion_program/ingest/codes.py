@@ -60,6 +60,7 @@ _SUBMISSION = (
     Code("results_unreadable", "S", ("load",), "a file of results that cannot be read", "data in the form of the page on results", "write the file again; try it at home with `bundle run`"),
     Code("install_ignored", "W", ("load",), "files that would install something", "nothing to install", "put modules into the zip; the image's packages are fixed"),
     Code("name_taken", "W", ("load",), "files with the names of known modules", "names of your own", "rename them, or the model imports them instead"),
+    Code("credits_broken", "W", ("load",), "a credits.yaml that is not all right", "the form that the page Submission shows", "correct it; what is wrong in it is left out"),
     Code("link_in_zip", "W", ("load",), "links in the zip", "ordinary files", "zip the files themselves: the platform unpacks a link as text"),
 )  # fmt: skip
 

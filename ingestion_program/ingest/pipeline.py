@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ingest import VERSION
 from ingest.clock import Clock
+from ingest.credits import Credit, read_credits
 from ingest.data import Footage, read_footage
 from ingest.errors import IngestionError, Problem
 from ingest.feedback import Feedback
@@ -40,6 +41,7 @@ class _Run:
     tally: Tally = field(default_factory=Tally)
     task: Task | None = None
     submission_sha256: str | None = None
+    credits: tuple[Credit, ...] = ()
     key: bytes | None = None
     footage: Footage = field(default_factory=lambda: Footage([], {}, {}))
     results: Results | None = None
@@ -55,7 +57,8 @@ class _Run:
         self.log.line(f"{self.tally.status} after {self.clock.elapsed_s():.1f} s", summary=True)
         self.log.close()
         settings = self.input_data / SETTINGS
-        write_run(self.output, run_record(self.tally, self.clock, self.task, settings, self.submission_sha256))
+        record = run_record(self.tally, self.clock, self.task, settings, self.submission_sha256, self.credits)
+        write_run(self.output, record)
         write_manifest(self.output, self.key)
 
     def rescue(self) -> bool:
@@ -127,7 +130,8 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     if any(problem.severity == "error" for problem in problems):
         this.tally.end("invalid", problems)
         return
-    this.tally.warn(problems, this.log)
+    this.credits, doubts = read_credits(submission)
+    this.tally.warn([*problems, *doubts], this.log)
     feedback = Feedback(submission, tuple(target.name for target in task.targets), hidden=this.hidden)
     results = this.results = Results(this.output, task.targets)
     names = [path.name for path in submission.iterdir()]

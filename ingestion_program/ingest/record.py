@@ -17,13 +17,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.clock import Clock
+    from ingest.credits import Credit
     from ingest.settings import Task
 
 PACKAGES = ("numpy", "pandas", "PyYAML", "scikit-learn", "opencv-python-headless", "av", "torch")
 
 
 def run_record(
-    tally: Tally, clock: Clock, task: Task | None, settings: Path, submission_sha256: str | None
+    tally: Tally,
+    clock: Clock,
+    task: Task | None,
+    settings: Path,
+    submission_sha256: str | None,
+    credits: tuple[Credit, ...] = (),
 ) -> dict[str, Any]:
     """Return the record of a run, as in docs/output_format.md.
 
@@ -35,6 +41,8 @@ def run_record(
         The file of the settings.
     submission_sha256
         None where the run ended before the submission was looked at.
+    credits
+        What the submission says it builds on.
     """
     return {
         "format_version": FORMAT_VERSION,
@@ -48,6 +56,7 @@ def run_record(
         "time_limit_s": task and task.limits.time_limit_s,
         "isolation": tally.isolation,
         "submission_sha256": submission_sha256,
+        "credits": [credit.record() for credit in credits],
         "settings_sha256": hashlib.sha256(settings.read_bytes()).hexdigest() if settings.is_file() else None,
         "python": platform.python_version(),
         "packages": _installed(),

@@ -16,6 +16,7 @@ from score.strict_json import StrictJsonError, finite_number, parse_object
 _LARGEST_RUN = 4 * 2**20
 _LARGEST_METADATA = 64 * 2**10
 _LONGEST_RUN_S = 1e7
+_MOST_CREDITS = 20
 _WORKERS_LINE = re.compile(r"^(\w{1,40}): *(-?\d{1,12}(?:\.\d{1,20})?)[ \r]*$", re.MULTILINE | re.ASCII)
 ISOLATION = {
     "full": "limits, Landlock and seccomp",
@@ -64,7 +65,7 @@ class RunFacts:
     receipt_of_copies: Receipt | None
     """None where no altered copy was asked twice."""
     details: tuple[tuple[str, str], ...]
-    """(label, value) of the facts that the report lists, participants' text not among them."""
+    """(label, value) of the facts that the report lists; the participant's own words are in "Builds on" alone."""
 
 
 def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFacts | None:
@@ -129,6 +130,7 @@ def _details(run: dict[str, Any]) -> tuple[tuple[str, str], ...]:
         "Restarts of the model": str(run["restarts"]) if type(run.get("restarts")) is int else "",
         "Loading the model": f"{load:.1f} s" if (load := _seconds(run.get("load_s"))) is not None else "",
         "Ingestion program": _text(run.get("program_version")),
+        "Builds on": "; ".join(_credits(run.get("credits"))),
         "Python": _text(run.get("python")),
         "Packages": ", ".join(f"{_text(name)} {_text(version)}" for name, version in list(listed)[:20]),
         "Machine": _text(run.get("machine")),
@@ -136,6 +138,16 @@ def _details(run: dict[str, Any]) -> tuple[tuple[str, str], ...]:
         "Settings (SHA-256)": _text(run.get("settings_sha256"))[:16],
     }
     return tuple((label, value) for label, value in facts.items() if value)
+
+
+def _credits(given: object) -> list[str]:
+    """Put each credit into words: what was used, and from where."""
+    lines = []
+    for entry in given if isinstance(given, list) else ():
+        if isinstance(entry, dict) and (used := _text(entry.get("used"))):
+            submission, repository = _text(entry.get("submission")), _text(entry.get("repository"))
+            lines.append(f"{used} ({f'submission {submission[:16]}' if submission else repository})")
+    return lines[:_MOST_CREDITS]
 
 
 def _receipt(receipt: object) -> Receipt | None:

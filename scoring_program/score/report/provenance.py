@@ -18,7 +18,7 @@ def provenance(scored: Scored) -> Provenance:
 
 
 def _shown(facts: Facts) -> Facts:
-    return tuple((label, one_line(value, 400)) for label, value in facts)
+    return tuple((label, one_line(value, 1000)) for label, value in facts)
 
 
 def _method(scored: Scored) -> Iterable[str]:

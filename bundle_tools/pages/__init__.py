@@ -1,4 +1,4 @@
-"""Templates of the jury's pages: self-contained, and allowed to ask for nothing from outside."""
+"""Pages for organisers and jurors: one file each, allowed to ask for nothing from outside."""
 
 import base64
 import hashlib
@@ -10,17 +10,34 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-_TEMPLATES = files("bundle_tools.jury") / "templates"
 
+def render(package: str, name: str, **content: object) -> str:
+    """Fill `templates/NAME.html` of a package with its style and script.
 
-def render(name: str, **content: object) -> str:
-    """Fill `templates/NAME.html` with its style and script; a page may run and use these two and nothing else."""
-    style, script = (_text(f"{name}.{kind}") for kind in ("css", "js"))
+    The page may use these two and nothing else. `base.css` of this package comes before the page's own style.
+
+    Parameters
+    ----------
+    package
+        The package that holds the folder `templates`.
+    name
+        Name of the template without its ending; `NAME.css` and `NAME.js` are optional.
+    content
+        What the template may show; texts are escaped.
+    """
+    templates = files(package) / "templates"
+
+    def text(ending: str) -> str:
+        path = templates / f"{name}.{ending}"
+        return path.read_text("utf-8") if path.is_file() else ""
+
+    style = (files("bundle_tools.pages") / "base.css").read_text("utf-8") + text("css")
+    script = text("js")
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["number"] = number
-    return environment.from_string(_text(f"{name}.html")).render(
+    return environment.from_string(text("html")).render(
         content,
         style=Markup(style),  # noqa: S704 - our own files
         script=Markup(script),  # noqa: S704
@@ -40,11 +57,6 @@ def as_script(content: dict[str, Any]) -> Markup:
 def number(value: float, places: int = 2) -> str:
     """Round for people; a dash stands for what cannot be said."""
     return "–" if math.isnan(value) else f"{value:.{places}f}".replace("-", "−")
-
-
-def _text(name: str) -> str:
-    path = _TEMPLATES / name
-    return path.read_text("utf-8") if path.is_file() else ""
 
 
 def _hash(text: str) -> str:

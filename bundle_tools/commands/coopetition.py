@@ -1,0 +1,68 @@
+"""`bundle coopetition`: who built on whom, and how useful it was."""
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+
+from bundle_tools.commands.options import add_bundle
+from bundle_tools.compare.runs import find_runs
+from bundle_tools.competition import find_root, load
+from bundle_tools.console import say
+from bundle_tools.errors import BundleError
+
+RESAMPLES = 200
+"""Totals need none; the comparison that computes them asks for some."""
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    coopetition = commands.add_parser(
+        "coopetition", prog="bundle coopetition", help="turn credits and scores into a measure of usefulness"
+    )
+    coopetition.add_argument(
+        "runs", metavar="RUN", type=Path, nargs="+",
+        help="a folder of `bundle run`, or the prediction output of a submission (folder or zip)",
+    )  # fmt: skip
+    coopetition.add_argument("--teams", type=Path, help="a table of lines `run,team`: a team's own work counts nothing")
+    coopetition.add_argument(
+        "--baseline", metavar="SCORE", type=float, default=0.0,
+        help="explanation score from which on a submission leads (default: 0, that of the constant)",
+    )  # fmt: skip
+    coopetition.add_argument("--html", metavar="FILE", type=Path, help="write a page with tables and a graph")
+    coopetition.add_argument("--json", action="store_true", help="print the result as JSON")
+    add_bundle(coopetition)
+    coopetition.set_defaults(action=_coopetition)
+
+
+def _coopetition(arguments: argparse.Namespace) -> int:
+    from bundle_tools.compare.judgement import compare  # noqa: PLC0415 - loads the scoring program
+    from bundle_tools.coopetition.page import lines, page, record  # noqa: PLC0415
+    from bundle_tools.coopetition.works import read_teams, read_works  # noqa: PLC0415
+
+    competition = load(find_root(arguments.bundle))
+    teams = read_teams(arguments.teams) if arguments.teams else {}
+    with tempfile.TemporaryDirectory(prefix="bundle-coopetition-") as folder:
+        scratch = Path(folder)
+        runs = find_runs(arguments.runs, scratch)
+        tasks = sorted({run.task for run in runs})
+        if len(tasks) > 1:
+            raise BundleError(f"expected runs of one phase, found {', '.join(tasks)}. Take each phase for itself.")
+        unknown = sorted(teams.keys() - {run.name for run in runs})
+        if unknown:
+            raise BundleError(
+                f"{arguments.teams}: {', '.join(unknown)}: none of these runs. Use the names of the runs."
+            )
+        totals = {row.name: row.total for row in compare(competition.phase(tasks[0]), runs, RESAMPLES, scratch)}
+        works, remarks = read_works(runs, totals, teams)
+    if arguments.html:
+        arguments.html.parent.mkdir(parents=True, exist_ok=True)
+        arguments.html.write_text(page(works, arguments.baseline, remarks), "utf-8")
+    if arguments.json:
+        say(json.dumps(record(works, arguments.baseline, remarks), indent=2))
+        return 0
+    for line in lines(works, arguments.baseline, remarks):
+        say(line)
+    if arguments.html:
+        say(f"Page: {arguments.html}")
+    return 0
