@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from bundle_tools.commands import build, check, compare, data, jury, run
+from bundle_tools.commands import build, check, compare, coopetition, data, jury, run
 from bundle_tools.errors import BundleError
 
 DESCRIPTION = """\
@@ -16,6 +16,7 @@ Run, check and build the competition bundle.
   bundle compare RUN RUN ... [--html FILE]               tell which runs are better by more than luck
   bundle jury make RUN RUN ... --out DIR                 write one page a juror, to rate explanations blind
   bundle jury score FILE ... --key KEY --out DIR         read the ratings; write the result and its report
+  bundle coopetition RUN RUN ... [--html FILE]           tell who built on whom, and how useful that was
   bundle data synth --clips N --seed S --out DIR         make a labelled set of synthetic clips
   bundle data phase NAME [--clips N] [--replace]         make new clips and labels of a phase, with a secret seed
   bundle data committed                                  make the data of this repository again
@@ -54,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
         usage=argparse.SUPPRESS,
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND", help=argparse.SUPPRESS)
-    for command in (run, check, build, compare, jury, data):
+    for command in (run, check, build, compare, jury, coopetition, data):
         command.add(commands)
     return parser
 

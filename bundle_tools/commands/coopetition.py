@@ -11,9 +11,6 @@ from bundle_tools.competition import find_root, load
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
 
-RESAMPLES = 200
-"""Totals need none; the comparison that computes them asks for some."""
-
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
@@ -36,7 +33,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def _coopetition(arguments: argparse.Namespace) -> int:
-    from bundle_tools.compare.judgement import compare  # noqa: PLC0415 - loads the scoring program
+    from bundle_tools.compare.field import score_field  # noqa: PLC0415 - loads the scoring program
+    from bundle_tools.compare.judgement import TOTAL  # noqa: PLC0415
     from bundle_tools.coopetition.page import lines, page, record  # noqa: PLC0415
     from bundle_tools.coopetition.works import read_teams, read_works  # noqa: PLC0415
 
@@ -53,7 +51,8 @@ def _coopetition(arguments: argparse.Namespace) -> int:
             raise BundleError(
                 f"{arguments.teams}: {', '.join(unknown)}: none of these runs. Use the names of the runs."
             )
-        totals = {row.name: row.total for row in compare(competition.phase(tasks[0]), runs, RESAMPLES, scratch)}
+        field = score_field(competition.phase(tasks[0]), runs, 1, scratch)
+        totals = {entry.name: entry.points[TOTAL] for entry in field.entries}
         works, remarks = read_works(runs, totals, teams)
     if arguments.html:
         arguments.html.parent.mkdir(parents=True, exist_ok=True)

@@ -29,6 +29,8 @@ class Said:
     """(n, k) in the targets' ranges; NaN for a failed clip."""
     texts: tuple[str, ...]
     """n texts of explanations, as given; empty for a failed clip."""
+    jury: float
+    """Mean rating by a jury, 0 without one."""
     failed: int
     """Clips without a valid prediction, >= 0."""
     duration_s: float
@@ -149,6 +151,7 @@ def _gathered(runs: Sequence[Run], reference: Path, scratch: Path) -> "tuple[Arr
         said = Said(
             prediction=counted.prediction,
             texts=tuple(explanation.text for explanation in counted.explanations),
+            jury=prepared.jury.value if prepared.jury else 0.0,
             failed=counted.failed,
             duration_s=facts.duration_s,
             facts=facts.details,
@@ -163,11 +166,11 @@ def _gathered(runs: Sequence[Run], reference: Path, scratch: Path) -> "tuple[Arr
 def _entry(name: str, scores: "ClipScores", said: Said, weights: Array) -> Entry:
     from score.axes.total import credited_skill  # noqa: PLC0415
     from score.columns import columns  # noqa: PLC0415
-    from score.evaluation import column_values  # noqa: PLC0415
+    from score.evaluation import RunNumbers, column_values  # noqa: PLC0415
 
     ones = np.ones((1, len(scores.clip_ids)))
     moments, axes = scores.moments.weighted(ones), scores.axes.weighted(ones)
-    measured = scores.measured((moments, axes), said.failed, said.duration_s)
+    measured = scores.measured((moments, axes), RunNumbers(said.jury, said.failed, said.duration_s))
     return Entry(
         name=name,
         scores=scores,

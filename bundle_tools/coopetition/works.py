@@ -76,9 +76,8 @@ def read_works(
         works.append(Work(run.name, team_of[run.name], totals[run.name], tuple(credits.values())))
     circle = _circle({work.name: [credit.source for credit in work.credits] for work in works})
     if circle:
-        raise BundleError(
-            f"the credits go round in a circle: {' builds on '.join(circle)}. Leave the later version of one of them out."
-        )
+        found = " builds on ".join(circle)
+        raise BundleError(f"the credits go round in a circle: {found}. Leave the later version of one of them out.")
     return works, remarks
 
 

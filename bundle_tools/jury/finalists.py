@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bundle_tools.archive import extract
-from bundle_tools.compare.judgement import compare
+from bundle_tools.compare.field import score_field
+from bundle_tools.compare.judgement import judge
 from bundle_tools.compare.runs import Run
 from bundle_tools.competition import Phase
 from bundle_tools.errors import BundleError
@@ -78,7 +79,9 @@ def gather(phase: Phase, runs: Sequence[Run], scratch: Path) -> Final:
     """
     if len(runs) < 2:
         raise BundleError("A jury compares: expected at least two runs, found one.")
-    rows = {row.name: row for row in compare(phase, runs, RESAMPLES, scratch)}  # also makes `score` importable
+    rows = {
+        row.name: row for row in judge(score_field(phase, runs, RESAMPLES, scratch))
+    }  # also makes `score` importable
     from score.pipeline import prepare  # noqa: PLC0415 - the program's path is known only now
 
     reference = _folder(phase.task.reference_data, scratch / "reference")

@@ -1,0 +1,161 @@
+"""Credits and usefulness: properties, worked numbers, circles, own teams, and the page."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bundle_tools.cli import main
+from bundle_tools.compare.runs import Run
+from bundle_tools.coopetition.page import lines, page
+from bundle_tools.coopetition.usefulness import usefulness, uses
+from bundle_tools.coopetition.works import Credit, Work, read_teams, read_works
+from bundle_tools.errors import BundleError
+from tests.jury.finalists import make_bundle, make_run
+
+REPOSITORY = "https://code.example/face"
+
+
+def work(name: str, total: float, *sources: str) -> Work:
+    return Work(name, f"team {name}", total, tuple(Credit(source, "its tracker") for source in sources))
+
+
+CHAIN = (work("a", 20.0), work("b", 40.0, "a", REPOSITORY), work("c", 60.0, "b"))
+
+
+def test_worked_numbers() -> None:
+    # c leads by 50 and gives all of it to b; b leads by 30, adds half of what it got, and shares 55 between two.
+    assert {(use.user, use.source): use.points for use in uses(CHAIN, 10.0)} == {
+        ("c", "b"): 50.0,
+        ("b", "a"): 27.5,
+        ("b", REPOSITORY): 27.5,
+    }
+    assert [(row.name, row.points, row.users, row.total) for row in usefulness(CHAIN, 10.0)] == [
+        ("b", 50.0, 1, 40.0),
+        ("a", 27.5, 1, 20.0),
+        (REPOSITORY, 27.5, 1, None),
+    ]
+
+
+@st.composite
+def fields(draw: st.DrawFn) -> list[Work]:
+    count = draw(st.integers(1, 7))
+    names = [f"w{number}" for number in range(count)]
+    return [
+        work(name, draw(st.floats(0, 100)), *draw(st.sets(st.sampled_from(names[:number]))) if number else ())
+        for number, name in enumerate(names)
+    ]
+
+
+@given(fields(), st.floats(0, 100), st.randoms(use_true_random=False))
+def test_properties(works: list[Work], baseline: float, luck: object) -> None:
+    rows = usefulness(works, baseline)
+    assert usefulness(works[::-1], baseline) == rows  # order does not matter
+    assert all(row.points >= 0 for row in rows)
+    # What users hand out directly is their whole lead; passing on at most doubles it.
+    leads = sum(max(0.0, one.total - baseline) for one in works if one.credits)
+    given_ = sum(row.points for row in rows)
+    assert leads - 1e-6 <= given_ <= 2 * leads + 1e-6
+    assert {row.name for row in rows} == {credit.source for one in works for credit in one.credits}
+
+
+def test_who_has_no_lead_gives_nothing() -> None:
+    assert [use.points for use in uses([work("a", 5.0), work("b", 9.0, "a")], 10.0)] == [0.0]
+
+
+def runs_of(folder: Path, credits: dict[str, list[dict[str, str]]]) -> list[Run]:
+    runs = []
+    for number, (name, given_) in enumerate(credits.items()):
+        place = folder / name
+        place.mkdir()
+        facts = {"submission_sha256": f"{number:08x}" + "0" * 56, "credits": given_}
+        (place / "run.json").write_text(json.dumps(facts))
+        runs.append(Run(name, place, "final"))
+    return runs
+
+
+def test_credits_find_runs_and_what_leads_nowhere_is_said(tmp_path: Path) -> None:
+    runs = runs_of(
+        tmp_path,
+        {
+            "first": [],
+            "second": [
+                {"submission": "00000000", "used": "its face tracker"},
+                {"submission": "00000000", "used": "once more"},
+                {"submission": "deadbeef", "used": "x"},
+                {"repository": f"{REPOSITORY}.git/", "used": "y"},
+            ],
+            "own": [{"submission": "00000001", "used": "my own"}],
+        },
+    )
+    works, remarks = read_works(runs, dict.fromkeys(("first", "second", "own"), 1.0), {"own": "us", "second": "us"})
+    assert [[credit.source for credit in one.credits] for one in works] == [[], ["first", REPOSITORY], []]
+    assert works[1].credits[0].used == "its face tracker"
+    assert len(remarks) == 2
+    assert "deadbeef is none of these runs" in remarks[0]
+    assert "own team" in remarks[1]
+
+
+def test_a_circle_is_refused(tmp_path: Path) -> None:
+    runs = runs_of(
+        tmp_path,
+        {"a": [{"submission": "00000001", "used": "x"}], "b": [{"submission": "00000000", "used": "x"}]},
+    )
+    with pytest.raises(BundleError, match="a builds on b builds on a"):
+        read_works(runs, {"a": 1.0, "b": 1.0}, {})
+
+
+def test_teams_are_read_line_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "teams.csv"
+    path.write_text("run,team\na, red\nb,blue\n")
+    assert read_teams(path) == {"a": "red", "b": "blue"}
+    path.write_text("a,red\na,blue\nc\n")
+    with pytest.raises(BundleError, match=r"line 2: .*; line 3: "):
+        read_teams(path)
+
+
+def test_hostile_words_stay_words() -> None:
+    works = (work("a", 1.0), Work("b", "b", 9.0, (Credit("a", "<script>alert(1)</script>"),)))
+    html = page(works, 0.0, ["<b>remark</b>"])
+    assert "<script" not in html
+    assert "&lt;script&gt;" in html
+    assert "&lt;b&gt;remark" in html
+    assert "Nobody credits anybody." in page((work("a", 1.0),), 0.0, [])
+    assert "Nobody credits anybody." in lines((work("a", 1.0),), 0.0, [])
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], change_run: Callable[..., None]) -> None:
+    bundle = make_bundle(tmp_path / "bundle")
+    first, second = (make_run(tmp_path / name, bundle, name) for name in ("other-team", "honest-team"))
+    change_run(first, submission_sha256="11" * 32)
+    change_run(
+        second,
+        submission_sha256="22" * 32,
+        credits=[{"submission": "11111111", "repository": None, "used": "its probes"}],
+    )
+    words = ["coopetition", str(first), str(second), "--bundle", str(bundle)]
+    assert main([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(row["name"], row["users"]) for row in found["useful"]] == [("other-team", 1)]
+    assert found["useful"][0]["points"] > 20
+    assert main([*words, "--html", str(tmp_path / "page.html")]) == 0
+    assert "honest-team uses other-team" in capsys.readouterr().out
+    assert "its probes" in (tmp_path / "page.html").read_text("utf-8")
+    (tmp_path / "teams.csv").write_text("honest-team,us\nother-team,us\nthird,us\n")
+    assert main([*words, "--teams", str(tmp_path / "teams.csv")]) == 1
+    assert "third" in capsys.readouterr().err
+
+
+@pytest.fixture
+def change_run() -> Callable[..., None]:
+    from tests.scoring.factory import write_manifest  # noqa: PLC0415
+
+    def change(folder: Path, **facts: object) -> None:
+        path = folder / "ingestion_output" / "run.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | facts))
+        write_manifest(path.parent)
+
+    return change
