@@ -22,6 +22,7 @@ from score.columns import columns, spread_decimals
 from score.errors import OrganiserError, Problem, ScoringError, internal_problem
 from score.evaluation import Evaluation, evaluate, worst_values
 from score.findings import Finding, lines, of_problems, of_run
+from score.hashes import Hashes, read_hashes
 from score.jury import JuryRating, read_jury
 from score.key_frames import NO_KEY_FRAMES, KeyFrames, read_key_frames
 from score.known import read_known
@@ -31,7 +32,7 @@ from score.outcomes import Outcomes, join
 from score.reference import read_reference
 from score.report.beside import Beside
 from score.report.scored import may_show
-from score.report.write import failure_page, last_page, report_page
+from score.report.write import early_page, failure_page, last_page, report_page
 from score.results import Results, read_results
 from score.run_facts import read_worker_metadata
 from score.scores import check_scores, write_atomically, write_scores
@@ -62,10 +63,14 @@ class Prepared:
     """One for each clip of the reference."""
     landmarks: Landmarks
     """What other methods reach."""
+    hashes: Hashes
+    """Of the files that the scores depend on."""
     key_frames: KeyFrames = NO_KEY_FRAMES
     """Pictures of the clips for the report."""
     jury: JuryRating | None = None
     """How people rated these explanations; None where nobody did."""
+    private: bool = False
+    """Whether more is open than participants of this phase may see."""
 
     @property
     def audience(self) -> Audience:
@@ -134,7 +139,7 @@ class _Readers:
     audience: Audience = NOBODY
 
 
-def prepare(source: Path, readers: _Readers | None = None) -> Prepared:
+def prepare(source: Path, readers: _Readers | None = None, *, full: bool = False) -> Prepared:
     """Read and check all input, without comparing predictions and labels.
 
     Parameters
@@ -143,6 +148,8 @@ def prepare(source: Path, readers: _Readers | None = None) -> Prepared:
         The folder with ``ref`` and ``res``.
     readers
         Where to note who will read about it, as soon as that is known.
+    full
+        Whether to open everything, for a page that only the organisers of a closed phase read.
 
     Raises
     ------
@@ -150,7 +157,8 @@ def prepare(source: Path, readers: _Readers | None = None) -> Prepared:
         If there is nothing to score, and why.
     """
     readers = readers or _Readers()
-    settings = read_settings(source / "ref" / "task.yaml")
+    public = read_settings(source / "ref" / "task.yaml")
+    settings = public.opened() if full else public
     readers.audience = Audience(settings.report.clips)
     reference = read_reference(source / "ref" / "labels.csv", settings)
     readers.audience = readers.audience.knowing(reference.clip_ids)
@@ -163,30 +171,61 @@ def prepare(source: Path, readers: _Readers | None = None) -> Prepared:
     outcomes = join(results, reference, settings, known)
     warned = replace(outcomes, warnings=(*outcomes.warnings, *frames.problems))
     rated = ratings.get(results.folder.hashes.get("explanations.jsonl", ""))
-    return Prepared(settings, results, warned, landmarks, frames, rated)
+    private = full and not public.report.truth
+    return Prepared(settings, results, warned, landmarks, read_hashes(source / "ref"), frames, rated, private)
+
+
+def page_again(source: Path, *, full: bool = False) -> str:
+    """Make the page of a run once more, at home; what is wrong is raised, with its message.
+
+    Parameters
+    ----------
+    source
+        The folder with ``ref`` and ``res``.
+    full
+        Whether to open everything, for a page that only the organisers of a closed phase read.
+
+    Raises
+    ------
+    ScoringError
+        If there is nothing to score, and why.
+    """
+    prepared = prepare(source, full=full)
+    evaluation, _ = _judged(prepared)
+    findings = of_run(prepared.results, prepared.outcomes, prepared.audience)
+    return _page_of(prepared, evaluation, findings, read_worker_metadata(source / "res"))
+
+
+def _page_of(prepared: Prepared, evaluation: Evaluation, findings: Sequence[Finding], worker: Facts) -> str:
+    beside = Beside(worker, prepared.landmarks, prepared.key_frames, prepared.hashes, prepared.private)
+    scored = may_show(prepared.results, prepared.outcomes, evaluation, prepared.settings, findings, beside)
+    return report_page(scored)
 
 
 def judge(prepared: Prepared, target: Path, worker: Facts) -> None:
     """Compute, report and write, with something to fall back on at each step; only a full disk ends it.
 
-    The page and the scores are complete texts before the first byte is written: what can go wrong while writing has
-    nothing to do with labels.
+    A first page, without a score, is there from the start; the platform shows it until the next one comes. Pages and
+    scores are complete texts before the first byte is written: what can go wrong while writing has nothing to do with
+    labels.
     """
     settings, outcomes, results = prepared.settings, prepared.outcomes, prepared.results
+    findings = _made(lambda: of_run(results, outcomes, prepared.audience))[0] or ()
+    early, _ = _made(lambda: early_page(settings.task, results, outcomes, findings, worker))
+    if early is not None:
+        write_atomically(target / _PAGE, early)
     judged, failure = _made(lambda: _judged(prepared))
     evaluation, scores = judged or (None, None)
     if scores is None:
         scores, _ = _made(lambda: worst_values(settings, outcomes, results.run.duration_s))
-    findings = _made(lambda: of_run(results, outcomes, prepared.audience))[0] or ()
     page = None
     if evaluation:
-        beside = Beside(worker, prepared.landmarks, prepared.key_frames)
-        page, failure = _made(lambda: report_page(may_show(results, outcomes, evaluation, settings, findings, beside)))
+        page, failure = _made(lambda: _page_of(prepared, evaluation, findings, worker))
     if page is None:
         ours = of_problems([failure] if failure else [], prepared.audience)
         findings = (*ours, *findings)
         headline = _NO_REPORT if evaluation else _BROKE_DOWN
-        page, _ = _made(lambda: failure_page(headline, findings, worker))
+        page, _ = _made(lambda: failure_page(headline, findings, worker, settings.task))
     write_atomically(target / _PAGE, page or last_page(_BROKE_DOWN))
     if scores is not None:
         _, unwritten = _made(lambda: write_scores(target, scores, columns(settings)), passing=OSError)

@@ -18,6 +18,7 @@ _LARGEST_METADATA = 64 * 2**10
 _LONGEST_RUN_S = 1e7
 _MOST_CREDITS = 20
 _WORKERS_LINE = re.compile(r"^(\w{1,40}): *(-?\d{1,12}(?:\.\d{1,20})?)[ \r]*$", re.MULTILINE | re.ASCII)
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 ISOLATION = {
     "full": "limits, Landlock and seccomp",
     "seccomp": "limits and seccomp, no Landlock",
@@ -58,6 +59,16 @@ class RunFacts:
     """The phase's time limit."""
     program_version: str
     """Release of the ingestion program."""
+    submission_sha256: str
+    """Hash of the submission's files; empty where it is not recorded, as the next ones."""
+    settings_sha256: str
+    """Hash of the settings of ingestion."""
+    data_sha256: str
+    """Hash of the input data."""
+    seed: int | None
+    """Seed of ingestion."""
+    image: str
+    """Name of the image that it ran in, if the image says so."""
     isolation: str
     """Tier of isolation, a key of `ISOLATION` if it is known."""
     receipt: Receipt | None
@@ -102,6 +113,11 @@ def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFac
         duration_s=duration or 0.0,
         time_limit_s=_seconds(run.get("time_limit_s")),
         program_version=_text(run.get("program_version")),
+        submission_sha256=_sha256(run.get("submission_sha256")),
+        settings_sha256=_sha256(run.get("settings_sha256")),
+        data_sha256=_sha256(run.get("data_sha256")),
+        seed=run["seed"] if type(run.get("seed")) is int and 0 <= run["seed"] < 2**64 else None,
+        image=_text(run.get("image")),
         isolation=_text(run.get("isolation")),
         receipt=_receipt(run.get("determinism")),
         receipt_of_copies=_receipt(probes.get("again")) if isinstance(probes, dict) else None,
@@ -118,6 +134,10 @@ def _text(value: object) -> str:
     return value[:200] if isinstance(value, str) else ""
 
 
+def _sha256(value: object) -> str:
+    return value if isinstance(value, str) and _SHA256.fullmatch(value) else ""
+
+
 def _seconds(value: object) -> float | None:
     number = finite_number(value)
     return number if number is not None and 0 <= number <= _LONGEST_RUN_S else None
@@ -126,16 +146,15 @@ def _seconds(value: object) -> float | None:
 def _details(run: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     packages = run.get("packages")
     listed = packages.items() if isinstance(packages, dict) else ()
+    probes = run.get("probes")
     facts = {
-        "Restarts of the model": str(run["restarts"]) if type(run.get("restarts")) is int else "",
         "Loading the model": f"{load:.1f} s" if (load := _seconds(run.get("load_s"))) is not None else "",
-        "Ingestion program": _text(run.get("program_version")),
         "Builds on": "; ".join(_credits(run.get("credits"))),
+        "Second pass": _second_pass(probes) if isinstance(probes, dict) else "",
+        "Restarts of the model": str(run["restarts"]) if type(run.get("restarts")) is int else "",
         "Python": _text(run.get("python")),
         "Packages": ", ".join(f"{_text(name)} {_text(version)}" for name, version in list(listed)[:20]),
         "Machine": _text(run.get("machine")),
-        "Submission (SHA-256)": _text(run.get("submission_sha256"))[:16],
-        "Settings (SHA-256)": _text(run.get("settings_sha256"))[:16],
     }
     return tuple((label, value) for label, value in facts.items() if value)
 
@@ -148,6 +167,14 @@ def _credits(given: object) -> list[str]:
             submission, repository = _text(entry.get("submission")), _text(entry.get("repository"))
             lines.append(f"{used} ({f'submission {submission[:16]}' if submission else repository})")
     return lines[:_MOST_CREDITS]
+
+
+def _second_pass(probes: dict[str, Any]) -> str:
+    planned, answered, duration = (probes.get(key) for key in ("planned", "answered", "duration_s"))
+    if type(planned) is not int or type(answered) is not int or not 0 <= answered <= planned <= 10**9:
+        return ""
+    seconds = _seconds(duration)
+    return f"{answered} of {planned} calls answered" + ("" if seconds is None else f", {seconds:.1f} s")
 
 
 def _receipt(receipt: object) -> Receipt | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from score.checked import Checked, read_yaml
@@ -12,6 +12,8 @@ from score.explanation_settings import ExplanationScore, read_explanation_score,
 
 FORMAT_VERSION = 1
 LONGEST_TITLE = 24  # with what a column adds it stays within the 36 characters that the leaderboard stores
+MOST_SHOWN = 200
+"""Explanations in a report, at most."""
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 
 
@@ -126,6 +128,10 @@ class Settings:
         """The main target."""
         return self.targets[self.names.index(self.main_target)]
 
+    def opened(self) -> Settings:
+        """Return the same settings with everything shown, for organisers alone."""
+        return replace(self, report=replace(self.report, clips=True, truth=True, gallery=MOST_SHOWN))
+
 
 def read_settings(path: Path) -> Settings:
     """Read and check ``reference_data/<phase>/task.yaml``.
@@ -231,7 +237,7 @@ def _report(item: Checked) -> ReportSettings:
     report = ReportSettings(
         item.flag("clips"),
         item.flag("truth"),
-        item.integer("gallery", 0, 200),
+        item.integer("gallery", 0, MOST_SHOWN),
         read_file_name(item, "key_frames", ".csv"),
     )
     item.finish()

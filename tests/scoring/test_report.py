@@ -140,7 +140,7 @@ def test_what_participants_write_stays_text(score: Score, attack: str) -> None:
     page = score(case).page
     parsed = Page(page)
     assert {tag for tag, _ in parsed.elements} <= ALLOWED
-    assert [tag for tag, _ in parsed.elements].count("script") == 1
+    assert [kind["type"] for tag, kind in parsed.elements if tag == "script"] == ["application/json", "module"]
     assert not [name for _, attributes in parsed.elements for name in attributes if name.startswith("on")]
     assert " ".join(padded.split()) in " ".join(parsed.text.split())
     assert not any("href" in attributes for _, attributes in parsed.elements)
@@ -157,11 +157,12 @@ def test_an_invalid_submission_cannot_inject_either(score: Score) -> None:
 def policy(page: str) -> str:
     """What may run on a page: its one style and its one script, by their hashes."""
 
-    def allowed(tag: str) -> str:
-        [content] = re.findall(rf"<{tag}[^>]*>(.*?)</{tag}>", page, re.S)
+    def allowed(start: str, end: str) -> str:
+        [content] = re.findall(f"{start}(.*?){end}", page, re.S)
         return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
 
-    return f"default-src 'none'; img-src data:; style-src {allowed('style')}; script-src {allowed('script')}"
+    style, script = allowed("<style>", "</style>"), allowed('<script type="module">', "</script>")
+    return f"default-src 'none'; img-src data:; style-src {style}; script-src {script}"
 
 
 def test_the_page_is_self_contained(score: Score) -> None:

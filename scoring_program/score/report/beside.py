@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from score.hashes import NO_HASHES, Hashes
 from score.key_frames import NO_KEY_FRAMES, KeyFrames
 from score.landmarks import NO_LANDMARKS, Landmarks
 from score.report.content.provenance import Facts
@@ -19,5 +20,7 @@ class Beside:
     """Scores of baselines and known submissions, to compare with."""
     key_frames: KeyFrames = NO_KEY_FRAMES
     """A picture of each clip, where the phase has some."""
-    hashes: Facts = ()
+    hashes: Hashes = NO_HASHES
     """Of the files that the scores depend on."""
+    private: bool = False
+    """Whether the page shows what participants of this phase may not see."""

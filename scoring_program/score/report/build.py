@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from score.findings import Finding
-from score.report.content.page import FailedPage, Page
+from score.outcomes import Outcomes
+from score.report.content.page import EarlyPage, FailedPage, Page
 from score.report.content.provenance import Facts
 from score.report.explanations import explanations
 from score.report.headline import scores
 from score.report.predictions import predictions
 from score.report.problems import problems
 from score.report.provenance import provenance
+from score.report.record import record
 from score.report.scored import Scored
+from score.report.status import clips_sentence
+from score.results import Results
 
 
 def build_page(scored: Scored) -> Page:
@@ -24,9 +28,19 @@ def build_page(scored: Scored) -> Page:
         explanations=explanations(scored),
         problems=problems(scored.findings),
         provenance=provenance(scored),
+        record=record(scored),
+        private=scored.beside.private,
     )
 
 
-def build_failed_page(headline: str, findings: Sequence[Finding], worker: Facts) -> FailedPage:
+def build_early_page(
+    task: str, results: Results, outcomes: Outcomes, findings: Sequence[Finding], worker: Facts
+) -> EarlyPage:
+    """Say what is known before anything is compared with a label."""
+    facts = (("Ingestion", f"{results.run.duration_s:.1f} s"), *worker)
+    return EarlyPage(task=task, clips=clips_sentence(outcomes), problems=problems(findings), facts=facts)
+
+
+def build_failed_page(headline: str, findings: Sequence[Finding], worker: Facts, task: str = "") -> FailedPage:
     """Explain a run without scores; problems never hold label values (score.errors)."""
-    return FailedPage(headline=headline, problems=problems(findings), facts=worker)
+    return FailedPage(task=task, headline=headline, problems=problems(findings), facts=worker)

@@ -12,6 +12,7 @@ from score.axes.shortfalls import Shortfalls
 from score.columns import Column, spread_decimals
 from score.evaluation import Estimate, Evaluation
 from score.findings import Finding
+from score.key_frames import NO_KEY_FRAMES
 from score.known import NOTHING_KNOWN
 from score.outcomes import Outcomes
 from score.report.beside import Beside
@@ -63,9 +64,11 @@ def may_show(
         clips = tuple(one and replace(one, causes=None) for one in evaluation.clips)
         fairness = evaluation.fairness and evaluation.fairness.coarse()
         evaluation = replace(evaluation, clips=clips, fairness=fairness)
-        beside = replace(beside, landmarks=beside.landmarks.coarse(settings))
+        hashes = replace(beside.hashes, labels="")
+        beside = replace(beside, landmarks=beside.landmarks.coarse(settings), hashes=hashes)
     if not settings.report.clips:
         evaluation = _coarse(evaluation)
+        beside = replace(beside, key_frames=NO_KEY_FRAMES)
     return Scored(results, outcomes, evaluation, settings, findings, beside)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from score.outcomes import Outcomes
 from score.report.content.scores import StatusItem
 from score.report.numbers import percent, plural
 from score.report.scored import Scored
@@ -30,6 +31,12 @@ def status(scored: Scored) -> tuple[StatusItem, ...]:
         _same_twice("Same answer twice", run.receipt, "clip"),
         _same_twice("Same answer twice, altered", run.receipt_of_copies, "altered clip"),
     )
+
+
+def clips_sentence(outcomes: Outcomes) -> str:
+    """Count the clips by how they went, in one sentence."""
+    counts = [f"{outcomes.count(one)} {word}" for one, word in STATUS_WORDS.items() if outcomes.count(one)]
+    return f"{plural(len(outcomes.clip_ids), 'clip')}: {', '.join(counts)}."
 
 
 def _clips(scored: Scored) -> StatusItem:

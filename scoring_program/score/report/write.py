@@ -10,11 +10,13 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from score.findings import Finding
-from score.report.build import build_failed_page, build_page
+from score.outcomes import Outcomes
+from score.report.build import build_early_page, build_failed_page, build_page
 from score.report.content.provenance import Facts
 from score.report.explanations import smaller
 from score.report.look import look
 from score.report.scored import Scored
+from score.results import Results
 
 LARGEST_PAGE = 5_000_000
 """Bytes; the platform takes no page of more than 5 MB."""
@@ -47,9 +49,14 @@ def report_page(scored: Scored) -> str:
     return page
 
 
-def failure_page(headline: str, findings: Sequence[Finding], worker: Facts) -> str:
+def early_page(task: str, results: Results, outcomes: Outcomes, findings: Sequence[Finding], worker: Facts) -> str:
+    """Render what is known before the run is scored; the platform shows it meanwhile."""
+    return render("early.html", build_early_page(task, results, outcomes, findings, worker))
+
+
+def failure_page(headline: str, findings: Sequence[Finding], worker: Facts, task: str = "") -> str:
     """Render the page of a run without scores: what happened, where, and how to fix it."""
-    return render("failed.html", build_failed_page(headline, findings, worker))
+    return render("failed.html", build_failed_page(headline, findings, worker, task))
 
 
 def last_page(headline: str) -> str:

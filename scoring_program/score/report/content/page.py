@@ -27,12 +27,32 @@ class Page:
     """What went wrong."""
     provenance: Provenance
     """Where the numbers come from."""
+    record: str
+    """The numbers of the page once more, for machines: JSON without any sign that means something in HTML."""
+    private: bool
+    """Whether it holds what participants of the phase may not see."""
+
+
+@dataclass(frozen=True)
+class EarlyPage:
+    """What is known of a run before it is scored."""
+
+    task: str
+    """Name of the phase."""
+    clips: str
+    """How the clips went, in one sentence."""
+    problems: Problems
+    """What went wrong so far."""
+    facts: Facts
+    """Of the run."""
 
 
 @dataclass(frozen=True)
 class FailedPage:
     """The report of a run without scores."""
 
+    task: str
+    """Name of the phase; empty where it is not known."""
     headline: str
     """What happened."""
     problems: Problems

@@ -12,7 +12,11 @@ Facts = tuple[tuple[str, str], ...]
 class Provenance:
     """What is needed to cite a score, and to get it again."""
 
-    facts: Facts
-    """Of the run."""
+    citation: str
+    """One line to cite the score by: what, of what, under which settings."""
+    versions: Facts
+    """Data, settings, submission and seeds, as hashes where they are files."""
+    machine: Facts
+    """What it ran on, and how long."""
     method: tuple[str, ...]
     """How the numbers were made, in sentences."""

@@ -1,0 +1,35 @@
+"""Hashes of the reference data: what a score depends on beside the run."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+_SETTINGS = "task.yaml"
+
+
+@dataclass(frozen=True)
+class Hashes:
+    """SHA-256 in hexadecimal; empty where it is not known or not to be shown."""
+
+    settings: str = ""
+    """Of the settings of scoring."""
+    labels: str = ""
+    """Of labels and all other files beside the settings, by name. It could confirm a guess at all of them."""
+
+
+NO_HASHES = Hashes()
+
+
+def read_hashes(folder: Path) -> Hashes:
+    """Hash the files of ``reference_data/<phase>/``, names included; folders in it are left out."""
+    whole = hashlib.sha256()
+    for path in sorted(path for path in folder.iterdir() if path.is_file() and path.name != _SETTINGS):
+        whole.update(f"{_of_file(path)}  {path.name}\n".encode())
+    return Hashes(_of_file(folder / _SETTINGS), whole.hexdigest())
+
+
+def _of_file(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
