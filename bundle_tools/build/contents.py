@@ -8,6 +8,8 @@ import yaml
 from bundle_tools.archive import write_deterministic
 from bundle_tools.build.key import NAME as KEY_NAME
 from bundle_tools.check.archive import JUNK
+from bundle_tools.check.clips.tables import read_settings
+from bundle_tools.check.dataset import Dataset
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
 
@@ -36,7 +38,9 @@ def entries(root: Path, text: str, training: Path | None) -> Iterator[Entry]:
             yield from _files(root / name, name)
     for name in KIT:
         if (root / name).exists():
-            yield from _files(root / name, f"starting_kit/{name}")
+            private = _groups_of(root / name)
+            files = _files(root / name, f"starting_kit/{name}")
+            yield from (entry for entry in files if entry[1] != private)
 
 
 def downloads(text: str) -> list[str]:
@@ -84,6 +88,12 @@ def zip_folders(folders: list[str], loose: list[Entry], scratch: Path) -> tuple[
         packed = [entry for entry in packed if not entry[0].startswith(prefix)]
         packed.append((zipped[folder], archive))
     return zipped, packed
+
+
+def _groups_of(folder: Path) -> Path | None:
+    """Give the table of groups, which says of every person what the person is: participants do not get it."""
+    name = (read_settings(Dataset(folder)) or {}).get("groups") if folder.is_dir() else None
+    return folder / name if isinstance(name, str) else None
 
 
 def _named(root: Path, node: object) -> Iterator[str]:

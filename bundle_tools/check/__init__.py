@@ -18,6 +18,8 @@ from bundle_tools.check.archive import check_folder, check_yaml_size, check_zip
 from bundle_tools.check.clips.causes import check_misplaced
 from bundle_tools.check.clips.data import check_data
 from bundle_tools.check.clips.giveaways import check_giveaways
+from bundle_tools.check.clips.groups import check_groups_misplaced
+from bundle_tools.check.clips.landmarks import check_landmarks
 from bundle_tools.check.document import Draft, read
 from bundle_tools.check.findings import FAILS_LATER, ORDER, Finding
 from bundle_tools.check.programs.commands import check_programs
@@ -59,6 +61,8 @@ RULES: tuple[Rule, ...] = (
     check_keys,
     check_data,
     check_misplaced,
+    check_groups_misplaced,
+    check_landmarks,
     check_leaks,
     check_identities,
     check_giveaways,

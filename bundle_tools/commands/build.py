@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from bundle_tools.build import Options, build
+from bundle_tools.commands.baselines import compute_again
 from bundle_tools.commands.options import add_bundle, moment
 from bundle_tools.competition import find_root
 from bundle_tools.console import say
@@ -38,6 +39,11 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "--format", choices=("codabench-v2", "codalab-v1"), default="codabench-v2",
         help="codalab-v1: the form of CodaLab, which Codabench converts (default: codabench-v2)",
     )  # fmt: skip
+    build.add_argument(
+        "--baselines",
+        action="store_true",
+        help="first run the solutions and compute the landmarks again, which takes minutes",
+    )
     add_bundle(build)
     build.set_defaults(action=_build)
 
@@ -59,7 +65,10 @@ def _build(arguments: argparse.Namespace) -> int:
         new_key=arguments.new_key,
         version1=arguments.format == "codalab-v1",
     )
-    for finding in build(find_root(arguments.bundle), options):
+    root = find_root(arguments.bundle)
+    if arguments.baselines:
+        compute_again(root, None, None, [])
+    for finding in build(root, options):
         for line in finding.lines():
             say(line)
     say(f"Built: {options.out}")

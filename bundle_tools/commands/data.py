@@ -5,6 +5,7 @@ import secrets
 from pathlib import Path
 
 from bundle_tools.commands import key_frames, own_clips, real_clips
+from bundle_tools.commands.baselines import add_baselines
 from bundle_tools.commands.options import add_bundle, count, positive, workers
 from bundle_tools.competition import find_root, load
 from bundle_tools.console import progress_bar, say
@@ -37,6 +38,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     phase.add_argument("--replace", action="store_true", help="replace the clips and labels that are there")
     add_bundle(phase)
     phase.set_defaults(action=_phase)
+    add_baselines(kinds)
     committed = kinds.add_parser("committed", prog="bundle data committed", help="the data in this repository, again")
     add_bundle(committed)
     committed.set_defaults(action=_committed)

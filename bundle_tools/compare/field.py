@@ -1,6 +1,5 @@
 """Several runs, scored with the bundle's own scoring program on the same clips and on common resamples."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bundle_tools.archive import extract
 from bundle_tools.compare.runs import Run
 from bundle_tools.competition import Phase
 from bundle_tools.errors import BundleError
+from bundle_tools.scoring_program import use_scoring_program
 
 if TYPE_CHECKING:
     from score.evaluation import ClipScores
@@ -107,12 +106,7 @@ def score_field(phase: Phase, runs: Sequence[Run], resamples: int, scratch: Path
     BundleError
         When the phase lacks something, or with every run that cannot be scored and why.
     """
-    program, reference = _unpacked(phase.task.scoring_program, scratch), _unpacked(phase.task.reference_data, scratch)
-    if program is None or reference is None or not (program / "score" / "evaluation.py").is_file():
-        raise BundleError(f"phase {phase.slug}: expected this project's scoring program and reference data.")
-    if str(program) not in sys.path:
-        # The organiser's own program; no file of a submission is ever imported.
-        sys.path.insert(0, str(program))
+    reference = use_scoring_program(phase, scratch)
     from score.bootstrap import resample_weights  # noqa: PLC0415 - the path is known only now
 
     truth, gathered = _gathered(runs, reference, scratch)
@@ -179,11 +173,3 @@ def _entry(name: str, scores: "ClipScores", said: Said, weights: Array) -> Entry
         points={one.key: float(np.ravel(one.compute(measured))[0]) for one in columns(scores.settings)},
         draws=column_values(scores, weights),
     )
-
-
-def _unpacked(path: Path | None, scratch: Path) -> Path | None:
-    if path is None or path.is_dir():
-        return path
-    folder = scratch / path.stem
-    extract(path, folder)
-    return folder

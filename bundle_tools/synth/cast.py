@@ -56,6 +56,20 @@ class Cast:
     """Length of the vocal tract relative to the average: scales the formants, 0.9-1.15."""
 
 
+def groups_of(cast: Cast) -> dict[str, str]:
+    """Say to which groups a person belongs, by attribute: each divides what is drawn in the middle.
+
+    No label depends on them, so a gap between such groups is the model's own, or chance.
+    """
+    blue, green, red = cast.skin
+    light = 0.114 * blue + 0.587 * green + 0.299 * red  # luma of ITU-R BT.601
+    return {
+        "skin": "light" if light >= 145 else "dark",
+        "voice_pitch": "high" if cast.pitch_hz >= 160 else "low",
+        "room": "bright" if cast.wall_light >= 0.65 else "dim",
+    }
+
+
 def draw_cast(random: np.random.Generator) -> Cast:
     """Draw a person; every property independently of the others."""
     shade = int(random.integers(len(_SKINS_RGB)))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bundle_tools.key_frames import write_key_frames
+from bundle_tools.synth.cast import groups_of
 from bundle_tools.synth.causes import as_entry, contributions
 from bundle_tools.synth.clip import DURATION_S, encode, render, script_of
 from bundle_tools.synth.dataset import Member, plan, training_means
@@ -124,6 +125,9 @@ def write_phase(
     _write_causes(members, made, reference_dir)
     if DISCLOSURES[phase].truth:
         write_key_frames([(m.clip_id, input_dir / "clips" / f"{m.clip_id}.mp4") for m in members], reference_dir)
+    _write_groups(members, reference_dir)
+    # Scores of baselines on earlier clips are worse than none: `bundle data baselines` computes them anew.
+    (reference_dir / "landmarks.json").unlink(missing_ok=True)
     (reference_dir / "task.yaml").write_text(reference_settings(phase, training_means()), encoding="utf-8")
 
 
@@ -206,6 +210,13 @@ def _write_causes(members: Sequence[Member], made: Sequence[_Made], folder: Path
     entries = [f' "{m.clip_id}": {json.dumps(one.causes)}' for m, one in zip(members, made, strict=True)]
     text = json.dumps(head)[:-1] + ', "clips": {\n' + ",\n".join(entries) + "\n}}\n"
     (folder / "causes.json").write_text(text, encoding="utf-8")
+
+
+def _write_groups(members: Sequence[Member], folder: Path) -> None:
+    people = dict(sorted((member.source_id, groups_of(member.spec.cast)) for member in members))
+    attributes = next(iter(people.values()))
+    rows = [(source, *groups.values()) for source, groups in people.items()]
+    _write_csv(folder / "groups.csv", ("source_id", *attributes), rows)
 
 
 def _write_labels(members: Sequence[Member], folder: Path) -> None:

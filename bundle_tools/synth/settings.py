@@ -104,6 +104,8 @@ main_target: {MAIN_TARGET}
 group: {{name: traits, title: Five traits, targets: [{", ".join(TARGETS[:-1])}]}}
 bootstrap: {{resamples: 1000, level: 0.95, seed: 20170722}}
 causes: causes.json
+groups: groups.csv
+landmarks: landmarks.json
 skill_reference: {{{references}}}
 explanation_score:
   weights: {{cue_claims: 0.35, faithfulness_space: 0.20, known_causes: 0.20, faithfulness_time: 0.15, text: 0.10}}

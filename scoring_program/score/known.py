@@ -102,11 +102,16 @@ def read_known(folder: Path, settings: Settings, reference: Reference) -> Known:
     known = Known(
         causes=of(settings.causes, lambda path: read_causes(path, settings, reference.clip_ids)),
         observations=of(settings.observations, lambda path: read_observations(path, reference.clip_ids)),
-        groups=of(settings.groups, lambda path: read_groups(path, settings, reference)),
+        # The starting kit has no table of groups: nobody's attributes are handed out.
+        groups=of(_if_there(folder, settings.groups), lambda path: read_groups(path, settings, reference)),
     )
     if problems:
         raise OrganiserError("What is known about the clips has mistakes.", problems)
     return known
+
+
+def _if_there(folder: Path, name: str | None) -> str | None:
+    return name if name and (folder / name).exists() else None
 
 
 def read_causes(path: Path, settings: Settings, clip_ids: Iterable[str]) -> Causes:

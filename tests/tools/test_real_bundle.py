@@ -189,6 +189,9 @@ def short(by_hand: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         causes = json.loads((wanted / "causes.json").read_text())
         causes["clips"] = {clip: known for clip, known in causes["clips"].items() if clip in kept}
         (wanted / "causes.json").write_text(json.dumps(causes))
+        # Baselines of all clips, and groups of all people, are not those of four.
+        text = (wanted / "task.yaml").read_text()
+        (wanted / "task.yaml").write_text(re.sub(r"^(groups|landmarks): .*\n", "", text, flags=re.MULTILINE))
         kept |= {row.split(",")[0] for row in copies}
         for file in [*(given / "clips").iterdir(), *(given / "copies").iterdir()]:
             if file.stem not in kept:

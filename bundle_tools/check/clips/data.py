@@ -14,6 +14,7 @@ from bundle_tools.check.clips.causes import check_causes
 from bundle_tools.check.clips.copies import check_copies
 from bundle_tools.check.clips.jury import check_jury
 from bundle_tools.check.clips.key_frames import check_key_frames
+from bundle_tools.check.clips.groups import check_groups
 from bundle_tools.check.clips.listed import CLIP_ID, check_alike, check_files
 from bundle_tools.check.clips.probes import check_probes
 from bundle_tools.check.clips.tables import numbers, read_settings
@@ -54,6 +55,7 @@ def check_data(draft: Draft, progress: Progress | None = None) -> Iterator[Findi
         yield from check_causes(task["reference_data"], wanted, theirs, ours)
         yield from check_key_frames(task["reference_data"], wanted, theirs)
         yield from check_jury(task["reference_data"], wanted, theirs)
+        yield from check_groups(task["reference_data"], wanted, theirs)
 
 
 def _check_agreement(

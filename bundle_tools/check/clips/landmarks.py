@@ -1,0 +1,72 @@
+"""Rules about landmarks: scores of baselines belong to the data and settings that they were computed from."""
+
+import json
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any
+
+from bundle_tools.check.clips.fingerprint import fingerprint
+from bundle_tools.check.clips.tables import read_settings
+from bundle_tools.check.dataset import Dataset, find
+from bundle_tools.check.document import Draft
+from bundle_tools.check.findings import Finding, shown
+from bundle_tools.check.secrets.answers import is_public
+from bundle_tools.check.settings.pages import file_of
+from bundle_tools.competition import load
+from bundle_tools.errors import BundleError
+from bundle_tools.landmarks.page import marked, table
+
+FIX = "Compute them: `bundle data baselines`, or build with --baselines."
+
+
+def check_landmarks(draft: Draft) -> Iterator[Finding]:
+    """Find landmarks that are missing, of other data, or not those on the pages."""
+    for _, task in draft.entries("tasks"):
+        given, wanted = find(draft, task.get("input_data")), find(draft, task.get("reference_data"))
+        if given is None or wanted is None:
+            continue
+        settings = read_settings(wanted) or {}
+        name = settings.get("landmarks")
+        if name is None:
+            continue
+        where = str(PurePosixPath(str(task["reference_data"])) / str(name))
+        if name not in wanted.names():
+            what = f"landmarks: {shown(name)} is not among the reference data."
+            effect = "Reports compare scores with the constant alone."
+            yield Finding("landmarks-missing", "warning", where, what, effect, FIX)
+            continue
+        record = _read(wanted, name)
+        if record is None:
+            what = "Expected the landmarks that `bundle data baselines` writes; found something else."
+            yield Finding("landmarks-broken", "error", where, what, "Every scoring run fails.", FIX)
+            continue
+        if record.get("data_sha256") != fingerprint(given, wanted):
+            what = "The landmarks were computed from other clips, labels or settings."
+            effect = "Reports and pages compare scores with those of other data."
+            yield Finding("landmarks-stale", "warning", where, what, effect, FIX)
+        yield from _check_pages(draft, str(settings.get("task")), record, open_=is_public(wanted))
+
+
+def _read(wanted: Dataset, name: str) -> dict[str, Any] | None:
+    try:
+        record = json.loads(wanted.text(name))
+        good = all({"kind", "title", "meaning", "columns"} <= item.keys() for item in record["landmarks"])
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        return None
+    return record if good else None
+
+
+def _check_pages(draft: Draft, task: str, record: dict[str, Any], *, open_: bool) -> Iterator[Finding]:
+    pages = draft.content.get("pages")
+    for page in pages if isinstance(pages, list) else []:
+        file = file_of(draft, page.get("file")) if isinstance(page, dict) else None
+        shown_table = marked(file.read_text(encoding="utf-8", errors="replace"), task) if file is not None else None
+        if shown_table is None:
+            continue
+        try:
+            expected = table(record, load(draft.root).columns, open_=open_)
+        except (BundleError, ValueError, TypeError, AttributeError):
+            return  # said elsewhere
+        if shown_table != expected:
+            what = f"The table of landmarks of {task} is not that of the reference data."
+            yield Finding("landmarks-page", "warning", str(page["file"]), what, "People read other scores.", FIX)

@@ -1,0 +1,70 @@
+"""The table of landmarks on the competition's pages, between two comments that Markdown does not show."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bundle_tools.competition import Column
+
+MOST_DECIMALS = 3
+NONE = "–"
+CLOSED_KINDS = ("constant", "solution")
+
+
+def table(record: dict[str, Any], columns: Sequence[Column], *, open_: bool) -> str:
+    """Write landmarks as a Markdown table with a sentence on each.
+
+    Parameters
+    ----------
+    record
+        Content of ``landmarks.json``.
+    columns
+        Of the leaderboard: which scores there are, their titles and decimals.
+    open_
+        Whether the labels of the phase are open. Where they are not, only the constant and solutions are given, with
+        two decimals fewer than the leaderboard: exact values would be equations about the labels.
+    """
+    items = [item for item in record["landmarks"] if open_ or item["kind"] in CLOSED_KINDS]
+    lines = [
+        "| score | " + " | ".join(item["title"] for item in items) + " |",
+        "|---" * (len(items) + 1) + "|",
+    ]
+    for column in columns:
+        places = min(column.precision, MOST_DECIMALS) if open_ else max(0, column.precision - 2)
+        values = [item["columns"].get(column.key) for item in items]
+        if any(value is not None for value in values):
+            cells = [NONE if value is None else f"{round(value, places) + 0.0:.{places}f}" for value in values]
+            lines.append(f"| {column.title} | " + " | ".join(cells) + " |")
+    lines.append("")
+    lines += [f"- **{item['title']}**: {item['meaning']}" for item in items]
+    return "\n".join(lines)
+
+
+def marked(text: str, task: str) -> str | None:
+    """Give the table between the comments of a phase; None where a page does not have them."""
+    found = _between(task).search(text)
+    return found["table"].strip("\n") if found else None
+
+
+def write_pages(pages: Path, task: str, text: str) -> list[Path]:
+    """Put a table into every page that has the comments of its phase.
+
+    Returns
+    -------
+    list of Path
+        The pages that changed.
+    """
+    changed = []
+    for page in sorted(pages.glob("*.md")) if pages.is_dir() else []:
+        before = page.read_text(encoding="utf-8")
+        after = _between(task).sub(lambda found: f"{found['start']}\n{text}\n\n{found['end']}", before)
+        if after != before:
+            page.write_text(after, encoding="utf-8")
+            changed.append(page)
+    return changed
+
+
+def _between(task: str) -> re.Pattern[str]:
+    start, end = (rf"<!-- {slash}landmarks:{re.escape(task)} -->" for slash in ("", "/"))
+    return re.compile(rf"(?P<start>{start}\n)(?P<table>.*?)(?P<end>{end})", re.DOTALL)
