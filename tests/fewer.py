@@ -7,6 +7,9 @@ from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
+from bundle_tools.check.clips.fingerprint import fingerprint
+from bundle_tools.check.dataset import Dataset
+
 
 def copy_with(bundle: Path, folder: Path, count: int, *names: str) -> Path:
     """Copy the named top-level entries of a bundle, and keep only the first `count` clips of every phase."""
@@ -23,7 +26,7 @@ def copy_with(bundle: Path, folder: Path, count: int, *names: str) -> Path:
 def keep_clips(bundle: Path, count: int) -> Path:
     """Cut every phase of an unpacked bundle or kit down to its first `count` clips; changes the folder and returns it.
 
-    Copies, transcripts, labels and causes of the other clips go too.
+    Copies, transcripts, labels, causes and groups of the other clips go too.
     """
     for given in sorted((bundle / "input_data").iterdir()):
         wanted = bundle / "reference_data" / given.name
@@ -39,9 +42,17 @@ def keep_clips(bundle: Path, count: int) -> Path:
         transcripts = json.loads((given / "transcripts.json").read_text("utf-8"))
         spoken = _only(transcripts, kept | {row["copy_id"] for row in copies})
         (given / "transcripts.json").write_text(json.dumps(spoken), "utf-8")
-        _write_rows(wanted / "labels.csv", [row for row in _rows(wanted / "labels.csv") if row["clip_id"] in kept])
+        labels = [row for row in _rows(wanted / "labels.csv") if row["clip_id"] in kept]
+        _write_rows(wanted / "labels.csv", labels)
+        people = {row["source_id"] for row in labels}
+        if (wanted / "groups.csv").exists():  # the kit has none
+            _write_rows(wanted / "groups.csv", [r for r in _rows(wanted / "groups.csv") if r["source_id"] in people])
         causes = json.loads((wanted / "causes.json").read_text("utf-8"))
         (wanted / "causes.json").write_text(json.dumps({**causes, "clips": _only(causes["clips"], kept)}), "utf-8")
+        # The scores of baselines are those of all clips; what they are compared with here does not matter.
+        landmarks = json.loads((wanted / "landmarks.json").read_text("utf-8"))
+        landmarks["data_sha256"] = fingerprint(Dataset(given), Dataset(wanted))
+        (wanted / "landmarks.json").write_text(json.dumps(landmarks), "utf-8")
     return bundle
 
 

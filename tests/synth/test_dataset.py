@@ -12,6 +12,7 @@ import pytest
 import yaml
 from numpy.typing import NDArray
 
+from bundle_tools.synth.cast import groups_of
 from bundle_tools.synth.clip import FRAMES, ClipSpec, render
 from bundle_tools.synth.dataset import plan, training_means
 from bundle_tools.synth.encode import CLIP_BYTES
@@ -52,12 +53,15 @@ def test_a_phase_is_replaced_not_mixed(tmp_path: Path) -> None:
         stale.parent.mkdir(parents=True)
         stale.write_bytes(b"of an earlier set")
     folders = {"input_dir": tmp_path / "in", "reference_dir": tmp_path / "ref"}
+    (tmp_path / "ref").mkdir()
+    (tmp_path / "ref" / "landmarks.json").write_text("scores on an earlier set")
     write_phase("final", clips=1, seed=2, workers=1, progress=None, **folders)
     files = [path.name for path in (tmp_path / "in" / "clips").iterdir()]
     assert files == [f"{row['clip_id']}.mp4" for row in rows_of(tmp_path / "ref" / "labels.csv")]
     copies = rows_of(tmp_path / "in" / "copies.csv")
     assert {path.name for path in (tmp_path / "in" / "copies").iterdir()} == {f"{row['copy_id']}.mp4" for row in copies}
     assert len(copies) == 3
+    assert not (tmp_path / "ref" / "landmarks.json").exists()
 
 
 @pytest.mark.parametrize(("clips", "seed"), [(0, 1), (3, -1)])
@@ -71,6 +75,16 @@ def test_the_training_folder_is_no_phase(tmp_path: Path) -> None:
         write_phase(
             "training", clips=1, seed=1, input_dir=tmp_path, reference_dir=tmp_path, workers=1, progress=None
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_the_committed_groups_are_those_of_the_people(phase: str) -> None:
+    members = plan(phase, clips=24, seed=SEEDS[phase])
+    rows = {row.pop("source_id"): row for row in rows_of(ROOT / "reference_data" / phase / "groups.csv")}
+    assert rows == {member.source_id: groups_of(member.spec.cast) for member in members}
+    # Both groups of every attribute occur.
+    for attribute in next(iter(rows.values())):
+        assert len({row[attribute] for row in rows.values()}) == 2
 
 
 @pytest.mark.parametrize("phase", PHASES)

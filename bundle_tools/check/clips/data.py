@@ -12,9 +12,9 @@ from typing import Any
 
 from bundle_tools.check.clips.causes import check_causes
 from bundle_tools.check.clips.copies import check_copies
+from bundle_tools.check.clips.groups import check_groups
 from bundle_tools.check.clips.jury import check_jury
 from bundle_tools.check.clips.key_frames import check_key_frames
-from bundle_tools.check.clips.groups import check_groups
 from bundle_tools.check.clips.listed import CLIP_ID, check_alike, check_files
 from bundle_tools.check.clips.probes import check_probes
 from bundle_tools.check.clips.tables import numbers, read_settings
