@@ -10,9 +10,9 @@ from typing import Any
 from bundle_tools.check.clips.tables import LABELS, read_labels, read_table
 from bundle_tools.check.dataset import Dataset
 from bundle_tools.check.findings import Finding, shown
-from score.key_frames import COLUMNS
-from score.report.picture import data_uri
+from bundle_tools.scoring_program import use_own_scoring_program
 
+COLUMNS = ["clip_id", "file", "time_s", "sha256"]
 LARGEST_BYTES = 64 * 2**10
 PATH = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}/[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.jpg")
 ORNAMENT = "The report shows fewer pictures."
@@ -70,6 +70,9 @@ def _check_clips(where: str, listed: Counter[str], data: Dataset) -> Iterator[Fi
 
 
 def _check_pictures(where: str, rows: list[list[str]], data: Dataset) -> Iterator[Finding]:
+    use_own_scoring_program()
+    from score.report.picture import data_uri  # noqa: PLC0415 - importable only now
+
     names = set(data.names())
     faults: dict[tuple[str, str], list[str]] = {}
     for _, file, _, digest in rows:
