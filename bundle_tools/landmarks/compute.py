@@ -195,7 +195,8 @@ def _numbers(known: _Truth, metrics: dict[str, Array]) -> tuple[dict[str, float]
     from score.columns import Measured, columns  # noqa: PLC0415 - as above
 
     # What is measured of explanations is not a number here, and so is every column that needs it.
-    measured: Measured = Measured(metrics, defaultdict(lambda: np.array([np.nan])), 0, 0)
+    axes: dict[str, Array] = defaultdict(lambda: np.array([np.nan]))
+    measured = Measured(metrics, axes, jury=0, failed_clips=0, duration_s=0)
     found = {column.key: column.compute(measured) for column in columns(known.settings)}
     values = {key: float(value[0]) for key, value in found.items() if isinstance(value, np.ndarray)}
     targets = {
