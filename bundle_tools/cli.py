@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from bundle_tools.commands import build, check, compare, coopetition, data, jury, run
+from bundle_tools.commands import build, check, compare, coopetition, data, jury, report, run
 from bundle_tools.errors import BundleError
 
 DESCRIPTION = """\
@@ -14,6 +14,7 @@ Run, check and build the competition bundle.
   bundle check [PATH]                                    tell everything that is wrong with a bundle (folder or zip)
   bundle build [--out dist/bundle.zip]                   check, then write the zip to upload
   bundle compare RUN RUN ... [--html FILE]               tell which runs are better by more than luck
+  bundle report RUN [--full]                             make the report of a run again; complete, for organisers
   bundle jury make RUN RUN ... --out DIR                 write one page a juror, to rate explanations blind
   bundle jury score FILE ... --key KEY --out DIR         read the ratings; write the result and its report
   bundle coopetition RUN RUN ... [--html FILE]           tell who built on whom, and how useful that was
@@ -55,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
         usage=argparse.SUPPRESS,
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND", help=argparse.SUPPRESS)
-    for command in (run, check, build, compare, jury, coopetition, data):
+    for command in (run, check, build, compare, report, jury, coopetition, data):
         command.add(commands)
     return parser
 

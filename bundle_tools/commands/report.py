@@ -1,0 +1,57 @@
+"""`bundle report`: the page of a run once more, at home."""
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from bundle_tools.commands.options import add_bundle
+from bundle_tools.compare.runs import find_runs
+from bundle_tools.competition import find_root, load
+from bundle_tools.console import say
+from bundle_tools.errors import BundleError
+
+PAGE = "detailed_results.html"
+FULL_PAGE = "full_results.html"
+ENDING = """\
+--full shows single clips and labels of a closed phase. That page is for the organisers alone, and says so: nobody else
+may get it, not even the participant. Its name is another one, so that it cannot be taken for the platform's page.
+"""
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    report = commands.add_parser(
+        "report", prog="bundle report", help="make the report of a run again", epilog=ENDING,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    report.add_argument(
+        "run", metavar="RUN", type=Path,
+        help="a folder of `bundle run`, or the prediction output of a submission (folder or zip)",
+    )  # fmt: skip
+    report.add_argument("--full", action="store_true", help="show everything, for organisers alone")
+    report.add_argument(
+        "--out", metavar="FILE", type=Path, help=f"default: {PAGE} in the folder of the run; with --full {FULL_PAGE}"
+    )
+    report.add_argument("--phase", metavar="NAME", help="default: the phase that the run names")
+    add_bundle(report)
+    report.set_defaults(action=_report)
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    from bundle_tools.report.again import make_again  # noqa: PLC0415 - loads the scoring program
+
+    source: Path = arguments.run
+    if not source.exists():
+        raise BundleError(f"{source}: expected a folder of `bundle run` or a zip, found nothing there.")
+    folder = source if source.is_dir() else source.parent
+    out: Path = arguments.out or folder / (FULL_PAGE if arguments.full else PAGE)
+    if not out.parent.is_dir():
+        raise BundleError(f"--out {out}: expected a file in a folder that is there.")
+    competition = load(find_root(arguments.bundle))
+    with tempfile.TemporaryDirectory(prefix="bundle-report-") as name:
+        scratch = Path(name)
+        [run] = find_runs([source], scratch)
+        page = make_again(run, competition.phase(arguments.phase or run.task), scratch, full=arguments.full)
+    out.write_text(page, encoding="utf-8")
+    say(f"Report: {out}")
+    return 0

@@ -1,0 +1,1 @@
+"""Reports made again at home."""
