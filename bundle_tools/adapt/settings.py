@@ -23,13 +23,18 @@ class Rules:
     """Words for cues beyond the built-in lexicon, by cue."""
     time_limit_s: int = 600
     """Time limit of a phase, seconds: the same as `execution_time_limit` in competition.yaml."""
+    results: Mapping[str, str] | None = None
+    """Whether results may take the place of code, and then older names of targets; None takes code only."""
 
 
+ALIASES = "aliases.csv"
+"""Older names of clips, where results of older challenges are taken."""
 TEXT = {"minimum_chars": 20, "maximum_chars": 1200}
 
 
 def input_settings(dataset: Dataset, part: Part, rules: Rules, version: str) -> str:
     """Return the text of ``input_data/<phase>/task.yaml``."""
+    old_results = {"results": True, "aliases": ALIASES, "target_aliases": dict(rules.results or {})}
     return _yaml(
         {
             "format_version": 1,
@@ -59,6 +64,7 @@ def input_settings(dataset: Dataset, part: Part, rules: Rules, version: str) -> 
                 "jitter": {"gain": 0.01, "shift_px": 2, "frames": 1},
             },
             "feedback": {"model_output": not part.closed},
+            **(old_results if rules.results is not None else {}),
         }
     )
 

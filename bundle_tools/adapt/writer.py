@@ -18,7 +18,7 @@ from bundle_tools.adapt.dataset import Clip, Dataset, Part
 from bundle_tools.adapt.media import Treatment
 from bundle_tools.adapt.prepare import Job, Journal, Prepared, prepare
 from bundle_tools.adapt.problems import Problems
-from bundle_tools.adapt.settings import Rules, input_settings, reference_settings
+from bundle_tools.adapt.settings import ALIASES, Rules, input_settings, reference_settings
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
 from bundle_tools.synth.seeds import opaque_id
@@ -259,6 +259,8 @@ def _write_phase(
     rows = [(clip_id, f"clips/{clip_id}.mp4", made[clip_id].sha256) for clip_id, _ in clips]
     write_table(given / "clips.csv", ("clip_id", "file", "sha256"), rows)
     _write_transcripts(given, clips)
+    if rules.results is not None:
+        write_table(given / ALIASES, ("clip_id", "name"), [(clip_id, clip.name) for clip_id, clip in clips])
     (given / "task.yaml").write_text(input_settings(dataset, part, rules, version), encoding="utf-8")
     _write_labels(dataset, clips, wanted, names)
     files = {"groups": "groups.csv"} if dataset.attributes else {}

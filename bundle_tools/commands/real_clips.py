@@ -31,6 +31,11 @@ def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     impressions.add_argument("--passwords", type=Path, help="a file with the passwords of archives, one a line")
     impressions.add_argument("--incomplete", action="store_true", help="leave out clips and labels without the other")
     impressions.add_argument("--unknown-ages", action="store_true", help="keep clips whose age nobody judged")
+    impressions.add_argument(
+        "--results",
+        action="store_true",
+        help="take submissions of 2017 too: writes the true names of clips into the input data",
+    )
     add_treatment(impressions)
     impressions.set_defaults(action=_first_impressions)
     observations = kinds.add_parser(
@@ -93,6 +98,7 @@ def _first_impressions(arguments: argparse.Namespace) -> int:
             sizes=sizes,
             treatment=Treatment(arguments.reencode),
             time_limit_s=arguments.time_limit,
+            results=arguments.results,
             workers=workers(),
             progress=progress,
         )

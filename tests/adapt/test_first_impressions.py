@@ -107,7 +107,7 @@ def test_the_official_split_keeps_its_parts_and_prints_the_look_up(
     source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    arguments = ["--source", str(source), "--out", str(out), "--official-split", "--seed", "5"]
+    arguments = ["--source", str(source), "--out", str(out), "--official-split", "--seed", "5", "--results"]
     assert main(["data", "first-impressions", *arguments]) == 0
     private = {row["name"]: row["part"] for row in rows(out / "private" / "clips.csv")}
     for part, split in (("training", "training"), ("practice", "validation"), ("final", "test")):
@@ -129,6 +129,14 @@ def test_the_official_split_keeps_its_parts_and_prints_the_look_up(
     assert known > constant
     assert everywhere > constant
     assert "rank nobody by it" in printed
+    given = out / "input_data" / "final"
+    settings = yaml.safe_load((given / "task.yaml").read_text("utf-8"))
+    assert settings["results"] is True
+    assert settings["target_aliases"] == {"neuroticism": "emotional_stability"}
+    clip_ids = {row["name"]: row["clip_id"] for row in rows(out / "private" / "clips.csv")}
+    assert {row["name"]: row["clip_id"] for row in rows(given / settings["aliases"])} == {
+        name: clip_ids[name] for name in clips_of("test")
+    }
 
 
 def test_missing_parts_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

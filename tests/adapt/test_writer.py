@@ -13,6 +13,7 @@ from bundle_tools.adapt.media import Treatment
 from bundle_tools.adapt.settings import Rules
 from bundle_tools.adapt.split import split_by_source
 from bundle_tools.adapt.writer import Stage, Written, write
+from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
 
 from .clips import METADATA, make_clip
@@ -29,12 +30,21 @@ def dataset(tmp_path: Path) -> Dataset:
     return make_set(FAMILIES, folder=tmp_path / "clips")
 
 
-def write_set(dataset: Dataset, out: Path, *, seed: int | None = 7, treatment: Treatment | None = None) -> Written:
+def write_set(
+    dataset: Dataset,
+    out: Path,
+    *,
+    seed: int | None = 7,
+    treatment: Treatment | None = None,
+    progress: Progress | None = None,
+) -> Written:
     stage = Stage(out, seed)
     dealt = split_by_source(dataset, {"practice": 2, "final": 2}, "training", seed=stage.seed)
     parts = [Part(name, clips, phase=name != "training", closed=name == "final") for name, clips in dealt.items()]
     treatment = treatment or Treatment()
-    return write(dataset, parts, stage, rules=Rules(), treatment=treatment, notes="Be kind.\n", workers=2)
+    return write(
+        dataset, parts, stage, rules=Rules(), treatment=treatment, notes="Be kind.\n", workers=2, progress=progress
+    )
 
 
 def replace_sizes(dataset: Dataset) -> Dataset:
@@ -116,6 +126,24 @@ def test_a_broken_clip_is_named_and_the_others_are_kept_for_the_next_run(dataset
     assert not stage.exists()
     assert len(list(out.rglob("*.mp4"))) == 8
     assert b"damaged" not in {path.read_bytes() for path in out.rglob("*.mp4")}
+
+
+def test_an_interrupted_run_keeps_what_it_finished(dataset: Dataset, tmp_path: Path) -> None:
+    def interrupt(done: int, _: int) -> None:
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_set(dataset, tmp_path / "out", seed=None, progress=interrupt)
+    assert not (tmp_path / "out").exists()
+    # The last line of the journal is cut off as by a crash: that clip is made again.
+    journal = tmp_path / "out.part" / "private" / "finished.csv"
+    finished = len(journal.read_text("utf-8").splitlines())
+    assert finished >= 3
+    journal.write_bytes(journal.read_bytes()[:-30])
+    done: list[int] = []
+    assert write_set(dataset, tmp_path / "out", seed=None, progress=lambda at, _: done.append(at)).kept == finished - 1
+    assert done == list(range(1, 9))
 
 
 def test_an_interrupted_run_goes_on_only_with_the_same_plan(dataset: Dataset, tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ NAME_IN_FILES = {
     "interview": "interview",
 }
 """Our targets, and what their columns are called in the data set."""
+OLD_TARGETS = {old: name for name, old in NAME_IN_FILES.items() if old != name}
+"""Targets that submissions of 2017 call otherwise, and ours."""
 
 TARGETS = (
     Target("extraversion", "Extraversion", 0.0, 1.0),

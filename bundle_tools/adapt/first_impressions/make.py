@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from bundle_tools.adapt.baseline import LookUp, describe, look_up
 from bundle_tools.adapt.dataset import Clip, Part
-from bundle_tools.adapt.first_impressions.facts import NOTES, RULES, STABILITY
+from bundle_tools.adapt.first_impressions.facts import NOTES, OLD_TARGETS, RULES, STABILITY
 from bundle_tools.adapt.first_impressions.reader import Found
 from bundle_tools.adapt.media import Treatment
 from bundle_tools.adapt.split import split_by_source
@@ -52,6 +52,7 @@ def make_first_impressions(
     sizes: Mapping[str, int] | None,
     treatment: Treatment,
     time_limit_s: int,
+    results: bool,
     workers: int,
     progress: Progress | None = None,
 ) -> Made:
@@ -69,6 +70,8 @@ def make_first_impressions(
         As in `write`.
     time_limit_s
         Time limit of both phases, seconds.
+    results
+        Whether the phases take files of 2017, with the true names of clips, as well as code.
 
     Raises
     ------
@@ -83,7 +86,7 @@ def make_first_impressions(
         dataset,
         parts,
         stage,
-        rules=replace(RULES, time_limit_s=time_limit_s),
+        rules=replace(RULES, time_limit_s=time_limit_s, results=OLD_TARGETS if results else None),
         treatment=treatment,
         notes=NOTES,
         workers=workers,
