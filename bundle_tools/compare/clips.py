@@ -1,15 +1,11 @@
 """The clips on which runs differ most."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bundle_tools.compare.field import Entry, Field
-
-if TYPE_CHECKING:
-    from score.axes.table import AxisSums
+from bundle_tools.compare.field import Field
 
 Array = NDArray[np.float64]
 
@@ -49,26 +45,9 @@ def errors(field: Field, target: int) -> Array:
     return np.stack([entry.scores.moments.absolute_error[:, target] for entry in field.entries])
 
 
-def explained(field: Field, weights: dict[str, float]) -> Array:
-    """Give (runs, clips) how well each clip is explained: the mean of its axes, each cut to [0, 1].
+def held_up(field: Field) -> Array:
+    """Give (runs, clips) how well each clip's explanation holds up, the number by which reports put clips in order."""
+    from score.clip_numbers import held_up as of_clips  # noqa: PLC0415 - the path is known only now
 
-    It is no score, and only puts clips in order.
-
-    Parameters
-    ----------
-    field
-        The runs.
-    weights
-        What each axis is worth; the mean is over these.
-    """
-    return np.stack([_explained(entry, weights) for entry in field.entries])
-
-
-def _explained(entry: Entry, weights: dict[str, float]) -> Array:
-    axes: AxisSums = entry.scores.axes
-    parts = {name: np.clip(getattr(axes, name)[:, 0], 0, 1) for name in weights if name != "known_causes"}
-    if "known_causes" in weights:
-        defined = axes.cause_defined.sum(axis=1)
-        parts["known_causes"] = np.clip(axes.cause_value.sum(axis=1) / np.where(defined > 0, defined, 1), 0, 1)
-    whole = sum(weights.values()) or 1.0
-    return np.asarray(sum(weight * parts[name] for name, weight in weights.items()) / whole)
+    weights = field.settings.explanation.weights
+    return np.stack([of_clips(entry.scores.axes, weights) for entry in field.entries])

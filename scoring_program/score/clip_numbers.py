@@ -6,12 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from score.axes.reading import Triple
-from score.axes.table import ClipAxes
+from score.axes.table import AxisSums, ClipAxes
+from score.explanation_settings import AxisWeights
 from score.outcomes import Outcomes
 from score.probe_record import ProbeCall
 from score.settings import Settings
+
+LABEL_FREE = ("faithfulness_space", "faithfulness_time", "cue_claims", "text")
+"""Axes that judge a clip without its label."""
 
 
 @dataclass(frozen=True)
@@ -60,24 +65,42 @@ def clip_numbers(
     settings
         Targets, vocabulary and weights.
     """
+    held = held_up(axes.table, settings.explanation.weights)
     judged = {
-        clip_id: _numbers(row, counted.probes[row], axes, settings)
+        clip_id: _numbers(row, counted.probes[row], axes, held, settings)
         for row, clip_id in enumerate(counted.clip_ids)
         if counted.statuses[row] == "ok"
     }
     return tuple(judged.get(clip_id) for clip_id in outcomes.clip_ids)
 
 
-def _numbers(row: int, calls: Sequence[ProbeCall], axes: ClipAxes, settings: Settings) -> ClipNumbers:
+def held_up(table: AxisSums, weights: AxisWeights) -> NDArray[np.float64]:
+    """Give each clip the mean of the axes that judge it without its label, by their weights in the total.
+
+    Parameters
+    ----------
+    table
+        n rows of addends, one a clip.
+    weights
+        What each axis is worth in the total.
+
+    Returns
+    -------
+    NDArray
+        (n,) in [-1, 1]; 0 where none of these axes is worth anything.
+    """
+    share = np.array([getattr(weights, name) for name in LABEL_FREE])
+    values = np.column_stack([getattr(table, name)[:, 0] for name in LABEL_FREE])
+    return np.asarray(np.maximum(values, -1.0) @ share / (share.sum() or 1.0))
+
+
+def _numbers(
+    row: int, calls: Sequence[ProbeCall], axes: ClipAxes, held: NDArray[np.float64], settings: Settings
+) -> ClipNumbers:
     table, effects, target = axes.table, axes.effects, int(axes.target[row])
-    vocabulary, weights = settings.explanation.vocabulary, settings.explanation.weights
+    vocabulary = settings.explanation.vocabulary
     parts = table.cause_defined[row]
-    values = {
-        name: float(getattr(table, name)[row, 0])
-        for name in ("faithfulness_space", "faithfulness_time", "cue_claims", "text")
-    }
-    whole = sum(getattr(weights, name) for name in values)
-    held = sum(getattr(weights, name) * max(-1.0, value) for name, value in values.items()) / whole if whole else 0.0
+    values = {name: float(getattr(table, name)[row, 0]) for name in LABEL_FREE}
     return ClipNumbers(
         target=target,
         space=values["faithfulness_space"],
@@ -85,7 +108,7 @@ def _numbers(row: int, calls: Sequence[ProbeCall], axes: ClipAxes, settings: Set
         claims=values["cue_claims"],
         text=values["text"],
         causes=float(table.cause_value[row].sum() / parts.sum()) if parts.any() else None,
-        held=held,
+        held=float(held[row]),
         masked={
             name: _known(changes[row])
             for name, changes in effects.masked.items()

@@ -213,6 +213,20 @@ def test_the_theme_is_switched_with_the_keyboard(browser: Browser, site: Site) -
         assert found["auto"] == found["light"]
 
 
+def test_clips_are_filtered_with_the_keyboard(browser: Browser, site: Site) -> None:
+    with browser.tab(site.pages["practice"]) as tab:
+        form = tab.page.locator("form[data-filter]").first
+        shown = f"#{form.get_attribute('data-filter')} [data-item]:not([hidden])"
+        every = tab.page.locator(shown).count()
+        field = form.locator("input").first
+        field.focus()
+        tab.page.keyboard.type("no clip is called this")
+        assert tab.page.locator(shown).count() == 0
+        for _ in range(30):
+            tab.page.keyboard.press("Backspace")
+        assert tab.page.locator(shown).count() == every > 1
+
+
 FRAMES = {
     # The dialog of a submission; the platform sets no sandbox (codabench 1.25), a stricter one might.
     "dialog": '<iframe src="{src}" style="width:100%;height:530px;border:0"></iframe>',

@@ -18,7 +18,7 @@ from bundle_tools.compare.bands import ABOVE
 from bundle_tools.compare.clips import widest
 from bundle_tools.compare.differences import difference
 from bundle_tools.compare.field import Entry
-from tests.scoring.canary import HIDDEN, OPEN, canary_case, secrets
+from tests.scoring.canary import HIDDEN, LABELS, OPEN, canary_case, secrets
 from tests.scoring.factory import Case, full_explanation, make_case, make_input
 
 from .conftest import write_files
@@ -160,6 +160,8 @@ def test_a_closed_phase_stays_closed(tmp_path: Path) -> None:
 def test_without_truth_no_label_gets_out_though_clips_do(tmp_path: Path) -> None:
     page = page_of(canaries(tmp_path, {"clips": True, "truth": False, "gallery": 4}), "one", "two")
     assert given_away(page, clips=False) == []
+    errors = {f"{abs(label - guess):.3f}" for label in LABELS for guess in (0.5, 0.45)}
+    assert [error for error in errors if error in page] == []
     assert "canary-finch-7d1" in page
 
 

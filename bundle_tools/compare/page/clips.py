@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bundle_tools.compare.clips import Contrast, errors, explained, widest
+from bundle_tools.compare.clips import Contrast, errors, held_up, widest
 from bundle_tools.compare.field import Entry, Field
 from bundle_tools.compare.page.content import ClipCell, ClipRow, Clips
 from bundle_tools.compare.page.shown import MOST_DECIMALS, Shown
@@ -24,8 +24,6 @@ def clips(field: Field, entries: Sequence[Entry], shown: Shown) -> Clips:
     order = [field.entries.index(entry) for entry in entries]
     predicted = np.stack([entry.said.prediction[:, main] for entry in entries])
     apart = errors(field, main)[order] if shown.truth else predicted
-    # Whether known causes count for a clip tells how far its prediction is from its label.
-    weights = {axis: weight for axis, weight in field.weights.items() if shown.truth or axis != "known_causes"}
     judged = evaluated_targets(field.clip_ids, len(settings.targets), main, settings.bootstrap.seed)
     return Clips(
         target=settings.main.title,
@@ -36,7 +34,7 @@ def clips(field: Field, entries: Sequence[Entry], shown: Shown) -> Clips:
         ),
         explanations=tuple(
             _explained(field, one, settings.targets[judged[one.clip]].title, entries)
-            for one in widest(explained(field, weights)[order], MOST_CLIPS)
+            for one in widest(held_up(field)[order], MOST_CLIPS)
         ),
     )
 
