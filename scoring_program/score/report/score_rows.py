@@ -10,6 +10,9 @@ from score.report.content.scores import Bar, Mark, ScoreRow
 from score.report.numbers import interval, number, position
 from score.report.scored import MOST_DECIMALS, Scored
 
+_DRAWN = ("chance", "constant", "solution")
+"""Kinds of marks on the bars: a few that matter to everybody."""
+
 
 def score_row(column: Column, estimate: Estimate, scored: Scored, *, weight: str = "") -> ScoreRow:
     """Prepare one score column."""
@@ -36,7 +39,8 @@ def _marks(column: Column, estimate: Estimate, scored: Scored) -> Iterable[Mark]
     def mark(kind: str, title: str, value: float) -> Mark:
         places = min(column.decimals, MOST_DECIMALS)
         low, high = column.minimum, 1.0 if column.maximum is None else column.maximum
-        return Mark(kind, title, number(value, places), position(min(high, max(low, value)), low, high))
+        place = position(min(high, max(low, value)), low, high)
+        return Mark(kind, title, number(value, places), place, kind in _DRAWN)
 
     if column.maximum is None:
         return

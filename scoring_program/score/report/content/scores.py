@@ -17,6 +17,8 @@ class Mark:
     """Its rounded score."""
     position: float
     """Percentage of the scale's length."""
+    drawn: bool
+    """Whether it stands on the bars of the first screen; the table has them all."""
 
 
 @dataclass(frozen=True)
