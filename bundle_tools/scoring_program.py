@@ -31,20 +31,10 @@ def use_scoring_program(phase: Phase, scratch: Path) -> Path:
     program, reference = _unpacked(phase.task.scoring_program, scratch), _unpacked(phase.task.reference_data, scratch)
     if program is None or reference is None or not (program / "score" / "evaluation.py").is_file():
         raise BundleError(f"phase {phase.slug}: expected this project's scoring program and reference data.")
-    _make_importable(program)
-    return reference
-
-
-def use_own_scoring_program() -> None:
-    """Make `score` of this checkout importable, unless another one is already."""
-    if "score" not in sys.modules:
-        _make_importable(Path(__file__).resolve().parents[1] / "scoring_program")
-
-
-def _make_importable(program: Path) -> None:
     if str(program) not in sys.path:
         # The organiser's own program; no file of a submission is ever imported.
         sys.path.insert(0, str(program))
+    return reference
 
 
 def _unpacked(path: Path | None, scratch: Path) -> Path | None:

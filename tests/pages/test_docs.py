@@ -57,7 +57,7 @@ def test_names_make_targets_that_exist(guide: Path) -> None:
 
 @every_guide
 def test_names_bundle_commands_that_exist(guide: Path) -> None:
-    for command in commands(guide, "bundle", "(?:data )?[a-z]+"):
+    for command in commands(guide, "bundle", "(?:data )?[a-z]+(?:-[a-z]+)*"):
         call = [sys.executable, "-m", "bundle_tools.cli", *command.split(), "--help"]
         result = subprocess.run(call, cwd=ROOT, capture_output=True, text=True, check=False)
         assert result.returncode == 0, f"bundle {command}: {result.stderr}"

@@ -18,10 +18,10 @@ OPEN = {"clips": True, "truth": True, "gallery": 4}
 VOID = {"meta", "img", "br", "link", "input"}
 _STRUCTURE = "html head meta title style script body main header section footer article details summary"
 _TEXT = (
-    "p h1 h2 h3 h4 span bdi b strong mark code table thead tbody tr th td dl dt dd div ul ol li "
+    "p h1 h2 h3 h4 span bdi b strong mark code table caption thead tbody tr th td dl dt dd div ul ol li "
     "fieldset legend label input form select option output"
 )
-_PICTURES = "img figure figcaption svg rect line circle path text"
+_PICTURES = "img figure figcaption svg rect line polyline circle path text"
 ALLOWED = {*f"{_STRUCTURE} {_TEXT} {_PICTURES}".split()}
 """Elements that a page may have: none loads, leads or runs anything, but the page's own style and script."""
 

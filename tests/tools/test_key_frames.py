@@ -140,6 +140,8 @@ BROKEN: list[tuple[str, Mutation]] = [
     ("key-frames-clips", rows(lambda table: table.append(table[1]))),
     ("key-frames-picture", picture(b"GIF89a")),
     ("key-frames-picture", picture(b"\xff\xd8" + b"x" * 70_000)),
+    ("key-frames-picture", picture(b"\xff\xd8\xff\xe0" + b"x" * 70)),
+    ("key-frames-picture", picture(cv2.imencode(".jpg", np.zeros((4, 1025, 3), np.uint8))[1].tobytes())),
     ("key-frames-picture", lambda phase: (phase / "key_frames" / f"{CLIPS[1]}.jpg").write_bytes(b"x")),
 ]
 

@@ -102,6 +102,8 @@ def call_rows(
             change = numbers.edited[call.cue]
             what = f"Cue {one_line(call.cue.replace('_', ' '), 40)}, taken away"
             rows.append(CallRow(what, how, NONE, _FAILED if change is None else signed(-change * span, 3)))
+        elif call.kind == "keep":
+            rows.append(CallRow("All but what is marked most, in no score", how, NONE, NONE))
         elif call.kind == "decoy":
             rows.append(CallRow("Random cells, in no score", how, plural(len(call.places), "cell"), NONE))
     return tuple(rows)

@@ -240,6 +240,56 @@ class ClipRow:
 
 
 @dataclass(frozen=True)
+class DosePoint:
+    """One dose in a drawing of 320 x 150."""
+
+    x: float
+    """How much was hidden."""
+    y: float
+    """What that changed, the mean over the clips."""
+    low: float | None
+    """One standard error less; None where it is not drawn."""
+    high: float | None
+    """One standard error more."""
+
+
+@dataclass(frozen=True)
+class DoseRow:
+    """The same in numbers, changes in percent of the target's range."""
+
+    share: str
+    """Share of all places."""
+    clips: str
+    """Number of clips."""
+    top: str
+    """Change where the places marked most were hidden, with its standard error."""
+    bottom: str
+    """Change where those marked least were hidden."""
+
+
+@dataclass(frozen=True)
+class DeletionPlot:
+    """What hiding ever more changed, over all clips."""
+
+    title: str
+    """What was hidden."""
+    top: tuple[DosePoint, ...]
+    """Of what is marked most, by share."""
+    bottom: tuple[DosePoint, ...]
+    """Of what is marked least."""
+    y_ticks: tuple[tuple[float, str], ...]
+    """(position, change as written)."""
+    x_ticks: tuple[tuple[float, str], ...]
+    """(position, share as written)."""
+    label: str
+    """What a reader who cannot see it needs to know."""
+    flag: str
+    """Whether the curve looks as if the model noticed the hiding, in a sentence."""
+    rows: tuple[DoseRow, ...]
+    """The numbers behind it."""
+
+
+@dataclass(frozen=True)
 class Tally:
     """How many explanations got which verdict."""
 
@@ -269,6 +319,8 @@ class Explanations:
     """The verdicts of all clips with a prediction; empty where clips are closed."""
     groups: tuple[CardGroup, ...]
     """The gallery."""
+    deletion: tuple[DeletionPlot, ...]
+    """Deletion curves in space and in time, where they were measured."""
     rows: tuple[ClipRow, ...]
     """The table of clips: those without a prediction first, then by what held up least."""
     shortened: bool = False
