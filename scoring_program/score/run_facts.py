@@ -75,6 +75,8 @@ class RunFacts:
     """None where no clip was asked twice."""
     receipt_of_copies: Receipt | None
     """None where no altered copy was asked twice."""
+    results: bool
+    """Whether results were submitted instead of code: then nothing was run."""
     details: tuple[tuple[str, str], ...]
     """(label, value) of the facts that the report lists; the participant's own words are in "Builds on" alone."""
 
@@ -121,6 +123,7 @@ def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFac
         isolation=_text(run.get("isolation")),
         receipt=_receipt(run.get("determinism")),
         receipt_of_copies=_receipt(probes.get("again")) if isinstance(probes, dict) else None,
+        results=run.get("results") is True,
         details=_details(run),
     )
 

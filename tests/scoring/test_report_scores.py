@@ -16,6 +16,7 @@ from score.axes.shortfalls import Shortfalls
 from score.bands import STANDARD, band_of
 from score.explanation_settings import AXES, ExplanationScore
 from score.landmarks import Landmark, Landmarks
+from score.report.advice import MEASURED
 from score.report.axis_advice import axis_advice
 from score.report.beside import Beside
 from score.report.build import build_page
@@ -208,3 +209,17 @@ def test_numbers_as_people_read_them() -> None:
     assert [interval(None, 2), interval((-1, 0.5), 2)] == ["", "−1.00 to 0.50"]
     assert [position(0, -1, 1), position(1, -1, 1)] == [50, 100]
     assert [plural(1, "clip"), plural(2, "clip"), plural(0, "box", "boxes")] == ["1 clip", "2 clips", "0 boxes"]
+
+
+def test_results_say_why_the_measured_axes_are_empty(tmp_path: Path) -> None:
+    case = replace(make_case(), run={"results": True}, probes=None)
+    page = build_page(scored_of(tmp_path, case, Beside())).scores
+    assert page.verdict[0].startswith("Results were submitted instead of code. ")
+    measured = [row for row in page.rows if row.key in MEASURED]
+    assert len(measured) == len(MEASURED)
+    assert all(row.title in page.verdict[0] for row in measured)
+    assert not any(row.title in change.evidence for row in measured for change in page.advice)
+
+
+def test_a_run_of_code_does_not_speak_of_results(tmp_path: Path) -> None:
+    assert "instead of code" not in " ".join(first_screen(tmp_path, make_case()).verdict)

@@ -17,6 +17,7 @@ from bundle_tools.check.clips.jury import check_jury
 from bundle_tools.check.clips.key_frames import check_key_frames
 from bundle_tools.check.clips.listed import CLIP_ID, check_alike, check_files
 from bundle_tools.check.clips.probes import check_probes
+from bundle_tools.check.clips.results import check_results
 from bundle_tools.check.clips.tables import numbers, read_settings
 from bundle_tools.check.clips.video import Video
 from bundle_tools.check.dataset import Dataset, find
@@ -51,6 +52,7 @@ def check_data(draft: Draft, progress: Progress | None = None) -> Iterator[Findi
         yield from _check_clips(task["input_data"], given, ours, ids, videos, progress)
         yield from check_copies(task["input_data"], given, ours, ids, videos, progress)
         yield from check_probes(task["input_data"], given, ours, len(ids))
+        yield from check_results(task["input_data"], given, ours, ids)
         yield from _check_labels(task["reference_data"], wanted, ours, ids)
         yield from check_causes(task["reference_data"], wanted, theirs, ours)
         yield from check_key_frames(task["reference_data"], wanted, theirs)

@@ -14,6 +14,8 @@ from score.report.numbers import number, plural
 from score.report.scored import MOST_DECIMALS, Scored
 from score.visible import one_line
 
+MEASURED = ("faithfulness_space", "faithfulness_time", "cue_claims")
+"""Axes that need a model to ask."""
 _MOST = 5
 _FEWEST = 3
 _NOTABLE_GAIN = 2.0
@@ -61,6 +63,8 @@ def _axes(scored: Scored, usable: Factors) -> Iterable[_Candidate]:
     found = scored.evaluation.shortfalls
     reasons: dict[tuple[str, str], list[str]] = {}
     for axis, value in usable.axes.items():
+        if scored.results.run.results and axis in MEASURED:
+            continue  # nothing that is written into a file of results changes it
         if found is not None and value < 1:
             reasons.setdefault(axis_advice(axis, found), []).append(axis)
     titles = {column.key: column.title for column, _ in scored.evaluation.columns}

@@ -8,7 +8,7 @@ from itertools import pairwise
 from score.axes.diagnostics import Diagnostic
 from score.bands import Band as Limits
 from score.bands import band_of
-from score.report.advice import advice
+from score.report.advice import MEASURED, advice
 from score.report.content.scores import Band, DiagnosticRow, Factor, Mark, ScoreRow, Scores
 from score.report.factors import Factors, factors
 from score.report.numbers import NONE, number, percent
@@ -79,6 +79,12 @@ def _compared(rows: Iterable[ScoreRow]) -> tuple[Mark, ...]:
 
 def _verdict(scored: Scored) -> Iterable[str]:
     outcomes = scored.outcomes
+    if scored.results.run.results:
+        titles = [column.title for column, _ in scored.evaluation.columns if column.key in MEASURED]
+        yield (
+            f"Results were submitted instead of code. {', '.join(titles)} are measured by asking a model about altered "
+            "clips; there was no model to ask, so they have their worst value."
+        )
     counted = int(outcomes.counted.sum())
     if outcomes.failed * 2 > counted:
         yield f"{outcomes.failed} of {counted} clips failed: look at the problems below first."

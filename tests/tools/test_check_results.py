@@ -1,0 +1,63 @@
+"""Break the settings of results in one way at a time."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bundle_tools.check.clips.results import check_results
+from bundle_tools.check.dataset import Dataset
+from ingest.errors import IngestionError
+from ingest.legacy.aliases import read_aliases
+from ingest.settings import read_task
+from tests.ingestion.conftest import SETTINGS
+
+CLIPS = ["c000", "c001"]
+SOUND: dict[str, Any] = {
+    **SETTINGS, "results": True, "aliases": "aliases.csv", "target_aliases": {"coldness": "warmth"},
+}  # fmt: skip
+TABLE = "clip_id,name\nc000,-a.mp4\nc001,b.mp4\n"
+
+
+def codes(folder: Path, settings: dict[str, Any], table: str | None = TABLE) -> list[str]:
+    (folder / "task.yaml").write_text(yaml.safe_dump(settings))
+    if table is not None:
+        (folder / "aliases.csv").write_text(table)
+    return [finding.code for finding in check_results("input/", Dataset(folder), settings, CLIPS)]
+
+
+def test_a_sound_phase_has_only_the_note(tmp_path: Path) -> None:
+    assert codes(tmp_path, SOUND) == ["results-accepted"]
+    assert codes(tmp_path, SETTINGS) == []
+
+
+MISTAKES: list[tuple[str, dict[str, Any], str | None]] = [
+    ("results-value", {"results": "often"}, TABLE),
+    ("results-value", {"target_aliases": "warmth"}, TABLE),
+    ("results-value", {"target_aliases": {"warmth": "interview"}}, TABLE),
+    ("results-value", {"target_aliases": {"coldness": "nothing"}}, TABLE),
+    ("results-value", {"target_aliases": {"a": "warmth", "b": "warmth"}}, TABLE),
+    ("results-aliases", {}, None),
+    ("results-aliases", {}, ""),
+    ("results-aliases", {}, "name,clip_id\na.mp4,c000\n"),
+    ("results-aliases", {}, TABLE + "c009,c.mp4\n"),
+    ("results-aliases", {}, "clip_id,name\nc000,a.mp4\nc001,a.mp4\n"),
+    ("results-aliases", {}, "clip_id,name\nc000,a.mp4\nc000,b.mp4\n"),
+    ("results-aliases", {}, "clip_id,name\nc000\n"),
+]
+
+
+@pytest.mark.parametrize(("code", "changes", "table"), MISTAKES)
+def test_every_mistake_is_found_by_the_checker_and_by_ingestion(
+    code: str, changes: dict[str, Any], table: str | None, tmp_path: Path
+) -> None:
+    assert code in codes(tmp_path, {**SOUND, **changes}, table)
+    with pytest.raises(IngestionError):
+        read_task(tmp_path / "task.yaml")
+        read_aliases(tmp_path / "aliases.csv", set(CLIPS))
+
+
+def test_what_costs_nothing_is_a_warning(tmp_path: Path) -> None:
+    assert codes(tmp_path, {**SOUND, "results": False}) == ["results-idle"]
+    assert codes(tmp_path, SOUND, "clip_id,name\nc000,a.mp4\n") == ["results-accepted", "results-names"]
