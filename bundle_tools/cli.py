@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from bundle_tools.commands import build, check, compare, coopetition, data, jury, report, run
+from bundle_tools.commands import build, check, compare, convert, coopetition, data, jury, report, run
 from bundle_tools.errors import BundleError
 
 DESCRIPTION = """\
@@ -18,6 +18,7 @@ Run, check and build the competition bundle.
   bundle jury make RUN RUN ... --out DIR                 write one page a juror, to rate explanations blind
   bundle jury score FILE ... --key KEY --out DIR         read the ratings; write the result and its report
   bundle coopetition RUN RUN ... [--html FILE]           tell who built on whom, and how useful that was
+  bundle convert SOURCE --out DIR [--light]              write the files of 2017 from a run, or records from those
   bundle data synth --clips N --seed S --out DIR         make a labelled set of synthetic clips
   bundle data phase NAME [--clips N] [--replace]         make new clips and labels of a phase, with a secret seed
   bundle data committed                                  make the data of this repository again
@@ -56,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
         usage=argparse.SUPPRESS,
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND", help=argparse.SUPPRESS)
-    for command in (run, check, build, compare, report, jury, coopetition, data):
+    for command in (run, check, build, compare, report, jury, coopetition, convert, data):
         command.add(commands)
     return parser
 

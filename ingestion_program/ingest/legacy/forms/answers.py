@@ -24,9 +24,9 @@ class Answers:
         self._predictions = predictions
         self._explanations = explanations
         self._explain = explain
-        self._names = {str(name) for table in predictions.values() for name in table} | set(
-            map(str, explanations or ())
-        )
+        tables = (*predictions.values(), *(() if explanations is None else (explanations,)))
+        self.names = frozenset(str(name) for table in tables for name in table)
+        """The names of all clips that something is said of."""
         self._asked: set[str] = set()
         self.numbers_as_text = False
         """Whether a number came as text so far."""
@@ -55,7 +55,7 @@ class Answers:
 
     def unknown(self) -> list[str]:
         """Return the names that nobody asked for, sorted."""
-        return sorted(self._names - self._asked)
+        return sorted(self.names - self._asked)
 
     def _find(self, table: Mapping[str, Any], names: Iterable[str]) -> str | None:
         name = next((name for name in names if name in table), None)

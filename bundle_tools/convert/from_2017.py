@@ -1,0 +1,106 @@
+"""Write this challenge's records from the files of 2017. Pickles are read, never unpickled."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bundle_tools.convert.names import Names
+from bundle_tools.errors import BundleError
+from bundle_tools.ingestion_program import use_own_ingestion_program
+
+if TYPE_CHECKING:
+    from ingest.legacy.forms import Answers
+
+SUFFIX = ".mp4"
+
+
+def write_records(submission: Path, out: Path, names: Names, progress: Callable[[int, int], None] | None = None) -> int:
+    """Write `predictions.csv`, `explanations.jsonl` and `images/`; return the number of clips.
+
+    Parameters
+    ----------
+    submission
+        Holds `prediction.pkl` or `predictions.pkl`, and perhaps `description.pkl` and `metadata.txt`.
+    out
+        Where to write.
+    names
+        Of clips and targets, older ones first; what is not in it keeps its name, clips without `.mp4`.
+    progress
+        Told of each clip.
+
+    Raises
+    ------
+    BundleError
+        When a file cannot be read, or a clip lacks a target.
+    """
+    use_own_ingestion_program()
+    from ingest.legacy.colours import as_rgb, stated_order  # noqa: PLC0415 - importable only now
+    from ingest.legacy.files import find_results  # noqa: PLC0415
+    from ingest.legacy.forms import read_form  # noqa: PLC0415
+    from ingest.legacy.forms.answers import Unreadable  # noqa: PLC0415
+    from ingest.legacy.pickles import PickleRefused  # noqa: PLC0415
+
+    found = [files for files in find_results(path.name for path in submission.iterdir()) if files.form == "2017"]
+    if len(found) != 1:
+        raise BundleError(f"{submission}: expected prediction.pkl or predictions.pkl, and only one of them.")
+    (files,) = found
+    explained = None if files.explanations is None else submission / files.explanations
+    order = stated_order(submission)
+    try:
+        answers = read_form(files.form, submission / files.predictions, explained)
+        clips = sorted(answers.names)
+        _write_predictions(out / "predictions.csv", answers, clips, names)
+        (out / "images").mkdir()
+        with (out / "explanations.jsonl").open("w", encoding="utf-8") as file:
+            for done, clip in enumerate(clips, 1):
+                explanation = as_rgb(answers.explanation([clip]) or {}, order)
+                image = f"images/{done:06d}.jpg"
+                record = _record(_own(clip, names), explanation, out / image)
+                file.write(json.dumps({**record, "image": record["image"] and image}, ensure_ascii=False) + "\n")
+                if progress:
+                    progress(done, len(clips))
+    except (Unreadable, PickleRefused) as error:
+        raise BundleError(f"{submission}: {error}.") from None
+    return len(clips)
+
+
+def _own(clip: str, names: Names) -> str:
+    return names.clips.get(clip, clip.removesuffix(SUFFIX))
+
+
+def _write_predictions(path: Path, answers: "Answers", clips: list[str], names: Names) -> None:
+    rows: list[dict[str, Any]] = []
+    targets: dict[str, None] = {}
+    for clip in clips:
+        prediction = answers.prediction([clip]) or {}
+        row = {names.targets.get(target, target): value for target, value in prediction.items()}
+        targets |= dict.fromkeys(row)
+        rows.append({"clip_id": _own(clip, names), **row})
+    lacking = sorted(row["clip_id"] for row in rows if len(row) <= len(targets))
+    if lacking:
+        raise BundleError(f"{len(lacking)} clips lack a target, such as {lacking[0]}. Take them out of the files.")
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, ["clip_id", *targets], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(
+            {key: value if key == "clip_id" else repr(value) for key, value in row.items()} for row in rows
+        )
+
+
+def _record(clip_id: str, explanation: Any, path: Path) -> dict[str, Any]:  # noqa: ANN401 - as a stranger wrote it
+    from ingest.results import encode_jpeg  # noqa: PLC0415 - importable only now
+
+    image, text = explanation.get("image"), explanation.get("text")
+    drawn = isinstance(image, np.ndarray) and image.dtype == np.uint8 and image.ndim == 3 and image.shape[2] == 3
+    if drawn:
+        path.write_bytes(encode_jpeg(image))
+    return {
+        "clip_id": clip_id,
+        "text": text if isinstance(text, str) else None,
+        "image": drawn or None,
+        "evidence": None,
+    }

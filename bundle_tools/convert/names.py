@@ -1,0 +1,50 @@
+"""Two names for one thing: of clips, and of targets."""
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+from bundle_tools.errors import BundleError
+
+HEADER = ["clip_id", "name"]
+
+
+@dataclass(frozen=True)
+class Names:
+    """What things are called here, and what they were called in 2017."""
+
+    clips: dict[str, str]
+    """Clip id to older name."""
+    targets: dict[str, str]
+    """Target to older name."""
+
+    def reversed(self) -> "Names":
+        """Return the names the other way round: older name to ours."""
+        clips, targets = ({old: own for own, old in table.items()} for table in (self.clips, self.targets))
+        return Names(clips, targets)
+
+
+def read_names(aliases: Path | None, targets: list[str]) -> Names:
+    """Read the names of clips from a table `clip_id,name`, those of targets from `older=own`.
+
+    Raises
+    ------
+    BundleError
+        When a table or a pair has another form, or a name stands there twice.
+    """
+    clips: dict[str, str] = {}
+    if aliases is not None:
+        try:
+            with aliases.open(encoding="utf-8-sig", newline="") as file:
+                rows = [row for row in csv.reader(file, strict=True) if row]
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise BundleError(f"--aliases {aliases}: expected a table in UTF-8; found {error}.") from None
+        if rows[:1] != [HEADER] or any(len(row) != len(HEADER) for row in rows):
+            raise BundleError(f"--aliases {aliases}: expected {','.join(HEADER)} and two cells in each row.")
+        clips = dict(tuple(row) for row in rows[1:])  # type: ignore[misc] # two cells each
+        if len(clips) < len(rows) - 1 or len(set(clips.values())) < len(clips):
+            raise BundleError(f"--aliases {aliases}: expected every clip and every name once.")
+    pairs = [pair.split("=") for pair in targets]
+    if any(len(pair) != 2 or not all(pair) for pair in pairs):
+        raise BundleError("--target: expected OLDER=OWN, such as neuroticism=emotional_stability.")
+    return Names(clips, {own: old for old, own in pairs})

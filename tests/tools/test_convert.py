@@ -1,0 +1,180 @@
+"""`bundle convert`: the files of 2017 from a run and back, and through the whole of `bundle run`."""
+
+import csv
+import json
+import pickle
+import shutil
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+import yaml
+
+from bundle_tools.archive import zip_folder
+from bundle_tools.cli import main
+from ingest.legacy.pickles import read_pickle
+from tests.tools.conftest import write_files
+
+ROOT = Path(__file__).resolve().parents[2]
+ALIASES = "clip_id,name\nc1,-J4GQm9j0J.003.mp4\n"
+TEXT = "She looks into the camera, so she seems open."
+
+
+def picture(blue: int) -> np.ndarray:
+    """Smooth, so that JPEG keeps it."""
+    wide = np.linspace(0, 200, 355)[None, :, None] + np.array([0, 20, blue])
+    return np.broadcast_to(wide, (200, 355, 3)).round().astype(np.uint8)
+
+
+@pytest.fixture
+def run_folder(tmp_path: Path) -> Path:
+    """What ingestion left of two clips."""
+    folder = tmp_path / "run"
+    lines = [
+        {"clip_id": "c1", "text": TEXT, "image": "images/c1.jpg", "evidence": None},
+        {"clip_id": "c2", "text": "Caf\u00e9.", "image": None, "evidence": None},
+    ]
+    write_files(
+        folder,
+        {
+            "run.json": json.dumps({"task": "test", "status": "complete"}),
+            "predictions.csv": "clip_id,stability,interview\nc1,0.1,0.30000000000000004\nc2,1.0,0.0\n",
+            "explanations.jsonl": "".join(json.dumps(line) + "\n" for line in lines),
+            "images/c1.jpg": cv2.imencode(".jpg", picture(50)[:, :, ::-1])[1].tobytes(),
+        },
+    )
+    (tmp_path / "aliases.csv").write_text(ALIASES)
+    return folder
+
+
+def convert(source: Path, out: Path, *options: str) -> int:
+    target = ("--aliases", str(source.parent / "aliases.csv"), "--target", "neuroticism=stability")
+    return main(["convert", str(source), "--out", str(out), *target, *options])
+
+
+def test_there_and_back_again(run_folder: Path, tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    assert convert(run_folder, old) == 0
+    assert convert(old, new) == 0
+    assert (new / "predictions.csv").read_text() == (run_folder / "predictions.csv").read_text()
+    lines = [json.loads(line) for line in (new / "explanations.jsonl").read_text().splitlines()]
+    assert [(line["clip_id"], line["text"]) for line in lines] == [("c1", TEXT), ("c2", "Caf\u00e9.")]
+    assert lines[1]["image"] is None
+    again = cv2.imread(str(new / lines[0]["image"]))
+    assert again is not None
+    assert np.abs(again[:, :, ::-1].astype(int) - picture(50)).max() <= 8
+
+
+def test_the_files_are_those_of_2017(run_folder: Path, tmp_path: Path) -> None:
+    assert convert(run_folder, tmp_path / "old") == 0
+    data = (tmp_path / "old" / "prediction.pkl").read_bytes()
+    name = "-J4GQm9j0J.003.mp4"
+    assert read_pickle(data) == {
+        "neuroticism": {name: 0.1, "c2.mp4": 1.0},
+        "interview": {name: 0.30000000000000004, "c2.mp4": 0.0},
+    }
+    assert data[:2] == b"\x80\x02"
+    found = read_pickle((tmp_path / "old" / "description.pkl").read_bytes())
+    assert found["c2.mp4"] == ("Caf\u00e9.", None)
+    assert np.abs(found[name][1].astype(int) - picture(50)).max() <= 6
+
+
+def test_a_light_sample_has_no_pictures(run_folder: Path, tmp_path: Path) -> None:
+    assert convert(run_folder, tmp_path / "old", "--light") == 0
+    path = tmp_path / "old" / "description.pkl"
+    assert [image for _, image in read_pickle(path.read_bytes()).values()] == [None, None]
+    assert path.stat().st_size < 500
+
+
+def test_bgr_that_is_stated_is_turned_round(run_folder: Path, tmp_path: Path) -> None:
+    assert convert(run_folder, tmp_path / "old") == 0
+    (tmp_path / "old" / "metadata.txt").write_text("pictures: bgr\n")
+    assert convert(tmp_path / "old", tmp_path / "new") == 0
+    stored = cv2.imread(str(tmp_path / "new" / "images" / "000001.jpg"))
+    assert stored is not None
+    assert np.abs(stored.astype(int) - picture(50)).max() <= 8
+
+
+REFUSED = {
+    "code": ({"prediction.pkl": b"cos\nsystem\n(S'true'\ntR."}, "the name os.system"),
+    "two files": ({"prediction.pkl": b"N.", "predictions.pkl": b"N."}, "only one of them"),
+    "a hole": ({"prediction.pkl": pickle.dumps({"a": {"x": 0.5, "y": 0.5}, "b": {"x": 0.5}})}, "1 clips lack"),
+    "nothing": ({"notes.txt": b""}, "expected the results of ingestion"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_converted_says_why_and_leaves_nothing(
+    name: str, run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files, said = REFUSED[name]
+    source = write_files(run_folder.parent / "source", dict(files))
+    assert convert(source, tmp_path / "out") == 1
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+    assert not list(tmp_path.glob(".convert-*"))
+
+
+@pytest.mark.parametrize(
+    ("aliases", "target", "said"),
+    [
+        ("name,clip_id\n", "a=b", "clip_id,name"),
+        (ALIASES + "c1,x.mp4\n", "a=b", "every clip"),
+        (ALIASES + "c2,-J4GQm9j0J.003.mp4\n", "a=b", "every name"),
+        (ALIASES, "stability", "OLDER=OWN"),
+    ],
+)
+def test_names_of_another_form(
+    aliases: str, target: str, said: str, run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "aliases.csv").write_text(aliases)
+    assert convert(run_folder, tmp_path / "out", "--target", target) == 1
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_an_entry_of_2017_runs_where_results_are_allowed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """From records to a zip of 2017, and through ingestion, scoring and the report."""
+    with (ROOT / "reference_data" / "practice" / "labels.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    targets = [name for name in rows[0] if name not in {"clip_id", "source_id"}]
+    predictions = [",".join(["clip_id", *targets]), *(",".join([row["clip_id"], *["0.5"] * 6]) for row in rows)]
+    texts = [json.dumps({"clip_id": row["clip_id"], "text": TEXT, "image": None, "evidence": None}) for row in rows]
+    run = write_files(
+        tmp_path / "run",
+        {
+            "run.json": json.dumps({"task": "practice"}),
+            "predictions.csv": "\n".join(predictions) + "\n",
+            "explanations.jsonl": "\n".join(texts) + "\n",
+        },
+    )
+    names = [f"{row['clip_id']},v{at}.000.mp4\n" for at, row in enumerate(rows)]
+    (tmp_path / "aliases.csv").write_text("clip_id,name\n" + "".join(names))
+    old = ["--target", "neuroticism=emotional_stability", "--aliases", str(tmp_path / "aliases.csv")]
+    assert main(["convert", str(run), "--out", str(tmp_path / "old"), *old]) == 0
+    zip_folder(tmp_path / "old", tmp_path / "old.zip")
+
+    bundle = tmp_path / "bundle"
+    bundle.mkdir()
+    shutil.copy(ROOT / "competition.yaml", bundle)
+    for name in ("ingestion_program", "scoring_program", "reference_data"):
+        (bundle / name).symlink_to(ROOT / name)
+    (bundle / "input_data").mkdir()
+    (bundle / "input_data" / "final").symlink_to(ROOT / "input_data" / "final")
+    shutil.copytree(ROOT / "input_data" / "practice", bundle / "input_data" / "practice")
+    path = bundle / "input_data" / "practice" / "task.yaml"
+    more = {"results": True, "aliases": "aliases.csv", "target_aliases": {"neuroticism": "emotional_stability"}}
+    path.write_text(yaml.safe_dump({**yaml.safe_load(path.read_text()), **more}))
+    shutil.copy(tmp_path / "aliases.csv", path.parent)
+    out = tmp_path / "out"
+    command = ["run", str(tmp_path / "old.zip"), "--bundle", str(bundle), "--phase", "practice", "--out", str(out)]
+    assert main(command) == 0, capfd.readouterr().out
+    record = json.loads((out / "ingestion_output" / "run.json").read_text())
+    assert (record["results"], record["status"], record["clips"]["ok"]) == (True, "complete", len(rows))
+    scores = json.loads((out / "scoring_output" / "scores.json").read_text())
+    truth = np.array([float(row["interview"]) for row in rows])
+    assert scores["interview_accuracy"] == pytest.approx(1 - np.abs(truth - 0.5).mean(), abs=1e-4)
+    assert scores["coverage"] == 1
+    assert (scores["faithfulness_space"], scores["faithfulness_time"], scores["cue_claims"]) == (0, 0, 0)
+    assert "Results were submitted instead of code" in (out / "scoring_output" / "detailed_results.html").read_text()
