@@ -20,10 +20,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks import workload
 from bundle_tools.adapt.dataset import Clip, Dataset, Part, Target
 from bundle_tools.adapt.media import Treatment
-from bundle_tools.adapt.places import scan
 from bundle_tools.adapt.problems import Problems
+from bundle_tools.adapt.scan import scan
 from bundle_tools.adapt.settings import Rules
-from bundle_tools.adapt.writer import Stage, write
+from bundle_tools.adapt.stage import Stage
+from bundle_tools.adapt.writer import write
 
 LIMIT = 1.5
 ARCHIVE_CLIPS = 80

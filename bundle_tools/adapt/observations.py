@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bundle_tools.adapt.places import read, scan
+from bundle_tools.adapt.places import read
 from bundle_tools.adapt.problems import Problems
+from bundle_tools.adapt.scan import scan
 from bundle_tools.console import Progress
 
 SOURCE, LICENCE = "MM-OCEAN (github.com/kkkcx/MM-OCEAN)", "CC BY-NC-SA 4.0"

@@ -7,7 +7,6 @@ nothing. What an interrupted run finished is kept there.
 import csv
 import hashlib
 import json
-import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,14 +15,13 @@ import numpy as np
 
 from bundle_tools.adapt.dataset import Clip, Dataset, Part
 from bundle_tools.adapt.media import Treatment
+from bundle_tools.adapt.names import Names, opaque_names
 from bundle_tools.adapt.prepare import Job, Journal, Prepared, prepare
 from bundle_tools.adapt.problems import Problems
 from bundle_tools.adapt.settings import ALIASES, Rules, input_settings, reference_settings
+from bundle_tools.adapt.stage import Stage
 from bundle_tools.console import Progress
-from bundle_tools.errors import BundleError
-from bundle_tools.synth.seeds import opaque_id
 
-SEED_BITS = 128
 SUMS = "SHA256SUMS"
 UNKNOWN = "unknown"
 """The group of a clip where an attribute is not known."""
@@ -41,16 +39,6 @@ bundle.
 
 
 @dataclass(frozen=True)
-class Names:
-    """Opaque names of one set."""
-
-    clips: Mapping[str, str]
-    """By true name of the clip."""
-    sources: Mapping[str, str]
-    """By true name of the source."""
-
-
-@dataclass(frozen=True)
 class Written:
     """What became of a set."""
 
@@ -60,66 +48,6 @@ class Written:
     """Clips that an interrupted run had finished."""
     constants: Mapping[str, float]
     """Mean of every target over the training clips."""
-
-
-class Stage:
-    """The folder in which everything is made."""
-
-    def __init__(self, out: Path, seed: int | None) -> None:
-        """Open the stage of `out`, as an interrupted run left it or new.
-
-        Parameters
-        ----------
-        out
-            The folder to come; it is empty or does not exist.
-        seed
-            The secret number; None takes that of the interrupted run, or a new random one.
-
-        Raises
-        ------
-        BundleError
-            When `out` holds something, or an interrupted run had another seed.
-        """
-        if out.exists() and (not out.is_dir() or any(out.iterdir())):
-            raise BundleError(f"--out {out}: expected a folder that is empty or new. Choose another one.")
-        self.out, self.folder = out, out.with_name(out.name + ".part")
-        self.private = self.folder / "private"
-        kept = self.private / "seed.txt"
-        if kept.exists():
-            earlier = int(kept.read_text("utf-8"))
-            if seed not in (None, earlier):
-                raise BundleError(f"{self.folder} was begun with another seed. Delete it, or leave --seed out.")
-            self.seed = earlier
-        else:
-            self.seed = secrets.randbits(SEED_BITS) if seed is None else seed
-
-    def begin(self, plan: str) -> None:
-        """Make the folder; `plan` says what is to come.
-
-        Raises
-        ------
-        BundleError
-            When an interrupted run had another plan.
-        """
-        noted = self.private / "plan.txt"
-        if noted.exists() and noted.read_text("utf-8") != plan:
-            raise BundleError(f"{self.folder} was begun with other options or files. Delete it, or repeat the options.")
-        self.private.mkdir(parents=True, exist_ok=True)
-        (self.private / "seed.txt").write_text(f"{self.seed}\n", "utf-8")
-        noted.write_text(plan, "utf-8")
-
-    @property
-    def journal(self) -> Path:
-        """Where finished clips are noted."""
-        return self.private / "finished.csv"
-
-    def finish(self) -> None:
-        """Give the folder its name."""
-        for name in ("plan.txt", "finished.csv"):
-            (self.private / name).unlink(missing_ok=True)
-        if self.out.exists():
-            self.out.rmdir()
-        self.folder.rename(self.out)
 
 
 def write(
@@ -170,9 +98,11 @@ def write(
         for clip in part.clips
     ]
     stage.begin(_plan(jobs, stage.folder, treatment))
+    journal, problems = Journal(stage.journal), Problems()
+    if treatment.height is None:
+        stage.check_space(sum(job.place.size for job in jobs if job.clip_id not in journal.finished))
     for part in parts:
         (stage.folder / _folder(part) / "clips").mkdir(parents=True, exist_ok=True)
-    journal, problems = Journal(stage.journal), Problems()
     kept = prepare(jobs, treatment, journal, problems=problems, workers=workers, progress=progress)
     _check_twins(parts, names, journal.finished, problems)
     problems.stop("The clips", f"Nothing was written to {stage.out}; finished clips are kept in {stage.folder}.")
@@ -203,21 +133,6 @@ def _check_twins(parts: Sequence[Part], names: Names, made: Mapping[str, Prepare
             if where != part.name:
                 twins = f"{first} ({where}) and {clip.name} ({part.name})"
                 problems.add("clips of two parts that are the same", twins, "Take one of them out of the set.")
-
-
-def opaque_names(dataset: Dataset, seed: int) -> Names:
-    """Give every clip and source a name that says nothing without the seed.
-
-    Raises
-    ------
-    BundleError
-        When two get the same name, which happens to one set of 10,000 clips in a thousand.
-    """
-    clips = {clip.name: opaque_id("c", seed, dataset.name, "clip", clip.name) for clip in dataset.clips}
-    sources = {clip.source: opaque_id("s", seed, dataset.name, "source", clip.source) for clip in dataset.clips}
-    if len(set(clips.values())) < len(clips) or len(set(sources.values())) < len(sources):
-        raise BundleError("two clips got the same opaque name by chance. Take another --seed.")
-    return Names(clips, sources)
 
 
 def _folder(part: Part) -> str:

@@ -39,7 +39,7 @@ def _from_folder(arguments: argparse.Namespace) -> int:
     from bundle_tools.adapt.folder.reader import Sources, read_folder  # noqa: PLC0415
     from bundle_tools.adapt.media import Treatment  # noqa: PLC0415
     from bundle_tools.adapt.problems import Problems  # noqa: PLC0415
-    from bundle_tools.adapt.writer import Stage  # noqa: PLC0415
+    from bundle_tools.adapt.stage import Stage  # noqa: PLC0415
 
     stage, problems = Stage(arguments.out, arguments.seed), Problems()
     challenge = read_challenge(arguments.challenge, problems) if arguments.challenge else Challenge()

@@ -77,7 +77,7 @@ def _first_impressions(arguments: argparse.Namespace) -> int:
     from bundle_tools.adapt.first_impressions.make import make_first_impressions  # noqa: PLC0415 - loads numpy
     from bundle_tools.adapt.first_impressions.reader import read_first_impressions  # noqa: PLC0415
     from bundle_tools.adapt.media import Treatment  # noqa: PLC0415
-    from bundle_tools.adapt.writer import Stage  # noqa: PLC0415
+    from bundle_tools.adapt.stage import Stage  # noqa: PLC0415
 
     stage = Stage(arguments.out, arguments.seed)
     with progress_bar("reading", "file") as progress:

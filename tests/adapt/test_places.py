@@ -7,8 +7,9 @@ from zlib import crc32
 
 import pytest
 
-from bundle_tools.adapt.places import Place, read, scan
+from bundle_tools.adapt.places import Place, read
 from bundle_tools.adapt.problems import Problems
+from bundle_tools.adapt.scan import scan
 
 from .clips import make_zip
 
@@ -157,8 +158,37 @@ def test_aes_is_named_with_what_to_do(tmp_path: Path) -> None:
 def test_an_archive_that_says_it_is_huge_is_refused(tmp_path: Path) -> None:
     archive = bytearray(make_zip({"a.mp4": b"a"}))
     central = archive.index(b"PK\1\2")
-    archive[central + 24 : central + 28] = (1 << 31).to_bytes(4, "little")
+    archive[central + 20 : central + 28] = (1 << 30).to_bytes(4, "little") + (1 << 31).to_bytes(4, "little")
     (tmp_path / "bomb.zip").write_bytes(archive)
     places, problems = found(tmp_path)
     assert not places
     assert "more than 1 GB (1): bomb.zip > a.mp4" in problems
+
+
+def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+    bomb = make_zip({"inner.zip": bytes(200 << 20)}, stored=False)
+    (tmp_path / "bomb.zip").write_bytes(bomb)
+    places, problems = found(tmp_path)
+    assert not places
+    assert "unpack to far more than clips do (1): bomb.zip > inner.zip" in problems
+
+
+def test_progress_counts_archives_in_archives_and_ends_at_the_end(tmp_path: Path) -> None:
+    inner = make_zip({"a.mp4": b"a"})
+    (tmp_path / "outer.zip").write_bytes(make_zip({"one.zip": inner, "two.zip": inner[:-30]}))
+    (tmp_path / "plain.mp4").write_bytes(b"p")
+    steps: list[tuple[int, int]] = []
+    scan(tmp_path, problems=Problems(), progress=lambda done, total: steps.append((done, total)))
+    assert [done for done, _ in steps] == [1, 2, 3, 4]
+    assert steps[-1] == (4, 4)
+
+
+def test_a_file_that_is_gone_is_named(tmp_path: Path) -> None:
+    (tmp_path / "gone.zip").symlink_to(tmp_path / "nowhere.zip")
+    (tmp_path / "a.mp4").write_bytes(b"a")
+    places, problems = found(tmp_path)
+    assert set(places) == {"a.mp4"}
+    assert problems == ""
+    (tmp_path / "a.mp4").unlink()
+    ((_, content),) = read(places.values())
+    assert "FileNotFoundError" in str(content)

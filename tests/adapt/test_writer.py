@@ -4,6 +4,7 @@ import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -12,7 +13,8 @@ from bundle_tools.adapt.dataset import Dataset, Part
 from bundle_tools.adapt.media import Treatment
 from bundle_tools.adapt.settings import Rules
 from bundle_tools.adapt.split import split_by_source
-from bundle_tools.adapt.writer import Stage, Written, write
+from bundle_tools.adapt.stage import Stage
+from bundle_tools.adapt.writer import Written, write
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
 
@@ -164,6 +166,25 @@ def test_the_same_clip_under_two_names_is_found_where_it_would_tell_labels(datas
         write_set(replace_sizes(dataset), tmp_path / "out")
     assert first.name in str(error.value)
     assert other.name in str(error.value)
+
+
+def test_a_full_disk_is_told_before_anything_is_made(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(total=100, used=99, free=1))
+    with pytest.raises(BundleError, match=r"free space, found 0\.0 GB"):
+        write_set(replace_sizes(dataset), tmp_path / "out")
+    assert not list(tmp_path.rglob("out*/**/*.mp4"))
+
+
+def test_the_current_folder_will_do_and_what_is_private_is_closed_to_others(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    write_set(dataset, Path())
+    assert (tmp_path / "here" / "SHA256SUMS").exists()
+    assert (tmp_path / "here" / "private").stat().st_mode & 0o077 == 0
 
 
 def test_nothing_is_written_over(dataset: Dataset, tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from bundle_tools.adapt.first_impressions.facts import NOTES, OLD_TARGETS, RULES
 from bundle_tools.adapt.first_impressions.reader import Found
 from bundle_tools.adapt.media import Treatment
 from bundle_tools.adapt.split import split_by_source
-from bundle_tools.adapt.writer import Stage, Written, write
+from bundle_tools.adapt.stage import Stage
+from bundle_tools.adapt.writer import Written, write
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
 

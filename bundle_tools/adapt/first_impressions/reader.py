@@ -9,8 +9,8 @@ from bundle_tools.adapt.first_impressions.facts import ATTRIBUTES, CLIP_NAME, MA
 from bundle_tools.adapt.first_impressions.labels import read_labels, read_transcripts
 from bundle_tools.adapt.first_impressions.parts import Parts, sort_out
 from bundle_tools.adapt.first_impressions.people import People, read_people
-from bundle_tools.adapt.places import scan
 from bundle_tools.adapt.problems import Problems
+from bundle_tools.adapt.scan import scan
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
 

@@ -12,7 +12,8 @@ from bundle_tools.adapt.folder.reader import Found
 from bundle_tools.adapt.media import Treatment
 from bundle_tools.adapt.settings import Rules
 from bundle_tools.adapt.split import split_by_source
-from bundle_tools.adapt.writer import Stage, Written, write
+from bundle_tools.adapt.stage import Stage
+from bundle_tools.adapt.writer import Written, write
 from bundle_tools.console import Progress
 
 LARGEST_PHASE = 60

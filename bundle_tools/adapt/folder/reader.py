@@ -8,8 +8,9 @@ from pathlib import Path, PurePosixPath
 
 from bundle_tools.adapt.dataset import Clip, Dataset
 from bundle_tools.adapt.folder.challenge import Asked, Challenge, all_columns
-from bundle_tools.adapt.places import Place, scan
+from bundle_tools.adapt.places import Place
 from bundle_tools.adapt.problems import Problems
+from bundle_tools.adapt.scan import scan
 from bundle_tools.adapt.table import Table, number, read_table
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
