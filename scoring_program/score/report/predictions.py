@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from score.evaluation import Estimate
 from score.metrics import METRICS
-from score.report.content.predictions import MetricCell, Predictions, TargetRow
-from score.report.numbers import interval, number
+from score.report.content.predictions import Comparison, MetricCell, Predictions, TargetRow
+from score.report.group_gaps import group_gaps
+from score.report.numbers import NONE, interval, number
+from score.report.plots import plots
 from score.report.scored import COARSE_DECIMALS, MOST_DECIMALS, Scored
 
 METRIC_TITLES = {"accuracy": "Accuracy", "r2": "R²", "ccc": "CCC", "pearson": "Pearson", "skill": "Skill"}
+_COMPARED = ("accuracy", "ccc")
 
 
 def predictions(scored: Scored) -> Predictions:
@@ -20,9 +25,24 @@ def predictions(scored: Scored) -> Predictions:
             TargetRow(target.title, tuple(_cell(metrics[name], places) for name in METRICS))
             for target, metrics in scored.evaluation.targets
         ),
+        comparisons=tuple(_comparisons(scored, places)),
+        plots=plots(scored),
+        main_title=scored.settings.main.title,
+        groups=group_gaps(scored),
     )
 
 
 def _cell(estimate: Estimate, places: int) -> MetricCell:
     baseline = "" if estimate.baseline is None else number(estimate.baseline, places)
     return MetricCell(number(estimate.value, places), interval(estimate.interval, places), baseline)
+
+
+def _comparisons(scored: Scored, places: int) -> Iterable[Comparison]:
+    known = [item for item in scored.beside.landmarks.items if item.targets]
+    for metric in _COMPARED if known else ():
+        rows = []
+        for target, metrics in scored.evaluation.targets:
+            others = [item.targets.get(target.name, {}).get(metric) for item in known]
+            values = [metrics[metric].value, *others]
+            rows.append((target.title, tuple(NONE if one is None else number(one, places) for one in values)))
+        yield Comparison(METRIC_TITLES[metric], ("This run", *(item.title for item in known)), tuple(rows))
