@@ -17,6 +17,8 @@ from score.report.predictions import predictions
 from score.report.scored import Scored
 from score.report.write import report_page
 from score.settings import Target
+from tests.scoring.canary import CAUSE, CONSTANT, SOURCES, canary_case, leaks, secrets
+from tests.scoring.conftest import Score
 from tests.scoring.factory import Case, make_case
 from tests.scoring.pages import CLIPS_ONLY, HIDDEN, OPEN, Page, scored_of
 
@@ -171,3 +173,25 @@ def test_the_page_shows_it_all_and_escapes_what_the_organiser_wrote(tmp_path: Pa
     for words in ("Groups of people", "Calibration", "The numbers behind these plots", "Beside baselines"):
         assert words in text
     assert page.count('<circle class="dot"') == 6 * 40
+
+
+@pytest.mark.parametrize("report", [HIDDEN, CLIPS_ONLY])
+def test_a_closed_page_names_no_group_and_no_exact_landmark(score: Score, report: dict[str, Any]) -> None:
+    case = canary_case(report)
+    case.settings |= {"groups": "groups.csv", "landmarks": "landmarks.json"}
+    songs = ["melodious"] * 5 + ["shrill"]
+    case.groups = "\n".join(["source_id,song", *(f"{one},{song}" for one, song in zip(SOURCES, songs, strict=True))])
+    numbers = {"interview_accuracy": CONSTANT, "skill": CAUSE}
+    landmark = {"title": "x", "meaning": "x", "columns": numbers, "targets": {"interview": {"ccc": CAUSE}}}
+    kinds = ("constant", "shortcut", "solution", "ceiling")
+    case.landmarks = {
+        "format_version": 1,
+        "data_sha256": "0f" * 32,
+        "landmarks": [landmark | {"key": kind, "kind": kind} for kind in kinds],
+    }
+    done = score(case)
+    assert done.code == 0
+    assert "Groups of people" in done.page
+    assert "0.570" in done.page  # the landmark, roughly
+    assert not any(word in done.page + done.log for word in ("melodious", "shrill"))
+    assert leaks(done, secrets(clips=not report["clips"])) == []
