@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 PACKAGES = ("numpy", "pandas", "PyYAML", "scikit-learn", "opencv-python-headless", "av", "torch")
 
+IMAGE_VARIABLE = "COMPETITION_IMAGE"
+"""Where an image says its own name: nothing else in a container knows it."""
+
 
 def run_record(
     tally: Tally,
@@ -58,6 +61,9 @@ def run_record(
         "submission_sha256": submission_sha256,
         "credits": [credit.record() for credit in credits],
         "settings_sha256": hashlib.sha256(settings.read_bytes()).hexdigest() if settings.is_file() else None,
+        "data_sha256": _data_sha256(settings) if settings.is_file() else None,
+        "seed": task and task.seed,
+        "image": os.environ.get(IMAGE_VARIABLE) or None,
         "python": platform.python_version(),
         "packages": _installed(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs",
@@ -67,6 +73,14 @@ def run_record(
         "determinism": tally.determinism and asdict(tally.determinism),
         "probes": tally.probes and tally.probes.record(),
     }
+
+
+def _data_sha256(settings: Path) -> str:
+    """Hash the tables beside the settings, by name; they hold the hashes of clips and copies."""
+    whole = hashlib.sha256()
+    for path in sorted(path for path in settings.parent.iterdir() if path.is_file() and path.name != settings.name):
+        whole.update(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n".encode())
+    return whole.hexdigest()
 
 
 def _installed() -> dict[str, str]:

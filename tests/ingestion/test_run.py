@@ -81,6 +81,23 @@ def test_the_records_follow_the_schema(ingest: Ingest) -> None:
                 jsonschema.validate(line, schema["$defs"][name] | {"$defs": schema["$defs"]})
 
 
+def test_the_run_says_on_which_data_it_ran_and_in_which_image(
+    ingest: Ingest, phase: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMPETITION_IMAGE", "example/image:1")
+    run = ingest(GOOD, files={"weight.txt": "0.25"}).json("run.json")
+    names = ("clips.csv", "transcripts.json")
+    lines = (f"{hashlib.sha256((phase / name).read_bytes()).hexdigest()}  {name}\n" for name in names)
+    assert run["data_sha256"] == hashlib.sha256("".join(lines).encode()).hexdigest()
+    assert (run["seed"], run["image"]) == (SETTINGS["seed"], "example/image:1")
+    monkeypatch.delenv("COMPETITION_IMAGE")
+    other = Path(shutil.copytree(phase, tmp_path / "other"))
+    (other / "transcripts.json").write_text('{"c000": "good bye"}')
+    again = ingest(GOOD, input_data=other).json("run.json")
+    assert again["data_sha256"] != run["data_sha256"]
+    assert (again["settings_sha256"], again["image"]) == (run["settings_sha256"], None)
+
+
 TIMINGS = {"predict_s", "explain_s", "duration_s", "load_s"}
 
 
