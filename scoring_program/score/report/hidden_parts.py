@@ -87,10 +87,10 @@ def timeline(
 def call_rows(
     explanation: Explanation, calls: Sequence[ProbeCall], numbers: ClipNumbers, target: Target
 ) -> tuple[CallRow, ...]:
-    """List what was asked of a clip and what it changed; parameters as of `place`."""
+    """List what was asked of a clip and what it changed, without what was asked again; parameters as of `place`."""
     span = target.maximum - target.minimum
     rows = []
-    for call in calls:
+    for call in (one for one in calls if not one.again):
         how = one_line(call.operator.replace("_", " "), 40) or NONE
         if call.kind in ("space", "time"):
             change = numbers.masked.get((call.kind, call.part))

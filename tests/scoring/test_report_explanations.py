@@ -1,0 +1,389 @@
+"""The section on explanations: true to what was measured, best and worst first, and nothing where clips are closed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+
+from score.axes.dose import DeletionCurve, Dose
+from score.clip_numbers import ClipNumbers
+from score.explanation_record import NO_EXPLANATION, Claim, Explanation
+from score.key_frames import COLUMNS, KeyFrames, read_key_frames
+from score.probe_record import ProbeCall
+from score.report.beside import Beside
+from score.report.claim_table import claim_rows, untested
+from score.report.content.explanations import Card, Explanations
+from score.report.deletion import deletion_plot
+from score.report.explanations import explanations, smaller
+from score.report.hidden_parts import call_rows, place, timeline
+from score.report.picture import data_uri, jpeg_size
+from score.report.verdict import verdict
+from score.report.write import report_page
+from score.settings import Target
+from tests.scoring.conftest import Score
+from tests.scoring.factory import Case, full_explanation, honest_probes, jpeg, make_case
+from tests.scoring.pages import CLIPS_ONLY, HIDDEN, Page, scored_of
+
+WIDE = Target("age", "Age", 0.0, 100.0, 40.0)
+"""Its range is 100 times the unit scale."""
+NUMBERS = ClipNumbers(
+    target=0,
+    space=0.9,
+    time=-0.4,
+    claims=0.3,
+    text=1.0,
+    causes=None,
+    held=0.6,
+    masked={("space", "top"): 0.08, ("space", "bottom"): 0.001, ("time", "top"): 0.01, ("time", "own"): 0.02,
+            ("time", "bottom"): 0.04, ("time", "other"): 0.05},
+    edited={"smile": 0.06, "gaze": 0.02, "motion": 0.0004, "words": -0.03, "voice": 0.0002},
+    claimed={"smile": 0.05, "gaze": -0.1, "motion": 0.02, "posture": 0.01},
+    told=frozenset(),
+    epsilon=0.001,
+)  # fmt: skip
+MAPS = Explanation(
+    text="The smile raised the age, and so did much else.",
+    text_ok=True,
+    image=None,
+    space=np.arange(12.0).reshape(3, 4),
+    time=np.array([0.0, 2.0, 1.0]),
+    bin_s=1.0,
+    claims=(Claim("smile", "age", 0.05), Claim("smile", "other", 0.2)),
+)
+
+
+def call(kind: str, part: str = "", places: tuple[int, ...] = (), cue: str = "") -> ProbeCall:
+    return ProbeCall(kind, "blur", part, places, cue, (1.0,), None, again=False)
+
+
+CALLS = (
+    call("original"),
+    call("cue", cue="smile"),
+    call("space", "top", (10, 11)),
+    call("space", "bottom", (0, 1)),
+    call("time", "top", (1,)),
+    call("time", "bottom", (0,)),
+    call("decoy", places=(3, 4)),
+)
+
+
+def cards_of(section: Explanations) -> list[Card]:
+    return [card for group in section.groups for card in (*group.first, *group.more)]
+
+
+def test_claims_beside_what_was_measured() -> None:
+    rows = {row.cue: row for row in claim_rows(NUMBERS, MAPS.claims, WIDE)}
+    assert list(rows) == ["gaze", "smile", "motion", "voice", "words"]
+    shown = {cue: (row.claimed, row.measured, row.state, row.agrees) for cue, row in rows.items()}
+    assert shown == {
+        "gaze": ("−10.000", "+2.000", "bad", "the other way"),
+        "smile": ("+5.000", "+6.000", "good", "agrees"),
+        "motion": ("+2.000", "no effect", "bad", "nothing moved"),
+        "voice": ("–", "no effect", "good", "rightly left out"),
+        "words": ("–", "−3.000", "bad", "not named"),
+    }
+    assert list(untested(NUMBERS, MAPS.claims, WIDE)) == [
+        "Also said, not tested on this clip: posture +1.000.",
+        "One more about another target.",
+    ]
+
+
+def test_claims_of_a_text_alone_have_no_size() -> None:
+    said = replace(NUMBERS, claimed={"smile": 1.0, "posture": -1.0})
+    assert claim_rows(said, (), WIDE)[0].claimed == "raised"
+    assert list(untested(said, (), WIDE)) == ["Also said, not tested on this clip: posture lowered."]
+
+
+def test_a_cue_without_an_answer_counts_as_worst() -> None:
+    failed = replace(NUMBERS, edited={"smile": None}, masked={("space", "top"): None})
+    (row,) = claim_rows(failed, (), WIDE)
+    assert (row.measured, row.state) == ("no valid answer", "bad")
+    reasons = verdict(failed, MAPS, (row,), WIDE).reasons
+    assert [reason.state for reason in reasons] == ["bad", "none", "bad", "good"]
+    assert "no valid answer" in reasons[0].words
+    assert "no valid answer" in reasons[2].words
+
+
+def test_the_verdict_gives_its_reasons_in_the_targets_own_range() -> None:
+    judged = verdict(NUMBERS, MAPS, claim_rows(NUMBERS, MAPS.claims, WIDE), WIDE)
+    assert (judged.state, judged.words, judged.value) == ("good", "Holds up", "0.60")
+    assert [reason.state for reason in judged.reasons] == ["good", "bad", "part", "good"]
+    place_words, time_words, cue_words, _ = (reason.words for reason in judged.reasons)
+    assert place_words == "Hiding what it marks most moved the prediction by 8.000, what it marks least by 0.100."
+    assert "what only another clip's marks by 5.000" in time_words
+    assert cue_words == "1 of 3 named cues that were tested did what is said."
+
+
+@pytest.mark.parametrize(
+    ("held", "state"), [(1.0, "good"), (0.5, "good"), (0.499, "part"), (0.2, "part"), (0.199, "bad"), (-1.0, "bad")]
+)
+def test_words_for_values(held: float, state: str) -> None:
+    assert verdict(replace(NUMBERS, held=held), MAPS, (), WIDE).state == state
+
+
+def test_what_was_not_given_or_not_asked_is_said() -> None:
+    nothing = replace(NUMBERS, masked={}, edited={}, claimed={}, text=0.0)
+    judged = verdict(nothing, NO_EXPLANATION, (), WIDE)
+    assert (judged.state, judged.value) == ("none", "–")
+    words = [reason.words for reason in judged.reasons]
+    assert words[0].startswith("No map was given")
+    assert words[1].startswith("No seconds were given")
+    assert words[2].startswith("Nothing that can be tested is said about Age")
+    assert words[3].startswith("Not valid")
+    assert "contradicts" in verdict(nothing, MAPS, (), WIDE).reasons[3].words
+
+
+def test_the_drawings_show_what_was_hidden() -> None:
+    drawn = place(MAPS, CALLS, NUMBERS, WIDE)
+    assert drawn is not None
+    assert (drawn.rows, drawn.columns) == (3, 4)
+    assert (drawn.top, drawn.bottom) == ("M2 2h2v1h-2z", "M0 0h2v1h-2z")
+    assert drawn.label == (
+        "Marked most: 2 of 12 cells, mostly lower right; marked least: 2 of 12 cells, mostly upper left."
+    )
+    assert [(bar.part, bar.value, bar.width) for bar in drawn.effects] == [
+        ("top", "8.000", 100.0),
+        ("bottom", "0.100", 1.2),
+    ]
+    line = timeline(MAPS, CALLS, NUMBERS, WIDE)
+    assert line is not None
+    assert (line.bins, line.top, line.bottom) == (3, "M1 0h1v1h-1z", "M0 0h1v1h-1z")
+    assert line.label == "The largest weight is at 1 to 2 s; marked most: 1 to 2 s; marked least: 0 to 1 s."
+    assert [bar.width for bar in line.effects] == [12.5, 50.0, 25.0, 62.5]  # of the largest change of the clip
+    assert place(NO_EXPLANATION, CALLS, NUMBERS, WIDE) is None
+    assert timeline(NO_EXPLANATION, CALLS, NUMBERS, WIDE) is None
+
+
+def test_the_numbers_behind_the_drawings() -> None:
+    asked = (*CALLS, replace(CALLS[2], again=True))
+    rows = [(row.what, row.places, row.change) for row in call_rows(MAPS, asked, NUMBERS, WIDE)]
+    assert rows == [
+        ("Cue smile, taken away", "–", "−6.000"),
+        ("Place, marked most", "2 of 12 cells", "8.000"),
+        ("Place, marked least", "2 of 12 cells", "0.100"),
+        ("Time, marked most", "1 to 2 s", "1.000"),
+        ("Time, marked least", "0 to 1 s", "4.000"),
+        ("Random cells, in no score", "2 cells", "–"),
+    ]
+
+
+def test_deletion_curves_keep_their_order_on_paper() -> None:
+    doses = tuple(Dose(share, 6, 0.01 * n, 0.002, 0.001) for n, share in enumerate((0.1, 0.3, 0.5), 1))
+    plot = deletion_plot(DeletionCurve("space", doses))
+    assert plot is not None
+    assert [point.x for point in plot.top] == sorted(point.x for point in plot.top)
+    assert [point.y for point in plot.top] == sorted((point.y for point in plot.top), reverse=True)
+    assert all(
+        point.low is not None and point.high is not None and point.high < point.y < point.low for point in plot.top
+    )
+    assert plot.rows[0].top == "1.00 ± 0.10"
+    assert plot.y_ticks[-1][1] == "5.0 %"
+    assert deletion_plot(DeletionCurve("time", ())) is None
+
+
+def inverted(clip_id: str) -> dict[str, Any]:
+    """An explanation that says the opposite of every cue."""
+    said = full_explanation(clip_id)
+    turned = {"raised": "lowered", "lowered": "raised"}
+    cues = [cue | {"contribution": -cue["contribution"]} for cue in said["evidence"]["cues"]]
+    text = " ".join(turned.get(word, word) for word in said["text"].split())
+    return said | {"text": text, "evidence": said["evidence"] | {"cues": cues}}
+
+
+def test_honest_explanations_hold_up_and_inverted_ones_do_not(tmp_path: Path) -> None:
+    section = explanations(scored_of(tmp_path / "a", make_case(clips=12)))
+    assert {(tally.state, tally.count) for tally in section.tallies} == {("good", 12)}
+    case = make_case(clips=12)
+    case.explain = inverted
+    against = explanations(scored_of(tmp_path / "b", case))
+    assert {(tally.state, tally.count) for tally in against.tallies} == {("bad", 12)}
+    rows = [row for card in cards_of(against) for row in card.claims if row.claimed_sign]
+    assert {row.agrees for row in rows} == {"the other way"}
+
+
+def test_best_and_worst_come_first_and_all_clips_are_listed(tmp_path: Path) -> None:
+    report = {"clips": True, "truth": True, "gallery": 6}
+    case = make_case(clips=12, report=report, statuses=["failed", *["ok"] * 11])
+    silent = set(case.clip_ids[1:4])
+    case.explain = lambda clip_id: {"text": "", "image": None} if clip_id in silent else full_explanation(clip_id)
+    section = explanations(scored_of(tmp_path, case))
+    assert [group.title for group in section.groups] == ["What held up best", "What held up least", "Drawn by lot"]
+    assert {card.clip_id for card in section.groups[1].first} <= silent
+    assert not {card.clip_id for card in section.groups[0].first} & silent
+    assert len({card.clip_id for card in cards_of(section)}) == 6
+    assert sorted(row.clip_id for row in section.rows) == sorted(case.clip_ids)
+    assert section.rows[0].clip_id == case.clip_ids[0]  # what failed comes first
+    values = [float(row.held.replace("−", "-")) for row in section.rows[1:]]
+    assert values == sorted(values)
+    assert sum(tally.count for tally in section.tallies) == 11
+    assert sum(tally.length for tally in section.tallies) == pytest.approx(100, abs=0.05)
+
+
+def test_without_a_second_pass_nothing_is_said_to_hold(tmp_path: Path) -> None:
+    case = make_case(clips=4)
+    case.probes = None
+    section = explanations(scored_of(tmp_path, case))
+    assert {card.verdict.state for card in cards_of(section)} == {"none"}
+    assert section.deletion == ()
+    assert {row.held for row in section.rows} == {"–"}
+
+
+@pytest.mark.parametrize("weights", [[0.0], [[0.0, -1.0]], [[1.0, 1.0]] * 9])
+def test_maps_of_any_kind_give_a_page(tmp_path: Path, weights: Any) -> None:  # noqa: ANN401 - broken on purpose
+    case = make_case(clips=2)
+    evidence = {"space": {"rows": len(weights), "columns": 2, "weights": [weights]}, "time": weights, "cues": []}
+    case.explain = lambda clip_id: full_explanation(clip_id) | {"evidence": evidence}
+    case.probes = lambda made: [one for one in honest_probes(made) if one["kind"] not in ("space", "time")]
+    assert "No map was given" in report_page(scored_of(tmp_path, case))
+
+
+def test_a_fine_grid_is_outlined_exactly_and_a_scattered_one_left_out(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    case = make_case(clips=2)
+    fine = {"rows": 90, "columns": 160, "weights": [rng.random((90, 160)).tolist()]}
+    case.explain = lambda clip_id: full_explanation(clip_id) | {"evidence": {"space": fine}}
+
+    def probes(made: Case) -> list[dict[str, Any]]:
+        calls = [one for one in honest_probes(made) if one["kind"] == "original" or one["part"] in ("top", "bottom")]
+        for one in calls:
+            if one["kind"] == "space":
+                scattered = sorted(rng.choice(90 * 160, 4000, replace=False).tolist())
+                one["places"] = [*range(160 * 45)] if one["part"] == "top" else scattered
+        return [one for one in calls if one["kind"] != "time"]
+
+    case.probes = probes
+    for card in cards_of(explanations(scored_of(tmp_path, case))):
+        assert card.place is not None
+        assert (card.place.top, card.place.bottom) == ("M0 0h160v45h-160z", "")
+
+
+@pytest.mark.parametrize("report", [HIDDEN, CLIPS_ONLY], ids=["hidden", "clips only"])
+def test_a_closed_phase_holds_no_clip_and_an_open_one_without_truth_no_label(
+    tmp_path: Path, report: dict[str, Any]
+) -> None:
+    case = make_case(clips=6, report=report)
+    section = explanations(scored_of(tmp_path, case))
+    if not report["clips"]:
+        assert section == Explanations(section.main_title, False, False, (), (), (), ())
+    assert {card.truth for card in cards_of(section)} <= {""}
+    assert {(row.truth, row.error) for row in section.rows} <= {("", "")}
+    assert {card.frame for card in cards_of(section)} <= {""}
+
+
+def test_key_frames_of_a_closed_phase_are_refused(score: Score) -> None:
+    for report in (HIDDEN, CLIPS_ONLY):
+        done = score(make_case(clips=2, report=report | {"key_frames": "key_frames.csv"}))
+        assert (done.code, "pictures of clips while truth is false" in done.log) == (2, True)
+
+
+def write_frames(folder: Path, clip_ids: list[str], change: Callable[[list[list[str]]], object]) -> None:
+    (folder / "frames").mkdir(parents=True)
+    rows = [list(COLUMNS)]
+    for number, clip_id in enumerate(clip_ids):
+        data = jpeg(number)
+        (folder / "frames" / f"{clip_id}.jpg").write_bytes(data)
+        rows.append([clip_id, f"frames/{clip_id}.jpg", f"{number}.5", hashlib.sha256(data).hexdigest()])
+    change(rows)
+    (folder / "frames.csv").write_text("".join(",".join(row) + "\n" for row in rows))
+
+
+IDS = ["c1", "c2", "c3"]
+
+
+def test_key_frames_are_read_when_they_are_asked_for(tmp_path: Path) -> None:
+    write_frames(tmp_path, IDS, lambda rows: None)
+    frames = read_key_frames(tmp_path, "frames.csv", IDS)
+    assert frames.problems == ()
+    frame = frames.read("c2")
+    assert frame is not None
+    assert (frame.data, frame.time_s) == (jpeg(1), 1.5)
+    assert frames.read("c4") is None
+    assert read_key_frames(tmp_path, None, IDS) == KeyFrames()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda rows: rows.pop(),
+        lambda rows: rows[1].__setitem__(0, "c9"),
+        lambda rows: rows.append(rows[1]),
+        lambda rows: rows[1].__setitem__(1, "../frames/c1.jpg"),
+        lambda rows: rows[1].__setitem__(1, "/etc/passwd"),
+        lambda rows: rows[1].__setitem__(2, "inf"),
+        lambda rows: rows[1].__setitem__(2, "-1"),
+        lambda rows: rows[1].__setitem__(3, "x"),
+        lambda rows: rows[1].append(""),
+        lambda rows: rows[0].reverse(),
+        lambda rows: rows.clear(),
+    ],
+)
+def test_a_wrong_list_is_a_warning_without_a_clip(tmp_path: Path, change: Callable[[list[list[str]]], object]) -> None:
+    write_frames(tmp_path, IDS, change)
+    frames = read_key_frames(tmp_path, "frames.csv", IDS)
+    assert frames.problems
+    assert {problem.severity for problem in frames.problems} == {"warning"}
+    assert not any(clip_id in repr(frames.problems) for clip_id in (*IDS, "c9"))
+
+
+def test_a_picture_that_is_another_or_a_link_is_not_shown(tmp_path: Path) -> None:
+    write_frames(tmp_path, IDS, lambda rows: None)
+    first, second, third = (tmp_path / "frames" / f"{clip_id}.jpg" for clip_id in IDS)
+    first.write_bytes(jpeg(7))
+    second.unlink()
+    second.symlink_to(third)
+    third.write_bytes(b"\xff" * 2**17)
+    frames = read_key_frames(tmp_path, "frames.csv", IDS)
+    assert [frames.read(clip_id) for clip_id in IDS] == [None, None, None]
+
+
+def test_without_a_list_the_run_is_scored_and_the_organisers_are_told(score: Score) -> None:
+    report = {"clips": True, "truth": True, "gallery": 2, "key_frames": "frames.csv"}
+    case = make_case(clips=3, report=report)
+    missing = score(case)
+    assert (missing.code, "key_frames_broken" in missing.page) == (0, True)
+    shown = score(case, lambda root: write_frames(root / "ref", case.clip_ids, lambda rows: None))
+    assert (shown.code, "key_frames_broken" in shown.page) == (0, False)
+    assert shown.page.count('class="canvas"') == 2
+    assert shown.scores == missing.scores
+
+
+def test_pictures_are_made_smaller_to_fit() -> None:
+    noise = np.random.default_rng(1).integers(0, 256, (200, 355, 3), np.uint8)
+    data = bytes(cv2.imencode(".jpg", noise)[1])
+    sizes = {most: data_uri(data, most) for most in (200_000, 40_000, 20_000, 100)}
+    assert [bool(uri) for uri in sizes.values()] == [True, True, True, False]
+    assert all(uri is not None and len(uri) <= most for most, uri in sizes.items())
+    assert data_uri(jpeg(), 60_000) == data_uri(jpeg())
+    assert jpeg_size(jpeg()) == (355, 200)
+
+
+def test_a_smaller_section_ends(tmp_path: Path) -> None:
+    section: Explanations | None = explanations(
+        scored_of(tmp_path, make_case(clips=9, report={"clips": True, "truth": True, "gallery": 9}))
+    )
+    seen = []
+    while section is not None:
+        seen.append((len(cards_of(section)), len(section.rows)))
+        section = smaller(section)
+    assert seen[0] == (9, 9)
+    assert seen[-1] == (0, 0)
+    assert all(before > after for before, after in pairwise(seen))
+
+
+def test_the_page_works_without_scripts_and_speaks_to_those_who_cannot_see(tmp_path: Path) -> None:
+    page = report_page(scored_of(tmp_path, make_case(clips=6), Beside()))
+    parsed = Page(page)
+    forms = [attributes for tag, attributes in parsed.elements if tag == "form"]
+    assert all("hidden" in attributes for attributes in forms)  # a script that runs shows them
+    for label in ("Marked most:", "The largest weight is at"):
+        assert any(label in (attributes.get("aria-label") or "") for tag, attributes in parsed.elements if tag == "svg")
+    headings = [int(tag[1]) for tag, _ in parsed.elements if tag in {"h1", "h2", "h3", "h4"}]
+    assert all(after - before <= 1 for before, after in pairwise(headings))
