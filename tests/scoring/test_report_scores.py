@@ -151,6 +151,12 @@ def test_each_shortfall_has_its_sentence(axis: str, share: str, words: str) -> N
     assert axis_advice(axis, Shortfalls(**dict.fromkeys(asdict(NOTHING_LOST))))[1] == ""
 
 
+def test_what_holds_for_most_clips_is_advised_first() -> None:
+    found = replace(NOTHING_LOST, no_claims=0.17, wrong_sign=0.4, silent=0.2)
+    assert axis_advice("cue_claims", found)[1].startswith("40 % of the claims")
+    assert axis_advice("cue_claims", replace(found, no_claims=0.4))[1].startswith("40 % of the clips have no claim")
+
+
 def test_texts_that_fit_every_clip_are_called_so() -> None:
     assert "same for other clips" in axis_advice("text", replace(NOTHING_LOST, between=0.3))[1]
 
@@ -183,7 +189,7 @@ def test_landmarks_stand_on_the_bars_and_in_the_evidence(tmp_path: Path) -> None
     assert marks["interview_accuracy", "Cue reader"].value == "0.959"
     assert marks["interview_accuracy", "constant"].kind == "constant"
     assert ("text", "Cue reader") not in marks
-    assert any("the solution Cue reader has 0.988" in item.evidence for item in scores.advice)
+    assert any("; Cue reader has 0.988." in item.evidence for item in scores.advice)
     assert [mark.title for mark in scores.compared] == ["chance", "constant", "Cue reader"]
 
 

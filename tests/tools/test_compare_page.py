@@ -212,8 +212,8 @@ def test_the_widest_clips_come_first_whatever_the_order_of_the_runs(
 
 def test_a_run_without_a_value_counts_in_no_range() -> None:
     missing = float("nan")
-    values = np.array([[0.1, missing, 0.3, missing], [0.2, 0.9, 0.8, missing]])
-    assert [one.clip for one in widest(values, 9)] == [2, 0]
+    values = np.array([[0.1, missing, 0.3, missing], [0.2, 0.9, 0.8, missing], [0.2, 0.2, 0.8, missing]])
+    assert [one.clip for one in widest(values, 9)] == [1, 2, 0]
 
 
 def entry(value: float, draws: np.ndarray) -> Entry:

@@ -134,7 +134,7 @@ class ProbePass:
         problems = []
         count = self._count
         if count.answered < count.asked:
-            kinds = ", ".join(f"{code} {times} times" for code, times in sorted(self._failures.items()))
+            kinds = ", ".join(f"{times} × {code}" for code, times in sorted(self._failures.items()))
             found = f"{count.asked - count.answered} of {count.asked} altered clips without a valid answer ({kinds})"
             fix = "expect clips with hidden places, frozen pictures and muted sound"
             problems.append(_warning("probes_unanswered", found, "an answer for every altered clip", fix))

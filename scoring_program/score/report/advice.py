@@ -131,4 +131,4 @@ def _solution(scored: Scored, axis: str) -> str:
     if not better:
         return ""
     best, title = max(better)
-    return f"; the solution {title} has {number(best, MOST_DECIMALS)}"
+    return f"; {title} has {number(best, MOST_DECIMALS)}"

@@ -15,7 +15,7 @@ Reason = tuple[str, str]
 
 
 def axis_advice(axis: str, found: Shortfalls) -> Reason:
-    """Choose the most telling reason why an axis is low.
+    """Choose the reason that holds for the largest share of the clips or claims; of equal shares the first.
 
     Parameters
     ----------
@@ -32,12 +32,12 @@ def axis_advice(axis: str, found: Shortfalls) -> Reason:
     reasons = [(share, do, why) for share, do, why in _REASONS[axis](found) if share is not None and share >= _NOTABLE]
     if not reasons:
         return _OTHERWISE[axis], ""
-    share, do, why = reasons[0]
+    share, do, why = max(reasons, key=lambda reason: reason[0])
     return do, f"{percent(share)} {why}"
 
 
 Reasons = Iterable[tuple[Share, str, str]]
-"""(share, what to do, what the share is of), the first one that is notable counts."""
+"""(share, what to do, what the share is of); what makes others pointless comes first."""
 
 
 def _space(found: Shortfalls) -> Reasons:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from score.axes.reading import vocabulary_of
 from score.clip_numbers import ClipNumbers
@@ -10,6 +10,7 @@ from score.errors import NotGradableError
 from score.explanation_record import Explanation
 from score.report.choice import choose
 from score.report.claim_table import claim_rows, untested
+from score.report.clip_table import note
 from score.report.content.explanations import Card, CardGroup, ValueRow
 from score.report.hidden_parts import call_rows, place, timeline
 from score.report.highlight import highlight
@@ -68,7 +69,7 @@ def _card(clip: int, numbers: ClipNumbers, scored: Scored, most: int) -> Card:
         timeline=timeline(explanation, calls, numbers, target),
         text=highlight(explanation.text, vocabulary_of(settings), numbers.told, titles),
         claims=claims,
-        others=tuple(untested(numbers, explanation.claims, target)),
+        others=(*untested(numbers, explanation.claims, target), *_trouble(clip_id, scored)),
         picture=picture,
         no_picture=no_picture,
         values=_values(prediction, truth, scored),
@@ -83,6 +84,13 @@ def _frame(clip_id: str, scored: Scored, most: int) -> tuple[str, str]:
     if frame is None or uri is None:
         return "", "There is no picture of this clip."
     return uri, f"The clip at {frame.time_s:.1f} s." if uri else "Left out to keep this page small."
+
+
+def _trouble(clip_id: str, scored: Scored) -> Iterator[str]:
+    """Tell what went wrong with the clip: an explanation that is not there may be one that broke down."""
+    record = scored.results.clips.get(clip_id)
+    if record and record.problems:
+        yield f"Problem: {note(record.problems)}"
 
 
 def _picture(explanation: Explanation, scored: Scored, most: int) -> tuple[str, str]:

@@ -47,7 +47,7 @@ def _row(clip: int, numbers: ClipNumbers | None, scored: Scored) -> ClipRow:
         verdict=WORDS[state][0] if state else NONE,
         held=number(numbers.held, 2) if numbers and state != "none" else NONE,
         axes=_axes(numbers, settings),
-        note=_note(record.problems if record else ()),
+        note=note(record.problems if record else ()),
     )
 
 
@@ -60,7 +60,8 @@ def _axes(numbers: ClipNumbers | None, settings: Settings) -> tuple[str, ...]:
     return tuple(NONE if value is None else number(value, 2) for value in values)
 
 
-def _note(problems: tuple[Problem, ...]) -> str:
+def note(problems: tuple[Problem, ...]) -> str:
+    """Tell the first of a clip's problems in one line; an empty text where there is none."""
     if not problems:
         return ""
     first = problems[0]
