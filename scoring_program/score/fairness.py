@@ -177,7 +177,7 @@ def measure_fairness(outcomes: Outcomes, settings: Settings) -> Fairness | None:
         threshold = float(np.median(truth[:, main]))
     span = np.array([target.maximum - target.minimum for target in settings.targets])
     table = _addends(truth, prediction, span, main, threshold)
-    _, people = np.unique(outcomes.sources[kept], return_inverse=True)
+    people = np.unique(outcomes.sources[kept], return_inverse=True)[1].astype(np.int64)
     attributes = tuple(
         _compare(attribute, attribute.member[kept], people, table, settings) for attribute in groups.attributes
     )
@@ -220,18 +220,22 @@ def _addends(truth: Array, prediction: Array, span: Array, main: int, threshold:
 
 
 def _compare(
-    attribute: Attribute, member: NDArray[np.int64], people: NDArray[np.intp], table: _Table, settings: Settings
+    attribute: Attribute, member: NDArray[np.int64], people: NDArray[np.int64], table: _Table, settings: Settings
 ) -> AttributeGaps:
     sizes = [len(np.unique(people[member == number])) for number in range(len(attribute.values))]
     shown = [number for number, size in enumerate(sizes) if size >= FEWEST_PEOPLE]
     left_out = sum(0 < size < FEWEST_PEOPLE for size in sizes)
     if len(shown) < 2:
         return AttributeGaps(attribute.name, (), left_out)
-    draws = resample_weights(int(people.max()) + 1, settings.bootstrap.resamples, settings.bootstrap.seed)
-    weights = np.concatenate([np.ones((1, int(people.max()) + 1)), *draws])[:, people]
+    count = int(people.max()) + 1
+    draws = resample_weights(count, settings.bootstrap.resamples, settings.bootstrap.seed)
+    weights = np.concatenate([np.ones((1, count)), *draws])
     found = []
     for number in shown:
-        own, others = (table.weighted(weights * chosen) for chosen in _sides(member, number, shown))
+        own, others = (
+            table.of(chosen).grouped(people[chosen], count).weighted(weights)
+            for chosen in _sides(member, number, shown)
+        )
         found.append(_gaps(attribute.values[number], sizes[number], own, others, settings.bootstrap.level))
     return AttributeGaps(attribute.name, tuple(found), left_out)
 

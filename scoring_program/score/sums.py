@@ -24,6 +24,10 @@ class Sums:
         """Sum the rows with weights, an array of shape (resamples, rows): one row a resample."""
         return self._summed(lambda rows: weights @ rows)
 
+    def of(self, chosen: NDArray[np.bool_]) -> Self:
+        """Keep some of the rows; ``chosen`` is (rows,)."""
+        return self._summed(lambda rows: rows[chosen])
+
     def grouped(self, numbers: NDArray[np.int64], groups: int) -> Self:
         """Sum the rows of each group; ``numbers`` (rows,) says which group, 0 .. groups - 1, a row belongs to."""
 

@@ -13,6 +13,8 @@ from score.report.plots import plots
 from score.report.scored import COARSE_DECIMALS, MOST_DECIMALS, Scored
 
 METRIC_TITLES = {"accuracy": "Accuracy", "r2": "R²", "ccc": "CCC", "pearson": "Pearson", "skill": "Skill"}
+_CONSTANT_HAS_NONE = ("ccc", "pearson", "skill")
+"""Metrics in which the constant has 0 by definition, which needs no line of its own."""
 _COMPARED = ("accuracy", "ccc")
 
 
@@ -22,7 +24,7 @@ def predictions(scored: Scored) -> Predictions:
     return Predictions(
         metric_titles=tuple(METRIC_TITLES[name] for name in METRICS),
         targets=tuple(
-            TargetRow(target.title, tuple(_cell(metrics[name], places) for name in METRICS))
+            TargetRow(target.title, tuple(_cell(name, metrics[name], places) for name in METRICS))
             for target, metrics in scored.evaluation.targets
         ),
         comparisons=tuple(_comparisons(scored, places)),
@@ -32,8 +34,9 @@ def predictions(scored: Scored) -> Predictions:
     )
 
 
-def _cell(estimate: Estimate, places: int) -> MetricCell:
-    baseline = "" if estimate.baseline is None else number(estimate.baseline, places)
+def _cell(name: str, estimate: Estimate, places: int) -> MetricCell:
+    constant = None if name in _CONSTANT_HAS_NONE else estimate.baseline
+    baseline = "" if constant is None else number(constant, places)
     return MetricCell(number(estimate.value, places), interval(estimate.interval, places), baseline)
 
 

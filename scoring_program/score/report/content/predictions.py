@@ -14,7 +14,7 @@ class MetricCell:
     interval: str
     """Rounded interval, or an empty text."""
     baseline: str
-    """The constant baseline's value."""
+    """The constant baseline's value; empty where that is closed, or 0 by definition."""
 
 
 @dataclass(frozen=True)
