@@ -108,7 +108,7 @@ def prepare(
     work = _Work(treatment, journal, problems, progress, len(jobs))
     with ThreadPoolExecutor(workers) as pool:
         try:
-            for _ in pool.map(work.make, _batches(jobs)):
+            for _ in pool.map(work.make, batches(jobs)):
                 pass
         except BaseException:
             # Interrupted: the clips that are being made are finished, the others are not begun.
@@ -174,14 +174,14 @@ def _write(data: Content, facts: Facts, target: Path) -> Prepared:
     return Prepared(digest, len(data), facts)
 
 
-def _batches(jobs: Sequence[Job]) -> list[list[Job]]:
+def batches(jobs: Sequence[Job]) -> list[list[Job]]:
     """Cut the jobs into runs of neighbours; what can only be read from its start stays in one run."""
-    batches: list[list[Job]] = []
+    runs: list[list[Job]] = []
     for job in sorted(jobs, key=lambda job: job.place.order):
-        last = batches[-1] if batches else []
+        last = runs[-1] if runs else []
         same = bool(last) and last[0].place.container == job.place.container
         if same and (not job.place.direct or len(last) < BATCH):
             last.append(job)
         else:
-            batches.append([job])
-    return batches
+            runs.append([job])
+    return runs

@@ -25,8 +25,8 @@ FOREIGN = (".rar", ".7z", ".tar", ".tgz", ".gz", ".bz2", ".xz")
 READ_AGAIN = "Download or copy it again."
 _BEGINNINGS = {".zip": (0, b"PK"), ".mp4": (4, b"ftyp")}
 """Where and how files begin that are large: Python decrypts only a few megabytes a second."""
-_END = struct.Struct("<4s12xI2x")
-"""The record that ends an archive, before its comment: a mark, and where the list of members begins."""
+_END = struct.Struct("<16xI2x")
+"""The record that ends an archive, before its comment; it says where the list of members begins."""
 _IN_ZIP64 = 0xFFFFFFFF
 """The list begins where another record says, in an archive of more than 4 GB."""
 
@@ -175,8 +175,8 @@ def _check_whole(file: IO[bytes] | io.BufferedIOBase, opened: zipfile.ZipFile) -
     What breaks off may end in a whole archive that it holds, and zipfile would take that for all of it.
     """
     file.seek(-_END.size - len(opened.comment), io.SEEK_END)
-    magic, directory = _END.unpack(file.read(_END.size))
-    if magic != b"PK\x05\x06" or directory not in (opened.start_dir, _IN_ZIP64):
+    (directory,) = _END.unpack(file.read(_END.size))
+    if directory not in (opened.start_dir, _IN_ZIP64):
         raise zipfile.BadZipFile("it does not fill its file")
 
 

@@ -31,7 +31,7 @@ def make_clip(
         assert isinstance(video, av.VideoStream)
         video.width, video.height, video.pix_fmt = 160, 90, "yuv420p"
         if tags:
-            video.metadata["handler_name"] = METADATA
+            video.metadata.update({"handler_name": METADATA, "language": "fra"})
         track = (
             written.add_stream("aac" if container == "mp4" else "libopus", rate=48_000, layout="mono")
             if sound

@@ -14,8 +14,8 @@ from .clips import make_clip, make_zip
 COLUMNS = ("extraversion", "neuroticism", "agreeableness", "conscientiousness", "interview", "openness")
 PLAN = {"training": (1, 2, 3, 4, 5, 6, 7, 8), "validation": (1, 9, 10), "test": (2, 11, 12)}
 """Numbers of the videos by official part: two are in two parts, as in the real one."""
-MINOR, UNCERTAIN = 4, 8
-"""The video of a child, and one that one of three raters took for a minor's in one of its clips."""
+MINOR, UNCERTAIN, DISPUTED = 4, 8, 9
+"""The video of a child, one that a rater took for a minor's in one of its clips, and one of somebody of any age."""
 
 
 def video(number: int) -> str:
@@ -100,6 +100,9 @@ def age_rows(split: str) -> list[tuple[str, int]]:
     for name in clips_of(split):
         number = int(name[1:3])
         rows += [(name, 2 if number == MINOR else 4 + number % 4)] * (1 + number % 2)
+        if number == DISPUTED:
+            # The middle one, the lower of two, is what the others say.
+            rows += [(name, 7), (name, 8)]
         if number == UNCERTAIN and name.endswith("000.mp4"):
             rows += [(name, 3), (name, 5)]
     return rows

@@ -179,6 +179,10 @@ def test_everything_that_is_wrong_is_named_at_once_and_nothing_is_written(
     for column in strange.values():
         column["somebody.mp4"] = 0.5
     (root / "train-annotation.zip").write_bytes(make_zip({"annotation_training.pkl": old_pickle(strange)}))
+    doubled = labels_of("test")
+    for column in doubled.values():
+        column[third] = 0.5
+    (root / "test-annotation.zip").write_bytes(make_zip({"annotation_test.pkl": old_pickle(doubled)}))
     (root / "more").mkdir()
     (root / "more" / third).write_bytes(make_clip(0))
     (root / "more" / "holiday.mp4").write_bytes(make_clip(0))
@@ -195,6 +199,7 @@ def test_everything_that_is_wrong_is_named_at_once_and_nothing_is_written(
         f"labels that are no numbers from 0 to 1 (1): train-annotation.zip > annotation_training.pkl: {first}",
         f"annotation_training.pkl: {second} (openness)",
         "labels of something that is no clip (1): train-annotation.zip > annotation_training.pkl: somebody.mp4",
+        f"clips with labels in two parts (1): {third} (in test and in training)",
         f"files that are there twice (1): {third}",
         "videos with another name than the data set's (1): holiday.mp4",
         "columns Ethnicity missing; found VideoName, Gender",

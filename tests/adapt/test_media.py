@@ -24,10 +24,22 @@ def test_everything_but_picture_and_sound_is_blanked_and_nothing_moves() -> None
     assert len(data) == len(original)
     assert METADATA.encode() not in data
     assert b"Lavf" not in data
+    with av.open(io.BytesIO(data), "r") as container:
+        assert container.streams.video[0].language in (None, "und")
     assert frames(bytes(data)) == frames(original)
     assert sound(bytes(data)) == sound(original)
     assert describe(bytes(data)).created == ""
     assert describe(bytes(data)).tags == ()
+
+
+def test_the_name_of_the_encoder_is_blanked() -> None:
+    """32 bytes in the entry that describes the pictures (ISO/IEC 14496-12, VisualSampleEntry)."""
+    named = bytearray(make_clip(1))
+    entry = named.index(b"avc1", named.index(b"stsd")) - 4
+    named[entry + 50 : entry + 82] = METADATA.encode().ljust(32)
+    strip(named)
+    assert not any(named[entry + 50 : entry + 82])
+    assert frames(bytes(named)) == frames(make_clip(1))
 
 
 def test_stripping_twice_changes_nothing() -> None:

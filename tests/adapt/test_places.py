@@ -51,6 +51,7 @@ def test_bad_archives_are_all_named_at_once(tmp_path: Path) -> None:
     # Its last bytes are a whole archive: the first of the two that it held.
     twins = make_zip({"first.zip": whole, "second.zip": whole})
     (tmp_path / "cut-between.zip").write_bytes(twins[: twins.index(b"second.zip") - 30])
+    (tmp_path / "longer.zip").write_bytes(whole + bytes(40))
     (tmp_path / "empty.zip").write_bytes(b"")
     (tmp_path / "holder.zip").write_bytes(make_zip({"inner-cut.zip": whole[: len(whole) // 2], "good.mp4": b"g"}))
     (tmp_path / "slip.zip").write_bytes(make_zip({"../../etc/passwd": b"x", "C:\\evil.mp4": b"y", "/abs": b"z"}))
@@ -62,6 +63,7 @@ def test_bad_archives_are_all_named_at_once(tmp_path: Path) -> None:
     places, problems = found(tmp_path)
     for name in (
         "cut.zip",
+        "longer.zip",
         "empty.zip",
         "inner-cut.zip",
         "slip.zip > ../../etc/passwd",
@@ -192,3 +194,13 @@ def test_a_file_that_is_gone_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.mp4").unlink()
     ((_, content),) = read(places.values())
     assert "FileNotFoundError" in str(content)
+
+
+def test_members_are_read_in_the_order_in_which_they_lie(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        for name, content in FILES.items():
+            archive.writestr(name, content)
+        # The list at the end may be in any order; jumping back and forth is slow.
+        archive.filelist.reverse()
+    places, _ = found(tmp_path)
+    assert sorted(places, key=lambda name: places[name].order) == list(FILES)

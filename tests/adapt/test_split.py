@@ -40,6 +40,12 @@ def test_parts_span_the_labels_alike_and_depend_on_the_seed() -> None:
     assert len(picks[0] & picks[1]) < 0.5 * len(picks[0])
 
 
+def test_a_part_that_is_smaller_than_a_family_gets_one() -> None:
+    dataset = make_set({f"v{number}": 2 for number in range(5)})
+    parts = split_by_source(dataset, {"practice": 1, "final": 1}, "training", seed=1)
+    assert {name: len(clips) for name, clips in parts.items()} == {"practice": 2, "final": 2, "training": 6}
+
+
 def test_the_order_of_the_set_does_not_matter() -> None:
     dataset = make_set({f"v{number}": 2 for number in range(30)})
     turned = type(dataset)(dataset.name, dataset.targets, dataset.main_target, dataset.clips[::-1])

@@ -11,6 +11,8 @@ import yaml
 
 from bundle_tools.adapt.dataset import Dataset, Part
 from bundle_tools.adapt.media import Treatment
+from bundle_tools.adapt.places import Place
+from bundle_tools.adapt.prepare import Job, batches
 from bundle_tools.adapt.settings import Rules
 from bundle_tools.adapt.split import split_by_source
 from bundle_tools.adapt.stage import Stage
@@ -193,3 +195,17 @@ def test_nothing_is_written_over(dataset: Dataset, tmp_path: Path) -> None:
     with pytest.raises(BundleError, match="empty or new"):
         write_set(dataset, tmp_path / "out")
     assert (tmp_path / "out" / "mine.txt").read_text() == "keep me"
+
+
+def test_workers_take_runs_of_one_archive_and_all_of_one_that_is_read_from_its_start() -> None:
+    def job(number: int, archive: str, *, direct: bool) -> Job:
+        place = Place(Path("outer.zip"), (archive, f"{number}.mp4"), order=number, direct=direct)
+        return Job(f"c{number}", place, Path())
+
+    plain, packed = (
+        [job(n, "plain.zip", direct=True) for n in range(20)],
+        [job(n, "packed.zip", direct=False) for n in range(20, 40)],
+    )
+    cut = batches([*packed[::-1], *plain])
+    assert [len(batch) for batch in cut] == [8, 8, 4, 20]
+    assert [one.place.order for batch in cut for one in batch] == list(range(40))
