@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from bundle_tools.commands import build, check, compare, convert, coopetition, data, jury, report, run
+from bundle_tools.commands import build, check, compare, convert, coopetition, data, jury, report, run, submission
 from bundle_tools.errors import BundleError
 
 DESCRIPTION = """\
@@ -19,6 +19,7 @@ Run, check and build the competition bundle.
   bundle jury score FILE ... --key KEY --out DIR         read the ratings; write the result and its report
   bundle coopetition RUN RUN ... [--html FILE]           tell who built on whom, and how useful that was
   bundle convert SOURCE --out DIR [--light]              write the files of 2017 from a run, or records from those
+  bundle submission check | pack | smoke SUBMISSION      tell what is wrong with a submission; pack it; try 3 clips
   bundle data synth --clips N --seed S --out DIR         make a labelled set of synthetic clips
   bundle data phase NAME [--clips N] [--replace]         make new clips and labels of a phase, with a secret seed
   bundle data committed                                  make the data of this repository again
@@ -57,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
         usage=argparse.SUPPRESS,
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND", help=argparse.SUPPRESS)
-    for command in (run, check, build, compare, report, jury, coopetition, convert, data):
+    for command in (run, check, build, compare, report, jury, coopetition, convert, submission, data):
         command.add(commands)
     return parser
 

@@ -5,20 +5,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import webbrowser
 import zipfile
-import zlib
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-# In the starting kit the programs lie beside this file; in the repository one level up.
-ROOT = HERE if (HERE / "ingestion_program").is_dir() else HERE.parent
-
-# What unpacking raises for a zip that is damaged, has a password, or names places where nothing can be written.
-UNPACKING = (zipfile.BadZipFile, zlib.error, RuntimeError, OSError, EOFError)
+from doctor import ROOT, UNPACKING, look_over
+from few import keep_clips
 
 
 def main() -> int:
-    """Predict and explain the practice clips, score the result, and say where the report is.
+    """Look the submission over, predict and explain the practice clips, score the result, and show the report.
 
     Returns
     -------
@@ -28,10 +24,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Run a submission on the practice clips and score it.")
     parser.add_argument("submission", type=Path, help="the folder that holds model.py, or a zip of its content")
     parser.add_argument("--out", type=Path, default=Path("my_run"), help="where results go (default: %(default)s)")
+    parser.add_argument("--clips", type=int, help="take the first clips only, such as 3: to see whether it works")
+    parser.add_argument("--open", action="store_true", help="open the report in a browser")
     arguments = parser.parse_args()
     given: Path = arguments.submission
     if not given.is_dir() and not zipfile.is_zipfile(given):
         parser.error(f"{given} is neither a folder nor a zip")
+    if arguments.clips is not None and arguments.clips < 1:
+        parser.error("--clips: expected at least 1")
     out: Path = arguments.out.resolve()
     if out.exists() and any(out.iterdir()) and not (out / "input" / "res").is_dir():
         parser.error(f"{out} holds other things; name an empty or a new folder with --out")
@@ -45,15 +45,23 @@ def main() -> int:
                 shutil.unpack_archive(given, submission, "zip")
             except UNPACKING as error:
                 parser.error(f"{given} cannot be unpacked ({error}); pack it again, without a password")
+        for finding in look_over(submission).findings:
+            sys.stdout.write(finding.line() + "\n")
+        sys.stdout.flush()
         shutil.rmtree(out, ignore_errors=True)
+        inputs, reference = ROOT / "input_data/practice", ROOT / "reference_data/practice"
+        if arguments.clips:
+            inputs, reference = keep_clips(inputs, reference, arguments.clips, Path(folder))
         program = ROOT / "ingestion_program"
-        _python(program / "ingestion.py", ROOT / "input_data/practice", out / "input/res", program, submission)
-    shutil.copytree(ROOT / "reference_data/practice", out / "input/ref")
+        _python(program / "ingestion.py", inputs, out / "input/res", program, submission)
+        shutil.copytree(reference, out / "input/ref")
     _python(ROOT / "scoring_program/scoring.py", out / "input", out / "output")
 
     report, scores = out / "output/detailed_results.html", out / "output/scores.json"
     if report.is_file():
         sys.stdout.write(f"Report: {report}\n")
+        if arguments.open:
+            webbrowser.open(report.as_uri())
     return 0 if scores.is_file() else 1
 
 

@@ -1,5 +1,6 @@
 """The starting kit as a participant unpacks it: every command of its README works in an empty folder."""
 
+import csv
 import json
 import os
 import re
@@ -8,8 +9,11 @@ import sys
 import zipfile
 from pathlib import Path
 
+import jsonschema
 import pytest
+import yaml
 
+ROOT = Path(__file__).resolve().parents[2]
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -32,7 +36,7 @@ def test_commands_of_the_readme_work(kit: Path, tmp_path: Path) -> None:
     script = "\n".join(["set -eu", *blocks[1:]])
     result = subprocess.run(["sh", "-c", script], cwd=kit, env=environment, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
-    assert result.stdout.count("Report: ") == 3
+    assert result.stdout.count("Report: ") == 4
     by_run = json.loads((kit / "my_run/output/scores.json").read_text("utf-8"))
     by_hand = json.loads((kit / "by_hand/output/scores.json").read_text("utf-8"))
     assert {**by_run, "duration_s": 0} == {**by_hand, "duration_s": 0}
@@ -85,3 +89,21 @@ def test_tables_name_what_the_kit_holds(kit: Path) -> None:
     )
     assert len(named) >= 9
     assert [name for name in named if not (kit / name).exists()] == []
+
+
+def test_the_sample_of_outputs_has_the_form_of_real_ones() -> None:
+    folder = ROOT / "starting_kit" / "sample_output"
+    schema = yaml.safe_load((ROOT / "docs" / "output_format.schema.yaml").read_text("utf-8"))
+    checks = jsonschema.Draft202012Validator({**schema, **schema["$defs"]["explanations.jsonl"]})
+    lines = (folder / "explanations.jsonl").read_text("utf-8").splitlines()
+    for line in lines:
+        checks.validate(json.loads(line))
+        assert json.loads(line)["image"] is None
+    with (ROOT / "input_data" / "practice" / "clips.csv").open() as file:
+        clips = {row["clip_id"] for row in csv.DictReader(file)}
+    with (folder / "predictions.csv").open() as file:
+        predicted = [row["clip_id"] for row in csv.DictReader(file)]
+    assert len(predicted) == 3
+    assert predicted == [json.loads(line)["clip_id"] for line in lines]
+    assert set(predicted) <= clips
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 40_000
