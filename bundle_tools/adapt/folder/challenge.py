@@ -18,7 +18,7 @@ from bundle_tools.synth.settings import VOCABULARY
 NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 LONGEST_TITLE = 24
 ROLES = ("clip", "source", "transcript")
-_KEYS = {"title", "description", "targets", "main_target", "group", "vocabulary", "aliases", "columns", "ignore"}
+KEYS = {"title", "description", "targets", "main_target", "group", "vocabulary", "aliases", "columns", "ignore"}
 _TARGET_KEYS = {"name", "title", "minimum", "maximum", "column", "high"}
 _WRONG = "settings that cannot be used"
 _FIX = "docs/adapting.md shows the file."
@@ -82,7 +82,7 @@ def read_challenge(path: Path, problems: Problems) -> Challenge:
     if not isinstance(content, dict):
         raise BundleError(f"--challenge {path}: expected keys and values. {_FIX}")
     reader = _Reader(path.name, problems)
-    reader.known(content, _KEYS, "")
+    reader.known(content, KEYS, "")
     targets = tuple(reader.target(entry, number) for number, entry in enumerate(reader.entries(content, "targets")))
     names = [asked.target.name for asked in targets]
     for name in sorted({name for name in names if names.count(name) > 1}):
