@@ -43,6 +43,11 @@ def test_every_command_works_in_the_order_of_the_guide(tmp_path: Path) -> None:
     competition = yaml.safe_load((copy / "challenge/competition.yaml").read_text())
     assert competition["title"] == "Who would you call back?"
     assert (copy / "challenge/reference_data/final/groups.csv").is_file()
+    assert "| Constant |" in (copy / "challenge/pages/evaluation.md").read_text()
+    assert (
+        "data:image/jpeg"
+        in (copy / "challenge/runs/constant-practice/scoring_output/detailed_results.html").read_text()
+    )
 
 
 def test_every_key_of_the_file_is_explained() -> None:
