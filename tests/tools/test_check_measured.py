@@ -86,7 +86,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 "causes": "causes.json",
                 "observations": "observations.json",
                 "skill_reference": {"interview": 0.03},
-                "explanation_score": {"power": 0.5, "vocabulary": list(CUES)},
+                "explanation_score": {"power": 0.5, "vocabulary": list(CUES), "bands": {"poor": 0, "good": 50}},
                 "report": {"truth": False},
             }
         )
@@ -230,6 +230,9 @@ BROKEN: list[tuple[str, Mutation]] = [
     ("score-value", settings("reference", lambda content: content.update(explanation_score=3))),
     ("score-value", settings("reference", lambda content: content["explanation_score"].update(weights={"text": 1.0}))),
     ("score-value", settings("reference", lambda content: content.update(skill_reference={"charm": 0.1}))),
+    ("score-value", settings("reference", lambda content: content["explanation_score"].update(bands={"a": 0, "b": 0}))),
+    ("score-value", settings("reference", lambda content: content["explanation_score"].update(bands={"a": "0"}))),
+    ("score-value", settings("reference", lambda content: content["explanation_score"].update(bands=["good"]))),
     ("score-vocabulary", settings("reference", lambda content: content["explanation_score"].update(vocabulary=["x"]))),
 ]  # fmt: skip
 

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -110,6 +111,12 @@ def _check_score(where: str, section: object, vocabulary: list[str]) -> Iterator
     if weights is not None and not _adds_up(weights):
         what = f"explanation_score.weights: expected {', '.join(WEIGHTS)} with the sum 1; found {shown(weights)}."
         yield Finding("score-value", "error", where, what, FAILS_LATER, "Correct the weights.")
+    bands = section.get("bands")
+    if bands is not None and not _ascend(bands):
+        what = (
+            f"explanation_score.bands: expected words with ascending limits from 0 to below 100; found {shown(bands)}."
+        )
+        yield Finding("score-value", "error", where, what, FAILS_LATER, "See docs/data_format.md.")
     own = section.get("vocabulary")
     if isinstance(own, list) and vocabulary and {str(cue) for cue in own} != set(vocabulary):
         what = "explanation_score.vocabulary: other cues than in the input data."
@@ -133,3 +140,10 @@ def _check_reference_errors(where: str, settings: dict[str, Any]) -> Iterator[Fi
     if not isinstance(section, dict) or any(str(key) not in names for key in section):
         what = "skill_reference: expected the names of targets with a mean absolute error each."
         yield Finding("score-value", "error", where, what, FAILS_LATER, f"Use {', '.join(names)}.")
+
+
+def _ascend(bands: object) -> bool:
+    limits = list(bands.values()) if isinstance(bands, dict) else []
+    numbers = all(isinstance(limit, int | float) and not isinstance(limit, bool) for limit in limits)
+    inside = len(limits) >= 2 and numbers and limits[0] == 0 and limits[-1] < 100
+    return inside and all(a < b for a, b in pairwise(limits))
