@@ -77,6 +77,11 @@ class ConfinedProcess:
         """Whether it can be asked."""
         return self._process is not None
 
+    @property
+    def pid(self) -> int | None:
+        """Its process id; None where there is no process."""
+        return None if self._process is None else self._process.pid
+
     def start(self) -> None:
         """Start the process; one that is still there is ended."""
         self.stop()

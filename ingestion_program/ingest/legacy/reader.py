@@ -89,6 +89,11 @@ class ResultsReader:
         return self._process.starts
 
     @property
+    def pid(self) -> int | None:
+        """Its process id; None where there is no process."""
+        return self._process.pid
+
+    @property
     def output(self) -> bytes:
         """The last 64 KiB that it printed: nothing, unless it has an error of ours."""
         return bytes(self._process.output)
