@@ -11,10 +11,21 @@ import numpy as np
 import pytest
 import yaml
 
-from ingest.errors import IngestionError
+from ingest.clock import Clock
+from ingest.data import read_footage
+from ingest.errors import IngestionError, Problem
+from ingest.feedback import Feedback
 from ingest.legacy.aliases import names_of, read_aliases
+from ingest.legacy.files import ResultFiles
 from ingest.legacy.forms.answers import Unreadable
 from ingest.legacy.forms.pictures import read_picture
+from ingest.legacy.forms.records import read_records
+from ingest.legacy.reader import ClipAnswer, ReadingFailed
+from ingest.legacy.run import ResultsRun
+from ingest.log import Log
+from ingest.results import Results
+from ingest.settings import read_task
+from ingest.tally import Tally
 from tests.ingestion.conftest import SETTINGS, Outcome, model_source, run_program
 
 Submit = Callable[..., Outcome]
@@ -205,6 +216,47 @@ def test_the_reading_process_is_held_in(submit: Submit) -> None:
     assert (outcome.exit_code, outcome.run_codes()) == (2, ["isolation_too_weak"])
 
 
+class Dying:
+    """A reading process that ends with every entry but the first."""
+
+    tier, output, alive, starts, asked = "full", b"", False, 0, 0
+
+    def start(self) -> None:
+        self.alive, self.starts = True, self.starts + 1
+
+    def stop(self) -> None:
+        self.alive = False
+
+    def ask(self, *_: object) -> ClipAnswer:
+        self.asked += 1
+        if self.asked == 1:
+            return ClipAnswer({"warmth": 0.5, "interview": 0.5}, None, None)
+        self.stop()
+        raise ReadingFailed(Problem("result_unreadable", "predict", "predict", "x", "y", "z"))
+
+
+@pytest.mark.parametrize(("restarts", "unreadable", "status"), [(0, 1, "partial"), (1, 2, "complete")])
+def test_an_entry_that_ends_the_reading_process_costs_its_clip_and_a_restart(
+    restarts: int, unreadable: int, status: str, phase: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "task.yaml").write_text(
+        yaml.safe_dump({**SETTINGS, "results": True, "limits": {**SETTINGS["limits"], "restarts": restarts}})
+    )
+    task = read_task(tmp_path / "task.yaml")
+    assert task.results is not None
+    clock, log, tally = Clock(), Log(tmp_path / "log.txt"), Tally(total=3)
+    clock.set_limit(600)
+    files, records = ResultFiles("2017", "prediction.pkl", None), Results(tmp_path, task.targets)
+    feedback = Feedback(tmp_path, ("warmth", "interview"), hidden=False)
+    run = ResultsRun(task, task.results, files, tmp_path, None, records, clock, log, tally, feedback)
+    run._reader = Dying()  # type: ignore[assignment]
+    run.run(read_footage(phase, task).clips, phase)
+    lines = [json.loads(line) for line in (tmp_path / "clips.jsonl").read_text().splitlines()]
+    assert [line["status"] for line in lines] == ["ok", "failed", "failed"]
+    assert sum(bool(line["problems"]) for line in lines) == unreadable
+    assert tally.status == status
+
+
 @pytest.mark.parametrize(
     ("changed", "key"),
     [
@@ -217,8 +269,6 @@ def test_the_reading_process_is_held_in(submit: Submit) -> None:
     ],
 )
 def test_settings_of_results(changed: dict[str, Any], key: str, tmp_path: Path) -> None:
-    from ingest.settings import read_task  # noqa: PLC0415 - next to its use
-
     (tmp_path / "task.yaml").write_text(yaml.safe_dump({**RESULTS, **changed}))
     with pytest.raises(IngestionError) as error:
         read_task(tmp_path / "task.yaml")
@@ -261,8 +311,6 @@ def test_a_picture_is_rgb(tmp_path: Path) -> None:
 
 
 def test_evidence_of_records_keeps_its_numbers(tmp_path: Path) -> None:
-    from ingest.legacy.forms.records import read_records  # noqa: PLC0415 - next to its use
-
     (tmp_path / "predictions.csv").write_text("clip_id,warmth\nc1,0.1\n")
     record = {"clip_id": "c1", "text": "x", "image": "../secret.jpg", "evidence": {"time": {"weights": [1, 2]}}}
     (tmp_path / "explanations.jsonl").write_text(json.dumps(record))

@@ -171,7 +171,10 @@ class ResultsRun:
 
     def _remark(self) -> None:
         """Warn of what holds for the submission as a whole; none of it costs anything."""
-        remarks = self._reader.finish(self._task.limits.call_s)
+        try:
+            remarks = self._reader.finish(self._task.limits.call_s)
+        except ReadingFailed:
+            return
         targets = dict(self._settings.target_aliases)
         problems = [
             _warning(

@@ -38,6 +38,12 @@ class Machine:
         PickleRefused
             At the first thing that is not plain data, or beyond a limit.
         """
+        try:
+            return self._run()
+        except PickleRefused as refusal:
+            raise PickleRefused(f"{refusal}, at byte {self._source.position}") from None
+
+    def _run(self) -> Any:  # noqa: ANN401 - data of any shape
         take, steps = self._source.take, self._steps
         for _ in range(self._limits.opcodes):
             opcode = take(1)
@@ -45,21 +51,16 @@ class Machine:
                 return self._end()
             step = steps.get(opcode)
             if step is None:
-                raise self._source.refusal(_describe(opcode))
-            try:
-                step()
-            except PickleRefused as refusal:
-                if "at byte" in str(refusal):
-                    raise
-                raise self._source.refusal(str(refusal)) from None
-        raise self._source.refusal(f"more than {self._limits.opcodes} steps")
+                raise PickleRefused(_describe(opcode))
+            step()
+        raise PickleRefused(f"more than {self._limits.opcodes} steps")
 
     def _end(self) -> Any:  # noqa: ANN401 - data of any shape
         value = self._pop()
         if self._stack or self._marked:
-            raise self._source.refusal("an end in the middle of something")
+            raise PickleRefused("an end in the middle of something")
         if self._source.left:
-            raise self._source.refusal(f"{self._source.left} bytes after the end")
+            raise PickleRefused(f"{self._source.left} bytes after the end")
         return value
 
     def _table(self) -> dict[bytes, Callable[[], None]]:
@@ -128,7 +129,7 @@ class Machine:
 
     def _pop(self) -> Any:  # noqa: ANN401 - data of any shape
         if not self._stack:
-            raise self._source.refusal("a step that needs a value where there is none")
+            raise PickleRefused("a step that needs a value where there is none")
         return self._stack.pop()
 
     def _number(self, form: str) -> Any:  # noqa: ANN401 - an int or a float, as the form says
@@ -137,12 +138,12 @@ class Machine:
     def _protocol(self) -> None:
         number = self._number("<B")
         if self._source.position != 2 or number > HIGHEST_PROTOCOL:
-            raise self._source.refusal(f"protocol {number} in the middle, or one that is not known")
+            raise PickleRefused(f"protocol {number} in the middle, or one that is not known")
 
     def _frame(self) -> None:
         length = self._number("<Q")
         if length > self._source.left:
-            raise self._source.refusal(f"a frame of {length} bytes where {self._source.left} are left")
+            raise PickleRefused(f"a frame of {length} bytes where {self._source.left} are left")
 
     def _integer_line(self) -> None:
         word = self._source.word()
@@ -158,24 +159,24 @@ class Machine:
         try:
             return int(word) if len(word) <= 3 * LARGEST_INTEGER_BYTES else int("too long")
         except ValueError:
-            raise self._source.refusal(f"{ascii(word)[:40]} where a whole number stands") from None
+            raise PickleRefused(f"{ascii(word)[:40]} where a whole number stands") from None
 
     def _float_line(self) -> None:
         word = self._source.word()
         try:
             self._push(float(word))
         except ValueError:
-            raise self._source.refusal(f"{ascii(word)[:40]} where a number stands") from None
+            raise PickleRefused(f"{ascii(word)[:40]} where a number stands") from None
 
     def _long(self, length: int) -> None:
         if not 0 <= length <= LARGEST_INTEGER_BYTES:
-            raise self._source.refusal(f"a whole number of {length} bytes")
+            raise PickleRefused(f"a whole number of {length} bytes")
         self._push(int.from_bytes(self._source.take(length), "little", signed=True))
 
     def _piece(self, length_form: str, form: Form) -> None:
         length = self._number(length_form)
         if length < 0:
-            raise self._source.refusal("a negative length")
+            raise PickleRefused("a negative length")
         self._push(self._source.piece(length, form))
 
     def _mark(self) -> None:
@@ -184,7 +185,7 @@ class Machine:
 
     def _since_mark(self) -> list[Any]:
         if not self._marked:
-            raise self._source.refusal("a step that needs a mark where there is none")
+            raise PickleRefused("a step that needs a mark where there is none")
         values, self._stack = self._stack, self._marked.pop()
         return values
 
@@ -195,7 +196,7 @@ class Machine:
     def _append(self, values: list[Any]) -> None:
         target = self._last()
         if not isinstance(target, list):
-            raise self._source.refusal(f"an item for something that is {type(target).__name__}")
+            raise PickleRefused(f"an item for something that is {type(target).__name__}")
         target += values
 
     def _set_item(self) -> None:
@@ -204,7 +205,7 @@ class Machine:
 
     def _set_items(self, values: list[Any], target: object) -> None:
         if not isinstance(target, dict) or len(values) % 2:
-            raise self._source.refusal(f"keys for something that is {type(target).__name__}")
+            raise PickleRefused(f"keys for something that is {type(target).__name__}")
         for key, value in zip(values[::2], values[1::2], strict=True):
             put(target, key, value)
         self._push(target)
@@ -219,20 +220,20 @@ class Machine:
 
     def _recall(self, number: int) -> None:
         if number not in self._memo:
-            raise self._source.refusal("something that was made before, where nothing was")
+            raise PickleRefused("something that was made before, where nothing was")
         self._push(self._memo[number])
 
     def _name_of_stack(self) -> None:
         name, module = self._pop(), self._pop()
         words = [word.text() if isinstance(word, OldString) else word for word in (module, name)]
         if not all(isinstance(word, str) and len(word) <= LONGEST_WORD for word in words):
-            raise self._source.refusal("a name that is not text")
+            raise PickleRefused("a name that is not text")
         self._push(find_name(*words))
 
     def _reduce(self) -> None:
         arguments, name = self._pop(), self._pop()
         if not isinstance(arguments, tuple):
-            raise self._source.refusal("a call without arguments")
+            raise PickleRefused("a call without arguments")
         self._push(make(name, arguments, self._limits))
 
     def _build(self) -> None:

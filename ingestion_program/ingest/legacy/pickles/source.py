@@ -69,7 +69,7 @@ class Source:
         """Read `count` bytes, a number of the file or an opcode."""
         data = self._file.read(count)
         if len(data) < count:
-            raise PickleRefused(f"a file that ends too early, at byte {self._size}")
+            raise PickleRefused("a file that ends too early")
         self.position += count
         return data
 
@@ -79,12 +79,12 @@ class Source:
         try:
             return line.decode("utf-8")
         except UnicodeDecodeError:
-            raise self.refusal("a name that is not text") from None
+            raise PickleRefused("a name that is not text") from None
 
     def piece(self, length: int, form: Form) -> "str | bytes | Stored":
         """Read a text or bytes of a known length, or put that off where it is long."""
         if length > self.left:
-            raise self.refusal(f"a length of {length} bytes where {self.left} are left")
+            raise PickleRefused(f"a length of {length} bytes where {self.left} are left")
         if length > self._keep:
             offset = self.position
             self.position += length
@@ -103,26 +103,22 @@ class Source:
         self._file.seek(offset)
         return self._file.read(length)
 
-    def refusal(self, found: str) -> PickleRefused:
-        """Return a refusal that says where."""
-        return PickleRefused(f"{found}, at byte {self.position}")
-
     def _line(self, longest: int) -> bytes:
         line = self._file.readline(longest + 1)
         if not line.endswith(b"\n"):
-            raise self.refusal("a line that is too long" if len(line) > longest else "a file that ends too early")
+            raise PickleRefused("a line that is too long" if len(line) > longest else "a file that ends too early")
         self.position += len(line)
         return line[:-1]
 
     def _put_off(self, offset: int, length: int, form: Form) -> "Stored":
         if length > 4 * self.limits.array_bytes:
-            raise self.refusal(f"a text or an array of {length} bytes")
+            raise PickleRefused(f"a text or an array of {length} bytes")
         return Stored(self, offset, length, form)
 
     def _decoded(self, data: bytes, form: Form) -> str | bytes:
         self._kept += len(data)
         if self._kept > self.limits.kept_bytes:
-            raise self.refusal(f"more than {self.limits.kept_bytes} bytes of texts and arrays")
+            raise PickleRefused(f"more than {self.limits.kept_bytes} bytes of texts and arrays")
         return decode(data, form)
 
 
