@@ -215,6 +215,18 @@ def jpeg(seed: int = 0, width: int = 355, height: int = 200) -> bytes:
     return bytes(cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, 85])[1])
 
 
+def write_frames(folder: Path, clip_ids: list[str], change: Callable[[list[list[str]]], object] = len) -> None:
+    """Write ``frames.csv`` and a picture of each clip, and change the rows of the list; the first one is the header."""
+    (folder / "frames").mkdir(parents=True)
+    rows = [["clip_id", "file", "time_s", "sha256"]]
+    for number, clip_id in enumerate(clip_ids):
+        data = jpeg(number)
+        (folder / "frames" / f"{clip_id}.jpg").write_bytes(data)
+        rows.append([clip_id, f"frames/{clip_id}.jpg", f"{number}.5", hashlib.sha256(data).hexdigest()])
+    change(rows)
+    (folder / "frames.csv").write_text("".join(",".join(row) + "\n" for row in rows))
+
+
 def make_input(root: Path, case: Case) -> Path:
     """Write ``ref`` and ``res`` below ``root``; returns ``root``."""
     reference, results = root / "ref", root / "res"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -16,7 +15,7 @@ import pytest
 from score.axes.dose import DeletionCurve, Dose
 from score.clip_numbers import ClipNumbers
 from score.explanation_record import NO_EXPLANATION, Claim, Explanation
-from score.key_frames import COLUMNS, KeyFrames, read_key_frames
+from score.key_frames import KeyFrames, read_key_frames
 from score.probe_record import ProbeCall
 from score.report.beside import Beside
 from score.report.claim_table import claim_rows, untested
@@ -29,7 +28,7 @@ from score.report.verdict import verdict
 from score.report.write import report_page
 from score.settings import Target
 from tests.scoring.conftest import Score
-from tests.scoring.factory import Case, full_explanation, honest_probes, jpeg, make_case
+from tests.scoring.factory import Case, full_explanation, honest_probes, jpeg, make_case, write_frames
 from tests.scoring.pages import CLIPS_ONLY, HIDDEN, Page, scored_of
 
 WIDE = Target("age", "Age", 0.0, 100.0, 40.0)
@@ -284,22 +283,11 @@ def test_key_frames_of_a_closed_phase_are_refused(score: Score) -> None:
         assert (done.code, "pictures of clips while truth is false" in done.log) == (2, True)
 
 
-def write_frames(folder: Path, clip_ids: list[str], change: Callable[[list[list[str]]], object]) -> None:
-    (folder / "frames").mkdir(parents=True)
-    rows = [list(COLUMNS)]
-    for number, clip_id in enumerate(clip_ids):
-        data = jpeg(number)
-        (folder / "frames" / f"{clip_id}.jpg").write_bytes(data)
-        rows.append([clip_id, f"frames/{clip_id}.jpg", f"{number}.5", hashlib.sha256(data).hexdigest()])
-    change(rows)
-    (folder / "frames.csv").write_text("".join(",".join(row) + "\n" for row in rows))
-
-
 IDS = ["c1", "c2", "c3"]
 
 
 def test_key_frames_are_read_when_they_are_asked_for(tmp_path: Path) -> None:
-    write_frames(tmp_path, IDS, lambda rows: None)
+    write_frames(tmp_path, IDS)
     frames = read_key_frames(tmp_path, "frames.csv", IDS)
     assert frames.problems == ()
     frame = frames.read("c2")
@@ -334,7 +322,7 @@ def test_a_wrong_list_is_a_warning_without_a_clip(tmp_path: Path, change: Callab
 
 
 def test_a_picture_that_is_another_or_a_link_is_not_shown(tmp_path: Path) -> None:
-    write_frames(tmp_path, IDS, lambda rows: None)
+    write_frames(tmp_path, IDS)
     first, second, third = (tmp_path / "frames" / f"{clip_id}.jpg" for clip_id in IDS)
     first.write_bytes(jpeg(7))
     second.unlink()
@@ -349,7 +337,7 @@ def test_without_a_list_the_run_is_scored_and_the_organisers_are_told(score: Sco
     case = make_case(clips=3, report=report)
     missing = score(case)
     assert (missing.code, "key_frames_broken" in missing.page) == (0, True)
-    shown = score(case, lambda root: write_frames(root / "ref", case.clip_ids, lambda rows: None))
+    shown = score(case, lambda root: write_frames(root / "ref", case.clip_ids))
     assert (shown.code, "key_frames_broken" in shown.page) == (0, False)
     assert shown.page.count('class="canvas"') == 2
     assert shown.scores == missing.scores
