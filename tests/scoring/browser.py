@@ -31,11 +31,12 @@ class Tab:
         """Give the width that the page needs, in pixels: more than the window has means scrolling sideways."""
         return int(self.page.evaluate("document.documentElement.scrollWidth"))
 
-    def accessibility(self) -> list[str]:
-        """Name what axe finds serious or critical, with the first element that has it."""
+    def accessibility(self, *rules: str) -> list[str]:
+        """Name what axe finds serious or critical, with the first element that has it; by all rules, or by these."""
         from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415
 
-        violations = Axe().run(self.page).response["violations"]
+        options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
+        violations = Axe().run(self.page, options=options).response["violations"]
         return [
             f"{one['id']}: {one['help']} ({len(one['nodes'])}, first {one['nodes'][0]['html'][:200]})"
             for one in violations

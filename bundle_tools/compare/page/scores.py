@@ -9,20 +9,24 @@ from bundle_tools.compare.page.content import ScoreCell, ScoreGroup, ScoreRow
 from bundle_tools.compare.page.shown import MOST_DECIMALS, Shown, write
 from score.bootstrap import percentile_interval
 from score.columns import Column, columns
+from score.explanation_settings import AXES
 from score.report.numbers import number
+
+_APART = ("plausibility", "jury")
+"""Columns about explanations that are in no total."""
 
 
 def score_groups(field: Field, entries: Sequence[Entry], shown: Shown) -> Iterator[ScoreGroup]:
     """Write the columns by what they are about; entries are in the order of the ranking."""
     by_key = {column.key: column for column in columns(field.settings)}
-    axes = [TOTAL, *field.weights, "coverage"]
-    facts = [key for key in by_key if key not in entries[0].draws]
-    # Axes that the phase does not have are left out here, and not put among the predictions.
-    about_text = {TOTAL, *vars(field.settings.explanation.weights), "coverage", "plausibility", "jury"}
+    about_explanations = {TOTAL, *AXES, "coverage", *_APART}
+    # Columns that do not apply to a phase hold 0 for every run, and say nothing here.
+    apart = [key for key in _APART if any(entry.points.get(key) for entry in entries)]
+    others = [key for key in by_key if key not in about_explanations]
     kinds = {
-        "Explanations": axes,
-        "Predictions": [key for key in by_key if key not in {*about_text, *facts}],
-        "The run": facts,
+        "Explanations": [TOTAL, *field.weights, "coverage", *apart],
+        "Predictions": [key for key in others if key in entries[0].draws],
+        "The run": [key for key in others if key not in entries[0].draws],
     }
     for title, keys in kinds.items():
         yield ScoreGroup(title, tuple(_row(by_key[key], entries, field, shown) for key in keys))
