@@ -9,11 +9,11 @@ COMPILE = uv pip compile --quiet --universal --generate-hashes --no-header --pyt
 ARGS =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test check build lint format bench lock clean
+.PHONY: help setup demo run test check build lint format screenshots bench lock clean
 
 help: ## list the targets
 	@echo "First Impressions, Explained: make TARGET"
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' Makefile
 
 setup: $(STAMP) ## make .venv with the locked packages and the bundle command
 
@@ -43,6 +43,9 @@ format: setup ## format the code
 
 bench: setup ## measure speed and memory
 	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python "$$script" $(ARGS); done
+
+screenshots: setup ## take pictures of the reports, to be looked at (needs Chromium)
+	@$(BIN)/python docs/images/make.py $(ARGS)
 
 lock: setup ## lock the newest versions again (needs uv)
 	@command -v uv >/dev/null 2>&1 || { echo "uv is missing: see docs.astral.sh/uv"; exit 1; }

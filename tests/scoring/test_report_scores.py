@@ -193,6 +193,20 @@ def test_landmarks_stand_on_the_bars_and_in_the_evidence(tmp_path: Path) -> None
     assert [mark.title for mark in scores.compared] == ["chance", "constant", "Cue reader"]
 
 
+def test_in_a_closed_phase_landmarks_are_as_rough_as_intervals(tmp_path: Path) -> None:
+    case = make_case(report=HIDDEN)
+    case.explain = silent
+    value = next(
+        one.value for column, one in scored_of(tmp_path, case).evaluation.columns if column.key == "faithfulness_time"
+    )
+    for known, said in ((round(value, 2), False), (value + 0.2, True)):
+        solution = Landmark("cue_reader", "solution", "Cue reader", "An example.", {"faithfulness_time": known}, {})
+        scores = first_screen(tmp_path, case, Beside(landmarks=Landmarks("0" * 64, (solution,))))
+        [mark] = [mark for row in scores.axes for mark in row.marks if mark.title == "Cue reader"]
+        assert mark.value == f"{known:.2f}"
+        assert any(f"Cue reader has {known:.2f}" in item.evidence for item in scores.advice) == said
+
+
 def test_a_closed_phase_has_no_exact_constant(tmp_path: Path) -> None:
     scores = first_screen(tmp_path, make_case(report=HIDDEN))
     assert {mark.kind for row in scores.rows for mark in row.marks} == {"chance"}

@@ -121,14 +121,16 @@ def _skill(parts: Factors, columns: Mapping[str, Estimate]) -> Iterable[_Candida
 
 
 def _solution(scored: Scored, axis: str) -> str:
-    """Name the example submission that is best on an axis, where it is better than this one."""
-    value = next(estimate.value for column, estimate in scored.evaluation.columns if column.key == axis)
+    """Name the example submission that is best on an axis, where it is better than this one as far as is shown."""
+    column, estimate = next(pair for pair in scored.evaluation.columns if pair[0].key == axis)
+    places = scored.spread_places(column)
     better = [
         (landmark.columns[axis], landmark.title)
         for landmark in scored.beside.landmarks.items
-        if landmark.kind == "solution" and landmark.columns.get(axis, 0.0) > value
+        if landmark.kind == "solution"
+        and round(landmark.columns.get(axis, 0.0), places) > round(estimate.value, places)
     ]
     if not better:
         return ""
     best, title = max(better)
-    return f"; {title} has {number(best, MOST_DECIMALS)}"
+    return f"; {title} has {number(best, places)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from score.columns import Column, spread_decimals
+from score.columns import Column
 from score.evaluation import Estimate
 from score.report.content.scores import Bar, Mark, ScoreRow
 from score.report.numbers import interval, number, position
@@ -16,9 +16,8 @@ _DRAWN = ("chance", "constant", "solution")
 
 def score_row(column: Column, estimate: Estimate, scored: Scored, *, weight: str = "") -> ScoreRow:
     """Prepare one score column."""
-    open_ = scored.settings.report.clips
     value = number(estimate.value, min(column.decimals, MOST_DECIMALS))
-    spread = interval(estimate.interval, min(spread_decimals(column, open_=open_), MOST_DECIMALS))
+    spread = interval(estimate.interval, scored.spread_places(column))
     marks = tuple(_marks(column, estimate, scored))
     return ScoreRow(
         title=column.title,
@@ -37,7 +36,7 @@ def _marks(column: Column, estimate: Estimate, scored: Scored) -> Iterable[Mark]
     """Chance, the constant on the same clips where that is open, and the landmarks of the phase."""
 
     def mark(kind: str, title: str, value: float) -> Mark:
-        places = min(column.decimals, MOST_DECIMALS)
+        places = min(column.decimals, scored.spread_places(column))
         low, high = column.minimum, 1.0 if column.maximum is None else column.maximum
         place = position(min(high, max(low, value)), low, high)
         return Mark(kind, title, number(value, places), place, kind in _DRAWN)

@@ -42,6 +42,10 @@ class Scored:
     beside: Beside
     """What comes from elsewhere."""
 
+    def spread_places(self, column: Column) -> int:
+        """Decimals of what is shown beside a score: its interval, and what others reach."""
+        return min(spread_decimals(column, open_=self.settings.report.clips), MOST_DECIMALS)
+
 
 def may_show(
     results: Results,

@@ -1,0 +1,106 @@
+"""Take pictures of the reports of the example solution, to be looked at: `make screenshots`.
+
+Runs the solution on both phases, and a submission that cannot be judged, into ``build/screenshots/runs``; a run that is
+there is used again. With ``--readme`` the picture of the README is written, too. Needs Chromium.
+"""
+
+import argparse
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import sync_playwright
+from tqdm import tqdm
+
+from bundle_tools.cli import main as bundle
+
+ROOT = Path(__file__).resolve().parents[2]
+OUT = ROOT / "build" / "screenshots"
+README_PICTURE = ROOT / "docs" / "images" / "report.png"
+SOLUTION = ROOT / "solutions" / "cue_reader"
+BROKEN = "class Modell:\n    pass\n"
+PAGE = "detailed_results.html"
+REPORTS = ("practice", "final", "failed")
+LARGEST = 200_000
+"""Bytes of the README's picture."""
+
+
+@dataclass(frozen=True)
+class View:
+    """How a page is looked at."""
+
+    name: str
+    """Part of the picture's file name."""
+    width: int
+    """Of the window, in pixels."""
+    height: int
+    """Of the window, in pixels."""
+    scheme: str = "light"
+    """The reader's theme."""
+    media: str = "screen"
+    """``print`` for paper."""
+    whole: bool = False
+    """Whether the picture is as long as the page."""
+
+
+VIEWS = (
+    View("desktop", 1280, 900),
+    View("whole", 1280, 900, whole=True),
+    View("dark", 1280, 900, scheme="dark"),
+    View("phone", 360, 740, whole=True),
+    View("dialog", 920, 530),  # of a submission, on the platform
+    View("panel", 1100, 630),  # of the log: 70 % of a window
+    View("paper", 794, 1123, media="print", whole=True),
+)
+
+
+def main() -> None:
+    """Make the runs that are missing, then every picture."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--readme", action="store_true", help=f"also write {README_PICTURE.relative_to(ROOT)}")
+    arguments = parser.parse_args()
+    pages = {name: _page(name) for name in REPORTS}
+    with sync_playwright() as driver:
+        path = shutil.which("chromium") or shutil.which("google-chrome")
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        shots = [(name, view) for name in REPORTS for view in VIEWS]
+        for name, view in tqdm(shots, unit="picture"):
+            _take(browser, pages[name], view, OUT / f"{name}-{view.name}.png")
+        if arguments.readme:
+            _take(browser, pages["practice"], View("readme", 1160, 900), README_PICTURE)
+        browser.close()
+    if arguments.readme and README_PICTURE.stat().st_size > LARGEST:
+        raise SystemExit(f"{README_PICTURE}: {README_PICTURE.stat().st_size} bytes, more than {LARGEST}.")
+
+
+def _page(name: str) -> Path:
+    """Give a report's page, made by the programs as they are now."""
+    run = OUT / "runs" / name
+    if name == "failed":
+        broken = OUT / "broken"
+        broken.mkdir(parents=True, exist_ok=True)
+        (broken / "model.py").write_text(BROKEN)
+        bundle(["run", str(broken), "--phase", "practice", "--out", str(run)])
+        return run / "scoring_output" / PAGE
+    if not (run / "ingestion_output" / "run.json").is_file():
+        bundle(["run", str(SOLUTION), "--phase", name, "--out", str(run)])
+    page = OUT / f"{name}.html"
+    if bundle(["report", str(run), "--out", str(page)]):
+        raise SystemExit(f"{run}: no report. Delete the folder and try again.")
+    return page
+
+
+def _take(browser: Any, page: Path, view: View, target: Path) -> None:  # noqa: ANN401 - Playwright's browser
+    context = browser.new_context(
+        viewport={"width": view.width, "height": view.height}, color_scheme=view.scheme, reduced_motion="reduce"
+    )
+    tab = context.new_page()
+    tab.emulate_media(media=view.media, color_scheme=view.scheme)
+    tab.goto(page.as_uri())
+    tab.screenshot(path=target, full_page=view.whole)
+    context.close()
+
+
+if __name__ == "__main__":
+    main()
