@@ -226,18 +226,22 @@ def functions() -> Iterator[str]:
                 yield f"{module.__name__}:{name}"
 
 
-def break_function(patch: pytest.MonkeyPatch, place: str, error: Exception) -> None:
-    """Replace a function wherever it has been imported."""
+def break_function(patch: pytest.MonkeyPatch, place: str, error: Exception) -> list[str]:
+    """Replace a function wherever it has been imported; the list grows with every call of it."""
     home, name = place.split(":")
     original = getattr(importlib.import_module(home), name)
 
+    calls: list[str] = []
+
     def broken(*_: object, **__: object) -> None:
+        calls.append(place)
         raise error
 
     for module in modules():
         for key, value in list(vars(module).items()):
             if value is original:
                 patch.setattr(module, key, broken)
+    return calls
 
 
 @pytest.mark.parametrize("place", [*functions()])
@@ -246,7 +250,7 @@ def test_no_breakdown_is_an_oracle(tmp_path: Path, place: str) -> None:
     root = make_input(tmp_path / "input", canary_case(HIDDEN, ["ok", "ok", "failed", "ok", "unreadable", "ok"]))
     for error in (ValueError(words), MemoryError(words), OSError(5, words), OSError(words)):
         with pytest.MonkeyPatch.context() as patch:
-            break_function(patch, place, error)
+            calls = break_function(patch, place, error)
             try:
                 prepare(root)
                 labels_met = True
@@ -258,3 +262,5 @@ def test_no_breakdown_is_an_oracle(tmp_path: Path, place: str) -> None:
         if labels_met and not (isinstance(error, OSError) and place in WRITERS):
             assert done.code == 0, done.log
         assert done.code in (0, 1, 2)
+        if not calls:
+            return  # what nobody calls in a closed phase breaks nothing, whatever it raises

@@ -277,6 +277,13 @@ def test_a_closed_phase_holds_no_clip_and_an_open_one_without_truth_no_label(
     assert {card.frame for card in cards_of(section)} <= {""}
 
 
+def test_where_truth_is_closed_the_section_does_not_hang_on_labels(tmp_path: Path) -> None:
+    case = make_case(clips=9, report=CLIPS_ONLY)
+    section = explanations(scored_of(tmp_path / "a", case))
+    case.truth = 1 - case.truth
+    assert explanations(scored_of(tmp_path / "b", case)) == section
+
+
 def test_key_frames_of_a_closed_phase_are_refused(score: Score) -> None:
     for report in (HIDDEN, CLIPS_ONLY):
         done = score(make_case(clips=2, report=report | {"key_frames": "key_frames.csv"}))
