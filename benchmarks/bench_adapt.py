@@ -92,7 +92,9 @@ def main() -> int:
     parser.add_argument("--clips", type=int, default=200, help="number of clips (default 200)")
     parser.add_argument("--rounds", type=int, default=5, help="times that everything is measured (default 5)")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=workload.ROOT) as temporary:
+    # Beside the clips, so that both sides use the same disk; what is in /tmp may be in memory.
+    workload.CACHE.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=workload.CACHE) as temporary:
         folder = Path(temporary)
         plain, packed = make_sources(folder, options.clips)
         times = workload.interleave(
