@@ -46,6 +46,10 @@ CODES: dict[str, Code] = {
     "causes_broken": Code("O", "causes.json is missing, or something in it has another form.", _KNOWN),
     "causes_missing": Code("O", "A clip of the reference has no known causes although the file is given.", _KNOWN),
     "observations_broken": Code("O", "observations.json is missing, or something in it has another form.", _KNOWN),
+    "groups_broken": Code("O", "groups.csv cannot be read, or something in it has another form.", _KNOWN),
+    "landmarks_broken": Code(
+        "O", "landmarks.json cannot be read, or something in it has another form.", "run bundle data baselines again"
+    ),
     "key_frames_broken": Code(
         "W", "The list of key frames, or a row of it, has another form; the report shows fewer pictures.", _KNOWN
     ),
