@@ -1,16 +1,14 @@
 """Labels and transcripts: pickles of Python 2, read without unpickling them."""
 
 import math
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from bundle_tools.adapt.first_impressions.facts import CLIP_NAME, NAME_IN_FILES
 from bundle_tools.adapt.places import Place, read_one
 from bundle_tools.adapt.problems import Problems
+from bundle_tools.ingestion_program import use_own_ingestion_program
 
-_PROGRAM = str(Path(__file__).resolve().parents[3] / "ingestion_program")
 LARGEST_PICKLE = 64 << 20
 _BROKEN = "pickles that are not as the data set's"
 _AGAIN = "Download them again."
@@ -62,9 +60,8 @@ def read_transcripts(places: Mapping[str, Place], problems: Problems) -> dict[st
 
 def _unpickled(place: Place, problems: Problems) -> Any:  # noqa: ANN401 - plain data of any shape
     """Return the data of a pickle; None with a problem where it cannot be read."""
-    if _PROGRAM not in sys.path:
-        # The ingestion program's reader, which runs nothing that a file says.
-        sys.path.append(_PROGRAM)
+    # The ingestion program's reader, which runs nothing that a file says.
+    use_own_ingestion_program()
     from ingest.legacy.pickles import PickleRefused, read_pickle  # noqa: PLC0415 - the path is known only now
 
     if place.size > LARGEST_PICKLE:
