@@ -47,7 +47,11 @@ def open_pickle(path: Path, limits: Limits | None = None) -> Any:  # noqa: ANN40
         As for `read_pickle`.
     """
     file = path.open("rb")  # stays open as long as something of it can be asked for
-    return _read(Source(file, path.stat().st_size, limits or Limits(), keep=IN_THE_FILE))
+    try:
+        return _read(Source(file, path.stat().st_size, limits or Limits(), keep=IN_THE_FILE))
+    except PickleRefused:
+        file.close()
+        raise
 
 
 def _read(source: Source) -> Any:  # noqa: ANN401 - as above

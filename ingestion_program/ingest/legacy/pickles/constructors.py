@@ -25,10 +25,11 @@ def find_name(module: str, name: str) -> Name:
     PickleRefused
         For any other name, which is told.
     """
-    found = Name(f"{module}.{name}")
-    if found.text.replace("numpy._core.", "numpy.core.") not in {*MAKERS, *ARGUMENTS}:
-        raise PickleRefused(f"the name {ascii(found.text)[1:-1][:200]}, which is not data")
-    return Name(found.text.replace("numpy._core.", "numpy.core."))
+    text = f"{module}.{name}"
+    known = text.replace("numpy._core.", "numpy.core.")  # as NumPy 2 says
+    if known not in KNOWN:
+        raise PickleRefused(f"the name {ascii(text)[1:-1][:200]}, which is not data")
+    return Name(known)
 
 
 def make(name: object, arguments: tuple[Any, ...], limits: Limits) -> Any:  # noqa: ANN401 - data of any shape
@@ -184,6 +185,6 @@ MAKERS: dict[str, Callable[..., Any]] = {
     "__builtin__.bytes": _bytes,
     "builtins.bytes": _bytes,
 }
-"""Name to maker; NumPy 2 says `numpy._core` for `numpy.core`."""
-ARGUMENTS = frozenset({"numpy.ndarray"})
-"""Names that may only stand as an argument."""
+"""What each name makes."""
+KNOWN = frozenset({*MAKERS, "numpy.ndarray"})
+"""All names; the last one may only stand as an argument."""
