@@ -84,11 +84,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     practice = scored(root / "practice", some_failed())
     closed = make_case(clips=8, report={"clips": False, "truth": False, "gallery": 0})
     folders = {"practice": practice, "final": scored(root / "final", closed), "failed": failed(root / "failed")}
-    worse = make_case(clips=8)
-    worse.prediction = worse.prediction[::-1].copy()
-    make_input(root / "worse", worse)
+    for name, order in (("worse", [*range(7, -1, -1)]), ("worst", [1, 0, 3, 2, 5, 4, 7, 6])):
+        other = make_case(clips=8)
+        other.prediction = other.prediction[order].copy()
+        make_input(root / name, other)
     pages = {name: folder / "detailed_results.html" for name, folder in folders.items()}
-    pages["comparison"] = compared(root, root / "practice", root / "worse")
+    pages["comparison"] = compared(root, *(root / name for name in ("practice", "worse", "worst")))
     return Site(pages, json.loads((practice / "scores.json").read_text()))
 
 

@@ -47,7 +47,8 @@ def _versions(scored: Scored) -> Facts:
 
 
 def _machine(scored: Scored) -> Facts:
-    ignored = f"{scored.results.folder.planted.count}, ignored"
+    planted = scored.results.folder.planted.count
+    ignored = f"{planted}, ignored" if planted else "none"
     duration = ("Ingestion", f"{scored.results.run.duration_s:.1f} s")
     return (duration, *scored.results.run.details, ("Other files in the results", ignored), *scored.beside.worker)
 
