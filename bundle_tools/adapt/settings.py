@@ -13,6 +13,8 @@ from bundle_tools.synth.settings import VOCABULARY
 class Rules:
     """What an organiser decides beside clips and labels."""
 
+    challenge: str = ""
+    """Name of the challenge, as people read it; empty where it has none yet."""
     group: tuple[str, str, tuple[str, ...]] | None = None
     """Name, title and targets of the group whose mean has score columns of its own."""
     skill_reference: Mapping[str, float] = field(default_factory=dict)
@@ -83,6 +85,7 @@ def reference_settings(
     """
     settings: dict[str, object] = {
         "format_version": 1,
+        **({"challenge": rules.challenge} if rules.challenge else {}),
         "task": part.name,
         "data_version": version,
         "targets": [

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from bundle_tools.synth.labels import MAIN_TARGET, TARGETS
 
+CHALLENGE = "First Impressions, Explained"
 DATA_VERSION = "synthetic-2"
 VOCABULARY = (
     "smile", "gaze", "motion", "posture", "lighting", "framing",
@@ -96,6 +97,7 @@ def reference_settings(phase: str, constants: dict[str, float]) -> str:
     key_frames = "  key_frames: key_frames.csv\n" if shown.truth else ""
     return f"""\
 format_version: 1
+challenge: {CHALLENGE}
 task: {phase}
 data_version: {DATA_VERSION}
 targets:                       # constant: the mean over the training set, the baseline of the skill

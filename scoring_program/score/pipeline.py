@@ -211,7 +211,7 @@ def judge(prepared: Prepared, target: Path, worker: Facts) -> None:
     """
     settings, outcomes, results = prepared.settings, prepared.outcomes, prepared.results
     findings = _made(lambda: of_run(results, outcomes, prepared.audience))[0] or ()
-    early, _ = _made(lambda: early_page(settings.task, results, outcomes, findings, worker))
+    early, _ = _made(lambda: early_page(settings.heading, results, outcomes, findings, worker))
     if early is not None:
         write_atomically(target / _PAGE, early)
     judged, failure = _made(lambda: _judged(prepared))
@@ -225,7 +225,7 @@ def judge(prepared: Prepared, target: Path, worker: Facts) -> None:
         ours = of_problems([failure] if failure else [], prepared.audience)
         findings = (*ours, *findings)
         headline = _NO_REPORT if evaluation else _BROKE_DOWN
-        page, _ = _made(lambda: failure_page(headline, findings, worker, settings.task))
+        page, _ = _made(lambda: failure_page(headline, findings, worker, settings.heading))
     write_atomically(target / _PAGE, page or last_page(_BROKE_DOWN))
     if scores is not None:
         _, unwritten = _made(lambda: write_scores(target, scores, columns(settings)), passing=OSError)

@@ -85,6 +85,8 @@ class ReportSettings:
 class Settings:
     """Everything that one phase's scoring needs to know besides the labels."""
 
+    challenge: str
+    """Name of the challenge, as people read it; empty where none is given."""
     task: str
     """Name of the phase."""
     data_version: str
@@ -124,6 +126,11 @@ class Settings:
         return tuple(target.name for target in self.targets)
 
     @property
+    def heading(self) -> str:
+        """Names of the challenge and the phase, for the head of a page."""
+        return " · ".join(name for name in (self.challenge, self.task) if name)
+
+    @property
     def main(self) -> Target:
         """The main target."""
         return self.targets[self.names.index(self.main_target)]
@@ -148,6 +155,7 @@ def read_settings(path: Path) -> Settings:
     targets = tuple(_target(item) for item in root.sections("targets"))
     main_target = root.text("main_target", 32)
     settings = Settings(
+        challenge=root.text("challenge", 100) if root.has("challenge") else "",
         task=root.text("task", 64),
         data_version=root.text("data_version", 100),
         targets=targets,

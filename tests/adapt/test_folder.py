@@ -96,6 +96,8 @@ def test_it_runs_and_its_columns_follow_the_settings(bundle: Path, tmp_path: Pat
     assert scores["coverage"] == 1
     page = (tmp_path / "run/scoring_output/detailed_results.html").read_text()
     assert "Warmth" in page
+    assert "How warm? · practice" in page
+    assert "First Impressions" not in page
     predictions = (tmp_path / "run/ingestion_output/predictions.csv").read_text().splitlines()
     assert predictions[0] == "clip_id,warmth"
     assert all(1 <= float(line.split(",")[1]) <= 7 for line in predictions[1:])

@@ -4,6 +4,7 @@ import re
 
 from bundle_tools.adapt.dataset import Target
 from bundle_tools.adapt.settings import Rules
+from bundle_tools.synth.settings import CHALLENGE
 
 CLIP_NAME = re.compile(r"([A-Za-z0-9_-]{11})\.[0-9]{3}\.mp4")
 """The id of a video on YouTube and the number of the segment."""
@@ -34,6 +35,7 @@ TARGETS = (
 MAIN_TARGET = "interview"
 
 RULES = Rules(
+    challenge=CHALLENGE,
     group=("traits", "Five traits", tuple(one.name for one in TARGETS if one.name != MAIN_TARGET)),
     # The errors of the trait predictions that the 2017 winner published lie between 0.076 and 0.085.
     skill_reference={one.name: 0.08 for one in TARGETS},

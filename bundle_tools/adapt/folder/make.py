@@ -66,7 +66,9 @@ def make_own(
     sizes = {"practice": wanted.practice or usual, "final": wanted.final or usual}
     dealt = split_by_source(dataset, sizes, "training", seed=stage.seed)
     parts = tuple(Part(name, clips, phase=name != "training", closed=name == "final") for name, clips in dealt.items())
-    rules = Rules(challenge.group, {}, challenge.vocabulary, challenge.aliases, wanted.time_limit_s)
+    rules = Rules(
+        challenge.title, challenge.group, {}, challenge.vocabulary, challenge.aliases, time_limit_s=wanted.time_limit_s
+    )
 
     def add_rest(folder: Path, constants: Mapping[str, float]) -> None:
         if wanted.start is not None:

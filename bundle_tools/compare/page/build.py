@@ -38,7 +38,7 @@ def build_page(field: Field, rows: Sequence[Row], shown: Shown) -> ComparisonPag
     gaps = gap_rows(field, entries, names, shown)
     shared, own = _facts(entries)
     return ComparisonPage(
-        task=field.settings.task,
+        heading=field.settings.heading,
         headline=f"{plural(len(rows), 'submission')} compared: {plural(rows[-1].band, 'band')}",
         private=shown.private,
         verdict=tuple(verdict(entries, rows, names)),

@@ -148,8 +148,8 @@ class Clips:
 class ComparisonPage:
     """The whole page."""
 
-    task: str
-    """Name of the phase."""
+    heading: str
+    """Names of the challenge and the phase."""
     headline: str
     """How many runs and bands."""
     private: bool

@@ -22,7 +22,7 @@ from score.results import Results
 def build_page(scored: Scored) -> Page:
     """Gather what participants may see; what they may not see, `scored` does not have (score.report.scored)."""
     return Page(
-        task=scored.settings.task,
+        heading=scored.settings.heading,
         scores=scores(scored),
         predictions=predictions(scored),
         explanations=explanations(scored),
@@ -34,13 +34,13 @@ def build_page(scored: Scored) -> Page:
 
 
 def build_early_page(
-    task: str, results: Results, outcomes: Outcomes, findings: Sequence[Finding], worker: Facts
+    heading: str, results: Results, outcomes: Outcomes, findings: Sequence[Finding], worker: Facts
 ) -> EarlyPage:
     """Say what is known before anything is compared with a label."""
     facts = (("Ingestion", f"{results.run.duration_s:.1f} s"), *worker)
-    return EarlyPage(task=task, clips=clips_sentence(outcomes), problems=problems(findings), facts=facts)
+    return EarlyPage(heading=heading, clips=clips_sentence(outcomes), problems=problems(findings), facts=facts)
 
 
-def build_failed_page(headline: str, findings: Sequence[Finding], worker: Facts, task: str = "") -> FailedPage:
+def build_failed_page(headline: str, findings: Sequence[Finding], worker: Facts, heading: str = "") -> FailedPage:
     """Explain a run without scores; problems never hold label values (score.errors)."""
-    return FailedPage(task=task, headline=headline, problems=problems(findings), facts=worker)
+    return FailedPage(heading=heading, headline=headline, problems=problems(findings), facts=worker)

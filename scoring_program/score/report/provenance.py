@@ -59,7 +59,7 @@ def _citation(scored: Scored) -> str:
     ends = interval(estimate.interval, spread_decimals(column, open_=settings.report.clips))
     spread = f" ({100 * settings.bootstrap.level:g} % interval {ends})" if ends else ""
     parts = [
-        f"First Impressions, Explained {__version__}",
+        *([settings.challenge] if settings.challenge else []),
         f"phase {settings.task}",
         f"data {settings.data_version}",
         f"{column.title.lower()} {number(estimate.value, column.decimals)}{spread}",
@@ -68,6 +68,7 @@ def _citation(scored: Scored) -> str:
             for name, digest in (("settings", scored.beside.hashes.settings), ("submission", run.submission_sha256))
             if digest
         ),
+        f"scoring program {__version__}",
     ]
     return one_line(", ".join(parts), 400) + "."
 

@@ -26,7 +26,7 @@ _LAST_PAGE = """\
 <head>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'">
 <meta charset="utf-8">
-<title>First Impressions, Explained</title>
+<title>No report</title>
 </head>
 <body>
 <h1>{headline}</h1>
@@ -49,14 +49,14 @@ def report_page(scored: Scored) -> str:
     return page
 
 
-def early_page(task: str, results: Results, outcomes: Outcomes, findings: Sequence[Finding], worker: Facts) -> str:
+def early_page(heading: str, results: Results, outcomes: Outcomes, findings: Sequence[Finding], worker: Facts) -> str:
     """Render what is known before the run is scored; the platform shows it meanwhile."""
-    return render("early.html", build_early_page(task, results, outcomes, findings, worker))
+    return render("early.html", build_early_page(heading, results, outcomes, findings, worker))
 
 
-def failure_page(headline: str, findings: Sequence[Finding], worker: Facts, task: str = "") -> str:
+def failure_page(headline: str, findings: Sequence[Finding], worker: Facts, heading: str = "") -> str:
     """Render the page of a run without scores: what happened, where, and how to fix it."""
-    return render("failed.html", build_failed_page(headline, findings, worker, task))
+    return render("failed.html", build_failed_page(headline, findings, worker, heading))
 
 
 def last_page(headline: str) -> str:

@@ -15,8 +15,8 @@ from score.report.content.scores import Scores
 class Page:
     """The report of a scored run, one field a section."""
 
-    task: str
-    """Name of the phase."""
+    heading: str
+    """Names of the challenge and the phase."""
     scores: Scores
     """The first screen."""
     predictions: Predictions
@@ -37,8 +37,8 @@ class Page:
 class EarlyPage:
     """What is known of a run before it is scored."""
 
-    task: str
-    """Name of the phase."""
+    heading: str
+    """Names of the challenge and the phase."""
     clips: str
     """How the clips went, in one sentence."""
     problems: Problems
@@ -51,8 +51,8 @@ class EarlyPage:
 class FailedPage:
     """The report of a run without scores."""
 
-    task: str
-    """Name of the phase; empty where it is not known."""
+    heading: str
+    """Names of the challenge and the phase; empty where they are not known."""
     headline: str
     """What happened."""
     problems: Problems
