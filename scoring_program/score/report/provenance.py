@@ -60,6 +60,7 @@ def _citation(scored: Scored) -> str:
     spread = f" ({100 * settings.bootstrap.level:g} % interval {ends})" if ends else ""
     parts = [
         *([settings.challenge] if settings.challenge else []),
+        f"scoring program {__version__}",
         f"phase {settings.task}",
         f"data {settings.data_version}",
         f"{column.title.lower()} {number(estimate.value, column.decimals)}{spread}",
@@ -68,7 +69,6 @@ def _citation(scored: Scored) -> str:
             for name, digest in (("settings", scored.beside.hashes.settings), ("submission", run.submission_sha256))
             if digest
         ),
-        f"scoring program {__version__}",
     ]
     return one_line(", ".join(parts), 400) + "."
 
