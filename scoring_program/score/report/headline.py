@@ -80,10 +80,10 @@ def _compared(rows: Iterable[ScoreRow]) -> tuple[Mark, ...]:
 def _verdict(scored: Scored) -> Iterable[str]:
     outcomes = scored.outcomes
     if scored.results.run.results:
-        titles = [column.title for column, _ in scored.evaluation.columns if column.key in MEASURED]
+        *titles, last = (column.title for column, _ in scored.evaluation.columns if column.key in MEASURED)
         yield (
-            f"Results were submitted instead of code. {', '.join(titles)} are measured by asking a model about altered "
-            "clips; there was no model to ask, so they have their worst value."
+            f"Results were submitted instead of code. {', '.join(titles)} and {last} are measured by asking a model "
+            "about altered clips; there was no model to ask, so they have their worst value."
         )
     counted = int(outcomes.counted.sum())
     if outcomes.failed * 2 > counted:
