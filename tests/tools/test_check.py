@@ -23,6 +23,7 @@ from bundle_tools.check import archive as zips
 from bundle_tools.check import check
 from bundle_tools.check.archive import check_large
 from bundle_tools.check.document import read
+from bundle_tools.check.settings import sizes as settings_of_sizes
 from bundle_tools.check.settings.sizes import check_quota
 from bundle_tools.cli import main
 
@@ -119,6 +120,7 @@ TEXT_MUTATIONS = [
     ("date-unreadable", '"2030-01-01 12:00:00"', '"soon"'),
     ("date-zone", '"2030-01-01 12:00:00"', '"2030-01-01 12:00:00+02:00"'),
     ("date-form", '"2030-01-01 12:00:00"', '"8-7-2030"'),
+    ("date-unreadable", '"2030-01-01 12:00:00"', '"2030-01-01 12:00:00"\n    end: "soon"'),
     ("phase-reversed", 'start: "2030-01-01', 'end: "2029-01-01 12:00:00"\n    start: "2030-01-01'),
     ("phase-limit-cap", "execution_time_limit: 600", "execution_time_limit: 601"),
     ("phase-limit-zero", "execution_time_limit: 600", "execution_time_limit: 0"),
@@ -162,6 +164,7 @@ TEXT_MUTATIONS = [
     ("column-computation", "precision: 0", "computation_indexes: [0]"),
     ("key-value", "precision: 0", "computation: median, computation_indexes: [0]"),
     ("yaml-duplicate-key", "title: Tiny", "title: Tiny\ntitle: Twice"),
+    ("yaml-duplicate-key", "{index: 0, name: half,", "{index: 0, name: whole, name: half,"),
     ("yaml-syntax", "title: Tiny", "title: !!python/object/apply:os.getcwd []"),
     ("yaml-syntax", "title: Tiny", "\ttitle: Tiny"),
     ("yaml-syntax", "title: Tiny", "title: 'Tiny"),
@@ -523,6 +526,14 @@ def test_the_quota_counts_the_bundle_and_every_use(tiny: Path) -> None:
     draft.content["tasks"][0]["input_data"] = "one.zip"
     assert list(check_quota(draft, {"one.zip": 8_000_000_000}, tiny, 7_000_000_000)) == []
     assert list(check_quota(draft, {"one.zip": 8_000_000_001}, tiny, 7_000_000_000)) != []
+
+
+def test_the_quota_is_held_against_folders_and_zips(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = tiny.parent / "by_hand.zip"
+    zip_folder(tiny, archive)
+    monkeypatch.setattr(settings_of_sizes, "QUOTA_BYTES", 1000)
+    for bundle, severity in ((tiny, "warning"), (archive, "error")):
+        assert [(finding.code, finding.severity) for finding in check(bundle)] == [("zip-quota", severity)]
 
 
 def test_a_long_name_of_a_data_set_is_a_note(tiny: Path) -> None:
