@@ -24,6 +24,8 @@ class Format:
     audio: str | None = "aac"
     pixels: str = "yuv420p"
     gop: int = 250
+    comment: str = ""
+    late_sound_s: float = 0.0
 
 
 def numbered_frame(number: int, width: int, height: int) -> npt.NDArray[np.uint8]:
@@ -46,6 +48,7 @@ def write_clip(path: Path, count: int, form: Format | None = None, times_ms: Seq
     """Write a clip of `count` numbered frames, at constant rate or at `times_ms`."""
     form = form or Format()
     with av.open(str(path), "w") as container:
+        container.metadata.update({"comment": form.comment} if form.comment else {})
         video = container.add_stream(form.codec, rate=form.fps)
         assert isinstance(video, av.VideoStream)
         video.width, video.height, video.pix_fmt = form.width, form.height, form.pixels
@@ -55,7 +58,8 @@ def write_clip(path: Path, count: int, form: Format | None = None, times_ms: Seq
             sound = container.add_stream(form.audio, rate=RATE)
             assert isinstance(sound, av.AudioStream)
             sound.layout = "mono"
-            length = int((times_ms[-1] / 1000 if times_ms else count / form.fps) * RATE)
+            seconds = times_ms[-1] / 1000 if times_ms else count / form.fps
+            length = int((seconds + form.late_sound_s) * RATE)
             samples = (0.5 * np.sin(np.arange(length) * 2 * np.pi * 440 / RATE)).astype(np.float32)
             audio_frame = av.AudioFrame.from_ndarray(samples[None], format="fltp", layout="mono")
             audio_frame.sample_rate = RATE

@@ -5,6 +5,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -202,7 +203,9 @@ BROKEN: list[tuple[str, Mutation]] = [
     ("copies-twice", copies(lambda rows: rows[1].__setitem__(2, CUES[1]))),
     ("copies-extra", lambda phase: shutil.copy(first_copy(phase), phase / "input/copies/more.mp4")),
     ("copies-transcripts", forget_transcript),
+    ("clip-tags", replace_copy(10, replace(FORM, comment="without the smile"))),
     ("copy-differs", replace_copy(11, FORM)),
+    ("copy-differs", replace_copy(10, replace(FORM, late_sound_s=0.5))),
     ("copy-differs", replace_copy(10, Format(width=80, height=48))),
     ("probes-missing", settings("input", lambda content: content.pop("probes"))),
     ("probes-key", settings("input", lambda content: content["probes"].pop("shares"))),

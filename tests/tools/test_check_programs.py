@@ -111,6 +111,7 @@ CASES: list[tuple[str | None, Files]] = [
     (None, {INGEST: "DataLoader(data, num_workers=0)\nDataLoader(data, num_workers=count)\n"}),
     ("source-shm", {INGEST: "cache = '/dev/shm/frames'\n"}),
     ("source-syntax", {SCORE: "print 'detailed_results.html'\n"}),
+    ("source-syntax", {INGEST: "print 'a program of another Python'\n"}),
     (None, {SCORE: SCORING + "x = '\\d'\n", "scoring_program/old.py": "print 'old'\n"}),
     ("report-none", {SCORE: SILENT}),
     (None, {SCORE: SILENT, "scoring_program/page.html": "x"}),
