@@ -87,7 +87,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 "causes": "causes.json",
                 "observations": "observations.json",
                 "skill_reference": {"interview": 0.03},
-                "explanation_score": {"power": 0.5, "vocabulary": list(CUES), "bands": {"poor": 0, "good": 50}},
+                "explanation_score": {"power": 0.5, "vocabulary": list(CUES), "bands": {"fair": 0, "good": 50}},
                 "report": {"truth": False},
             }
         )
