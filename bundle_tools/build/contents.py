@@ -98,7 +98,8 @@ def _groups_of(folder: Path) -> Path | None:
 
 def _named(root: Path, node: object) -> Iterator[str]:
     """Give the top-level files and folders that any value of `competition.yaml` names."""
-    if isinstance(node, str) and not node.startswith(("/", ".")) and len(node) < LONGEST_PATH:
+    # An empty text, such as a fact sheet's free answer has, would name the whole folder.
+    if isinstance(node, str) and node and not node.startswith(("/", ".")) and len(node) < LONGEST_PATH:
         top = node.split("/")[0]
         if (root / node).exists() and top not in TOP_LEVEL:
             yield top

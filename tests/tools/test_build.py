@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from bundle_tools.build import wheels
+from bundle_tools.build.contents import entries
 from bundle_tools.build.document import point_to_zips, set_image, shift_dates
 from bundle_tools.check import check
 from bundle_tools.cli import main
@@ -280,6 +281,15 @@ def test_whatever_competition_yaml_names_is_packed(tiny: Path) -> None:
     assert code == 0
     assert "pictures/mine.png" in names(out)
     assert "unnamed/x" not in names(out)
+
+
+def test_an_empty_text_in_competition_yaml_packs_nothing_else(tiny: Path) -> None:
+    path = tiny / "competition.yaml"
+    path.write_text(path.read_text() + 'fact_sheet: {team: {type: text, selection: "", title: Team}}\n')
+    write_files(tiny, {"private.txt": "mine"})
+    names = [name for name, _ in entries(tiny, path.read_text(), None)]
+    assert not any(name.endswith("private.txt") for name in names)
+    assert len(names) == len(set(names))
 
 
 def test_an_unpacked_bundle_can_be_built_again(tiny: Path, tmp_path: Path) -> None:
