@@ -140,6 +140,11 @@ def test_what_was_not_given_or_not_asked_is_said() -> None:
     assert "contradicts" in verdict(nothing, MAPS, (), WIDE).reasons[3].words
 
 
+def test_half_a_measurement_is_no_sentence_of_its_own() -> None:
+    half = replace(NUMBERS, masked={("space", "top"): 0.1}, space=0.0)
+    assert verdict(half, MAPS, (), WIDE).reasons[0].words == "Measured in part, which counts 0."
+
+
 def test_the_drawings_show_what_was_hidden() -> None:
     drawn = place(MAPS, CALLS, NUMBERS, WIDE)
     assert drawn is not None

@@ -35,7 +35,7 @@ def claim_rows(numbers: ClipNumbers, claims: Sequence[Claim], target: Target) ->
 def untested(numbers: ClipNumbers, claims: Sequence[Claim], target: Target) -> Iterable[str]:
     """Say which claims were not tested on a clip; parameters as of `claim_rows`."""
     claimed = _Claimed(claims, target)
-    left = sorted(numbers.claimed.keys() - numbers.edited.keys(), key=lambda cue: -abs(numbers.claimed[cue]))
+    left = sorted(numbers.claimed.keys() - numbers.edited.keys(), key=lambda cue: (-abs(numbers.claimed[cue]), cue))
     told = [f"{_words(cue)} {claimed.words(numbers.claimed[cue])}" for cue in left[:_MOST_TOLD]]
     if told:
         more = f" and {len(left) - _MOST_TOLD} more" if len(left) > _MOST_TOLD else ""

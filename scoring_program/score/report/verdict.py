@@ -71,8 +71,8 @@ def _masked(part: str, kind: str, given: bool, value: float, numbers: ClipNumber
             "bad", part, f"The model gave no valid answer while {_WHERE[kind]} was hidden, which counts as worst."
         )
     state = state_of(value)
-    words = ". ".join(_sentences(asked, target.maximum - target.minimum, state))
-    return Reason(state, part, words + ".")
+    words = ". ".join(_sentences(asked, target.maximum - target.minimum, state)) or "Measured in part, which counts 0"
+    return Reason(state, part, f"{words}.")
 
 
 def _sentences(asked: dict[str, float | None], span: float, state: str) -> Iterable[str]:
@@ -96,7 +96,7 @@ def _cues(numbers: ClipNumbers, claims: Sequence[ClaimRow], target: Target) -> R
     tested = [row for row in claims if row.claimed_sign]
     right = sum(row.state == "good" for row in tested)
     if not tested:
-        words = "None of the named cues was tested, and what was tested is not named."
+        words = "None of the named cues was tested on this clip."
     elif len(tested) == 1:
         words = f"The one named cue that was tested {'did' if right else 'did not do'} what is said."
     else:
