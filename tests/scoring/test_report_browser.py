@@ -146,6 +146,7 @@ def test_on_paper_it_is_dark_on_light_and_without_controls(browser: Browser, sit
         assert tab.page.locator("form:visible, fieldset:visible, select:visible").count() == 0
         assert tab.width() <= 794
         assert tab.page.locator("h1").is_visible()
+        assert all(table.evaluate("table => table.checkVisibility()") for table in tab.page.locator(".scores").all())
 
 
 def test_without_scripts_every_score_is_there(browser: Browser, site: Site) -> None:
