@@ -214,6 +214,7 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
+        ('title: "How warm?"', f"title: {'x' * 101}", "title: expected at most 100 characters"),
         ("minimum: 1,", "minimum: 7,", "minimum and maximum: found 7 and 7"),
         ("name: warmth", "name: Warmth!", "expected lower-case letters"),
         ("title: Warmth,", "title: A title that is far too long,", "expected 1 to 24 characters"),
@@ -231,6 +232,16 @@ def test_mistakes_in_the_file_are_named(tmp_path: Path, old: str, new: str, said
     with pytest.raises(BundleError, match="What has to be put right") as caught:
         read(write_sources(tmp_path / "s", challenge=CHALLENGE.replace(old, new)))
     assert said in str(caught.value)
+
+
+def test_what_scoring_would_refuse_is_told_before_anything_stands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sources = write_sources(tmp_path / "s", challenge=CHALLENGE.replace("[lighting, hat]", "[lighting, hat, hat]"))
+    options = ("--challenge", str(tmp_path / "s/challenge.yaml"), "--practice", "2", "--final", "2")
+    assert main(arguments(sources, tmp_path / "out", *options)) == 1
+    assert "the scoring program would not accept these settings" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from bundle_tools.adapt.dataset import Dataset, Part
 from bundle_tools.adapt.folder.challenge import Asked, Challenge
 from bundle_tools.adapt.settings import Rules
 from bundle_tools.competition import load
+from bundle_tools.errors import BundleError
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 TEMPLATES = Path(__file__).with_name("templates")
@@ -139,7 +140,12 @@ def _registry(folder: Path) -> tuple[Sequence[Any], Any]:
     if program not in sys.path:
         sys.path.append(program)
     from score.columns import columns  # noqa: PLC0415 - the path is known only now
+    from score.errors import ScoringError  # noqa: PLC0415
     from score.settings import read_settings  # noqa: PLC0415
 
-    settings = read_settings(folder / "reference_data" / "practice" / "task.yaml")
+    try:
+        settings = read_settings(folder / "reference_data" / "practice" / "task.yaml")
+    except ScoringError as error:
+        lines = "".join(f"\n  - {problem.line()}" for problem in error.problems)
+        raise BundleError(f"the scoring program would not accept these settings:{lines}") from error
     return columns(settings), settings

@@ -17,6 +17,8 @@ from bundle_tools.synth.settings import VOCABULARY
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 LONGEST_TITLE = 24
+LONGEST_HEADING = 100
+"""Characters of the competition's title, which stands above every report."""
 ROLES = ("clip", "source", "transcript")
 KEYS = {"title", "description", "targets", "main_target", "group", "vocabulary", "aliases", "columns", "ignore"}
 _TARGET_KEYS = {"name", "title", "minimum", "maximum", "column", "high"}
@@ -90,6 +92,8 @@ def read_challenge(path: Path, problems: Problems) -> Challenge:
     main = reader.text(content, "main_target", "")
     if targets and main and main not in names:
         reader.add(f"main_target: {main} is no target")
+    if len(reader.text(content, "title", "")) > LONGEST_HEADING:
+        reader.add(f"title: expected at most {LONGEST_HEADING} characters")
     vocabulary = tuple(reader.name(cue, "vocabulary") for cue in reader.entries(content, "vocabulary")) or VOCABULARY
     return Challenge(
         title=reader.text(content, "title", Challenge.title),

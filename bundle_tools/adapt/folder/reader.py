@@ -24,6 +24,8 @@ USUAL = {
     "transcript": ("transcript", "transcription", "text", "words"),
 }  # fmt: skip
 MOST_ATTRIBUTES, MOST_GROUPS = 8, 20
+LONGEST_NAME = 40
+"""Characters of the title that become part of `data_version`."""
 _TABLE_FIX = "Correct the table."
 
 
@@ -88,7 +90,7 @@ def read_folder(sources: Sources, challenge: Challenge, problems: Problems, prog
     if main not in [one.target.name for one in asked]:
         raise BundleError(f"main_target: expected one of {', '.join(one.target.name for one in asked)}; found {main}.")
     dataset = Dataset(
-        name=re.sub(r"[^a-z0-9]+", "-", challenge.title.lower()).strip("-") or "own",
+        name=re.sub(r"[^a-z0-9]+", "-", challenge.title.lower())[:LONGEST_NAME].strip("-") or "own",
         targets=tuple(one.target for one in asked),
         main_target=main,
         clips=tuple(_with_groups(clip, groups) for clip in found),
