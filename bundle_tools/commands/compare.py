@@ -38,6 +38,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 def _compare(arguments: argparse.Namespace) -> int:
     if arguments.full and not arguments.html:
         raise BundleError("--full is about the page: add --html FILE.")
+    if arguments.html and not arguments.html.parent.is_dir():
+        raise BundleError(f"--html {arguments.html}: expected a file in a folder that is there.")
     from bundle_tools.compare.field import score_field  # noqa: PLC0415 - loads the scoring program
     from bundle_tools.compare.judgement import judge  # noqa: PLC0415
 
@@ -60,4 +62,6 @@ def _compare(arguments: argparse.Namespace) -> int:
     else:
         for line in lines(rows, phase.slug, arguments.resamples):
             say(line)
+        if arguments.html:
+            say(f"Page: {arguments.html}")
     return 0

@@ -138,6 +138,12 @@ def test_full_is_about_the_page(field: Path, capsys: pytest.CaptureFixture[str])
     assert "--html" in capsys.readouterr().err
 
 
+def test_a_page_needs_a_folder_that_is_there(field: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = str(field / "nowhere" / "page.html")
+    assert main(["compare", str(field / "good"), "--bundle", str(field), "--html", target]) == 1
+    assert "expected a file in a folder that is there" in capsys.readouterr().err
+
+
 def canaries(root: Path, report: dict[str, Any]) -> Path:
     """Two runs over six clips whose labels are rare numbers."""
     other = canary_case(report)

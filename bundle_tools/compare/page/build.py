@@ -1,6 +1,7 @@
 """From scored runs to the content of the page."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from bundle_tools.compare.bands import ABOVE
 from bundle_tools.compare.differences import LEVEL
@@ -33,27 +34,27 @@ def build_page(field: Field, rows: Sequence[Row], shown: Shown) -> ComparisonPag
         What the page may show.
     """
     by_name = {entry.name: entry for entry in field.entries}
-    entries = [by_name[row.name] for row in rows]
-    names = {entry.name: one_line(entry.name, _LONGEST_NAME) for entry in entries}
-    gaps = gap_rows(field, entries, names, shown)
-    shared, own = _facts(entries)
+    field = replace(field, entries=tuple(by_name[row.name] for row in rows))
+    names = {entry.name: one_line(entry.name, _LONGEST_NAME) for entry in field.entries}
+    gaps = gap_rows(field, names, shown)
+    shared, own = _facts(field.entries)
     return ComparisonPage(
         heading=field.settings.heading,
         headline=f"{plural(len(rows), 'submission')} compared: {plural(rows[-1].band, 'band')}",
         private=shown.private,
-        verdict=tuple(verdict(entries, rows, names)),
+        verdict=tuple(verdict(field, rows, names)),
         names=tuple(names.values()),
         scale=f"{scale_of(rows):g}",
         level=percent(field.settings.bootstrap.level) if field.drawn else "",
         gap_level=percent(LEVEL),
-        ranking=tuple(rank_rows(rows, names, shown)),
+        ranking=tuple(rank_rows(field, rows, names, shown)),
         against=tuple(names.values())[: len(gaps[0].gaps)] if gaps else (),
         gaps=gaps,
-        scores=tuple(score_groups(field, entries, shown)),
-        clips=clips(field, entries, shown) if shown.clips and len(entries) > 1 else None,
+        scores=tuple(score_groups(field, shown)),
+        clips=clips(field, shown) if shown.clips and gaps else None,
         shared=shared,
         own=own,
-        method=tuple(_method(field, entries)),
+        method=tuple(_method(field)),
     )
 
 
@@ -66,12 +67,12 @@ def _facts(entries: Sequence[Entry]) -> tuple[Facts, tuple[tuple[str, tuple[str,
     return shared, tuple((label, values) for label, values in rows.items() if len(set(values)) > 1)
 
 
-def _method(field: Field, entries: Sequence[Entry]) -> Iterator[str]:
-    share = percent(ABOVE)
+def _method(field: Field) -> Iterator[str]:
+    share, first = percent(ABOVE), field.entries[0]
     if field.drawn:
         yield (
-            f"All runs are compared on the same {len(entries[0].draws[TOTAL])} bootstrap resamples of the "
-            f"{entries[0].scores.groups} source videos, seed {field.settings.bootstrap.seed}: what makes a clip hard "
+            f"All runs are compared on the same {len(first.draws[TOTAL])} bootstrap resamples of the "
+            f"{first.scores.groups} source videos, seed {field.settings.bootstrap.seed}: what makes a clip hard "
             "or easy for everybody cancels in a difference."
         )
     else:

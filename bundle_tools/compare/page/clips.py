@@ -6,24 +6,24 @@ from collections.abc import Sequence
 import numpy as np
 
 from bundle_tools.compare.clips import Contrast, errors, held_up, widest
-from bundle_tools.compare.field import Entry, Field
+from bundle_tools.compare.field import Field
 from bundle_tools.compare.page.content import ClipCell, ClipRow, Clips
-from bundle_tools.compare.page.shown import MOST_DECIMALS, Shown
+from bundle_tools.compare.page.shown import Shown
 from score.axes.effects import evaluated_targets
 from score.report.numbers import NONE, number, signed
+from score.report.scored import MOST_DECIMALS
 from score.visible import visible
 
 MOST_CLIPS = 10
 LONGEST_TEXT = 1200
 
 
-def clips(field: Field, entries: Sequence[Entry], shown: Shown) -> Clips:
-    """Choose and write the clips; entries are in the order of the ranking."""
+def clips(field: Field, shown: Shown) -> Clips:
+    """Choose and write the clips."""
     settings = field.settings
     main = settings.names.index(settings.main_target)
-    order = [field.entries.index(entry) for entry in entries]
-    predicted = np.stack([entry.said.prediction[:, main] for entry in entries])
-    apart = errors(field, main)[order] if shown.truth else predicted
+    predicted = np.stack([entry.said.prediction[:, main] for entry in field.entries])
+    apart = errors(field, main) if shown.truth else predicted
     judged = evaluated_targets(field.clip_ids, len(settings.targets), main, settings.bootstrap.seed)
     return Clips(
         target=settings.main.title,
@@ -33,8 +33,8 @@ def clips(field: Field, entries: Sequence[Entry], shown: Shown) -> Clips:
             for one in widest(apart, MOST_CLIPS)
         ),
         explanations=tuple(
-            _explained(field, one, settings.targets[judged[one.clip]].title, entries)
-            for one in widest(held_up(field)[order], MOST_CLIPS)
+            _explained(field, one, settings.targets[judged[one.clip]].title)
+            for one in widest(held_up(field), MOST_CLIPS)
         ),
     )
 
@@ -51,10 +51,10 @@ def _predicted(field: Field, clip: int, predicted: Sequence[float], main: int, s
     return ClipRow(field.clip_ids[clip], about, tuple(cell(value) for value in predicted), ())
 
 
-def _explained(field: Field, contrast: Contrast, target: str, entries: Sequence[Entry]) -> ClipRow:
+def _explained(field: Field, contrast: Contrast, target: str) -> ClipRow:
     return ClipRow(
         clip_id=field.clip_ids[contrast.clip],
         about=target,
         cells=tuple(ClipCell(number(value, 2), "") for value in contrast.values),
-        texts=tuple(visible(entry.said.texts[contrast.clip], LONGEST_TEXT) for entry in entries),
+        texts=tuple(visible(entry.said.texts[contrast.clip], LONGEST_TEXT) for entry in field.entries),
     )

@@ -3,6 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from bundle_tools.compare.bands import ABOVE
 from bundle_tools.compare.differences import difference
@@ -11,6 +12,7 @@ from bundle_tools.compare.judgement import TOTAL
 from bundle_tools.compare.page.content import Gap, GapRow, RankRow
 from bundle_tools.compare.page.shown import Shown, write
 from bundle_tools.compare.table import MOST_PAIRED, Row
+from score.columns import columns, spread_decimals
 from score.report.numbers import interval, number, plural, signed
 
 Names = dict[str, str]
@@ -19,8 +21,8 @@ _DECIMALS = 2
 _MOST_LISTED = 5
 
 
-def verdict(entries: Sequence[Entry], rows: Sequence[Row], names: Names) -> Iterator[str]:
-    """Say in sentences what the ranking is worth; both lists are in its order."""
+def verdict(field: Field, rows: Sequence[Row], names: Names) -> Iterator[str]:
+    """Say in sentences what the ranking is worth."""
     first, *others = rows
     if not others:
         yield "There is nothing to compare it with."
@@ -39,7 +41,7 @@ def verdict(entries: Sequence[Entry], rows: Sequence[Row], names: Names) -> Iter
             best = [names[row.name] for row, place in zip(rows, places, strict=True) if place == 1]
             yield f"By {rule}, {_listed(best)} would be first."
     same: dict[tuple[bytes, tuple[str, ...]], list[str]] = defaultdict(list)
-    for entry in entries:
+    for entry in field.entries:
         same[entry.said.prediction.tobytes(), entry.said.texts].append(names[entry.name])
     for group in same.values():
         if len(group) > 1:
@@ -58,11 +60,11 @@ def scale_of(rows: Sequence[Row]) -> float:
     return min(100.0, max(10.0, 10.0 * math.ceil(top / 10)))
 
 
-def rank_rows(rows: Sequence[Row], names: Names, shown: Shown) -> Iterator[RankRow]:
+def rank_rows(field: Field, rows: Sequence[Row], names: Names, shown: Shown) -> Iterator[RankRow]:
     """Write the ranking."""
-    scale, band = scale_of(rows), 0
+    column, band = replace(columns(field.settings)[0], maximum=scale_of(rows), chance=None), 0
     for row in rows:
-        total = write(row.total, row.interval, _DECIMALS, (0.0, scale), shown)
+        total = write(column, row.total, row.interval, shown)
         yield RankRow(
             name=names[row.name],
             band=row.band,
@@ -79,16 +81,19 @@ def rank_rows(rows: Sequence[Row], names: Names, shown: Shown) -> Iterator[RankR
         band = row.band
 
 
-def gap_rows(field: Field, entries: Sequence[Entry], names: Names, shown: Shown) -> tuple[GapRow, ...]:
+def gap_rows(field: Field, names: Names, shown: Shown) -> tuple[GapRow, ...]:
     """Subtract from each run's total those of the best runs; nothing for a run alone."""
-    if len(entries) == 1:
+    runs = field.entries
+    if len(runs) == 1:
         return ()
-    best = entries[:MOST_PAIRED]
-    return tuple(GapRow(names[one.name], tuple(_gap(field, one, other, shown) for other in best)) for one in entries)
+    best = runs[:MOST_PAIRED]
+    return tuple(GapRow(names[one.name], tuple(_gap(field, one, other, shown) for other in best)) for one in runs)
 
 
 def _gap(field: Field, one: Entry, other: Entry, shown: Shown) -> Gap | None:
     if one is other:
         return None
     gap = difference(one, other, TOTAL, drawn=field.drawn)
-    return Gap(signed(gap.value, _DECIMALS), interval(gap.interval, shown.spread(_DECIMALS)), gap.direction)
+    column = columns(field.settings)[0]
+    ends = interval(gap.interval, spread_decimals(column, open_=shown.clips))
+    return Gap(signed(gap.value, column.decimals), ends, gap.direction)

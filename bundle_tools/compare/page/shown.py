@@ -4,12 +4,9 @@ from dataclasses import dataclass
 
 from bundle_tools.compare.field import Field
 from bundle_tools.compare.page.content import Drawn
+from score.columns import Column, spread_decimals
 from score.report.numbers import interval, number, position
-
-MOST_DECIMALS = 3
-"""Of a score; scores.json has one more."""
-
-Ends = tuple[float, float]
+from score.report.scored import MOST_DECIMALS
 
 
 @dataclass(frozen=True)
@@ -22,10 +19,6 @@ class Shown:
     """Labels, and what follows from them for a single clip."""
     private: bool
     """Whether that is more than the phase lets participants see."""
-
-    def spread(self, decimals: int) -> int:
-        """Give the decimals of what is beside a score of so many: in a closed phase two fewer, as in the report."""
-        return decimals if self.clips else max(0, decimals - 2)
 
 
 def what_to_show(field: Field, *, full: bool) -> Shown:
@@ -48,19 +41,19 @@ class Written:
     """From these rounded numbers: a position is a number, too."""
 
 
-def write(
-    value: float, ends: Ends | None, decimals: int, scale: Ends, shown: Shown, chance: float | None = None
-) -> Written:
-    """Write and draw a score of so many decimals on its scale."""
-    places, spread = min(decimals, MOST_DECIMALS), min(shown.spread(decimals), MOST_DECIMALS)
+def write(column: Column, value: float, ends: tuple[float, float] | None, shown: Shown) -> Written:
+    """Write and draw a score on its column's scale, with as many decimals as the report has."""
+    places = min(column.decimals, MOST_DECIMALS)
+    spread = min(spread_decimals(column, open_=shown.clips), MOST_DECIMALS)
     value = round(value, places)
     ends = ends and (round(ends[0], spread), round(ends[1], spread))
-    zero, place = position(max(0.0, scale[0]), *scale), position(value, *scale)
-    low, high = (position(end, *scale) for end in ends or (value, value))
+    low, high = column.minimum, 1.0 if column.maximum is None else column.maximum
+    zero, place = position(max(0.0, low), low, high), position(value, low, high)
+    start, end = (position(one, low, high) for one in ends or (value, value))
     drawn = Drawn(
         start=min(zero, place),
         length=round(abs(place - zero), 2),
-        interval=(low, round(high - low, 2)) if ends else None,
-        chance=None if chance is None else position(chance, *scale),
+        interval=(start, round(end - start, 2)) if ends else None,
+        chance=None if column.chance is None else position(column.chance, low, high),
     )
     return Written(number(value, places), interval(ends, spread), drawn)
