@@ -248,7 +248,8 @@ def break_function(patch: pytest.MonkeyPatch, place: str, error: Exception) -> l
 def test_no_breakdown_is_an_oracle(tmp_path: Path, place: str) -> None:
     words = f"{LABELS[0]} of {CLIP_IDS[0]} from {SOURCES[0]}, constant {CONSTANT}"
     root = make_input(tmp_path / "input", canary_case(HIDDEN, ["ok", "ok", "failed", "ok", "unreadable", "ok"]))
-    for error in (ValueError(words), MemoryError(words), OSError(5, words), OSError(words)):
+    errors = [ValueError(words), OSError(words), MemoryError(words), OSError(5, words)]
+    for error in errors[: 1 if place.startswith("score.report.") else None]:  # one net catches whatever a page raises
         with pytest.MonkeyPatch.context() as patch:
             calls = break_function(patch, place, error)
             try:
