@@ -160,6 +160,8 @@ def test_a_cut_prefers_the_end_of_a_sentence_then_of_a_word() -> None:
     assert text[: cut_place(text, 40)] == "A smile helped. The gaze wandered off"
     assert cut_place(text, 60) == len(text)  # hardly more than allowed
     assert cut_place("x" * 100, 20) == 20
+    assert cut_place("e\u0301" * 50, 21) == 20  # not between a letter and its accent
+    assert cut_place("👩\u200d" * 50, 20) == 20
 
 
 def everything(text: Text) -> str:

@@ -338,7 +338,8 @@ def test_a_picture_that_is_another_or_a_link_is_not_shown(tmp_path: Path) -> Non
     first, second, third = (tmp_path / "frames" / f"{clip_id}.jpg" for clip_id in IDS)
     first.write_bytes(jpeg(7))
     second.unlink()
-    second.symlink_to(third)
+    (tmp_path / "elsewhere.jpg").write_bytes(jpeg(1))
+    second.symlink_to(tmp_path / "elsewhere.jpg")
     third.write_bytes(b"\xff" * 2**17)
     frames = read_key_frames(tmp_path, "frames.csv", IDS)
     assert [frames.read(clip_id) for clip_id in IDS] == [None, None, None]

@@ -91,10 +91,7 @@ def cue_mentions(text: str, vocabulary: Vocabulary) -> tuple[Mention, ...]:
             if item.value in vocabulary.cues:
                 # Words inside a gap ("eyes ... on the camera") belong to other items: each run of words is a mention.
                 found += [Mention(start, end, item.value) for start, end in _runs(item.tokens, sentence.places)]
-    found.sort(key=lambda mention: (mention.start, mention.end))
-    return tuple(
-        one for one, before in zip(found, (None, *found), strict=False) if not before or before.end <= one.start
-    )
+    return tuple(sorted(found, key=lambda mention: mention.start))
 
 
 def _naming(items: tuple[Item, ...]) -> list[Item]:
