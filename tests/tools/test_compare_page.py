@@ -159,6 +159,9 @@ def test_a_closed_phase_stays_closed(tmp_path: Path) -> None:
     root = canaries(tmp_path, HIDDEN)
     page = page_of(root, "one", "two")
     assert given_away(page) == []
+    ends = re.findall(r"([\d.]+) to −?([\d.]+)", words(page))
+    assert len(ends) > 20
+    assert max(len(end.partition(".")[2]) for pair in ends for end in pair) == 2
     assert "Single clips of this phase are closed." in page
     assert "Private." not in page
 
