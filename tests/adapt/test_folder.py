@@ -4,6 +4,8 @@ import ast
 import csv
 import json
 import re
+import subprocess
+import sys
 from datetime import datetime
 from pathlib import Path
 
@@ -101,6 +103,14 @@ def test_it_runs_and_its_columns_follow_the_settings(bundle: Path, tmp_path: Pat
     predictions = (tmp_path / "run/ingestion_output/predictions.csv").read_text().splitlines()
     assert predictions[0] == "clip_id,warmth"
     assert all(1 <= float(line.split(",")[1]) <= 7 for line in predictions[1:])
+
+
+def test_the_kits_own_scripts_work(bundle: Path, tmp_path: Path) -> None:
+    kit, out = bundle / "starting_kit", tmp_path / "run"
+    call = [sys.executable, str(kit / "run.py"), str(kit / "template"), "--clips", "1", "--out", str(out)]
+    done = subprocess.run(call, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads((out / "output/scores.json").read_text())["failed_clips"] == 0
 
 
 def test_nothing_in_it_speaks_of_another_challenge(bundle: Path) -> None:

@@ -22,13 +22,14 @@ CHECKOUT = Path(__file__).resolve().parents[3]
 TEMPLATES = Path(__file__).with_name("templates")
 PROGRAMS = ("ingestion_program", "scoring_program")
 COPIED = (
-    *("logo.png", "starting_kit/run.py", "starting_kit/requirements.txt", "starting_kit/augmentations.md"),
+    *("logo.png", "starting_kit/requirements.txt", "starting_kit/augmentations.md"),
     *("solutions/constant/model.py", "solutions/constant/README.md"),
 )
+SCRIPTS = "starting_kit/*.py"
 LEFT_OUT = ("__pycache__", "*.pyc", "seal.key", "wheels")
 PAGES = ("Overview", "Data", "Submission", "Evaluation", "Responsible use")
 # The columns that hold 0 for everybody where the settings name no such file.
-NEEDS = {"known_causes": "causes", "plausibility": "observations"}
+NEEDS = {"known_causes": "causes", "plausibility": "observations", "jury": "jury"}
 HOW = {
     "cue_claims": "taking a cue out of a clip, where that can be done by editing",
     "faithfulness_space": "hiding the places that the map names, and others",
@@ -73,7 +74,8 @@ def add_bundle(folder: Path, described: Described, constants: Mapping[str, float
     for program in PROGRAMS:
         ignore = shutil.ignore_patterns(*LEFT_OUT)
         shutil.copytree(CHECKOUT / program, folder / program, ignore=ignore, dirs_exist_ok=True)
-    for name in COPIED:
+    scripts = [path.relative_to(CHECKOUT).as_posix() for path in CHECKOUT.glob(SCRIPTS)]
+    for name in (*COPIED, *scripts):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(CHECKOUT / name, folder / name)
     (folder / "solutions/constant/means.json").write_text(json.dumps(dict(constants), indent=1) + "\n", "utf-8")
