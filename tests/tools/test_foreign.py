@@ -52,6 +52,12 @@ def test_computed_columns_of_two_tasks_are_explained(tmp_path: Path) -> None:
 def test_the_conversion_names_what_it_loses(tmp_path: Path) -> None:
     (finding,) = check(write_version1(tmp_path))
     assert "loses admin_names, color." in finding.effect
+    text = VERSION1_COMPETITION.replace(
+        "      numeric_format: 4\n", "      computed: {operation: Avg, fields: error}\n"
+    )
+    bundle = write_files(tmp_path, {"competition.yaml": text})
+    (note,) = (finding for finding in check(bundle) if finding.code == "version1")
+    assert "loses admin_names, color, computed columns." in note.effect
 
 
 @pytest.mark.parametrize(
@@ -102,7 +108,9 @@ def test_rubbish_of_version_1_is_never_a_traceback(tmp_path: Path, key: str, val
     bundle = write_version1(tmp_path)
     text = "\n".join([*lines[:start], f"{key}: {value}", *lines[end:]])
     write_files(bundle, {"competition.yaml": text})
-    assert check(bundle)
+    found = {finding.code for finding in check(bundle)}
+    assert found
+    assert "version1-key" in found or key in {"image", "title"}
 
 
 @pytest.mark.parametrize("version", ["", "version: 1\n", "version: 1.5\n", "version: '1'\n"])
