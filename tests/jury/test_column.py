@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 import yaml
 
-from bundle_tools.check.clips.jury import check_jury
-from bundle_tools.check.dataset import Dataset
 from bundle_tools.cli import main
 from bundle_tools.jury.key import Item, Key, read_key
 from score.errors import OrganiserError
@@ -20,6 +18,7 @@ from score.pipeline import main as score
 from tests.jury.finalists import PHASE, make_bundle, make_run
 
 from .juries import answers_of, honest, write_ratings
+from .ratings import BROKEN, write
 
 NAMES = ("honest-team", "other-team", "silent-team")
 
@@ -99,63 +98,31 @@ def test_the_published_files_name_nobody(played: Path) -> None:
     assert "<script" not in page
 
 
-def write(path: Path, edit: Callable[[dict[str, Any]], object], played: Path) -> Path:
-    content = json.loads((played / "result" / "jury.json").read_text())
-    edit(content)
-    path.write_text(json.dumps(content))
-    return path
-
-
-def first(content: dict[str, Any]) -> dict[str, Any]:
-    entry: dict[str, Any] = next(iter(content["submissions"].values()))
-    return entry
-
-
-BROKEN: dict[str, Callable[[dict[str, Any]], object]] = {
-    "version": lambda root: root.update(format_version=2),
-    "scale": lambda root: root.update(scale=[5, 0]),
-    "no submissions": lambda root: root.pop("submissions"),
-    "no hash": lambda root: root["submissions"].update(team=first(root)),
-    "too high": lambda root: first(root).update(value=5.5),
-    "no number": lambda root: first(root).update(value="good"),
-    "a boolean": lambda root: first(root).update(value=True),
-    "half an interval": lambda root: first(root).update(interval=[1.0]),
-    "unknown criterion": lambda root: first(root)["criteria"].update(beauty=1.0),
-    "a list": lambda root: root.update(submissions=[1]),
-}
-
-
 @pytest.mark.parametrize("name", BROKEN)
-def test_broken_ratings_are_refused_by_scoring_and_found_by_check(name: str, played: Path, tmp_path: Path) -> None:
-    path = write(tmp_path / "jury.json", BROKEN[name], played)
+def test_broken_ratings_are_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(OrganiserError) as error:
-        read_jury(path)
+        read_jury(write(tmp_path / "jury.json", BROKEN[name]))
     assert [problem.code for problem in error.value.problems] == ["jury_broken"]
-    assert [finding.code for finding in check_jury("ref", Dataset(tmp_path), {"jury": "jury.json"})] == ["jury-broken"]
 
 
-def test_good_missing_and_unreadable_ratings(played: Path, tmp_path: Path) -> None:
-    write(tmp_path / "jury.json", lambda _: None, played)
-    assert len(read_jury(tmp_path / "jury.json")) == 3
-    assert list(check_jury("ref", Dataset(tmp_path), {"jury": "jury.json"})) == []
-    assert list(check_jury("ref", Dataset(tmp_path), {})) == []
-    assert [one.code for one in check_jury("ref", Dataset(tmp_path), {"jury": "other.json"})] == ["jury-missing"]
+def test_missing_and_unreadable_ratings_are_refused(played: Path, tmp_path: Path) -> None:
+    assert len(read_jury(played / "result" / "jury.json")) == 3
     (tmp_path / "jury.json").write_text("{")
-    assert [one.code for one in check_jury("ref", Dataset(tmp_path), {"jury": "jury.json"})] == ["jury-broken"]
     for path in (tmp_path / "jury.json", tmp_path / "nothing.json"):
         with pytest.raises(OrganiserError):
             read_jury(path)
 
 
-def test_ratings_of_another_scale_are_stretched(played: Path, tmp_path: Path) -> None:
+def test_ratings_of_another_scale_are_stretched(tmp_path: Path) -> None:
     def wider(root: dict[str, Any]) -> None:
         root["scale"] = [0, 10]
         for entry in root["submissions"].values():
             entry["value"] *= 2
             entry["interval"] = [2 * end for end in entry["interval"]]
+            entry["criteria"] = {name: 2 * value for name, value in entry["criteria"].items()}
 
     plain, stretched = (
-        read_jury(write(tmp_path / f"{n}.json", edit, played)) for n, edit in enumerate((lambda _: None, wider))
+        read_jury(write(tmp_path / f"{n}.json", edit)) for n, edit in enumerate((lambda _: None, wider))
     )
     assert {key: rating.value for key, rating in stretched.items()} == pytest.approx(
         {key: rating.value for key, rating in plain.items()}
