@@ -33,6 +33,9 @@ FEWEST_PEOPLE = 5
 """Groups of fewer people are not shown: numbers about four people are numbers about persons."""
 ENOUGH_PEOPLE = 30
 """Below this many people a warning stands beside a group's numbers."""
+_ENOUGH_ANSWERED = 0.9
+"""Share of the clips that need a prediction before a closed phase says anything: a model that answers a single clip
+would otherwise read its label off the mean residual."""
 _MOST_UNDEFINED = 0.05  # share of resamples in which a number may be undefined before it has no interval
 
 
@@ -114,23 +117,34 @@ class Fairness:
     """In the order of the table of groups; none where readers may see the summaries only."""
     summaries: tuple[Summary, ...]
     """One an attribute, in the same order."""
+    answered: float
+    """Share of the clips with a prediction, 0 to 1."""
 
     def coarse(self) -> Fairness:
-        """Keep what participants of a closed phase may see: rounded summaries, and no label's median."""
+        """Keep what participants of a closed phase may see: rounded summaries, and no label's median.
+
+        A number about few people, or one that few answers make, would tell a person's group or a clip's label.
+        """
         return Fairness(
             threshold=math.nan if self.threshold_is_median else self.threshold,
             threshold_is_median=self.threshold_is_median,
             attributes=(),
             summaries=tuple(
-                replace(
-                    one,
-                    residual=round(one.residual, 2),
-                    error_gap=round(one.error_gap, 2),
-                    rate_ratio=round(one.rate_ratio, 1),
-                )
+                _rounded(one) if self.answered >= _ENOUGH_ANSWERED and not one.few else _silent(one)
                 for one in self.summaries
             ),
+            answered=self.answered,
         )
+
+
+def _rounded(one: Summary) -> Summary:
+    return replace(
+        one, residual=round(one.residual, 1), error_gap=round(one.error_gap, 1), rate_ratio=round(one.rate_ratio, 1)
+    )
+
+
+def _silent(one: Summary) -> Summary:
+    return replace(one, residual=math.nan, error_gap=math.nan, rate_ratio=math.nan)
 
 
 @dataclass(frozen=True)
@@ -186,6 +200,7 @@ def measure_fairness(outcomes: Outcomes, settings: Settings) -> Fairness | None:
         threshold_is_median=settings.selection_threshold is None,
         attributes=attributes,
         summaries=tuple(_summary(attribute, main) for attribute in attributes),
+        answered=float(table.ok.mean()),
     )
 
 

@@ -30,6 +30,11 @@ def test_good_credits_are_read(tmp_path: Path) -> None:
     )
 
 
+def test_digits_without_quotation_marks_are_digits(tmp_path: Path) -> None:
+    text = "format_version: 1\ncredits:\n  - {submission: 00123456, used: 0x10}\n"
+    assert read_credits(write(tmp_path, text)) == ((Credit("00123456", None, "0x10"),), [])
+
+
 def test_no_file_and_a_link_are_no_credits(tmp_path: Path) -> None:
     assert read_credits(tmp_path) == ((), [])
     write(tmp_path, GOOD)
@@ -62,7 +67,8 @@ BROKEN: dict[str, tuple[str | bytes, str, int]] = {
     "other keys": (entry('{submission: "abcdef02", used: x, why: y}'), "entry 1", 1),
     "both": (entry('{submission: "abcdef02", repository: "https://a.example/b", used: x}'), "both or neither", 1),
     "neither": (entry("{used: x}"), "both or neither", 1),
-    "a number": (entry("{submission: 12345678, used: x}"), "submission", 1),
+    "a time": ('format_version: 1\ncredits: !!timestamp "x"\n', "no list", 0),
+    "a tagged number": ('a: !!int ""\nb: !!float ""\nc: !!bool "x"\nformat_version: 2\n', "format_version", 0),
     "short": (entry('{submission: "abc", used: x}'), "submission", 1),
     "plain http": (entry('{repository: "http://a.example/b", used: x}'), "repository", 1),
     "script": (entry('{repository: "javascript:alert(1)", used: x}'), "repository", 1),

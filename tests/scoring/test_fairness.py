@@ -191,13 +191,26 @@ def test_the_summary_names_the_worst_treated_group_and_the_coarse_one_says_littl
     assert (summary.groups, summary.few) == (2, True)
     assert summary.residual == max(abs(group.residual[MAIN].value) for group in groups)
     assert summary.rate_ratio == min(group.rate_ratio.value for group in groups) < 1
-    (coarse,) = fairness.coarse().summaries
-    assert fairness.coarse().attributes == ()
-    assert np.isnan(fairness.coarse().threshold)
-    for value, digits in ((coarse.residual, 2), (coarse.error_gap, 2), (coarse.rate_ratio, 1)):
-        assert value == round(value, digits)
-    assert coarse.residual == pytest.approx(summary.residual, abs=0.005)
+    large = measured(drawn(9, people=80, gap=0.0877), settings)
+    (summary,), (coarse,) = large.summaries, large.coarse().summaries
+    assert large.coarse().attributes == ()
+    assert np.isnan(large.coarse().threshold)
+    for value in (coarse.residual, coarse.error_gap, coarse.rate_ratio):
+        assert value == round(value, 1)
+    assert coarse.residual == pytest.approx(summary.residual, abs=0.05)
     assert measured(drawn(9), settings, selection_threshold=0.6).coarse().threshold == 0.6
+
+
+def test_where_clips_are_closed_neither_few_people_nor_few_answers_say_anything(settings: Settings) -> None:
+    def said(fairness: Fairness) -> list[float]:
+        (one,) = fairness.coarse().summaries
+        return [one.residual, one.error_gap, one.rate_ratio]
+
+    assert np.isnan(said(measured(drawn(9), settings))).all()  # 20 people a group
+    run = drawn(9, people=80)
+    assert np.isfinite(said(measured(run, settings))).all()
+    one_answer = np.where(np.arange(160)[:, None] == 57, run.prediction, np.nan)  # its label would be the residual
+    assert np.isnan(said(measured(replace(run, prediction=one_answer), settings))).all()
 
 
 def test_nothing_to_compare_has_an_empty_summary(settings: Settings) -> None:

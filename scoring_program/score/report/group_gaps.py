@@ -40,7 +40,7 @@ def _rule(fairness: Fairness, settings: Settings) -> str:
 
 def _attribute(summary: Summary, gaps: AttributeGaps | None, main: int) -> AttributeTable:
     if gaps is None:  # only the rough summary is open
-        places, ratio_places = 2, 1
+        places, ratio_places = 1, 1
     else:
         places, ratio_places = _PLACES, _RATIO_PLACES
     notes = []
@@ -59,6 +59,11 @@ def _attribute(summary: Summary, gaps: AttributeGaps | None, main: int) -> Attri
 def _sentence(summary: Summary, places: int, ratio_places: int) -> str:
     if not summary.groups:
         return f"Nothing to compare: it takes two groups of {FEWEST_PEOPLE} people or more."
+    if not any(map(math.isfinite, (summary.residual, summary.error_gap, summary.rate_ratio))):
+        return (
+            f"{summary.groups} groups. Nothing is said here before each has {ENOUGH_PEOPLE} people and nearly all "
+            "clips have a prediction: it could tell who is in which group."
+        )
     ratio = number(summary.rate_ratio, ratio_places) if math.isfinite(summary.rate_ratio) else NONE
     return (
         f"{summary.groups} groups. Largest mean residual {number(summary.residual, places)}, largest difference of "
