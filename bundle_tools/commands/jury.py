@@ -99,11 +99,13 @@ def _score(arguments: argparse.Namespace) -> int:
         "jury.html": result_page(verdict, panel, key, rules, remarks),
         "ratings.csv": ratings_table(answers, panel, key, rules),
     }
+    encoded = {name: text.encode() for name, text in written.items()}  # all of it, before the first file is there
+    phase = load(find_root(arguments.bundle)).phase(key.phase) if arguments.write else None
     arguments.out.mkdir(parents=True, exist_ok=True)
-    for name, text in written.items():
-        (arguments.out / name).write_text(text, "utf-8")
-    if arguments.write:
-        _into_reference(load(find_root(arguments.bundle)).phase(key.phase), written["jury.json"])
+    for name, data in encoded.items():
+        (arguments.out / name).write_bytes(data)
+    if phase is not None:
+        _into_reference(phase, written["jury.json"])
     if arguments.json:
         say(json.dumps(record(verdict, panel, key), indent=2))
         return 0

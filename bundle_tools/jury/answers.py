@@ -141,6 +141,8 @@ def _answer(entry: dict[str, Any], item: Item, rules: Rules) -> Answer | str:
     """Read one answer; a text says what is wrong, `unfinished` that it is not there yet."""
     band, effect, ratings = entry.get("band"), entry.get("effect") or "", entry.get("ratings")
     remark = entry.get("remark") or ""
+    if isinstance(remark, str):  # half a character can stand in JSON, but in no file
+        remark = remark.encode("utf-8", "replace").decode("utf-8")
     passed = entry.get("cannot_judge") is True
     if band is not None and (type(band) is not int or not 0 <= band < len(rules.bands)):
         return f"band: expected 0 to {len(rules.bands) - 1}"

@@ -45,7 +45,9 @@ class Panel:
     jurors: tuple[Juror, ...]
     """All of them."""
     ratings: Array
-    """(jurors, clips, teams, criteria) of genuine items; NaN where there is none."""
+    """(jurors, clips, teams, criteria) of genuine items; NaN where there is none, the lowest for what is missing."""
+    missing: NDArray[np.bool_]
+    """(clips, teams) whether there is no explanation that anybody could rate."""
     simulated: Array
     """(jurors, clips, teams) 1 where the band of the prediction was guessed from the explanation, else 0 or NaN."""
     imagined: Array
@@ -57,6 +59,7 @@ class Panel:
         return Panel(
             tuple(self.jurors[number] for number in kept),
             self.ratings[kept],
+            self.missing,
             self.simulated[kept],
             self.imagined[kept],
         )
@@ -91,9 +94,11 @@ def gather(key: Key, rules: Rules, answers: Sequence[Answers]) -> Panel:
                 imagined[place] = answer.effect == item.effect
             if answer.ratings is not None:
                 ratings[place] = answer.ratings
-        for letter, clip_id in key.missing:
-            ratings[juror, places[clip_id], letters[letter]] = rules.lowest
-    return Panel(tuple(_juror(given, key, rules) for given in answers), ratings, simulated, imagined)
+    missing = np.zeros(shape[1:], dtype=bool)
+    for letter, clip_id in key.missing:
+        missing[places[clip_id], letters[letter]] = True
+    ratings[:, missing] = rules.lowest
+    return Panel(tuple(_juror(given, key, rules) for given in answers), ratings, missing, simulated, imagined)
 
 
 def _juror(given: Answers, key: Key, rules: Rules) -> Juror:

@@ -91,12 +91,16 @@ def judge(panel: Panel, key: Key, rules: Rules) -> Verdict:
     Raises
     ------
     BundleError
-        If no juror counts.
+        If no juror counts, or a team has no rating by one who does.
     """
     counting = panel.counting()
     if not counting.jurors:
         raise BundleError("No juror counts: see the controls of each. There is no result.")
     ratings = counting.ratings
+    rated = np.asarray(~np.isnan(ratings).any(axis=3))
+    unrated = [team.name for at, team in enumerate(key.teams) if not rated[:, :, at].any()]
+    if unrated:
+        raise BundleError(f"{', '.join(unrated)}: rated by no juror who counts. Wait for more ratings.")
     weights = np.array([criterion.weight for criterion in rules.criteria])
     scores = standardised(ratings)
     effects = _by_criterion(scores, np.ones(ratings.shape[0]), np.ones(ratings.shape[1]))
@@ -137,7 +141,8 @@ def judge(panel: Panel, key: Key, rules: Rules) -> Verdict:
     ]
     tied = tuple(team.name for at, team in enumerate(key.teams) if order.count(order[at]) > 1)
     ranked = tuple(sorted(placed, key=lambda one: (one.place, one.letter)))
-    return Verdict(ranked, _agreement(ratings, rules), tied)
+    seen = np.where(counting.missing[None, :, :, None], np.nan, ratings)  # nobody was asked about these
+    return Verdict(ranked, _agreement(seen, rules), tied)
 
 
 def standardised(ratings: Array) -> Array:
@@ -192,16 +197,20 @@ def _overall(ratings: Array) -> tuple[Array, Array]:
 
 
 def _resampled(scores: Array, rules: Rules) -> Sequence[Array]:
+    """Fit every resample of jurors and clips in which each team has a rating."""
     random = np.random.default_rng(rules.seed)
     jurors, clips = scores.shape[:2]
-    return [
-        _by_criterion(
-            scores,
+    rated = ~np.isnan(scores).any(axis=3)
+    draws = []
+    for _ in range(rules.resamples):
+        weights = (
             random.multinomial(jurors, np.full(jurors, 1 / jurors)).astype(float),
             random.multinomial(clips, np.full(clips, 1 / clips)).astype(float),
         )
-        for _ in range(rules.resamples)
-    ]
+        drawn = weights[0][:, None, None] * weights[1][None, :, None] * rated
+        if (drawn.sum(axis=(0, 1)) > 0).all():
+            draws.append(_by_criterion(scores, *weights))
+    return draws or [_by_criterion(scores, np.ones(jurors), np.ones(clips))]
 
 
 def _final(mean_ranks: Array, strengths: Array) -> list[int]:
@@ -237,10 +246,18 @@ def _agreement(ratings: Array, rules: Rules) -> tuple[Agreement, ...]:
                 interval=(float(ends[0]), float(ends[1])),
                 single=correlation.single,
                 mean=correlation.mean,
-                concordance=kendall_w(np.nanmean(one, axis=1)),
+                concordance=kendall_w(_team_means(one)),
             )
         )
     return tuple(result)
+
+
+def _team_means(ratings: Array) -> Array:
+    """Mean over clips for each juror and team, of the jurors who rated every team."""
+    known = ~np.isnan(ratings)
+    counts = known.sum(axis=1)
+    every = (counts > 0).all(axis=1)
+    return np.asarray(np.where(known, ratings, 0.0).sum(axis=1)[every] / counts[every])
 
 
 def _share(values: Array) -> float:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bundle_tools.errors import BundleError
 
@@ -25,7 +26,7 @@ def for_browser(path: Path) -> bytes:
     Raises
     ------
     BundleError
-        When the clip cannot be decoded.
+        When the clip cannot be decoded, or not be encoded.
     """
     import av  # noqa: PLC0415 - loads FFmpeg's libraries
 
@@ -33,7 +34,8 @@ def for_browser(path: Path) -> bytes:
         with av.open(str(path)) as source:
             return path.read_bytes() if _plays(source) else _transcoded(source)
     except (av.error.FFmpegError, OSError, IndexError, ValueError) as error:
-        raise BundleError(f"{path}: cannot be decoded ({type(error).__name__}). Run `bundle check`.") from error
+        what = f"{path}: cannot be read, or not be made playable ({type(error).__name__})"
+        raise BundleError(f"{what}. Run `bundle check`, or convert the clip to MP4 with H.264.") from error
 
 
 def _plays(source: "InputContainer") -> bool:
@@ -55,16 +57,21 @@ def _transcoded(source: "InputContainer") -> bytes:
     scale = min(1.0, LARGEST_SIDE / max(given.width, given.height))
     with av.open(target, "w", format="mp4") as made:
         options = {"crf": _QUALITY, "preset": "veryfast"}
-        rate = given.average_rate or Fraction(25)
-        video = made.add_stream("libx264", rate=rate, options=options)
-        video.width, video.height = (max(2, round(side * scale / 2) * 2) for side in (given.width, given.height))
+        video = made.add_stream("libx264", rate=given.average_rate or Fraction(25), options=options)
         video.pix_fmt = "yuv420p"
+        if given.time_base is not None:  # frames keep their own times, which need not be even
+            video.codec_context.time_base = given.time_base
         sound = made.add_stream("aac", rate=_SOUND, layout="mono") if source.streams.audio else None
         resampler = av.AudioResampler(format="fltp", layout="mono", rate=_SOUND)
         fifo = av.AudioFifo()
+        turned = None
         for frame in source.decode():
             if isinstance(frame, av.VideoFrame):
-                made.mux(video.encode(frame.reformat(video.width, video.height, "yuv420p")))
+                if turned is None:  # phones store pictures as their sensor lies, and say how to turn them
+                    turned = round(frame.rotation / 90) % 4
+                    sides = (given.height, given.width) if turned % 2 else (given.width, given.height)
+                    video.width, video.height = (max(2, round(side * scale / 2) * 2) for side in sides)
+                made.mux(video.encode(_upright(frame, turned, video.width, video.height)))
             elif sound is not None and isinstance(frame, av.AudioFrame):
                 for piece in resampler.resample(frame):
                     _add(fifo, piece)
@@ -76,6 +83,18 @@ def _transcoded(source: "InputContainer") -> bytes:
                 made.mux(sound.encode(block))
             made.mux(sound.encode())
     return target.getvalue()
+
+
+def _upright(frame: "av.VideoFrame", turned: int, width: int, height: int) -> "av.VideoFrame":
+    """Scale a frame, after turning it by so many right angles against the clock."""
+    import av  # noqa: PLC0415
+
+    if not turned:
+        return frame.reformat(width, height, "yuv420p")
+    pixels: NDArray[np.uint8] = np.ascontiguousarray(np.rot90(frame.to_ndarray(format="rgb24"), turned), np.uint8)
+    picture = av.VideoFrame.from_ndarray(pixels, "rgb24")
+    picture.pts, picture.time_base = frame.pts, frame.time_base
+    return picture.reformat(width, height, "yuv420p")
 
 
 def _add(fifo: "av.AudioFifo", piece: "av.AudioFrame") -> None:

@@ -95,6 +95,11 @@ def test_good_files_are_read_in_any_order(tmp_path: Path) -> None:
     assert "g-A-c00" not in read_answers([partial], KEY, RULES, partial=True)[0].items
 
 
+def test_half_a_character_in_a_remark_is_replaced(tmp_path: Path) -> None:
+    path = edited(tmp_path / "a.json", lambda a: a["g-A-c00"].update(remark="nice \ud83d"))
+    assert read_answers([path], KEY, RULES)[0].items["g-A-c00"].remark == "nice ?"
+
+
 def test_ratings_under_other_rules_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match="rules have changed"):
         read_answers([whole(tmp_path / "a.json")], KEY, replace(RULES, sha256="0" * 64))

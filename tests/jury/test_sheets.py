@@ -21,6 +21,7 @@ from tests.jury.finalists import PHASE, make_bundle, make_run
 
 from .juries import RULES
 
+WIDE = Format(width=700, height=400, audio=None)
 CHROMIUM = shutil.which("chromium")
 JURORS = 3
 
@@ -134,6 +135,14 @@ def test_clips_that_browsers_cannot_play_are_made_anew(tmp_path: Path) -> None:
         assert (video.width, video.height) == (LARGEST_SIDE, 360)
         assert [stream.codec_context.name for stream in made.streams.audio] == ["aac"]
         assert sum(1 for _ in made.decode(video=0)) == 12
+
+
+def test_frames_keep_their_own_times(tmp_path: Path) -> None:
+    times = [0, 20, 40, 60, 400, 800, 1200, 1233, 1250, 2000]
+    (tmp_path / "made.mp4").write_bytes(for_browser(write_clip(tmp_path / "odd.mkv", 10, WIDE, times)))
+    with av.open(str(tmp_path / "made.mp4")) as made:
+        found = [round(1000 * float(frame.time or 0)) for frame in made.decode(video=0)]
+    assert found == pytest.approx(times, abs=2)
 
 
 @pytest.fixture

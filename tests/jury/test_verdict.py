@@ -131,6 +131,25 @@ def test_a_missing_explanation_counts_as_the_worst(read: Read) -> None:
     assert last.value < min(one.value for one in found.placed[:-1]) - 0.8
 
 
+def test_a_team_that_nobody_rated_has_no_value(read: Read) -> None:
+    key = make_key()
+    panel = gather(key, RULES, read(key, honest(QUALITY)))
+    ratings = panel.ratings.copy()
+    ratings[:, :, 2] = np.nan
+    with pytest.raises(BundleError, match="team C: rated by no juror"):
+        judge(replace(panel, ratings=ratings), key, FAST)
+    ratings[1, 4, 2] = 3  # a single rating: many resamples have none
+    assert {one.letter for one in judge(replace(panel, ratings=ratings), key, FAST).placed} == set("ABCD")
+
+
+def test_agreement_is_about_what_was_rated(read: Read) -> None:
+    draw = np.random.default_rng(5)
+    key = make_key(clips=15, missing=tuple(("B", f"c{clip:02}") for clip in range(7)))
+    panel = gather(key, RULES, read(key, lambda *_: [int(value) for value in draw.integers(0, 6, 5)]))
+    found = judge(replace(panel, jurors=tuple(replace(juror, reasons=()) for juror in panel.jurors)), key, FAST)
+    assert max(abs(one.alpha) for one in found.agreement) < 0.2
+
+
 def test_ties_go_to_preference_and_then_to_an_extra_juror(read: Read) -> None:
     # By the jury B is above A, by measurement A above B: their mean ranks are the same, and preference decides.
     key = make_key(teams=2)
