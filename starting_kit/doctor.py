@@ -15,7 +15,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 HERE = Path(__file__).resolve().parent
@@ -313,7 +313,11 @@ def main(arguments: list[str] | None = None) -> int:
     if not looked.good:
         return 1
     if given.action == "pack":
-        out: Path = given.out or submission.resolve().with_suffix(".zip")
+        folder = submission.resolve()
+        out: Path = given.out or folder.with_name(folder.name + ".zip")
+        # An earlier zip in the folder is no part of the submission.
+        packed = tuple(name for name in looked.packed if (folder / name).resolve() != out.resolve())
+        looked = replace(looked, packed=packed)
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_bytes(pack(submission, looked))
         sys.stdout.write(f"Packed {len(looked.packed)} files, {out.stat().st_size / 1e6:.2f} MB: {out}\n")

@@ -43,12 +43,15 @@ def _convert(arguments: argparse.Namespace) -> int:
         made = Path(scratch) / "made"
         made.mkdir()
         if any(source.glob("prediction*.pkl")):
-            clips = write_records(source, made, names.reversed(), progress)
+            names = names.reversed()
+            clips = write_records(source, made, names, progress)
         else:
             (run,) = find_runs([source], Path(scratch))
             clips = write_2017(run.folder, made, names, light=arguments.light, progress=progress)
         if out.exists():
             out.rmdir()
         made.rename(out)
-    say(f"{clips} clips: {', '.join(sorted(path.name for path in out.iterdir()))} in {out}")
+    say(f"{len(clips)} clips: {', '.join(sorted(path.name for path in out.iterdir()))} in {out}")
+    if unused := sorted(names.clips.keys() - set(clips)):
+        say(f"--aliases {arguments.aliases}: {len(unused)} names fit no clip: {', '.join(unused)}")
     return 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bundle_tools.convert.names import Names
+from bundle_tools.convert.names import Names, misfits
 from bundle_tools.errors import BundleError
 from bundle_tools.ingestion_program import use_own_ingestion_program
 
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 SUFFIX = ".mp4"
 
 
-def write_records(submission: Path, out: Path, names: Names, progress: Callable[[int, int], None] | None = None) -> int:
-    """Write `predictions.csv`, `explanations.jsonl` and `images/`; return the number of clips.
+def write_records(
+    submission: Path, out: Path, names: Names, progress: Callable[[int, int], None] | None = None
+) -> list[str]:
+    """Write `predictions.csv`, `explanations.jsonl` and `images/`; return the older names of the clips.
 
     Parameters
     ----------
@@ -35,7 +37,7 @@ def write_records(submission: Path, out: Path, names: Names, progress: Callable[
     Raises
     ------
     BundleError
-        When a file cannot be read, or a clip lacks a target.
+        When a file cannot be read, a clip lacks a target, or names do not fit.
     """
     use_own_ingestion_program()
     from ingest.legacy.colours import as_rgb, stated_order  # noqa: PLC0415 - importable only now
@@ -65,7 +67,7 @@ def write_records(submission: Path, out: Path, names: Names, progress: Callable[
                     progress(done, len(clips))
     except (Unreadable, PickleRefused) as error:
         raise BundleError(f"{submission}: {error}.") from None
-    return len(clips)
+    return clips
 
 
 def _own(clip: str, names: Names) -> str:
@@ -77,18 +79,18 @@ def _write_predictions(path: Path, answers: "Answers", clips: list[str], names: 
     targets: dict[str, None] = {}
     for clip in clips:
         prediction = answers.prediction([clip]) or {}
-        row = {names.targets.get(target, target): value for target, value in prediction.items()}
-        targets |= dict.fromkeys(row)
-        rows.append({"clip_id": _own(clip, names), **row})
+        targets |= dict.fromkeys(prediction)
+        rows.append({"clip_id": _own(clip, names), **prediction})
+    wrong = misfits(names, targets, {clip: _own(clip, names) for clip in clips})
     lacking = sorted(row["clip_id"] for row in rows if len(row) <= len(targets))
     if lacking:
-        raise BundleError(f"{len(lacking)} clips lack a target, such as {lacking[0]}. Take them out of the files.")
+        wrong.append(f"{len(lacking)} clips lack a target, such as {lacking[0]}. Take them out of the files.")
+    if wrong:
+        raise BundleError("\n".join(wrong))
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, ["clip_id", *targets], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(
-            {key: value if key == "clip_id" else repr(value) for key, value in row.items()} for row in rows
-        )
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["clip_id", *(names.targets.get(target, target) for target in targets)])
+        writer.writerows([row["clip_id"], *(repr(row[target]) for target in targets)] for row in rows)
 
 
 def _record(clip_id: str, explanation: Any, path: Path) -> dict[str, Any]:  # noqa: ANN401 - as a stranger wrote it

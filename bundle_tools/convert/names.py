@@ -1,6 +1,7 @@
 """Two names for one thing: of clips, and of targets."""
 
 import csv
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,4 +48,42 @@ def read_names(aliases: Path | None, targets: list[str]) -> Names:
     pairs = [pair.split("=") for pair in targets]
     if any(len(pair) != 2 or not all(pair) for pair in pairs):
         raise BundleError("--target: expected OLDER=OWN, such as neuroticism=emotional_stability.")
+    named = [(f"older name {old}", f"own name {own}") for old, own in pairs]
+    doubled = sorted({name for side in zip(*named, strict=True) for name in side if side.count(name) > 1})
+    if doubled:
+        raise BundleError(f"--target: expected every name once; found several times: {', '.join(doubled)}.")
     return Names(clips, {own: old for old, own in pairs})
+
+
+def misfits(names: Names, targets: Iterable[str], clips: Mapping[str, str]) -> list[str]:
+    """Find what would be lost without a word: names of targets that are not there, and things that get one name.
+
+    Parameters
+    ----------
+    names
+        From what stands in the files to what is to be written.
+    targets
+        As they stand in the files.
+    clips
+        As they stand in the files, to what is to be written.
+
+    Returns
+    -------
+    list of str
+        Sentences.
+    """
+    renamed = {target: names.targets.get(target, target) for target in targets}
+    wrong = [
+        f"--target: expected one of {', '.join(renamed)}; found {unknown}."
+        for unknown in sorted(names.targets.keys() - renamed.keys())
+    ]
+    for what, table in (("targets", renamed), ("clips", clips)):
+        sources: dict[str, list[str]] = {}
+        for source, new in table.items():
+            sources.setdefault(new, []).append(source)
+        wrong += [
+            f"{' and '.join(found)}: these {what} would all be called {new}. Give them different names."
+            for new, found in sources.items()
+            if len(found) > 1
+        ]
+    return wrong

@@ -11,7 +11,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from bundle_tools.convert.names import Names
+from bundle_tools.convert.names import Names, misfits
+from bundle_tools.errors import BundleError
 
 PROTOCOL = 2
 """What Python 2 reads."""
@@ -20,8 +21,8 @@ METADATA = "pictures: rgb\n"
 
 def write_2017(
     run: Path, out: Path, names: Names, *, light: bool, progress: Callable[[int, int], None] | None = None
-) -> int:
-    """Write `prediction.pkl`, `description.pkl` and `metadata.txt`; return the number of clips.
+) -> list[str]:
+    """Write `prediction.pkl`, `description.pkl` and `metadata.txt`; return the clips.
 
     All pictures are held in memory until they are written: 0.2 MB each.
 
@@ -37,27 +38,88 @@ def write_2017(
         Leave the pictures out.
     progress
         Told of each clip.
+
+    Raises
+    ------
+    BundleError
+        With every line that cannot be read, and every name that does not fit.
     """
-    with (run / "predictions.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    predictions: dict[str, dict[str, float]] = {}
-    for row in rows:
-        clip = _older(row.pop("clip_id"), names)
-        for target, value in row.items():
-            predictions.setdefault(names.targets.get(target, target), {})[clip] = float(value)
+    wrong: list[str] = []
+    targets, rows = _predictions(run / "predictions.csv", wrong)
+    records = _explanations(run / "explanations.jsonl", wrong)
+    clips = [*rows, *(record["clip_id"] for record in records)]
+    wrong += misfits(names, targets, {clip: _older(clip, names) for clip in clips})
+    if wrong:
+        raise BundleError("\n".join(wrong))
+    predictions = {
+        names.targets.get(target, target): {_older(clip, names): row[at] for clip, row in rows.items()}
+        for at, target in enumerate(targets)
+    }
     descriptions: dict[str, tuple[str | None, npt.NDArray[np.uint8] | None]] = {}
-    lines = (run / "explanations.jsonl").read_text("utf-8").splitlines()
-    for done, line in enumerate(lines, 1):
-        record = json.loads(line)
+    for done, record in enumerate(records, 1):
         picture = None if light else _picture(run, record)
         descriptions[_older(record["clip_id"], names)] = record["text"], picture
         if progress:
-            progress(done, len(lines))
+            progress(done, len(records))
     for name, content in (("prediction.pkl", predictions), ("description.pkl", descriptions)):
         with (out / name).open("wb") as target:
             pickle.dump(content, target, PROTOCOL)
     (out / "metadata.txt").write_text(METADATA, "utf-8")
-    return len(rows)
+    return list(rows)
+
+
+def _predictions(path: Path, wrong: list[str]) -> tuple[list[str], dict[str, list[float]]]:
+    """Read the targets, and each clip's values in their order."""
+    rows: dict[str, list[float]] = {}
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            header = next(reader, [])
+            if header[:1] != ["clip_id"] or len(set(header)) < len(header):
+                wrong.append(f"{path}, line 1: expected clip_id and the targets, each once; found {','.join(header)}.")
+                return [], {}
+            for clip, *cells in filter(None, reader):
+                where = f"{path}, line {reader.line_num}, clip {clip}"
+                if clip in rows:
+                    wrong.append(f"{where}: expected every clip once. Take one of its lines out.")
+                try:
+                    rows[clip] = [float(cell) for _, cell in zip(header[1:], cells, strict=True)]
+                except ValueError:
+                    wrong.append(f"{where}: expected {len(header) - 1} numbers; found {','.join(cells)}.")
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        wrong.append(f"{path}: expected a table in UTF-8; found {error}.")
+        return [], {}
+    return header[1:], rows
+
+
+def _explanations(path: Path, wrong: list[str]) -> list[dict[str, Any]]:
+    records: list[dict[str, Any]] = []
+    try:
+        lines = path.read_text("utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        wrong.append(f"{path}: expected lines of JSON in UTF-8; found {error}.")
+        return []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            wrong.append(f"{path}, line {number}: expected JSON; found {error}.")
+            continue
+        if _fits(record):
+            records.append(record)
+        else:
+            wrong.append(f"{path}, line {number}: expected clip_id, text and image, as words; found {line[:80]}")
+    return records
+
+
+def _fits(record: object) -> bool:
+    return (
+        isinstance(record, dict)
+        and isinstance(record.get("clip_id"), str)
+        and all(isinstance(record.get(key, 0), str | None) for key in ("text", "image"))
+    )
 
 
 def _older(clip_id: str, names: Names) -> str:

@@ -10,6 +10,7 @@ from bundle_tools.pages import render
 
 _WIDTH, _HEIGHT, _GAP_X, _GAP_Y = 190, 46, 90, 18
 _LONGEST_NAME = 24
+ALONE = "Every run counts as a team of its own, since no teams were named (--teams)."
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ def page(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> str:
         baseline=baseline,
         passed_on=PASSED_ON,
         remarks=remarks,
+        alone=ALONE if _alone(works) else "",
         graph=_graph(works, found, rows),
         box=(_WIDTH, _HEIGHT),
     )
@@ -99,7 +101,11 @@ def lines(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> lis
     if len(text) == 3:
         text.append("Nobody credits anybody.")
     text += ["", *(f"{use.user} uses {use.source}: {use.points:.2f} ({use.used})" for use in uses(works, baseline))]
-    return [*text, *remarks]
+    return [*text, *([ALONE] if _alone(works) else []), *remarks]
+
+
+def _alone(works: Sequence[Work]) -> bool:
+    return all(work.team == work.name for work in works)
 
 
 def _graph(works: Sequence[Work], found: Sequence[Use], rows: Sequence[Useful]) -> Graph:

@@ -3,6 +3,9 @@
 The *lead* of a submission is what its explanation score has over the baseline, 0 if it has less. A submission divides
 its lead equally among all it credits. What a work receives, it passes on in the same way, but only half of it, since
 it added something of its own. Repositories keep all. Nobody's score changes: usefulness is a prize of its own.
+
+Of several runs of one team that credit the same source, only the one with the highest score counts for that source
+(the first by name among equals); what the others would give it is dropped. So nobody gains by submitting often.
 """
 
 from collections.abc import Sequence
@@ -57,9 +60,10 @@ def uses(works: Sequence[Work], baseline: float) -> list[Use]:
     Returns
     -------
     list of Use
-        One a credit, most points first.
+        One a credit, most points first; 0 points where a better run of the team credits the same source.
     """
     by_name = {work.name: work for work in works}
+    best = _best_runs(works)
     received = dict.fromkeys(by_name, 0.0)
     found = []
     for name in _users_first(works):
@@ -68,7 +72,7 @@ def uses(works: Sequence[Work], baseline: float) -> list[Use]:
             continue
         shared = max(0.0, work.total - baseline) + PASSED_ON * received[name]
         for credit in work.credits:
-            points = shared / len(work.credits)
+            points = shared / len(work.credits) if best[work.team, credit.source] == name else 0.0
             found.append(Use(name, credit.source, credit.used, points))
             if credit.source in received:
                 received[credit.source] += points
@@ -88,6 +92,15 @@ def usefulness(works: Sequence[Work], baseline: float) -> list[Useful]:
         work = by_name.get(name)
         rows.append(Useful(name, work.team if work else "", value, len(users[name]), work.total if work else None))
     return sorted(rows, key=lambda row: (-row.points, row.name))
+
+
+def _best_runs(works: Sequence[Work]) -> dict[tuple[str, str], str]:
+    """Name the run that counts for each team and source."""
+    best: dict[tuple[str, str], str] = {}
+    for work in sorted(works, key=lambda work: (-work.total, work.name)):
+        for credit in work.credits:
+            best.setdefault((work.team, credit.source), work.name)
+    return best
 
 
 def _users_first(works: Sequence[Work]) -> list[str]:

@@ -87,10 +87,14 @@ def read_teams(path: Path) -> dict[str, str]:
     Raises
     ------
     BundleError
-        With every line that is wrong.
+        When the file cannot be read, or with every line that is wrong.
     """
+    try:
+        text = path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BundleError(f"--teams {path}: expected lines run,team in UTF-8; found {error}.") from None
     teams, wrong = {}, []
-    for number, line in enumerate(path.read_text("utf-8-sig").splitlines(), 1):
+    for number, line in enumerate(text.splitlines(), 1):
         cells = [cell.strip() for cell in line.split(",")]
         if number == 1 and cells == ["run", "team"]:
             continue

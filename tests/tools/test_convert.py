@@ -133,6 +133,58 @@ def test_names_of_another_form(
     assert said in capsys.readouterr().err
 
 
+def test_all_that_would_be_lost_is_told_at_once(
+    run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    predictions = "clip_id,stability,interview\nc1,,0.3\nc2,1.0\nc3,1,0\nc3,1,0\nc1.mp4,1,1\n"
+    (run_folder / "predictions.csv").write_text(predictions)
+    with (run_folder / "explanations.jsonl").open("a") as file:
+        file.write('{"clip_id"\n{"clip_id": "c3"}\n[]\n')
+    (tmp_path / "aliases.csv").write_text("clip_id,name\nc1,x.mp4\nc3,c2.mp4\n")
+    assert convert(run_folder, tmp_path / "out", "--target", "interview=emotional_stabilty") == 1
+    said = capsys.readouterr().err
+    for words in (
+        *(f"predictions.csv, line {line}, clip" for line in (2, 3, 5)),
+        *(f"explanations.jsonl, line {line}: expected" for line in (3, 4, 5)),
+        "expected one of stability, interview; found emotional_stabilty",
+        "c3 and c2: these clips",
+    ):
+        assert words in said
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--target", "x=interview", "--target", "y=interview"), "several times: own name interview"),
+        (("--target", "neuroticism=interview"), "several times: older name neuroticism"),
+    ],
+)
+def test_names_twice(
+    options: tuple[str, ...], said: str, run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert convert(run_folder, tmp_path / "out", *options) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_two_targets_never_become_one(run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old = tmp_path / "old"
+    assert main(["convert", str(run_folder), "--out", str(old)]) == 0
+    for source, pair in ((run_folder, "interview=stability"), (old, "interview=stability")):
+        assert main(["convert", str(source), "--out", str(tmp_path / "new"), "--target", pair]) == 1
+        assert "stability and interview: these targets" in capsys.readouterr().err
+    assert main(["convert", str(old), "--out", str(tmp_path / "new"), "--target", "oldish=interview"]) == 1
+    assert "found oldish" in capsys.readouterr().err
+
+
+def test_aliases_of_no_clip_are_told(run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "aliases.csv").write_text(ALIASES + "c9,z.mp4\n")
+    assert convert(run_folder, tmp_path / "old") == 0
+    assert "1 names fit no clip: c9" in capsys.readouterr().out
+    assert convert(tmp_path / "old", tmp_path / "new") == 0
+    assert "1 names fit no clip: z.mp4" in capsys.readouterr().out
+
+
 @pytest.mark.slow
 def test_an_entry_of_2017_runs_where_results_are_allowed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """From records to a zip of 2017, and through ingestion, scoring and the report."""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from bundle_tools.cli import main
 from bundle_tools.compare.runs import Run
-from bundle_tools.coopetition.page import lines, page
+from bundle_tools.coopetition.page import ALONE, lines, page
 from bundle_tools.coopetition.usefulness import usefulness, uses
 from bundle_tools.coopetition.works import Credit, Work, read_teams, read_works
 from bundle_tools.errors import BundleError
@@ -44,10 +45,11 @@ def test_worked_numbers() -> None:
 def fields(draw: st.DrawFn) -> list[Work]:
     count = draw(st.integers(1, 7))
     names = [f"w{number}" for number in range(count)]
-    return [
+    found = [
         work(name, draw(st.floats(0, 100)), *draw(st.sets(st.sampled_from(names[:number]))) if number else ())
         for number, name in enumerate(names)
     ]
+    return [replace(one, team=draw(st.sampled_from("xyz"))) for one in found] if draw(st.booleans()) else found
 
 
 @given(fields(), st.floats(0, 100), st.randoms(use_true_random=False))
@@ -55,11 +57,37 @@ def test_properties(works: list[Work], baseline: float, luck: object) -> None:
     rows = usefulness(works, baseline)
     assert usefulness(works[::-1], baseline) == rows  # order does not matter
     assert all(row.points >= 0 for row in rows)
-    # What users hand out directly is their whole lead; passing on at most doubles it.
-    leads = sum(max(0.0, one.total - baseline) for one in works if one.credits)
+    # What users hand out directly is their lead, as far as no better run of the team credits the same source;
+    # passing on at most doubles it.
+    best = {
+        (one.team, credit.source): one.name
+        for one in sorted(works, key=lambda one: (one.total, [-ord(letter) for letter in one.name]))
+        for credit in one.credits
+    }
+    leads = sum(
+        max(0.0, one.total - baseline) / len(one.credits)
+        for one in works
+        for credit in one.credits
+        if best[one.team, credit.source] == one.name
+    )
     given_ = sum(row.points for row in rows)
     assert leads - 1e-6 <= given_ <= 2 * leads + 1e-6
     assert {row.name for row in rows} == {credit.source for one in works for credit in one.credits}
+
+
+@given(fields(), st.floats(0, 100))
+def test_a_team_gains_nothing_by_more_runs_that_are_no_better(works: list[Work], baseline: float) -> None:
+    copies = [replace(one, name=f"z{one.name}") for one in works]
+    worse = [replace(one, name=f"y{one.name}", total=one.total / 2) for one in works]
+    assert usefulness([*copies, *works, *worse], baseline) == usefulness(works, baseline)
+
+
+def test_only_the_best_run_of_a_team_counts_for_a_source() -> None:
+    runs = [work("a", 5.0), work("b", 5.0)]
+    runs += [replace(work(name, total, *to), team="us") for name, total, *to in (("u1", 30.0, "a"), ("u2", 50.0, "a"))]
+    runs += [replace(work("u3", 20.0, "a", "b"), team="us")]
+    assert [(row.name, row.points, row.users) for row in usefulness(runs, 10.0)] == [("a", 40.0, 1), ("b", 5.0, 1)]
+    assert len(uses(runs, 10.0)) == 4
 
 
 def test_who_has_no_lead_gives_nothing() -> None:
@@ -115,6 +143,23 @@ def test_teams_are_read_line_by_line(tmp_path: Path) -> None:
     path.write_text("a,red\na,blue\nc\n")
     with pytest.raises(BundleError, match=r"line 2: .*; line 3: "):
         read_teams(path)
+
+
+def test_teams_that_cannot_be_read_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "teams.csv"
+    with pytest.raises(BundleError, match=r"--teams .*No such file"):
+        read_teams(path)
+    path.write_bytes(b"a,r\xe9d\n")
+    with pytest.raises(BundleError, match="in UTF-8"):
+        read_teams(path)
+
+
+def test_runs_without_teams_are_said_to_stand_alone() -> None:
+    alone = [replace(one, team=one.name) for one in CHAIN]
+    assert ALONE in lines(alone, 10.0, [])
+    assert ALONE in page(alone, 10.0, [])
+    assert ALONE not in lines(CHAIN, 10.0, [])
+    assert ALONE not in page(CHAIN, 10.0, [])
 
 
 def test_hostile_words_stay_words() -> None:

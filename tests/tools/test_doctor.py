@@ -161,6 +161,20 @@ def test_what_is_packed_is_a_submission_and_always_the_same(tmp_path: Path, caps
     assert not (tmp_path / "secret.zip").exists()
 
 
+def test_versions_keep_their_names(tmp_path: Path) -> None:
+    for name in ("sub_v1.1", "sub_v1.2"):
+        assert doctor.main(["pack", str(write(tmp_path / name, {"model.py": MODEL}))]) == 0
+    assert {path.name for path in tmp_path.glob("*.zip")} == {"sub_v1.1.zip", "sub_v1.2.zip"}
+
+
+def test_a_zip_in_its_own_folder_is_not_packed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(write(tmp_path / "mine", {"model.py": MODEL}))
+    for _ in range(2):
+        assert doctor.main(["pack", ".", "--out", "s.zip"]) == 0
+    with zipfile.ZipFile("s.zip") as opened:
+        assert opened.namelist() == ["model.py"]
+
+
 def test_the_bundle_command_is_the_kits_own(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     folder = write(tmp_path / "mine", {"model.py": MODEL})
     assert main(["submission", "check", str(folder), "--bundle", str(ROOT)]) == 0
