@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from bundle_tools.adapt.mp4 import Content, Facts, NotPlain, strip
 
 if TYPE_CHECKING:
-    from av import VideoFrame
+    from av import AudioFrame, AudioStream, Packet, VideoFrame
     from av.container import InputContainer, OutputContainer
     from numpy.typing import NDArray
 
 SOUND_RATE, SOUND_BITS = 44_100, 96_000
+MICROSECONDS = 1_000_000
+"""A second in the unit of a file's start time."""
 QUALITY = "23"
 """Constant rate factor of libx264."""
 
@@ -108,31 +110,56 @@ def _encode(source: "InputContainer", written: "OutputContainer", height: int) -
     options = {"crf": QUALITY, "preset": "veryfast", "tune": "fastdecode", "threads": "1", "flags": "+bitexact"}
     target = written.add_stream("libx264", rate=rate, options=options)
     target.pix_fmt = "yuv420p"
+    # Pictures keep their times, so that those of a phone, which come at no constant rate, stay with the sound.
+    unit = video.time_base or 1 / rate
+    target.codec_context.time_base = unit
+    step = max(1, round(1 / (rate * unit)))
+    # Some containers count from the middle of a recording; picture and sound are moved to its start alike.
+    begins = Fraction(max(0, source.start_time or 0), MICROSECONDS)
     sound = (
         written.add_stream("aac", rate=SOUND_RATE, layout="mono", options={"flags": "+bitexact"}) if sounds else None
     )
     if sound is not None:
         sound.bit_rate = SOUND_BITS
     resampler = av.AudioResampler("fltp", "mono", SOUND_RATE)
-    count = 0
+    last: int | None = None
+    # Nothing can be muxed before the size of the first picture is known.
+    waiting: list[Packet[AudioStream]] = []
     for frame in source.decode(video, *sounds):
         if isinstance(frame, av.VideoFrame):
             picture = _picture(frame, height)
-            if count == 0:
+            if last is None:
                 target.width, target.height = picture.width, picture.height
-            picture.pts, picture.time_base = count, 1 / rate
+            last = _time(frame, last, step, round(begins / unit))
+            picture.pts, picture.time_base = last, unit
             written.mux(target.encode(picture))
-            count += 1
         elif isinstance(frame, av.AudioFrame) and sound is not None:
-            for piece in resampler.resample(frame):
-                written.mux(sound.encode(piece))
-    if not count:
+            for piece in resampler.resample(_moved(frame, begins)):
+                waiting += sound.encode(piece)
+        if last is not None:
+            written.mux(waiting)
+            waiting.clear()
+    if last is None:
         raise Unusable("no picture of it can be decoded")
     written.mux(target.encode(None))
     if sound is not None:
         for piece in resampler.resample(None):
             written.mux(sound.encode(piece))
         written.mux(sound.encode(None))
+
+
+def _time(frame: "VideoFrame", last: int | None, step: int, begins: int) -> int:
+    """Return when a picture is shown: always later than the one before it, and a step later where nothing is said."""
+    if frame.pts is None:
+        return 0 if last is None else last + step
+    return frame.pts - begins if last is None else max(frame.pts - begins, last + 1)
+
+
+def _moved(frame: "AudioFrame", begins: Fraction) -> "AudioFrame":
+    """Return sound so many seconds earlier."""
+    if frame.pts is not None and frame.time_base:
+        frame.pts -= round(begins / frame.time_base)
+    return frame
 
 
 def _picture(frame: "VideoFrame", height: int) -> "VideoFrame":

@@ -1,6 +1,6 @@
 """Dealing clips out to parts: all clips of a source video or person go to one part, and every part has like labels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -10,13 +10,16 @@ from bundle_tools.synth.seeds import stream
 
 NEIGHBOURS = 8
 """Sources that are next to each other by their labels and are dealt in random order."""
+TOLERANCE = 0.2
+"""How far the size of a part may be off what was asked for before it is told."""
 
 
 def split_by_source(dataset: Dataset, sizes: Mapping[str, int], rest: str, *, seed: int) -> dict[str, tuple[Clip, ...]]:
     """Deal the clips out.
 
     Sources are put in order of their mean main target, shuffled among neighbours, and each goes to the part that lags
-    furthest behind its share: so every part spans all labels, and no person is in two parts.
+    furthest behind its share: so every part spans all labels, and no person is in two parts. A source of more clips
+    than a part should have never goes to that part while there are smaller ones.
 
     Parameters
     ----------
@@ -48,21 +51,38 @@ def split_by_source(dataset: Dataset, sizes: Mapping[str, int], rest: str, *, se
             f"expected more than {wanted} clips of more than {len(sizes)} people or source videos, so that every part "
             f"gets some and {rest} too; found {total} clips of {len(families)}. Ask for smaller parts."
         )
-    shares = {name: size / total for name, size in {**sizes, rest: total - wanted}.items()}
-    given = dict.fromkeys(shares, 0)
-    part_of: dict[str, str] = {}
-    dealt = 0
+    smallest = min(map(len, families.values()))
+    largest = {name: max(size, smallest) for name, size in sizes.items()}
+    # Sources that fit into no part go to the rest, and leave it so much less of the others.
+    part_of = {source: rest for source, clips in families.items() if len(clips) > max(largest.values())}
+    left = total - wanted - sum(len(families[source]) for source in part_of)
+    targets = {**sizes, **({rest: left} if left > 0 else {})}
+    given, dealt = dict.fromkeys(targets, 0), 0
     for source in _order(families, dataset.main, seed):
-        dealt += len(families[source])
+        if source in part_of:
+            continue
+        count = len(families[source])
+        dealt += count
         # Relative to its share: else the largest part would always lag furthest.
-        part = max(shares, key=lambda name: (shares[name] * dealt - given[name]) / shares[name])
-        given[part] += len(families[source])
+        fitting = [name for name in targets if count <= largest.get(name, count)]
+        part = max(fitting, key=lambda name: dealt / sum(targets.values()) - given[name] / targets[name])
+        given[part] += count
         part_of[source] = part
-    parts = {name: tuple(clip for clip in dataset.clips if part_of[clip.source] == name) for name in shares}
+    parts = {name: tuple(clip for clip in dataset.clips if part_of[clip.source] == name) for name in (*sizes, rest)}
     empty = [name for name, clips in parts.items() if not clips]
     if empty:
         raise BundleError(f"no clips are left for {', '.join(empty)}: too few people or source videos. Ask for others.")
     return parts
+
+
+def off_size(parts: Mapping[str, int], sizes: Mapping[str, int]) -> Iterator[str]:
+    """Give a sentence for each part that is far from the size that was asked for; both in clips by part."""
+    for name, size in sizes.items():
+        if abs(parts[name] - size) > TOLERANCE * size:
+            yield (
+                f"WARNING: {name} has {parts[name]} clips instead of {size}: all clips of a person or source video "
+                "stay together. Ask for another size, or add people."
+            )
 
 
 def _order(families: Mapping[str, Sequence[Clip]], main: int, seed: int) -> list[str]:

@@ -4,6 +4,7 @@ import secrets
 import shutil
 from pathlib import Path
 
+from bundle_tools.adapt.problems import Problems
 from bundle_tools.errors import BundleError
 
 SEED_BITS = 128
@@ -40,6 +41,12 @@ class Stage:
             self.seed = earlier
         else:
             self.seed = secrets.randbits(SEED_BITS) if seed is None else seed
+
+    def check_apart(self, option: str, source: Path, problems: Problems) -> None:
+        """Note it if the folder to come is inside the one that is read: an interrupted run would read its own clips."""
+        if self.out.is_relative_to(source.resolve()):
+            fix = "Choose a folder outside of it."
+            problems.add(f"--out inside the folder of {option}", f"{self.out} in {source}", fix)
 
     def begin(self, plan: str) -> None:
         """Make the folder; `plan` says what is to come.

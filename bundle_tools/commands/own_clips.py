@@ -39,11 +39,14 @@ def _from_folder(arguments: argparse.Namespace) -> int:
     from bundle_tools.adapt.folder.reader import Sources, read_folder  # noqa: PLC0415
     from bundle_tools.adapt.media import Treatment  # noqa: PLC0415
     from bundle_tools.adapt.problems import Problems  # noqa: PLC0415
+    from bundle_tools.adapt.split import off_size  # noqa: PLC0415
     from bundle_tools.adapt.stage import Stage  # noqa: PLC0415
 
     stage, problems = Stage(arguments.out, arguments.seed), Problems()
+    stage.check_apart("--clips", arguments.clips, problems)
     challenge = read_challenge(arguments.challenge, problems) if arguments.challenge else Challenge()
-    sources = Sources(arguments.clips, arguments.labels, arguments.groups, tuple(arguments.range))
+    asked_for = (arguments.practice or 0) + (arguments.final or 0)
+    sources = Sources(arguments.clips, arguments.labels, arguments.groups, tuple(arguments.range), asked_for)
     with progress_bar("reading", "file") as progress:
         found = read_folder(sources, challenge, problems, progress)
     start = None if arguments.data_only else arguments.start or _usual_start()
@@ -58,6 +61,9 @@ def _from_folder(arguments: argparse.Namespace) -> int:
         say(f"Target {target.name}: {target.minimum:g} to {target.maximum:g}, mean {written.constants[target.name]}.")
     for part in parts:
         say(f"{part.name}: {len(part.clips)} clips of {len({clip.source for clip in part.clips})} people or videos.")
+    counts = {part.name: len(part.clips) for part in parts}
+    for line in off_size(counts, wanted.sizes(len(found.dataset.clips))):
+        say(line)
     if not found.has_sources:
         say("WARNING: no column tells which clips are of one person, so each clip counts as another person. If people")
         say("are in several clips, add a column called source: a model that knows a person is not judging impressions.")

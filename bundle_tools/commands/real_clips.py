@@ -77,12 +77,15 @@ def _first_impressions(arguments: argparse.Namespace) -> int:
     from bundle_tools.adapt.first_impressions.make import make_first_impressions  # noqa: PLC0415 - loads numpy
     from bundle_tools.adapt.first_impressions.reader import read_first_impressions  # noqa: PLC0415
     from bundle_tools.adapt.media import Treatment  # noqa: PLC0415
+    from bundle_tools.adapt.problems import Problems  # noqa: PLC0415
     from bundle_tools.adapt.stage import Stage  # noqa: PLC0415
 
-    stage = Stage(arguments.out, arguments.seed)
+    stage, problems = Stage(arguments.out, arguments.seed), Problems()
+    stage.check_apart("--source", arguments.source, problems)
     with progress_bar("reading", "file") as progress:
         found = read_first_impressions(
             arguments.source,
+            problems,
             passwords=_passwords(arguments.passwords),
             allow_incomplete=arguments.incomplete,
             allow_unknown_ages=arguments.unknown_ages,

@@ -236,6 +236,11 @@ def test_a_password_file_without_passwords_is_named(
     assert "passwords.txt" in capsys.readouterr().err
 
 
+def test_an_out_inside_the_source_is_refused(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["data", "first-impressions", "--source", str(source), "--out", str(source / "out")]) == 1
+    assert "--out inside the folder of --source" in capsys.readouterr().err
+
+
 def test_a_source_that_is_no_folder_is_named(tmp_path: Path) -> None:
     assert "expected the folder" in refusal(tmp_path / "nothing")
     assert "nothing can be made without (1): annotation_*.pkl" in refusal(tmp_path)

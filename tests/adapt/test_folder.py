@@ -226,6 +226,7 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     [
         ('title: "How warm?"', f"title: {'x' * 101}", "title: expected at most 100 characters"),
         ("minimum: 1,", "minimum: 7,", "minimum and maximum: found 7 and 7"),
+        ("maximum: 7,", "maximum: .inf,", "minimum and maximum: found 1 and inf"),
         ("name: warmth", "name: Warmth!", "expected lower-case letters"),
         ("title: Warmth,", "title: A title that is far too long,", "expected 1 to 24 characters"),
         ("column: Rating (1-7)", "column: Score", "targets without a column (1): Score"),
@@ -275,6 +276,39 @@ def test_mistakes_in_groups_are_named(tmp_path: Path, groups: str, said: str) ->
     with pytest.raises(BundleError) as caught:
         read(write_sources(tmp_path / "s", groups=groups))
     assert said in str(caught.value)
+
+
+def test_what_people_are_is_no_target_by_oversight(tmp_path: Path) -> None:
+    lines = ["file,calm,Gender,ignored age,RACE"] + [f"{name},0.5,1,0,0" for name in WARMTH]
+    sources = write_sources(tmp_path / "s", "\n".join(lines))
+    with pytest.raises(BundleError, match=r"would become targets \(2\): Gender, RACE\..*--groups"):
+        read_folder(sources, Challenge(ignore=("ignored age",)), Problems())
+    found = read_folder(sources, Challenge(ignore=("Gender", "RACE")), Problems())
+    assert [one.column for one in found.asked] == ["calm", "ignored age"]
+
+
+def test_names_of_groups_that_become_the_same_are_named(tmp_path: Path) -> None:
+    groups = "source,性别,地区,Light,light!,age\nAnn,x,y,a,b,c\n"
+    with pytest.raises(BundleError, match=r"empty or the same \(4\): 性别, 地区, Light, light!\."):
+        read(write_sources(tmp_path / "s", groups=groups))
+
+
+@pytest.mark.parametrize("ends", [("0", "inf"), ("1", "1"), ("0", "nan")])
+def test_options_that_cannot_be_are_told_with_the_rest(
+    tmp_path: Path, ends: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    sources = write_sources(tmp_path / "s", challenge="main_target: cold\nignore: [Remark]\n")
+    options = ("--challenge", str(tmp_path / "s/challenge.yaml"), "--practice", "9", "--final", "9", "--range", *ends)
+    assert main(arguments(sources, sources.clips / "out", *options)) == 1
+    told = capsys.readouterr().err
+    for said in (
+        "--out inside the folder of --clips",
+        "ask for 18 clips; found 10",
+        "main_target: cold",
+        f"--range {ends[0]} {ends[1]}",
+    ):
+        assert said in told
+    assert "outside their range" not in told
 
 
 def test_groups_by_clip_count_too(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What is taken out of a clip, and what stays: every picture and every sample, and nothing else."""
 
 import io
+from pathlib import Path
 
 import av
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from bundle_tools.adapt.media import Treatment, Unusable, clean
 from bundle_tools.adapt.mp4 import NotPlain, strip
 from bundle_tools.check.clips.video import describe
+from tests.ingestion.clips import write_clip
 
 from .clips import METADATA, frames, make_clip, sound
 
@@ -109,6 +111,22 @@ def test_encoding_again_sets_the_height_and_keeps_the_length() -> None:
     assert facts.duration_s == pytest.approx(2, abs=0.2)
     assert len(frames(bytes(data))) == 20
     assert METADATA.encode() not in data
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".mkv", ".ts"])
+def test_encoding_again_keeps_the_time_of_every_picture(suffix: str, tmp_path: Path) -> None:
+    times = [0, 40, 80, 400, 440, 1000, 1033, 1066, 1900, 2000]
+    clip = write_clip(tmp_path / f"clip{suffix}", len(times), times_ms=times)
+    data, _ = clean(bytearray(clip.read_bytes()), Treatment(height=64))
+    with av.open(io.BytesIO(data), "r") as container:
+        found = [frame.time for frame in container.decode(video=0)]
+    with av.open(io.BytesIO(data), "r") as container:
+        first_sound = next(container.decode(audio=0)).time
+    assert first_sound is not None
+    assert [time - first_sound for time in found if time is not None] == pytest.approx(
+        [time / 1000 for time in times], abs=0.05
+    )
+    assert found[0] == pytest.approx(0, abs=0.05)
 
 
 @pytest.mark.parametrize("treatment", [AS_IT_IS, Treatment(height=60)])

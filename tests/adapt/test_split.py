@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bundle_tools.adapt.split import split_by_source
+from bundle_tools.adapt.split import off_size, split_by_source
 from bundle_tools.errors import BundleError
 
 from .sets import make_set
@@ -44,6 +44,19 @@ def test_a_part_that_is_smaller_than_a_family_gets_one() -> None:
     dataset = make_set({f"v{number}": 2 for number in range(5)})
     parts = split_by_source(dataset, {"practice": 1, "final": 1}, "training", seed=1)
     assert {name: len(clips) for name, clips in parts.items()} == {"practice": 2, "final": 2, "training": 6}
+
+
+def test_one_persons_many_clips_stay_in_training_and_sizes_are_kept() -> None:
+    dataset = make_set({"much": 60} | {f"v{number}": 2 for number in range(20)})
+    for seed in range(8):
+        parts = split_by_source(dataset, {"practice": 10, "final": 10}, "training", seed=seed)
+        assert {name: len(clips) for name, clips in parts.items()} == {"practice": 10, "final": 10, "training": 80}
+
+
+def test_parts_that_are_far_from_what_was_asked_for_are_told() -> None:
+    assert not list(off_size({"practice": 12, "final": 8}, {"practice": 10, "final": 10}))
+    (line,) = off_size({"practice": 12, "final": 60}, {"practice": 10, "final": 10})
+    assert "final has 60 clips instead of 10" in line
 
 
 def test_the_order_of_the_set_does_not_matter() -> None:

@@ -8,7 +8,7 @@ from bundle_tools.adapt.dataset import Clip, Part
 from bundle_tools.adapt.first_impressions.facts import NOTES, OLD_TARGETS, RULES, STABILITY
 from bundle_tools.adapt.first_impressions.reader import Found
 from bundle_tools.adapt.media import Treatment
-from bundle_tools.adapt.split import split_by_source
+from bundle_tools.adapt.split import off_size, split_by_source
 from bundle_tools.adapt.stage import Stage
 from bundle_tools.adapt.writer import Written, write
 from bundle_tools.console import Progress
@@ -32,6 +32,8 @@ class Made:
     """Whether it replicates the official split."""
     title: str
     """How people read the main target."""
+    off: tuple[str, ...]
+    """A sentence for each phase that is far from the size that was asked for."""
 
     def summary(self) -> Iterator[str]:
         """Give the lines that an organiser reads at the end."""
@@ -43,6 +45,7 @@ class Made:
         yield from describe(self.baselines, self.title)
         if self.official:
             yield "The official split has videos on both sides: compare scores with the look-up, and rank nobody by it."
+        yield from self.off
         yield STABILITY.strip()
 
 
@@ -93,7 +96,8 @@ def make_first_impressions(
         workers=workers,
         progress=progress,
     )
-    return Made(parts, baselines, written, sizes is None, dataset.targets[dataset.main].title)
+    off = tuple(off_size({part.name: len(part.clips) for part in parts}, sizes or {}))
+    return Made(parts, baselines, written, sizes is None, dataset.targets[dataset.main].title, off)
 
 
 def _official(found: Found) -> dict[str, tuple[Clip, ...]]:

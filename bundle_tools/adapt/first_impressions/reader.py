@@ -54,6 +54,7 @@ class Found:
 
 def read_first_impressions(
     root: Path,
+    problems: Problems | None = None,
     *,
     passwords: Sequence[bytes] = (),
     allow_incomplete: bool = False,
@@ -66,6 +67,8 @@ def read_first_impressions(
     ----------
     root
         The folder, with archives as they are, or unpacked.
+    problems
+        What was found so far; told with everything that is found here.
     passwords
         Of encrypted archives.
     allow_incomplete
@@ -82,7 +85,7 @@ def read_first_impressions(
     """
     if not root.is_dir():
         raise BundleError(f"--source {root}: expected the folder with the downloaded files, found none.")
-    problems = Problems()
+    problems = problems or Problems()
     parts = sort_out(scan(root, passwords=passwords, problems=problems, progress=progress), problems)
     if not parts.annotations or not parts.clips:
         absent = "annotation_*.pkl" if not parts.annotations else "clips (<video>.<segment>.mp4)"

@@ -4,6 +4,7 @@ Everything in it may be left out: then every column of numbers is a target, in o
 """
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -161,7 +162,7 @@ class _Reader:
         minimum, maximum = (_number(content.get(key)) for key in ("minimum", "maximum"))
         if minimum is None or maximum is None or minimum >= maximum:
             found = f"{content.get('minimum')} and {content.get('maximum')}"
-            self.add(f"{where}minimum and maximum: found {found}; expected two numbers, rising")
+            self.add(f"{where}minimum and maximum: found {found}; expected two finite numbers, rising")
             minimum, maximum = 0.0, 1.0
         target = Target(name, title, minimum, maximum)
         return Asked(target, self.text(content, "column", name), self.text(content, "high", ""))
@@ -197,7 +198,9 @@ class _Reader:
 
 
 def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return None
+    return float(value) if abs(value) <= sys.float_info.max else None
 
 
 def all_columns(columns: Iterator[str], ends: tuple[float, float]) -> tuple[Asked, ...]:

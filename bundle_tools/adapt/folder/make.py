@@ -36,6 +36,11 @@ class Wanted:
     start: datetime | None
     """When the first phase starts, UTC; None writes the data alone."""
 
+    def sizes(self, clips: int) -> dict[str, int]:
+        """Return how many clips each phase should have, by phase, in a set of so many."""
+        usual = min(LARGEST_PHASE, max(1, clips // SHARE))
+        return {"practice": self.practice or usual, "final": self.final or usual}
+
 
 def make_own(
     found: Found,
@@ -62,9 +67,7 @@ def make_own(
         When a part would be empty, or clips cannot be made.
     """
     dataset = found.dataset
-    usual = min(LARGEST_PHASE, max(1, len(dataset.clips) // SHARE))
-    sizes = {"practice": wanted.practice or usual, "final": wanted.final or usual}
-    dealt = split_by_source(dataset, sizes, "training", seed=stage.seed)
+    dealt = split_by_source(dataset, wanted.sizes(len(dataset.clips)), "training", seed=stage.seed)
     parts = tuple(Part(name, clips, phase=name != "training", closed=name == "final") for name, clips in dealt.items())
     rules = Rules(
         challenge.title, challenge.group, {}, challenge.vocabulary, challenge.aliases, time_limit_s=wanted.time_limit_s

@@ -26,6 +26,8 @@ USUAL = {
 MOST_ATTRIBUTES, MOST_GROUPS = 8, 20
 LONGEST_NAME = 40
 """Characters of the title that become part of `data_version`."""
+PROTECTED = ("gender", "sex", "age", "agegroup", "ethnicity", "race")
+"""Plain names of columns that say what people are: nobody wants them predicted by oversight."""
 _TABLE_FIX = "Correct the table."
 
 
@@ -41,6 +43,8 @@ class Sources:
     """Table of the groups that people belong to; None without one."""
     ends: tuple[float, float]
     """Range of all targets where the challenge names none."""
+    wanted: int = 0
+    """Clips that were asked for in all phases together; 0 where nothing was said."""
 
 
 @dataclass(frozen=True)
@@ -81,14 +85,20 @@ def read_folder(sources: Sources, challenge: Challenge, problems: Problems, prog
     clips = _clips(scan(sources.clips, problems=problems, progress=progress), problems)
     table = _table(sources.labels, "--labels", problems)
     roles = _roles(table, challenge, problems)
-    asked = _targets(table, roles, challenge, sources.ends)
+    if 0 < len(clips) <= sources.wanted:
+        what = f"--practice and --final ask for {sources.wanted} clips; found {len(clips)}"
+        problems.add("phases that leave no clips for training", what, "Ask for smaller phases.")
+    asked = _targets(table, roles, challenge, _ends(sources.ends, problems), problems)
+    names = [one.target.name for one in asked]
+    main = challenge.main_target or next(iter(names), "")
+    # What the file itself names is checked where it is read.
+    if asked and main not in names and not challenge.targets:
+        what = f"main_target: {main}"
+        problems.add("main targets that are no target", what, f"Name one of {', '.join(names)}.")
     rows = _rows(table, roles, asked, clips, problems) if "clip" in roles else {}
     groups, attributes = _groups(sources.groups, rows, challenge, asked, problems)
     problems.stop(f"{sources.clips} and {sources.labels}")
-    main = challenge.main_target or (asked[0].target.name if asked else "")
     found = [clip for clip, _ in rows.values()]
-    if main not in [one.target.name for one in asked]:
-        raise BundleError(f"main_target: expected one of {', '.join(one.target.name for one in asked)}; found {main}.")
     dataset = Dataset(
         name=re.sub(r"[^a-z0-9]+", "-", challenge.title.lower())[:LONGEST_NAME].strip("-") or "own",
         targets=tuple(one.target for one in asked),
@@ -145,13 +155,33 @@ def _plain(column: str) -> str:
     return re.sub(r"[\s_-]", "", column.lower())
 
 
+def _ends(ends: tuple[float, float], problems: Problems) -> tuple[float, float]:
+    """Return the range; one that is none is a problem, and no label is then outside it."""
+    low, high = ends
+    if math.isfinite(low) and math.isfinite(high) and low < high:
+        return ends
+    problems.add("ranges that cannot be used", f"--range {low:g} {high:g}", "Give two finite numbers, rising.")
+    return -math.inf, math.inf
+
+
 def _targets(
-    table: Table | None, roles: Mapping[str, str], challenge: Challenge, ends: tuple[float, float]
+    table: Table | None,
+    roles: Mapping[str, str],
+    challenge: Challenge,
+    ends: tuple[float, float],
+    problems: Problems,
 ) -> tuple[Asked, ...]:
     if challenge.targets or table is None:
         return challenge.targets
     known = {*roles.values(), *challenge.ignore}
-    return all_columns((column for column in table.columns if column not in known), ends)
+    free = [column for column in table.columns if column not in known]
+    protected = [column for column in free if _plain(column) in PROTECTED]
+    fix = (
+        "Move them to the table of --groups, or list them under ignore: in the challenge file; to predict them all the "
+        "same, name every target under targets:."
+    )
+    problems.add_all("columns of what people are, which would become targets", protected, fix)
+    return all_columns((column for column in free if column not in protected), ends)
 
 
 def _rows(
@@ -236,6 +266,9 @@ def _groups(
         return {}, ()
     attributes = tuple(column for column in table.columns if column not in keys and column not in challenge.ignore)
     spelt = {column: re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_") for column in attributes}
+    unclear = [column for column, name in spelt.items() if not name or list(spelt.values()).count(name) > 1]
+    fix = "Rename them with letters a-z and digits, each another way."
+    problems.add_all("attributes whose names become empty or the same", unclear, fix)
     targets = {one.target.name for one in asked}
     wrong = [column for column, name in spelt.items() if name in targets]
     problems.add_all("attributes that are targets too", wrong, "Groups are never predicted: take one of them out.")
