@@ -35,7 +35,8 @@ def ask_prediction(
     except CallFailed as failure:
         asked.problems.append(failure.problem)
     except Exception as error:  # noqa: BLE001 - an answer must not end the run
-        asked.problems.append(_check_failed(model, "predict", error))
+        model.stop()  # nobody knows what it would answer next
+        asked.problems.append(check_failed("predict", error))
 
 
 def ask_explanation(
@@ -49,11 +50,12 @@ def ask_explanation(
     except CallFailed as failure:
         asked.problems.append(failure.problem)
     except Exception as error:  # noqa: BLE001 - an answer must not end the run
-        asked.problems.append(_check_failed(model, "explain", error))
+        model.stop()  # as above
+        asked.problems.append(check_failed("explain", error))
 
 
-def _check_failed(model: ModelProcess, stage: Stage, error: BaseException) -> Problem:
-    model.stop()  # nobody knows what it would answer next
+def check_failed(stage: Stage, error: BaseException) -> Problem:
+    """Return the problem of an answer whose check went wrong."""
     # Only the type: the text of an exception may quote the answer.
     found = f"{type(error).__name__} while this answer was checked"
     fix = "tell the organisers: this is our fault, not yours"

@@ -14,6 +14,8 @@ MAXIMUM_MAPS = 512
 MAXIMUM_CLAIMS = 200
 MAXIMUM_SIDE = 4096
 MAXIMUM_NUMBERS = 4_000_000
+MAXIMUM_DEPTH = 3
+"""Lists inside each other: maps over time are lists of lists of lists."""
 LIMITS = (1e-100, 1e100)
 """A largest weight outside these is a mistake, and its sums or ratios would leave the range of floats."""
 BIN_S = 1.0
@@ -194,14 +196,36 @@ def _check_cues(
 
 
 def _as_array(value: object) -> Weights | None:
+    if not _only_numbers(value):
+        return None
     try:
         array = np.asarray(value)
         # Looked at before it becomes floats of eight times the size.
         fits = array.dtype.kind in "iuf" and array.size <= MAXIMUM_NUMBERS
         numbers: Weights | None = array.astype(np.float64) if fits else None
-    except (TypeError, ValueError):  # ragged lists, mixed types
+    except (TypeError, ValueError, MemoryError):  # ragged lists, mixed types
         return None
     return numbers
+
+
+def _only_numbers(value: object) -> bool:
+    """Look before NumPy does: it makes every cell of a list as wide as the longest text in it."""
+    items, count = [value], 0
+    for _ in range(MAXIMUM_DEPTH + 1):
+        deeper: list[object] = []
+        for item in items:
+            if isinstance(item, list | tuple):
+                count += len(item)
+            elif isinstance(item, np.ndarray) and item.dtype.kind in "biuf":
+                count += item.size
+            elif not isinstance(item, int | float | np.number):
+                return False
+            if count > MAXIMUM_NUMBERS:
+                return False
+            if isinstance(item, list | tuple):
+                deeper += item
+        items = deeper
+    return not items
 
 
 def _bad(where: str, found: str, expected: str) -> Problem:

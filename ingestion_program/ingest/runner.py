@@ -198,19 +198,20 @@ class Runner:
             self._tally.warn([self._feedback.tell(problem) for problem in probes.problems()], self._log)
 
     def _in_a_fresh_process(self, clips: list[ClipSource], probes: ProbePass | None) -> None:
-        if not self._starts_afresh():
+        if not (self._time_to_start() and self._starts_afresh()):
             return
         self._ask_again(clips)
         if probes is not None:
             means = Means(self._model, self._frames, self._clock, self._log, self._longest_s, self._revive)
             probes.run(means)
-            if probes.repeats and self._starts_afresh():
-                probes.ask_again(means)
+            if probes.repeats and self._time_to_start():
+                probes.ask_again(means, loaded=self._starts_afresh())
+
+    def _time_to_start(self) -> bool:
+        return self._clock.left_s() >= self._task.limits.load_s + self._longest_s
 
     def _starts_afresh(self) -> bool:
-        """Start the model anew, for no fault of its own; return whether there was time and it could be loaded."""
-        if self._clock.left_s() < self._task.limits.load_s + self._longest_s:
-            return False
+        """Start the model anew, for no fault of its own; return whether it could be loaded."""
         self._extra_starts += 1
         try:
             self._model.start()

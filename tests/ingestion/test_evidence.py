@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -122,6 +124,25 @@ def test_a_bad_part_counts_as_absent_and_is_named(value: object, where: str) -> 
     evidence, problems = check(value)
     assert evidence is None
     assert [problem.where for problem in problems] == [where]
+
+
+def test_a_long_text_in_a_list_costs_no_memory() -> None:
+    tracemalloc.start()
+    try:
+        evidence, problems = check({"space": [["a" * 100_000, *[""] * 200]], "time": ["a" * 100_000, *[""] * 4]})
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert evidence is None
+    assert [problem.where for problem in problems] == ["space", "time"]
+    assert peak < 10 << 20  # NumPy would make 80 MB of it
+
+
+def test_arrays_in_a_list_count_with_all_their_numbers() -> None:
+    (problem,) = check({"space": [np.ones((1000, 1000), np.uint8)] * 5})[1]
+    assert problem.found == "list"
+    evidence, _ = check({"space": [np.eye(9, 16), np.eye(9, 16)]})
+    assert evidence is not None
 
 
 def test_a_bad_part_leaves_the_others() -> None:

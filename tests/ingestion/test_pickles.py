@@ -169,6 +169,11 @@ def forged_array(shape: bytes, data: bytes, number_type: bytes = U8) -> bytes:
     )
 
 
+def forged_buffer(shape: bytes, axes: bytes) -> bytes:
+    """An array as Python 3 writes it with protocol 5."""
+    return b"cnumpy.core.numeric\n_frombuffer\n(U\x02xx" + U8 + shape + b"U\x01C" + axes + b"tR."
+
+
 ATTACKS: dict[str, tuple[bytes, str]] = {
     "os.system": (b"cos\nsystem\n(S'true'\ntR.", "the name os.system"),
     "eval": (pickle.dumps(Attack(eval, ("1",))), "the name builtins.eval"),
@@ -197,6 +202,9 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
     "negative shape": (forged_array(b"(J\xff\xff\xff\xfft", b"U\x01A"), "whole numbers"),
     "shape of text": (forged_array(b"(U\x01xt", b"U\x01A"), "whole numbers"),
     "terabytes": (forged_array(b"(J\xff\xff\xff\x7fJ\xff\xff\xff\x7ft", b"U\x01A"), "an array of"),
+    "length beside nothing": (forged_array(b"(\x8a\x09" + bytes(8) + b"\x01K\x00t", b"U\x00"), "an array of"),
+    "axes of fractions": (forged_buffer(b"(K\x01K\x02t", b"(G" + bytes(8) + b"K\x01t"), "axes"),
+    "axes of booleans": (forged_buffer(b"(K\x01K\x02t", b"(\x89K\x01t"), "axes"),
     "objects as bytes": (forged_array(b"(K\x01t", b"]"), "not bytes"),
     "scalar without type": (b"cnumpy.core.multiarray\nscalar\n(K\x01U\x01xtR.", "without its type"),
     "scalar of other size": (b"cnumpy.core.multiarray\nscalar\n(" + U8 + b"U\x02xxtR.", "strange arguments"),
@@ -244,6 +252,10 @@ def test_everything_but_data_is_refused_by_its_name(name: str) -> None:
     with pytest.raises(PickleRefused) as refused:
         read_pickle(data)
     assert said in str(refused.value)
+
+
+def test_axes_in_another_order_are_read() -> None:
+    assert read_pickle(forged_buffer(b"(K\x01K\x02t", b"(K\x01K\x00t")).shape == (2, 1)
 
 
 def laughs(levels: int) -> bytes:

@@ -13,19 +13,21 @@ import yaml
 
 from ingest.clock import Clock
 from ingest.data import read_footage
-from ingest.errors import IngestionError, Problem
+from ingest.errors import IngestionError, Problem, Stage
 from ingest.feedback import Feedback
 from ingest.legacy.aliases import names_of, read_aliases
 from ingest.legacy.files import ResultFiles
-from ingest.legacy.forms.answers import Unreadable
+from ingest.legacy.forms import read_form
+from ingest.legacy.forms.answers import Answers, Unreadable
 from ingest.legacy.forms.pictures import read_picture
 from ingest.legacy.forms.records import read_records
-from ingest.legacy.reader import ClipAnswer, ReadingFailed
+from ingest.legacy.reader import ClipAnswer, ReadingFailed, Remarks, ResultsReader
 from ingest.legacy.run import ResultsRun
 from ingest.log import Log
 from ingest.results import Results
-from ingest.settings import read_task
+from ingest.settings import Isolation, Limits, read_task
 from ingest.tally import Tally
+from model_process.protocol import Message
 from tests.ingestion.conftest import SETTINGS, Outcome, model_source, run_program
 
 Submit = Callable[..., Outcome]
@@ -220,9 +222,13 @@ class Dying:
     """A reading process that ends with every entry but the first."""
 
     tier, output, alive, starts, asked = "full", b"", False, 0, 0
+    readable = 9  # how often the files can be read
 
     def start(self) -> None:
-        self.alive, self.starts = True, self.starts + 1
+        self.starts += 1
+        self.alive = self.starts <= self.readable
+        if not self.alive:
+            raise ReadingFailed(Problem("results_unreadable", "load", "prediction.pkl", "x", "y", "z"))
 
     def stop(self) -> None:
         self.alive = False
@@ -235,26 +241,106 @@ class Dying:
         raise ReadingFailed(Problem("result_unreadable", "predict", "predict", "x", "y", "z"))
 
 
+def run_with(reader: object, phase: Path, folder: Path, limits: dict[str, Any]) -> tuple[Tally, list[dict[str, Any]]]:
+    """Run over the three clips with another reading process; return the tally and the records of the clips."""
+    settings = {**SETTINGS, "results": True, "limits": {**SETTINGS["limits"], **limits}}
+    (folder / "task.yaml").write_text(yaml.safe_dump(settings))
+    task = read_task(folder / "task.yaml")
+    assert task.results is not None
+    clock, log, tally = Clock(), Log(folder / "log.txt"), Tally(total=3)
+    clock.set_limit(600)
+    files, records = ResultFiles("2017", "prediction.pkl", None), Results(folder, task.targets)
+    feedback = Feedback(folder, ("warmth", "interview"), hidden=False)
+    run = ResultsRun(task, task.results, files, folder, None, records, clock, log, tally, feedback)
+    run._reader = reader  # type: ignore[assignment]
+    run.run(read_footage(phase, task).clips, phase)
+    return tally, [json.loads(line) for line in (folder / "clips.jsonl").read_text().splitlines()]
+
+
 @pytest.mark.parametrize(("restarts", "unreadable", "status"), [(0, 1, "partial"), (1, 2, "complete")])
 def test_an_entry_that_ends_the_reading_process_costs_its_clip_and_a_restart(
     restarts: int, unreadable: int, status: str, phase: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "task.yaml").write_text(
-        yaml.safe_dump({**SETTINGS, "results": True, "limits": {**SETTINGS["limits"], "restarts": restarts}})
-    )
-    task = read_task(tmp_path / "task.yaml")
-    assert task.results is not None
-    clock, log, tally = Clock(), Log(tmp_path / "log.txt"), Tally(total=3)
-    clock.set_limit(600)
-    files, records = ResultFiles("2017", "prediction.pkl", None), Results(tmp_path, task.targets)
-    feedback = Feedback(tmp_path, ("warmth", "interview"), hidden=False)
-    run = ResultsRun(task, task.results, files, tmp_path, None, records, clock, log, tally, feedback)
-    run._reader = Dying()  # type: ignore[assignment]
-    run.run(read_footage(phase, task).clips, phase)
-    lines = [json.loads(line) for line in (tmp_path / "clips.jsonl").read_text().splitlines()]
+    tally, lines = run_with(Dying(), phase, tmp_path, {"restarts": restarts})
     assert [line["status"] for line in lines] == ["ok", "failed", "failed"]
     assert sum(bool(line["problems"]) for line in lines) == unreadable
     assert tally.status == status
+
+
+@pytest.mark.parametrize(
+    ("readable", "limits", "codes", "left"),
+    [(1, {}, ["results_unreadable"], "failed"), (9, {"load_s": 900}, ["time_budget"], "not_reached")],
+    ids=["cannot be read a second time", "no time to read them a second time"],
+)
+def test_files_that_cannot_be_read_a_second_time_leave_what_was_read(
+    readable: int, limits: dict[str, Any], codes: list[str], left: str, phase: Path, tmp_path: Path
+) -> None:
+    reader = Dying()
+    reader.readable = readable
+    tally, lines = run_with(reader, phase, tmp_path, limits)
+    assert [line["status"] for line in lines] == ["ok", "failed", left]
+    assert (tally.status, [problem.code for problem in tally.problems]) == ("partial", codes)
+
+
+@pytest.mark.parametrize(("check", "status"), [("check_prediction", "failed"), ("as_rgb", "ok")])
+def test_an_error_of_ours_over_an_answer_costs_its_part_only(
+    check: str, status: str, phase: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(*_: object) -> None:
+        raise RuntimeError("SECRET")
+
+    class Whole(Dying):
+        def ask(self, *_: object) -> ClipAnswer:
+            self.asked += 1
+            explanation = {"text": TEXT, "image": None, "evidence": None}
+            return ClipAnswer({"warmth": 0.25 * self.asked, "interview": 0.5}, explanation, None)
+
+        def finish(self, _: float) -> Remarks:
+            return Remarks(0, "", numbers_as_text=False)
+
+    monkeypatch.setattr(f"ingest.legacy.run.{check}", breaks)
+    _, lines = run_with(Whole(), phase, tmp_path, {})
+    assert [line["status"] for line in lines] == [status] * 3
+    assert [[problem["code"] for problem in line["problems"]] for line in lines] == [["check_failed"]] * 3
+    assert "SECRET" not in (tmp_path / "clips.jsonl").read_text()
+
+
+class Nesting:
+    """A channel whose answers are nested deeper than Python can follow."""
+
+    def send(self, order: dict[str, Any]) -> None:
+        self.number = order["number"]
+
+    def receive(self, _: float) -> Message:
+        deep: list[Any] = []
+        for _ in range(5000):
+            deep = [deep]
+        return Message({"op": "answer", "number": self.number, "prediction": deep}, b"", None)
+
+    def end_badly(self, error: Exception, stage: Stage, where: str, _: float) -> Problem:
+        return Problem("model_crashed", stage, where, str(error), "an answer", "z")
+
+
+def test_an_answer_that_cannot_be_followed_costs_its_clip(tmp_path: Path) -> None:
+    limits = Limits(time_limit_s=60, load_s=5, call_s=5, restarts=1)
+    reader = ResultsReader(tmp_path, None, ResultFiles("2017", "prediction.pkl", None), limits, Isolation())
+    reader._process = Nesting()  # type: ignore[assignment]
+    with pytest.raises(ReadingFailed, match="RecursionError") as failed:
+        reader.ask(["c000"], 5)
+    assert failed.value.problem.code == "result_unreadable"
+
+
+def test_an_error_of_ours_while_reading_names_only_its_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(*_: object) -> dict[str, Any]:
+        raise KeyError("SECRET")
+
+    answers = Answers({"warmth": {"c000": 0.5}}, {"c000": TEXT}, breaks)
+    assert answers.prediction(["c000"]) == {"warmth": 0.5}
+    with pytest.raises(Unreadable, match=r"^explanation: KeyError$"):
+        answers.explanation(["c000"])
+    monkeypatch.setattr("ingest.legacy.forms.read_records", breaks)
+    with pytest.raises(Unreadable, match=r"^predictions\.csv: KeyError$"):
+        read_form("records", tmp_path / "predictions.csv", None)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from ingest.data import read_footage
+from ingest.errors import Problem
 from ingest.frame_server import FrameServer
 from ingest.log import Log
 from ingest.probes.draws import Draws
@@ -308,6 +309,38 @@ def test_no_model_is_started_again_where_loading_could_take_longer_than_there_is
     second.run(Means(Dead(), FrameServer(), Late(), Log(tmp_path / "log.txt"), 0.1, revive))  # type: ignore[arg-type]
     assert tally.probes is not None
     assert tally.probes.asked == 0 < tally.probes.planned
+
+
+@pytest.mark.parametrize(
+    ("loaded", "left_s", "told"),
+    [(True, 600.0, True), (False, 600.0, True), (False, 5.0, True), (True, 5.0, False)],
+    ids=["dies for good", "cannot be loaded", "takes all the time to fail", "no time"],
+)
+def test_copies_that_a_dead_model_should_be_asked_again_have_failed(
+    filmed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, loaded: bool, left_s: float, told: bool
+) -> None:
+    gone = Problem("restarts_used_up", "run", "the remaining clips", "x", "y", "z")
+    monkeypatch.setattr(Late, "left_s", lambda _: left_s)
+    task, tally = read_task(filmed / "task.yaml"), Tally()
+    footage = read_footage(filmed, task)
+    second = ProbePass(
+        task,
+        footage,
+        {clip.clip_id: Claims(None, None, ()) for clip in footage.clips},
+        Draws(None, 1),
+        Results(tmp_path, task.targets),
+        tally,
+    )
+    assert tally.probes is not None
+    tally.probes.asked = tally.probes.planned  # as if all had been asked, with these answers
+    answer = {"warmth": 0.5, "interview": 0.5}
+    second._answers = {call: answer for calls in second._plan.values() for call in calls if call.kind != "twin"}
+    log = Log(tmp_path / "log.txt")
+    means = Means(Dead(), FrameServer(), Late(), log, 0.1, lambda: gone)  # type: ignore[arg-type]
+    second.ask_again(means, loaded=loaded)
+    lines = [json.loads(line) for line in (tmp_path / "probes.jsonl").read_text().splitlines()]
+    assert [(line["again"], line["prediction"]) for line in lines] == [(True, None)] * (4 if told else 0)
+    assert [problem.code for problem in second.problems()] == ["probes_unanswered", *["answers_depend"] * told]
 
 
 def test_time_that_runs_out_is_no_failure(clip: Path, tmp_path: Path, ingest: Ingest) -> None:

@@ -251,6 +251,15 @@ def test_an_original_that_failed_lowers_every_measured_axis(score: Score) -> Non
     assert all(done[key] < whole[key] for key in ("faithfulness_space", "faithfulness_time", "cue_claims"))
 
 
+def test_an_original_that_fails_when_asked_again_counts_as_failed(score: Score) -> None:
+    def unconfirm(calls: list[dict[str, Any]]) -> None:
+        original = next(call for call in calls if call["kind"] == "original")
+        calls.append(original | {"again": True, "prediction": None})
+
+    whole, done = score(make_case()).scores, score(make_case(), probe(unconfirm)).scores
+    assert all(done[key] < whole[key] for key in ("faithfulness_space", "faithfulness_time", "cue_claims"))
+
+
 SETTINGS = [
     ({"explanation_score": {"power": 2}}, "power"),
     ({"explanation_score": {"gate": 0}}, "gate"),

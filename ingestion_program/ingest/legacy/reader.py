@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ingest.confined import ConfinedProcess, Confinement
 from ingest.errors import Problem
 from model_process.packing import unpack
-from model_process.protocol import BadMessage, ChannelClosed, Message
+from model_process.protocol import BadMessage, ChannelClosed
 
 if TYPE_CHECKING:
     from ingest.legacy.files import ResultFiles
@@ -137,12 +137,12 @@ class ResultsReader:
         ReadingFailed
             When the process died over it.
         """
-        message = self._call({"call": "clip", "names": names}, timeout_s)
-        unreadable = message.body.get("unreadable")
+        body = self._call({"call": "clip", "names": names}, timeout_s)
+        unreadable = body.get("unreadable")
         return ClipAnswer(
-            unpack(message.body.get("prediction"), message.blob),
-            unpack(message.body.get("explanation"), message.blob),
-            None if unreadable is None else str(unreadable)[:300],
+            body.get("prediction"),
+            body.get("explanation"),
+            unreadable[:300] if isinstance(unreadable, str) else None,
         )
 
     def finish(self, timeout_s: float) -> Remarks:
@@ -153,11 +153,11 @@ class ResultsReader:
         ReadingFailed
             When the process died over it.
         """
-        body = self._call({"call": "remarks"}, timeout_s).body
+        body = self._call({"call": "remarks"}, timeout_s)
         unknown, named = body.get("unknown"), body.get("named")
         return Remarks(
             unknown if isinstance(unknown, int) else 0,
-            ", ".join(str(name)[:80] for name in named[:5]) if isinstance(named, list) else "",
+            ", ".join(name[:80] for name in named[:5] if isinstance(name, str)) if isinstance(named, list) else "",
             body.get("numbers_as_text") is True,
         )
 
@@ -165,19 +165,26 @@ class ResultsReader:
         """End the process."""
         self._process.stop()
 
-    def _call(self, order: dict[str, Any], timeout_s: float) -> Message:
+    def _call(self, order: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+        """Return what the process answers, with its arrays."""
         self._calls += 1
         try:
             self._process.send({**order, "number": self._calls})
             message = self._process.receive(time.monotonic() + timeout_s)
             if message.body.get("op") != "answer" or message.body.get("number") != self._calls:
                 raise BadMessage("an answer to another question")
+            return {key: unpack(value, message.blob) for key, value in message.body.items()}
         except (ChannelClosed, BadMessage, TimeoutError) as error:
-            ended = self._process.end_badly(error, "predict", "predict", timeout_s)
-            fix = "look at what the files hold for this clip"
-            found, expected = ended.found, "an entry that can be read"
-            raise ReadingFailed(Problem("result_unreadable", "predict", "predict", found, expected, fix)) from None
-        return message
+            raise self._lost(error, timeout_s) from None
+        except Exception as error:
+            odd = BadMessage(f"something that cannot be read ({type(error).__name__})")
+            raise self._lost(odd, timeout_s) from error
+
+    def _lost(self, error: Exception, timeout_s: float) -> ReadingFailed:
+        ended = self._process.end_badly(error, "predict", "predict", timeout_s)
+        fix = "look at what the files hold for this clip"
+        found, expected = ended.found, "an entry that can be read"
+        return ReadingFailed(Problem("result_unreadable", "predict", "predict", found, expected, fix))
 
 
 def _unreadable(where: str, found: str, expected: str) -> Problem:

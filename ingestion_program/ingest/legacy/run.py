@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from ingest.answers import check_explanation, check_prediction
-from ingest.asking import Asked
+from ingest.asking import Asked, check_failed
 from ingest.data import check_unchanged
 from ingest.errors import Problem
 from ingest.legacy.aliases import names_of, read_aliases
@@ -92,7 +92,9 @@ class ResultsRun:
     def _run_clips(self, clips: list[ClipSource], aliases: dict[str, str]) -> None:
         step = max(1, -(-len(clips) // PROGRESS_LINES))
         for done, clip in enumerate(clips, 1):
-            if self._clock.left_s() <= 0:
+            # Reading again may take as long as at first.
+            needed_s = 0.0 if self._reader.alive else self._task.limits.load_s
+            if self._clock.left_s() <= needed_s:
                 found, fix = "the time budget used up", "write smaller files"
                 problem = Problem("time_budget", "run", REST, found, "all clips inside the budget", fix)
                 self._leave(clips[done - 1 :], "not_reached", problem)
@@ -103,7 +105,11 @@ class ResultsRun:
                     problem = Problem("restarts_used_up", "run", REST, found, "entries that can be read", fix)
                     self._leave(clips[done - 1 :], "failed", problem)
                     return
-                self._reader.start()
+                try:
+                    self._reader.start()
+                except ReadingFailed as failure:
+                    self._leave(clips[done - 1 :], "failed", failure.problem)
+                    return
             self._run_clip(clip, names_of(clip.clip_id, aliases))
             if done % step == 0 or done == len(clips):
                 self._log.line(f"clip {done} of {len(clips)}")
@@ -146,11 +152,17 @@ class ResultsRun:
             expected = "a number for every target of every clip"
             asked.problems.append(Problem("result_missing", "predict", "predict", "no such clip", expected, fix))
             return
-        asked.prediction, asked.problems = check_prediction(self._rename(answer.prediction), task.targets)
+        try:
+            asked.prediction, asked.problems = check_prediction(self._rename(answer.prediction), task.targets)
+        except Exception as error:  # noqa: BLE001 - an answer must not end the run
+            asked.problems = [check_failed("predict", error)]
         if asked.prediction is None or answer.explanation is None:
             return
-        explanation = as_rgb(answer.explanation, self._order)
-        asked.explanation, found = check_explanation(explanation, task.explanation, task.targets, duration_s)
+        try:
+            explanation = as_rgb(answer.explanation, self._order)
+            asked.explanation, found = check_explanation(explanation, task.explanation, task.targets, duration_s)
+        except Exception as error:  # noqa: BLE001 - as above
+            found = [check_failed("explain", error)]
         self._pictures |= asked.explanation.image is not None
         if answer.unreadable is not None:
             fix = "write this explanation again"

@@ -91,6 +91,7 @@ class ProbePass:
         self._draws = draws
         self._answers: dict[Call, dict[str, float]] = {}
         self._failures: Counter[str] = Counter()
+        self._dead = False  # whether the model could not be started again
         results.begin_probes()
 
     def run(self, means: Means) -> None:
@@ -116,18 +117,30 @@ class ProbePass:
             return []
         return choose_repeats(self._plan, self._answers, self._draws)
 
-    def ask_again(self, means: Means) -> None:
-        """Ask the repeats, of a model that was just started, as far as there is time."""
+    def ask_again(self, means: Means, *, loaded: bool) -> None:
+        """Ask the repeats, of a model that was just started, as far as there is time.
+
+        A model that could not be loaded, or dies for good, has failed those that are left: failing must not pay.
+        """
         again = Determinism()
+        left = self.repeats
+        plan = {call.clip_id: [call] for call in left} if loaded else {}
         # The first call of a process often compiles or loads, so each has the time of a start.
         limit_s = max(self._task.limits.call_s, self._task.limits.load_s)
-        for (call,), asked in self._ask_all({call.clip_id: [call] for call in self.repeats}, means, limit_s):
-            self._results.add_probe(line(call, asked.prediction, None, again=True))
-            again.add(self._answers[call], asked.prediction)
+        for (call,), asked in self._ask_all(plan, means, limit_s):
+            left.remove(call)
+            self._add_again(call, asked.prediction, again)
+        if self._dead or not loaded:
+            for call in left:
+                self._add_again(call, None, again)
         if again.clips:
             self._count.again = again
             same = f"{again.identical} of {again.clips}"
             means.log.line(f"asked again in a fresh process: {same} altered clips with the same answer")
+
+    def _add_again(self, call: Call, prediction: dict[str, float] | None, again: Determinism) -> None:
+        self._results.add_probe(line(call, prediction, None, again=True))
+        again.add(self._answers[call], prediction)
 
     def problems(self) -> list[Problem]:
         """Return a warning for calls without a valid answer, and one for those that were not reached."""
@@ -173,7 +186,10 @@ class ProbePass:
         before_s = clock.elapsed_s()
         staged = self._staged(plan)
         window = deque(islice(staged, AHEAD_CLIPS + 1))
-        while window and clock.left_s() >= longest_s + self._start_s(model) and means.revive() is None:
+        while window and clock.left_s() >= longest_s + self._start_s(model):
+            if means.revive() is not None:
+                self._dead = True
+                return
             calls, shown = window.popleft()
             window.extend(islice(staged, 1))
             yield calls, self._ask(calls, shown, [source for _, source in window], means, limit_s)

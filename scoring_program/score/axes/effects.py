@@ -136,7 +136,7 @@ def measure_effects(
             asked += 1
             answered += call.prediction is not None or call.twin is not None
             if call.kind == "original":
-                broken = call.prediction is None
+                broken = call.prediction is None or call.name in unconfirmed
                 base = call.prediction
         if base is not None:
             original[clip] = (np.array(base) - low) / span

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ingest.legacy.forms.answers import Answers
+from ingest.legacy.forms.answers import Answers, Unreadable
 from ingest.legacy.forms.coopetition import read_coopetition
 from ingest.legacy.forms.records import read_records
 
@@ -18,4 +18,11 @@ def read_form(form: str, predictions: Path, explanations: Path | None) -> Answer
         When a file is not what the form says.
     """
     read = read_coopetition if form == "2017" else read_records
-    return read(predictions, explanations)
+    try:
+        return read(predictions, explanations)
+    except Unreadable:
+        raise
+    except Exception as error:
+        where = " or ".join(path.name for path in (predictions, explanations) if path is not None)
+        # Only the type: the text of an exception may quote the file.
+        raise Unreadable(where, type(error).__name__, "data in the form of the page on results") from error

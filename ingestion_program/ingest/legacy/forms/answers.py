@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ingest.legacy.pickles.refusal import PickleRefused
+
 
 class Unreadable(Exception):
     """A file is not what it should be; says which and why."""
@@ -51,7 +53,13 @@ class Answers:
         if self._explanations is None:
             return None
         name = self._find(self._explanations, names)
-        return {} if name is None else self._explain(self._explanations[name])
+        try:
+            return {} if name is None else self._explain(self._explanations[name])
+        except (PickleRefused, Unreadable):
+            raise
+        except Exception as error:
+            # It must not cost the prediction. Only the type: the text of an exception may quote the entry.
+            raise Unreadable("explanation", type(error).__name__, "an entry that can be read") from error
 
     def unknown(self) -> list[str]:
         """Return the names that nobody asked for, sorted."""

@@ -119,10 +119,11 @@ def _array(limits: Limits, number_type: object, shape: object, order: str, axes:
     for length in shape:
         if type(length) is not int or length < 0:
             raise PickleRefused("an array whose shape is not made of whole numbers")
-        size *= length
+        size *= max(length, 1)  # an axis of nothing must not hide how long another one is
     if size > limits.array_bytes:
         raise PickleRefused(f"an array of {size} bytes; at most {limits.array_bytes} are read")
-    if axes is not None and (not isinstance(axes, tuple) or sorted(axes) != list(range(len(shape)))):
+    whole = isinstance(axes, tuple) and all(type(axis) is int for axis in axes)  # 0.0 and False are equal to 0
+    if axes is not None and (not isinstance(axes, tuple) or not whole or sorted(axes) != list(range(len(shape)))):
         raise PickleRefused("an array whose axes are not in any order")
     return StoredArray(number_type.dtype(), shape, order, axes, data)
 
