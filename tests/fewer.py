@@ -26,7 +26,7 @@ def copy_with(bundle: Path, folder: Path, count: int, *names: str) -> Path:
 def keep_clips(bundle: Path, count: int) -> Path:
     """Cut every phase of an unpacked bundle or kit down to its first `count` clips; changes the folder and returns it.
 
-    Copies, transcripts, labels, causes and groups of the other clips go too.
+    Copies, transcripts, labels, causes, key frames and groups of the other clips go too.
     """
     for given in sorted((bundle / "input_data").iterdir()):
         wanted = bundle / "reference_data" / given.name
@@ -47,6 +47,12 @@ def keep_clips(bundle: Path, count: int) -> Path:
         people = {row["source_id"] for row in labels}
         if (wanted / "groups.csv").exists():  # the kit has none
             _write_rows(wanted / "groups.csv", [r for r in _rows(wanted / "groups.csv") if r["source_id"] in people])
+        if (wanted / "key_frames.csv").exists():
+            frames = _rows(wanted / "key_frames.csv")
+            _write_rows(wanted / "key_frames.csv", [row for row in frames if row["clip_id"] in kept])
+            for row in frames:
+                if row["clip_id"] not in kept:
+                    (wanted / row["file"]).unlink()
         causes = json.loads((wanted / "causes.json").read_text("utf-8"))
         (wanted / "causes.json").write_text(json.dumps({**causes, "clips": _only(causes["clips"], kept)}), "utf-8")
         # The scores of baselines are those of all clips; what they are compared with here does not matter.

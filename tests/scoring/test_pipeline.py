@@ -334,7 +334,8 @@ def test_scores_json_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(Path, "replace", watched)
     assert run_scoring(tmp_path / "input", tmp_path / "output").code == 0
-    assert written == ["detailed_results.html", "scores.txt", "scores.json"]
+    # The first page says that the run is being scored.
+    assert written == ["detailed_results.html", "detailed_results.html", "scores.txt", "scores.json"]
 
 
 def test_files_that_are_not_listed_are_ignored(score: Score) -> None:
