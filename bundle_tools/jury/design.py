@@ -132,9 +132,11 @@ class _Maker:
     def swapped(
         self, genuine: Sequence[tuple[Item, Shown]], rules: Rules, luck: random.Random
     ) -> list[tuple[Item, Shown]]:
-        """Show some finalists' texts about another clip."""
-        made = []
-        for item, shown in _draw(genuine, rules.swapped, luck):
+        """Show some finalists' texts about another clip; one who says the same of every clip has none to show."""
+        made: list[tuple[Item, Shown]] = []
+        for item, shown in _draw(genuine, len(genuine), luck):
+            if len(made) == rules.swapped:
+                break
             others = [
                 other.clip_id
                 for other, said in genuine

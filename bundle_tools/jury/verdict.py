@@ -95,7 +95,8 @@ def judge(panel: Panel, key: Key, rules: Rules) -> Verdict:
     """
     counting = panel.counting()
     if not counting.jurors:
-        raise BundleError("No juror counts: see the controls of each. There is no result.")
+        why = "; ".join(f"juror {juror.number} {' and '.join(juror.reasons)}" for juror in panel.jurors)
+        raise BundleError(f"No juror counts, so there is no result: {why}.")
     ratings = counting.ratings
     rated = np.asarray(~np.isnan(ratings).any(axis=3))
     unrated = [team.name for at, team in enumerate(key.teams) if not rated[:, :, at].any()]
