@@ -219,7 +219,7 @@ def _order(key: Key, juror: int, jurors: int, luck: random.Random) -> tuple[str,
 
     Clips come one after another, beginning elsewhere for each juror. Within a clip the teams follow the rows of a
     cyclic Latin square, so that over clips and jurors each team comes first, second, … about equally often. Controls
-    stand at a drawn place of their clip's block; repeats come late, at least half a sheet after the first time.
+    stand at a drawn place of their clip's block; the two times of a repeated item lie at least half the clips apart.
     """
     start = round(juror * len(key.clips) / jurors)
     clips = (*key.clips[start:], *key.clips[:start])
@@ -234,9 +234,9 @@ def _order(key: Key, juror: int, jurors: int, luck: random.Random) -> tuple[str,
             block.insert(luck.randrange(len(block) + 1), item.item_id)
         blocks.append(block)
     for item in _of(key.items, "repeat"):
-        first = clips.index(item.clip_id)
-        earliest = min(first + len(clips) // 2, len(clips) - 1)
-        blocks[luck.randrange(earliest, len(clips))].append(item.item_id)
+        first, half = clips.index(item.clip_id), len(clips) // 2
+        apart = range(first + half, len(clips)) if first < len(clips) - half else range(first - half + 1)
+        blocks[luck.choice(apart)].append(item.item_id)
     return tuple(item_id for block in blocks for item_id in block)
 
 

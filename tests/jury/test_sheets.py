@@ -73,7 +73,7 @@ def test_nothing_tells_who_wrote_what_or_what_is_true(jury: Path, key: Key) -> N
     assert all(set(item) == {"id", "clip", "text", "image", "values", "cue"} for item in content["items"])
 
 
-def test_teams_come_in_latin_squares_and_repeats_late(jury: Path, key: Key) -> None:
+def test_teams_come_in_latin_squares_and_repeats_far_apart(jury: Path, key: Key) -> None:
     items = {item.item_id: item for item in key.items}
     first: Counter[str] = Counter()
     complete = [clip for clip in key.clips if clip not in {missing for _, missing in key.missing}]
@@ -84,7 +84,7 @@ def test_teams_come_in_latin_squares_and_repeats_late(jury: Path, key: Key) -> N
             first[next(item.letter for item in order if item.clip_id == clip and item.kind == "genuine")] += 1
         for item in order:
             if item.kind == "repeat":
-                assert places[item.item_id] > places[item.of] + 2
+                assert abs(places[item.item_id] - places[item.of]) > len(order) // 4
     assert max(first.values()) - min(first.values()) <= 2
 
 
