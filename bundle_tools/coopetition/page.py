@@ -9,7 +9,7 @@ from bundle_tools.coopetition.works import Work
 from bundle_tools.pages import render
 
 _WIDTH, _HEIGHT, _GAP_X, _GAP_Y = 190, 46, 90, 18
-_LONGEST_NAME = 24
+_LONGEST_NAME = 21
 ALONE = "Every run counts as a team of its own, since no teams were named (--teams)."
 
 
@@ -132,15 +132,21 @@ def _graph(works: Sequence[Work], found: Sequence[Use], rows: Sequence[Useful]) 
         for name in linked
     )
     most = max((use.points for use in found), default=0.0) or 1.0
-    edges = []
+    height = max(filled.values(), default=0) * (_HEIGHT + _GAP_Y)
+    edges, passing = [], False
     for use in found:
         (x1, y1), (x2, y2) = places[use.source], places[use.user]
         start, end, middle = (x1 + _WIDTH, y1 + _HEIGHT // 2), (x2, y2 + _HEIGHT // 2), (x1 + _WIDTH + x2) // 2
-        path = f"M{start[0]} {start[1]} C{middle} {start[1]} {middle} {end[1]} {end[0]} {end[1]}"
+        bends = (middle, start[1], middle, end[1])
+        if (
+            depth(use.user) > depth(use.source) + 1
+        ):  # below the boxes between: a curve reaches 3/4 of the way to its bends
+            passing, low = True, height * 4 // 3
+            bends = (start[0] + _GAP_X, low, end[0] - _GAP_X, low)
+        path = f"M{start[0]} {start[1]} C{bends[0]} {bends[1]} {bends[2]} {bends[3]} {end[0]} {end[1]}"
         edges.append(Edge(path, 1 + 5 * use.points / most, f"{use.user} uses {use.source}: {use.points:.2f} points"))
     width = (max(filled, default=0) + 1) * (_WIDTH + _GAP_X) - _GAP_X
-    height = max(filled.values(), default=0) * (_HEIGHT + _GAP_Y)
-    return Graph(width, height, nodes, tuple(edges))
+    return Graph(width, height * 5 // 4 if passing else height, nodes, tuple(edges))
 
 
 def _note(total: float | None, points: float) -> str:
