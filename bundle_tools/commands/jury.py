@@ -67,6 +67,9 @@ def _make(arguments: argparse.Namespace) -> int:
     say(f"{len(key.teams)} teams, {len(key.clips)} clips, {len(key.items)} items on each sheet.")
     if len(key.clips) < arguments.clips:
         say(f"Fewer clips than {arguments.clips}: no person is shown twice, and some clips have no two explanations.")
+    say(f"Clips in each fifth of the labels, from low to high: {', '.join(map(str, made.balance.levels))}.")
+    for attribute, counts in made.balance.groups.items():
+        say(f"  {attribute}: {', '.join(f'{value} {count}' for value, count in counts.items())}")
     for sheet in made.sheets:
         say(f"  {sheet}  {sheet.stat().st_size / 1e6:.1f} MB")
     for letter, clip_id in key.missing:

@@ -2,9 +2,11 @@
 
 import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bundle_tools.errors import BundleError
 from bundle_tools.jury.finalists import Final
@@ -14,11 +16,21 @@ DIFFERENT = 2
 """Clips that are taken because the finalists' predictions differ most."""
 
 
-def choose_clips(final: Final, count: int, seed: str, groups: Mapping[str, tuple[str, ...]] | None = None) -> list[str]:
-    """Choose clips by the truth, which no juror sees.
+@dataclass(frozen=True)
+class Balance:
+    """How evenly the chosen clips are spread."""
+
+    levels: tuple[int, ...]
+    """Clips in each fifth of the main target's labels, the lowest first."""
+    groups: Mapping[str, Mapping[str, int]]
+    """By attribute, such as age, the clips of each of its groups; empty where the phase names no groups."""
+
+
+def choose_clips(final: Final, count: int, seed: str) -> list[str]:
+    """Choose clips by truth and groups, which no juror sees.
 
     Fifths of the main target's labels are filled in turn. Where there is a choice, clips that every finalist explained
-    come first, and then those whose group is rarest so far; luck decides the rest.
+    come first, and then those whose groups (`groups.csv` of the phase) are rarest so far; luck decides the rest.
 
     Parameters
     ----------
@@ -28,8 +40,6 @@ def choose_clips(final: Final, count: int, seed: str, groups: Mapping[str, tuple
         How many are wanted; at least 2.
     seed
         Any text; the same text gives the same clips.
-    groups
-        For a clip's id its groups, such as gender and age, if recorded.
 
     Returns
     -------
@@ -46,26 +56,28 @@ def choose_clips(final: Final, count: int, seed: str, groups: Mapping[str, tuple
     outcomes = final.finalists[0].outcomes
     main = final.settings.names.index(final.settings.main_target)
     ids = outcomes.clip_ids
-    level = dict(zip(ids, _fifths(outcomes.truth[:, main]), strict=True))
+    level = _levels(final)
+    groups = _groups(final)
     person = dict(zip(ids, outcomes.sources.tolist(), strict=True))
     explained = {
         clip_id: sum(one.outcomes.explanations[at].text_ok for one in final.finalists) for at, clip_id in enumerate(ids)
     }
     usable = [clip_id for clip_id in ids if explained[clip_id] > 1]
     luck.shuffle(usable)
-    spread = np.nanstd(np.stack([one.outcomes.prediction[:, main] for one in final.finalists]), axis=0)
-    differing = sorted(usable, key=lambda clip_id: -spread[ids.index(clip_id)])
+    predicted = np.stack([one.outcomes.prediction[:, main] for one in final.finalists])
+    spread = {clip_id: float(np.nanstd(predicted[:, ids.index(clip_id)])) for clip_id in usable}
+    differing = sorted(usable, key=lambda clip_id: -spread[clip_id])
     chosen: list[str] = []
     persons: set[int] = set()
-    seen: Counter[str] = Counter()
+    seen: Counter[tuple[str, str]] = Counter()
 
     def take(clip_id: str) -> None:
         chosen.append(clip_id)
         persons.add(person[clip_id])
-        seen.update((groups or {}).get(clip_id, ()))
+        seen.update(groups[clip_id])
 
     def rarity(clip_id: str) -> tuple[int, int]:
-        return -explained[clip_id], sum(seen[name] for name in (groups or {}).get(clip_id, ()))
+        return -explained[clip_id], sum(seen[group] for group in groups[clip_id])
 
     for clip_id in differing:
         if len(chosen) < min(DIFFERENT, count) and person[clip_id] not in persons:
@@ -83,6 +95,37 @@ def choose_clips(final: Final, count: int, seed: str, groups: Mapping[str, tuple
     return chosen
 
 
-def _fifths(values: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> list[int]:
+def balance_of(final: Final, chosen: Sequence[str]) -> Balance:
+    """Count chosen clips by level of the main target, and by group of each attribute that the phase names."""
+    level, groups = _levels(final), _groups(final)
+    seen = Counter(group for clip_id in chosen for group in groups[clip_id])
+    known = final.finalists[0].outcomes.known.groups
+    return Balance(
+        levels=tuple(sum(level[clip_id] == one for clip_id in chosen) for one in range(LEVELS)),
+        groups={
+            attribute.name: {value: seen[attribute.name, value] for value in attribute.values}
+            for attribute in (known.attributes if known else ())
+        },
+    )
+
+
+def _levels(final: Final) -> dict[str, int]:
+    """Give for each clip the fifth of the main target's labels in which it lies, from 0."""
+    outcomes = final.finalists[0].outcomes
+    main = final.settings.names.index(final.settings.main_target)
+    return dict(zip(outcomes.clip_ids, _fifths(outcomes.truth[:, main]), strict=True))
+
+
+def _groups(final: Final) -> dict[str, list[tuple[str, str]]]:
+    """Give for each clip (attribute, group) of its person; nothing where the phase names no groups."""
+    outcomes = final.finalists[0].outcomes
+    attributes = outcomes.known.groups.attributes if outcomes.known.groups else ()
+    return {
+        clip_id: [(one.name, one.values[one.member[at]]) for one in attributes]
+        for at, clip_id in enumerate(outcomes.clip_ids)
+    }
+
+
+def _fifths(values: NDArray[np.float64]) -> list[int]:
     ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
     return [int(rank * LEVELS // len(values)) for rank in ranks]

@@ -1,7 +1,7 @@
 """Make a jury: finalists' results in, one page a juror and a key out."""
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from bundle_tools.compare.runs import Run
 from bundle_tools.competition import Phase
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
-from bundle_tools.jury.choice import choose_clips
+from bundle_tools.jury.choice import Balance, balance_of, choose_clips
 from bundle_tools.jury.criteria import Rules
 from bundle_tools.jury.design import MOST_TEAMS, Design, plan
 from bundle_tools.jury.finalists import gather
@@ -26,6 +26,8 @@ class Made:
 
     design: Design
     """The jury."""
+    balance: Balance
+    """How evenly its clips are spread over labels and groups."""
     sheets: tuple[Path, ...]
     """One page a juror."""
     key: Path
@@ -43,7 +45,6 @@ def make_jury(
     seed: str,
     scratch: Path,
     progress: Progress | None = None,
-    groups: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Made:
     """Write the sheets and the key of a jury; all of them or nothing.
 
@@ -65,8 +66,6 @@ def make_jury(
         A folder for temporary files.
     progress
         Called after each clip.
-    groups
-        For a clip's id its groups, to balance the clips over.
 
     Raises
     ------
@@ -78,7 +77,7 @@ def make_jury(
     if len(runs) > MOST_TEAMS:
         raise BundleError(f"expected at most {MOST_TEAMS} runs, found {len(runs)}. A jury is for finalists.")
     final = gather(phase, runs, scratch)
-    chosen = choose_clips(final, clips, seed, groups)
+    chosen = choose_clips(final, clips, seed)
     videos = {}
     for number, clip_id in enumerate(chosen, 1):
         videos[clip_id] = for_browser(final.clips[clip_id])
@@ -94,7 +93,7 @@ def make_jury(
             (place / _sheet(juror)).write_text(page, "utf-8")
         write_key(place / KEY, design.key)
         place.replace(out)
-    return Made(design, tuple(out / _sheet(juror) for juror in range(jurors)), out / KEY)
+    return Made(design, balance_of(final, chosen), tuple(out / _sheet(juror) for juror in range(jurors)), out / KEY)
 
 
 def _sheet(juror: int) -> str:
