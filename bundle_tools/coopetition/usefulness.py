@@ -1,14 +1,17 @@
 """The measure: how much of others' lead rests on a work.
 
-The *lead* of a submission is what its explanation score has over the baseline, 0 if it has less. A submission divides
-its lead equally among all it credits. What a work receives, it passes on in the same way, but only half of it, since
-it added something of its own. Repositories keep all. Nobody's score changes: usefulness is a prize of its own.
+The *lead* of a team is what its best run (by explanation score; the first by name among equals) has over the baseline,
+0 if it has less. It goes to what that run credits: in equal parts to each team and repository, and within a team to its
+works. What a work receives, it passes on in the same way, but only half of it, since it added something of its own.
+Repositories keep all. Nobody's score changes: usefulness is a prize of its own.
 
-Of several runs of one team that credit the same source, only the one with the highest score counts for that source
-(the first by name among equals); what the others would give it is dropped. So nobody gains by submitting often.
+Each rule closes a way to win without helping anybody. One run a team gives: else one that credits A and another that
+credits B would hand out the lead twice. Nothing of a lead comes back to its own team: else a team would earn half of
+its own score through a friend who credits an older run of it. Teams share, not works: else work cut into ten pieces
+would get ten parts. What no rule can see is in `docs/coopetition.md`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bundle_tools.coopetition.works import Work
@@ -29,6 +32,8 @@ class Use:
     """What was used."""
     points: float
     """What the source receives through it, in points of the explanation score, >= 0."""
+    gain: float | None
+    """How much higher the user scores than the source; None for a repository. About 0: look for a mere copy."""
 
 
 @dataclass(frozen=True)
@@ -60,22 +65,31 @@ def uses(works: Sequence[Work], baseline: float) -> list[Use]:
     Returns
     -------
     list of Use
-        One a credit, most points first; 0 points where a better run of the team credits the same source.
+        One a credit, most points first; 0 points where nothing is shared out.
     """
     by_name = {work.name: work for work in works}
-    best = _best_runs(works)
-    received = dict.fromkeys(by_name, 0.0)
-    found = []
-    for name in _users_first(works):
-        work = by_name[name]
-        if not work.credits:
-            continue
-        shared = max(0.0, work.total - baseline) + PASSED_ON * received[name]
-        for credit in work.credits:
-            points = shared / len(work.credits) if best[work.team, credit.source] == name else 0.0
-            found.append(Use(name, credit.source, credit.used, points))
-            if credit.source in received:
-                received[credit.source] += points
+    order = _users_first(works)
+    points = {(work.name, credit.source): 0.0 for work in works for credit in work.credits}
+    for giver in _best_runs(works):
+        held = {giver.name: max(0.0, giver.total - baseline)}  # what each work has of this lead to share out
+        for name in order:
+            parts = _parts(by_name[name], by_name) if name in held else {}
+            for source, part in parts.items():
+                if source in by_name and by_name[source].team == giver.team:
+                    continue
+                points[name, source] += held[name] * part
+                held[source] = held.get(source, 0.0) + PASSED_ON * held[name] * part
+    found = [
+        Use(
+            user=work.name,
+            source=credit.source,
+            used=credit.used,
+            points=points[work.name, credit.source],
+            gain=work.total - by_name[credit.source].total if credit.source in by_name else None,
+        )
+        for work in works
+        for credit in work.credits
+    ]
     return sorted(found, key=lambda use: (-use.points, use.source, use.user))
 
 
@@ -94,13 +108,23 @@ def usefulness(works: Sequence[Work], baseline: float) -> list[Useful]:
     return sorted(rows, key=lambda row: (-row.points, row.name))
 
 
-def _best_runs(works: Sequence[Work]) -> dict[tuple[str, str], str]:
-    """Name the run that counts for each team and source."""
-    best: dict[tuple[str, str], str] = {}
+def _best_runs(works: Sequence[Work]) -> list[Work]:
+    """Give the run of each team that shares its lead out."""
+    best: dict[str, Work] = {}
     for work in sorted(works, key=lambda work: (-work.total, work.name)):
-        for credit in work.credits:
-            best.setdefault((work.team, credit.source), work.name)
-    return best
+        best.setdefault(work.team, work)
+    return list(best.values())
+
+
+def _parts(work: Work, by_name: Mapping[str, Work]) -> dict[str, float]:
+    """Divide 1 among the teams and repositories that a work credits, and each team's part among its works."""
+    owners = [by_name[credit.source].team if credit.source in by_name else None for credit in work.credits]
+    repositories = owners.count(None)
+    heads = len({owner for owner in owners if owner is not None}) + repositories
+    return {
+        credit.source: 1 / heads / (1 if owner is None else owners.count(owner))
+        for credit, owner in zip(work.credits, owners, strict=True)
+    }
 
 
 def _users_first(works: Sequence[Work]) -> list[str]:

@@ -34,6 +34,11 @@ def test_worked_numbers() -> None:
         ("b", "a"): 27.5,
         ("b", REPOSITORY): 27.5,
     }
+    assert {(use.user, use.source): use.gain for use in uses(CHAIN, 10.0)} == {
+        ("c", "b"): 20.0,
+        ("b", "a"): 20.0,
+        ("b", REPOSITORY): None,
+    }
     assert [(row.name, row.points, row.users, row.total) for row in usefulness(CHAIN, 10.0)] == [
         ("b", 50.0, 1, 40.0),
         ("a", 27.5, 1, 20.0),
@@ -49,29 +54,34 @@ def fields(draw: st.DrawFn) -> list[Work]:
         work(name, draw(st.floats(0, 100)), *draw(st.sets(st.sampled_from(names[:number]))) if number else ())
         for number, name in enumerate(names)
     ]
-    return [replace(one, team=draw(st.sampled_from("xyz"))) for one in found] if draw(st.booleans()) else found
+    if draw(st.booleans()):
+        found = [replace(one, team=draw(st.sampled_from("xyz"))) for one in found]
+    teams = {one.name: one.team for one in found}
+    return [  # a team's own work is no credit
+        replace(one, credits=tuple(credit for credit in one.credits if teams[credit.source] != one.team))
+        for one in found
+    ]
 
 
-@given(fields(), st.floats(0, 100), st.randoms(use_true_random=False))
-def test_properties(works: list[Work], baseline: float, luck: object) -> None:
+def by_team(works: list[Work], baseline: float = 10.0) -> dict[str, float]:
+    points = dict.fromkeys((one.team for one in works), 0.0)
+    for row in usefulness(works, baseline):
+        points[row.team] += row.points
+    return points
+
+
+@given(fields(), st.floats(0, 100))
+def test_properties(works: list[Work], baseline: float) -> None:
     rows = usefulness(works, baseline)
-    assert usefulness(works[::-1], baseline) == rows  # order does not matter
+    assert [replace(row, points=0) for row in usefulness(works[::-1], baseline)] == [
+        replace(row, points=0) for row in rows
+    ]
+    assert [row.points for row in usefulness(works[::-1], baseline)] == pytest.approx([row.points for row in rows])
     assert all(row.points >= 0 for row in rows)
-    # What users hand out directly is their lead, as far as no better run of the team credits the same source;
-    # passing on at most doubles it.
-    best = {
-        (one.team, credit.source): one.name
-        for one in sorted(works, key=lambda one: (one.total, [-ord(letter) for letter in one.name]))
-        for credit in one.credits
-    }
-    leads = sum(
-        max(0.0, one.total - baseline) / len(one.credits)
-        for one in works
-        for credit in one.credits
-        if best[one.team, credit.source] == one.name
-    )
+    best = {one.team: one for one in sorted(works, key=lambda one: (one.total, [-ord(letter) for letter in one.name]))}
+    leads = sum(max(0.0, one.total - baseline) for one in best.values() if one.credits)
     given_ = sum(row.points for row in rows)
-    assert leads - 1e-6 <= given_ <= 2 * leads + 1e-6
+    assert leads - 1e-6 <= given_ <= 2 * leads + 1e-6  # each lead is given once; passing on at most doubles it
     assert {row.name for row in rows} == {credit.source for one in works for credit in one.credits}
 
 
@@ -82,12 +92,34 @@ def test_a_team_gains_nothing_by_more_runs_that_are_no_better(works: list[Work],
     assert usefulness([*copies, *works, *worse], baseline) == usefulness(works, baseline)
 
 
-def test_only_the_best_run_of_a_team_counts_for_a_source() -> None:
+@given(fields(), st.floats(0, 100))
+def test_nobody_is_useful_by_a_lead_of_their_own(works: list[Work], baseline: float) -> None:
+    for team in {one.team for one in works}:
+        beaten = [replace(one, total=0.0) if one.team == team else one for one in works]
+        assert by_team(beaten, baseline)[team] == pytest.approx(by_team(works, baseline)[team])
+
+
+def test_a_team_gives_its_lead_once() -> None:
     runs = [work("a", 5.0), work("b", 5.0)]
-    runs += [replace(work(name, total, *to), team="us") for name, total, *to in (("u1", 30.0, "a"), ("u2", 50.0, "a"))]
-    runs += [replace(work("u3", 20.0, "a", "b"), team="us")]
-    assert [(row.name, row.points, row.users) for row in usefulness(runs, 10.0)] == [("a", 40.0, 1), ("b", 5.0, 1)]
-    assert len(uses(runs, 10.0)) == 4
+    runs += [replace(work(name, total, *to), team="us") for name, total, *to in (("u1", 60.0, "a"), ("u2", 60.0, "b"))]
+    assert by_team(runs) == {"team a": 50.0, "team b": 0.0, "us": 0.0}
+    assert [(row.name, row.users) for row in usefulness(runs, 10.0)] == [("a", 1), ("b", 1)]
+    # An older run still passes on what others gave it: that is their lead.
+    runs.append(work("c", 30.0, "u2"))
+    assert by_team(runs) == {"team a": 50.0, "team b": 10.0, "us": 20.0, "team c": 0.0}
+
+
+def test_a_lead_does_not_come_back_through_a_friend() -> None:
+    us = [replace(work("old", 20.0), team="us"), replace(work("new", 60.0, "friend"), team="us")]
+    assert by_team([*us, work("friend", 5.0, "old")]) == {"us": 0.0, "team friend": 50.0}
+
+
+def test_work_cut_into_pieces_gets_no_larger_part() -> None:
+    pieces = [replace(work(f"p{number}", 5.0), team="cut") for number in range(3)]
+    runs = [*pieces, work("a", 5.0), work("b", 70.0, "p0", "p1", "p2", "a", REPOSITORY)]
+    assert {use.source: use.points for use in uses(runs, 10.0)} == pytest.approx(
+        {"p0": 20 / 3, "p1": 20 / 3, "p2": 20 / 3, "a": 20.0, REPOSITORY: 20.0}
+    )
 
 
 def test_who_has_no_lead_gives_nothing() -> None:
