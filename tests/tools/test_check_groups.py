@@ -6,6 +6,7 @@ import pytest
 
 from bundle_tools.build.contents import entries
 from bundle_tools.check.clips.groups import check_groups, check_groups_misplaced
+from bundle_tools.check.clips.side import Side
 from bundle_tools.check.dataset import Dataset
 from bundle_tools.check.document import read
 from score.errors import OrganiserError
@@ -30,7 +31,8 @@ def codes(folder: Path, lines: list[str] | None, name: str = "groups.csv") -> se
     (folder / "groups.csv").unlink()
     if lines is not None:
         (folder / "groups.csv").write_text("\n".join(lines) + "\n")
-    return {finding.code for finding in check_groups("reference/", Dataset(folder), {"groups": name})}
+    side = Side("reference data", "reference/", Dataset(folder), {"groups": name})
+    return {finding.code for finding in check_groups(side)}
 
 
 def refused(folder: Path) -> bool:
@@ -45,7 +47,7 @@ def refused(folder: Path) -> bool:
 def test_a_sound_table_is_silent(reference: Path) -> None:
     assert codes(reference, [HEADER, *ROWS]) == set()
     assert not refused(reference)
-    assert not list(check_groups("reference/", Dataset(reference), {}))
+    assert not list(check_groups(Side("reference data", "reference/", Dataset(reference), {})))
 
 
 @pytest.mark.parametrize(

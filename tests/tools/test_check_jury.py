@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 
 from bundle_tools.check.clips.jury import check_jury
+from bundle_tools.check.clips.side import Side
 from bundle_tools.check.dataset import Dataset
 from tests.jury.ratings import BROKEN, write
 
 
 def codes(folder: Path, name: str | None = "jury.json") -> list[str]:
     settings = {} if name is None else {"jury": name}
-    return [finding.code for finding in check_jury("ref", Dataset(folder), settings)]
+    return [finding.code for finding in check_jury(Side("reference data", "ref", Dataset(folder), settings))]
 
 
 @pytest.mark.parametrize("name", BROKEN)

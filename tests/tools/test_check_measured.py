@@ -16,6 +16,7 @@ from bundle_tools.check.clips.causes import check_causes, check_misplaced
 from bundle_tools.check.clips.copies import check_copies
 from bundle_tools.check.clips.listed import check_files
 from bundle_tools.check.clips.probes import check_probes
+from bundle_tools.check.clips.side import Side
 from bundle_tools.check.clips.tables import read_contributions, read_copies, read_settings, vocabulary_of
 from bundle_tools.check.clips.video import Video
 from bundle_tools.check.dataset import Dataset
@@ -122,9 +123,10 @@ def findings(phase: Path) -> list[Finding]:
     videos: dict[str, Video] = {}
     ids: list[str] = []
     found = list(check_files("clips.csv", rows, given, videos, ids, None))
-    found += check_copies("input/", given, ours, ids, videos)
-    found += check_probes("input/", given, ours, len(ids))
-    return [*found, *check_causes("reference/", wanted, theirs, ours)]
+    side = Side("input data", "input/", given, ours)
+    found += check_copies(side, ids, videos)
+    found += check_probes(side, len(ids))
+    return [*found, *check_causes(Side("reference data", "reference/", wanted, theirs), ours)]
 
 
 def codes(phase: Path) -> set[str]:

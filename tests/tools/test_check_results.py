@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from bundle_tools.check.clips.results import check_results
+from bundle_tools.check.clips.side import Side
 from bundle_tools.check.dataset import Dataset
 from ingest.errors import IngestionError
 from ingest.legacy.aliases import read_aliases
@@ -24,7 +25,8 @@ def codes(folder: Path, settings: dict[str, Any], table: str | None = TABLE) -> 
     (folder / "task.yaml").write_text(yaml.safe_dump(settings))
     if table is not None:
         (folder / "aliases.csv").write_text(table)
-    return [finding.code for finding in check_results("input/", Dataset(folder), settings, CLIPS)]
+    side = Side("input data", "input/", Dataset(folder), settings)
+    return [finding.code for finding in check_results(side, CLIPS)]
 
 
 def test_a_sound_phase_has_only_the_note(tmp_path: Path) -> None:

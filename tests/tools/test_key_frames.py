@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from bundle_tools.check.clips.key_frames import check_key_frames
+from bundle_tools.check.clips.side import Side
 from bundle_tools.check.clips.tables import read_settings
 from bundle_tools.check.dataset import Dataset
 from bundle_tools.cli import main
@@ -49,7 +50,8 @@ def phase(original: Path, tmp_path: Path) -> Path:
 
 def codes(phase: Path) -> set[str]:
     data = Dataset(phase)
-    return {finding.code for finding in check_key_frames("reference/", data, read_settings(data) or {})}
+    side = Side("reference data", "reference/", data, read_settings(data) or {})
+    return {finding.code for finding in check_key_frames(side)}
 
 
 def test_one_picture_a_clip_from_its_middle(phase: Path) -> None:

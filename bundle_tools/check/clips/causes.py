@@ -7,36 +7,34 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any
 
+from bundle_tools.check.clips.side import Absence, Side, find_named
 from bundle_tools.check.clips.tables import read_labels, read_settings, vocabulary_of
-from bundle_tools.check.dataset import Dataset, find
+from bundle_tools.check.dataset import find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.findings import FAILS_LATER, Finding, shown
 
 KNOWLEDGE = ("causes", "observations")
+STOPS = "Every scoring run fails."
+ABSENCE = Absence("causes-missing", STOPS, "Generate it.")
 WEIGHTS = ("cue_claims", "faithfulness_space", "known_causes", "faithfulness_time", "text")
 SCORE_KEYS = ("weights", "power", "gate", "vocabulary", "aliases", "bands")
 
 
-def check_causes(folder: str, data: Dataset, settings: dict[str, Any], inputs: dict[str, Any]) -> Iterator[Finding]:
+def check_causes(side: Side, inputs: dict[str, Any]) -> Iterator[Finding]:
     """Find knowledge that is missing, broken or about other clips, and settings that scoring refuses.
 
     Parameters
     ----------
-    folder
-        The reference data as competition.yaml names it.
-    data
+    side
         The reference data.
-    settings
-        Its `task.yaml`.
     inputs
         `task.yaml` of the input data.
     """
-    clips = set(read_labels(data).rows)
+    clips = set(read_labels(side.data).rows)
     vocabulary = vocabulary_of(inputs)
     for kind in KNOWLEDGE:
-        if settings.get(kind) is not None:
-            yield from _check_knowledge(folder, data, kind, str(settings[kind]), clips, vocabulary)
-    where = str(PurePosixPath(folder) / "task.yaml")
+        yield from _check_knowledge(side, kind, clips, vocabulary)
+    where, settings = side.at("task.yaml"), side.settings
     if "explanation_score" in settings:
         yield from _check_score(where, settings["explanation_score"], vocabulary)
     if "skill_reference" in settings:
@@ -61,30 +59,27 @@ def check_misplaced(draft: Draft) -> Iterator[Finding]:
                 yield Finding("causes-misplaced", "error", place, what, effect, "Delete it there.")
 
 
-def _check_knowledge(
-    folder: str, data: Dataset, kind: str, name: str, clips: set[str], vocabulary: list[str]
-) -> Iterator[Finding]:
-    where = str(PurePosixPath(folder) / name)
-    if name not in data.names():
-        what = f"{kind}: {shown(name)} is not among the reference data."
-        yield Finding("causes-missing", "error", where, what, "Every scoring run fails.", "Generate it.")
+def _check_knowledge(side: Side, kind: str, clips: set[str], vocabulary: list[str]) -> Iterator[Finding]:
+    name = yield from find_named(side, kind, side.settings.get(kind), ABSENCE)
+    if name is None:
         return
+    where = side.at(name)
     try:
-        content = json.loads(data.text(name))
+        content = json.loads(side.data.text(name))
     except (ValueError, RecursionError) as error:
         what = f"Expected JSON; found {shown(str(error))}."
-        yield Finding("causes-broken", "error", where, what, "Every scoring run fails.", "Generate it again.")
+        yield Finding("causes-broken", "error", where, what, STOPS, "Generate it again.")
         return
     known = content.get("clips") if isinstance(content, dict) else None
     if not isinstance(known, dict):
         what = "Expected a mapping with the key clips."
-        yield Finding("causes-broken", "error", where, what, "Every scoring run fails.", "Generate it again.")
+        yield Finding("causes-broken", "error", where, what, STOPS, "Generate it again.")
         return
     missing = sorted(clips - known.keys()) if kind == "causes" else []
     for what, odd in (("have a label and no causes", missing), ("have no label", sorted(known.keys() - clips))):
         if odd:
             found = f"{len(odd)} clips {what}, such as {shown(odd[0])}."
-            yield Finding("causes-clips", "error", where, found, "Every scoring run fails.", "Generate both together.")
+            yield Finding("causes-clips", "error", where, found, STOPS, "Generate both together.")
     cues = {cue for clip in known.values() for cue in _named_cues(clip)} if kind == "causes" else set()
     unknown = sorted(cues - set(vocabulary))
     if unknown and vocabulary:

@@ -1,21 +1,18 @@
 """Rules about the rendered copies of clips in which one cue is neutral (docs/data_format.md)."""
 
-import csv
-import io
 import json
 import zlib
 from collections.abc import Iterator
-from pathlib import PurePosixPath
-from typing import Any
 
-from bundle_tools.check.clips.listed import check_files, check_tags
+from bundle_tools.check.clips.listed import check_extra, check_files, check_tags
+from bundle_tools.check.clips.side import ListForm, Side, read_list
 from bundle_tools.check.clips.tables import vocabulary_of
 from bundle_tools.check.clips.video import Video
-from bundle_tools.check.dataset import Dataset
 from bundle_tools.check.findings import FAILS_LATER, Finding, shown
 from bundle_tools.console import Progress
 
 HEADER = ["copy_id", "clip_id", "cue", "file", "sha256"]
+FORM = ListForm("copies", HEADER, "copies-missing", "copies-header")
 # A frame more or less would be seen by a model that counts; the container rounds lengths to less than this.
 SAME_LENGTH_S = 0.03
 DECODED_ONE_IN = 6
@@ -23,23 +20,14 @@ KNOWN_BY_FORM = "A model could tell the copy from the clip without looking at it
 
 
 def check_copies(
-    folder: str,
-    data: Dataset,
-    settings: dict[str, Any],
-    clips: list[str],
-    videos: dict[str, Video],
-    progress: Progress | None = None,
+    side: Side, clips: list[str], videos: dict[str, Video], progress: Progress | None = None
 ) -> Iterator[Finding]:
     """Find copies that are missing, broken, unlike their clip, or of something that is not there.
 
     Parameters
     ----------
-    folder
-        The input data as competition.yaml names it.
-    data
+    side
         The input data.
-    settings
-        Its `task.yaml`.
     clips
         Ids of the clips.
     videos
@@ -47,31 +35,24 @@ def check_copies(
     progress
         Told of each copy.
     """
-    if settings.get("copies") is None:
+    if side.settings.get("copies") is None:
         return
-    name = str(settings["copies"])
-    where = str(PurePosixPath(folder) / name)
-    if name not in data.names():
-        yield Finding("copies-missing", "error", where, "The list of copies is missing.", FAILS_LATER, "Generate it.")
+    name = str(side.settings["copies"])
+    rows = yield from read_list(side, name, FORM)
+    if rows is None:
         return
-    rows = list(csv.reader(io.StringIO(data.text(name))))
-    if not rows or rows[0] != HEADER:
-        what = f"Expected the header {','.join(HEADER)}; found {shown(','.join(rows[0]) if rows else '')}."
-        yield Finding("copies-header", "error", where, what, FAILS_LATER, "Correct the header.")
-        return
+    where = side.at(name)
     # A line of another length stays as it is, and is told as one that is wrong.
-    files = [[row[0], row[3], row[4]] if len(row) == len(HEADER) else [",".join(row)] for row in rows[1:]]
+    files = [[row[0], row[3], row[4]] if len(row) == len(HEADER) else [",".join(row)] for row in rows]
     copies: dict[str, Video] = {}
-    yield from check_files(where, files, data, copies, list(clips), progress, _is_decoded)
-    yield from _check_purpose(where, rows[1:], clips, vocabulary_of(settings))
-    yield from _check_form(where, rows[1:], videos, copies)
+    yield from check_files(where, files, side.data, copies, list(clips), progress, _is_decoded)
+    yield from _check_purpose(where, rows, clips, vocabulary_of(side.settings))
+    yield from _check_form(where, rows, videos, copies)
     yield from check_tags(where, copies)
-    yield from _check_transcripts(folder, data, settings, [row[0] for row in rows[1:] if len(row) == len(HEADER)])
-    listed = {row[3] for row in rows[1:] if len(row) == len(HEADER)}
-    extra = sorted(other for other in data.names() if other.startswith("copies/") and other not in listed)
-    if extra:
-        what = f"{len(extra)} files that the list does not name, such as {extra[0]}."
-        yield Finding("copies-extra", "warning", where, what, "They are packed and never used.", "Delete them.")
+    yield from _check_transcripts(side, [row[0] for row in rows if len(row) == len(HEADER)])
+    yield from check_extra(
+        "copies-extra", "copies", where, side.data, {row[3] for row in rows if len(row) == len(HEADER)}
+    )
 
 
 def _is_decoded(file: str) -> bool:
@@ -129,17 +110,16 @@ def _check_form(
             yield Finding("copy-differs", "error", f"{where}:{line}", what, KNOWN_BY_FORM, "Encode both alike.")
 
 
-def _check_transcripts(folder: str, data: Dataset, settings: dict[str, Any], copies: list[str]) -> Iterator[Finding]:
-    name = settings.get("transcripts")
-    if not isinstance(name, str) or name not in data.names():
+def _check_transcripts(side: Side, copies: list[str]) -> Iterator[Finding]:
+    name = side.settings.get("transcripts")
+    if not isinstance(name, str) or name not in side.data.names():
         return
     try:
-        content = json.loads(data.text(name))
+        content = json.loads(side.data.text(name))
     except (ValueError, RecursionError):
         return
     missing = [copy for copy in copies if not isinstance(content, dict) or copy not in content]
     if missing:
         what = f"{len(missing)} copies have no transcript, such as {missing[0]}."
-        where = str(PurePosixPath(folder) / name)
         effect = "Their words are gone, and the model answers to that, not to the cue."
-        yield Finding("copies-transcripts", "error", where, what, effect, "Write the transcript of every copy.")
+        yield Finding("copies-transcripts", "error", side.at(name), what, effect, "Write the transcript of every copy.")

@@ -7,7 +7,6 @@ import csv
 import io
 import math
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 from typing import Any
 
 from bundle_tools.check.clips.causes import check_causes
@@ -15,17 +14,18 @@ from bundle_tools.check.clips.copies import check_copies
 from bundle_tools.check.clips.groups import check_groups
 from bundle_tools.check.clips.jury import check_jury
 from bundle_tools.check.clips.key_frames import check_key_frames
-from bundle_tools.check.clips.listed import CLIP_ID, check_alike, check_files
+from bundle_tools.check.clips.listed import CLIP_ID, check_alike, check_extra, check_files
 from bundle_tools.check.clips.probes import check_probes
 from bundle_tools.check.clips.results import check_results
+from bundle_tools.check.clips.side import ListForm, Side, read_list
 from bundle_tools.check.clips.tables import numbers, read_settings
 from bundle_tools.check.clips.video import Video
-from bundle_tools.check.dataset import Dataset, find
+from bundle_tools.check.dataset import find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.findings import FAILS_LATER, Finding, shown
 from bundle_tools.console import Progress
 
-CLIPS_HEADER = ["clip_id", "file", "sha256"]
+CLIPS = ListForm("clips", ["clip_id", "file", "sha256"], "clips-missing", "clips-header")
 
 
 def check_data(draft: Draft, progress: Progress | None = None) -> Iterator[Finding]:
@@ -37,33 +37,31 @@ def check_data(draft: Draft, progress: Progress | None = None) -> Iterator[Findi
         given, wanted = find(draft, task.get("input_data")), find(draft, task.get("reference_data"))
         if given is None or wanted is None or not all("task.yaml" in side.names() for side in (given, wanted)):
             continue
-        sides = {"input data": read_settings(given), "reference data": read_settings(wanted)}
-        broken = [side for side, settings in sides.items() if settings is None]
-        where = draft.at("tasks", position)
-        for side in broken:
-            what = f"task.yaml of the {side} is not a mapping of settings."
-            yield Finding("data-settings", "error", where, what, FAILS_LATER, "See docs/data_format.md.")
-        if broken:
+        ours, theirs = read_settings(given), read_settings(wanted)
+        for kind, settings in (("input data", ours), ("reference data", theirs)):
+            if settings is None:
+                what, fix = f"task.yaml of the {kind} is not a mapping of settings.", "See docs/data_format.md."
+                yield Finding("data-settings", "error", draft.at("tasks", position), what, FAILS_LATER, fix)
+        if ours is None or theirs is None:
             continue
-        ours, theirs = sides["input data"] or {}, sides["reference data"] or {}
-        yield from _check_agreement(draft, position, task, ours, theirs)
+        inputs = Side("input data", task["input_data"], given, ours)
+        reference = Side("reference data", task["reference_data"], wanted, theirs)
+        yield from _check_agreement(draft, task.get("index"), inputs, reference)
         ids: list[str] = []
         videos: dict[str, Video] = {}
-        yield from _check_clips(task["input_data"], given, ours, ids, videos, progress)
-        yield from check_copies(task["input_data"], given, ours, ids, videos, progress)
-        yield from check_probes(task["input_data"], given, ours, len(ids))
-        yield from check_results(task["input_data"], given, ours, ids)
-        yield from _check_labels(task["reference_data"], wanted, ours, ids)
-        yield from check_causes(task["reference_data"], wanted, theirs, ours)
-        yield from check_key_frames(task["reference_data"], wanted, theirs)
-        yield from check_jury(task["reference_data"], wanted, theirs)
-        yield from check_groups(task["reference_data"], wanted, theirs)
+        yield from _check_clips(inputs, ids, videos, progress)
+        yield from check_copies(inputs, ids, videos, progress)
+        yield from check_probes(inputs, len(ids))
+        yield from check_results(inputs, ids)
+        yield from _check_labels(reference, ours, ids)
+        yield from check_causes(reference, ours)
+        yield from check_key_frames(reference)
+        yield from check_jury(reference)
+        yield from check_groups(reference)
 
 
-def _check_agreement(
-    draft: Draft, position: int, task: dict[str, Any], given: dict[str, Any], wanted: dict[str, Any]
-) -> Iterator[Finding]:
-    where = str(PurePosixPath(task["input_data"]) / "task.yaml")
+def _check_agreement(draft: Draft, index: object, inputs: Side, reference: Side) -> Iterator[Finding]:
+    where, given, wanted = inputs.at("task.yaml"), inputs.settings, reference.settings
     for key in ("task", "data_version"):
         if given.get(key) != wanted.get(key) or given.get(key) is None:
             what = f"{key}: {shown(given.get(key))} in the input data, {shown(wanted.get(key))} in the reference data."
@@ -78,7 +76,7 @@ def _check_agreement(
     limit = limits.get("time_limit_s") if isinstance(limits, dict) else None
     for _, phase in draft.entries("phases"):
         tasks = phase.get("tasks")
-        if isinstance(tasks, list) and task.get("index") in tasks:
+        if isinstance(tasks, list) and index in tasks:
             allowed = phase.get("execution_time_limit", 600) or 600
             if limit != allowed:
                 what = f"time_limit_s: {shown(limit)}; execution_time_limit of the phase is {shown(allowed)}."
@@ -86,38 +84,23 @@ def _check_agreement(
                 yield Finding("data-time-limit", "error", where, what, effect, "Write the same number.")
 
 
-def _check_clips(
-    folder: str,
-    data: Dataset,
-    settings: dict[str, Any],
-    ids: list[str],
-    videos: dict[str, Video],
-    progress: Progress | None,
-) -> Iterator[Finding]:
-    name = str(settings.get("clips"))
-    where = str(PurePosixPath(folder) / name)
-    names = set(data.names())
-    if name not in names:
-        yield Finding("clips-missing", "error", where, "The list of clips is missing.", FAILS_LATER, "Generate it.")
+def _check_clips(side: Side, ids: list[str], videos: dict[str, Video], progress: Progress | None) -> Iterator[Finding]:
+    name = str(side.settings.get("clips"))
+    rows = yield from read_list(side, name, CLIPS)
+    if rows is None:
         return
-    rows = list(csv.reader(io.StringIO(data.text(name))))
-    if not rows or rows[0] != CLIPS_HEADER:
-        what = f"Expected the header {','.join(CLIPS_HEADER)}; found {shown(','.join(rows[0]) if rows else '')}."
-        yield Finding("clips-header", "error", where, what, FAILS_LATER, "Correct the header.")
-        return
-    yield from check_files(where, rows[1:], data, videos, ids, progress)
+    where = side.at(name)
+    yield from check_files(where, rows, side.data, videos, ids, progress)
     yield from check_alike(where, videos)
-    listed = {row[1] for row in rows[1:] if len(row) == len(CLIPS_HEADER)}
-    extra = sorted(other for other in names if other.startswith("clips/") and other not in listed)
-    if extra:
-        what = f"{len(extra)} files that the list does not name, such as {extra[0]}."
-        yield Finding("clips-extra", "warning", where, what, "They are packed and never used.", "Delete them.")
+    yield from check_extra(
+        "clips-extra", "clips", where, side.data, {row[1] for row in rows if len(row) == len(CLIPS.header)}
+    )
     if not ids:
         yield Finding("clips-none", "error", where, "The list holds no clip.", FAILS_LATER, "Add clips.")
 
 
-def _check_labels(folder: str, data: Dataset, settings: dict[str, Any], ids: list[str]) -> Iterator[Finding]:
-    where = str(PurePosixPath(folder) / "labels.csv")
+def _check_labels(side: Side, settings: dict[str, Any], ids: list[str]) -> Iterator[Finding]:
+    where, data = side.at("labels.csv"), side.data
     if "labels.csv" not in data.names():
         yield Finding("labels-missing", "error", where, "The labels are missing.", FAILS_LATER, "Generate them.")
         return

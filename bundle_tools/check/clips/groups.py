@@ -5,8 +5,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import Any
 
+from bundle_tools.check.clips.side import Absence, Side, find_named
 from bundle_tools.check.clips.tables import read_labels, read_settings, read_table
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
@@ -18,29 +18,22 @@ FEWEST_PEOPLE = 5
 LARGEST_TABLE = 20_000_000
 NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 STOPS = "Every scoring run fails."
+ABSENCE = Absence("groups-missing", "Reports say nothing about groups.", "Put it there.")
 FIX = "Correct it as docs/data_format.md shows."
 
 
-def check_groups(folder: str, data: Dataset, settings: dict[str, Any]) -> Iterator[Finding]:
+def check_groups(side: Side) -> Iterator[Finding]:
     """Find a table of groups that scoring refuses, or that can show nothing.
 
     Parameters
     ----------
-    folder
-        The reference data as competition.yaml names it.
-    data
+    side
         The reference data.
-    settings
-        Its `task.yaml`.
     """
-    if settings.get("groups") is None:
+    name = yield from find_named(side, "groups", side.settings.get("groups"), ABSENCE)
+    if name is None:
         return
-    name = str(settings["groups"])
-    where = str(PurePosixPath(folder) / name)
-    if name not in data.names():
-        what = f"groups: {shown(name)} is not among the reference data."
-        yield Finding("groups-missing", "error", where, what, "Reports say nothing about groups.", "Put it there.")
-        return
+    where, data = side.at(name), side.data
     header, *rows = [[cell.strip() for cell in row] for row in read_table(data.text(name))] or [[]]
     targets = read_labels(data).targets
     wrong = list(_check_header(where, header, targets))

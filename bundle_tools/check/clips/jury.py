@@ -4,43 +4,34 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 from typing import Any
 
-from bundle_tools.check.dataset import Dataset
+from bundle_tools.check.clips.side import Absence, Side, find_named
 from bundle_tools.check.findings import Finding, shown
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _FIX = "Run bundle jury score --write again."
 _EFFECT = "Every scoring run fails."
+_ABSENCE = Absence("jury-missing", _EFFECT, _FIX)
 
 
-def check_jury(folder: str, data: Dataset, settings: dict[str, Any]) -> Iterator[Finding]:
+def check_jury(side: Side) -> Iterator[Finding]:
     """Find ratings that are missing or broken.
 
     Parameters
     ----------
-    folder
-        The reference data as competition.yaml names it.
-    data
+    side
         The reference data.
-    settings
-        Its `task.yaml`.
     """
-    if settings.get("jury") is None:
-        return
-    name = str(settings["jury"])
-    where = str(PurePosixPath(folder) / name)
-    if name not in data.names():
-        what = f"jury: {shown(name)} is not among the reference data."
-        yield Finding("jury-missing", "error", where, what, _EFFECT, _FIX)
+    name = yield from find_named(side, "jury", side.settings.get("jury"), _ABSENCE)
+    if name is None:
         return
     try:
-        wrong = _mistake(json.loads(data.text(name)))
+        wrong = _mistake(json.loads(side.data.text(name)))
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         wrong = f"expected the file that bundle jury score writes; found something else ({type(error).__name__})"
     if wrong:
-        yield Finding("jury-broken", "error", where, f"{wrong[0].upper()}{wrong[1:]}.", _EFFECT, _FIX)
+        yield Finding("jury-broken", "error", side.at(name), f"{wrong[0].upper()}{wrong[1:]}.", _EFFECT, _FIX)
 
 
 def _mistake(root: Any) -> str | None:  # noqa: ANN401 - any JSON

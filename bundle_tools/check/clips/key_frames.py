@@ -6,11 +6,10 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import PurePosixPath
-from typing import Any
 
 from PIL import Image
 
+from bundle_tools.check.clips.side import Absence, Side, find_named
 from bundle_tools.check.clips.tables import LABELS, read_labels, read_table
 from bundle_tools.check.dataset import Dataset
 from bundle_tools.check.findings import Finding, shown
@@ -21,33 +20,28 @@ LARGEST_SIDE = 1024
 PATH = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}/[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.jpg")
 ORNAMENT = "The report shows fewer pictures."
 AGAIN = "Make them again: bundle data key-frames."
+ABSENCE = Absence("key-frames-missing", ORNAMENT, AGAIN)
 
 
-def check_key_frames(folder: str, data: Dataset, settings: dict[str, Any]) -> Iterator[Finding]:
+def check_key_frames(side: Side) -> Iterator[Finding]:
     """Find key frames that are missing, of other clips, no pictures, or in a phase that hides its true values.
 
     Parameters
     ----------
-    folder
-        The reference data as competition.yaml names it.
-    data
+    side
         The reference data.
-    settings
-        Its `task.yaml`.
     """
-    report = settings.get("report")
-    name = report.get("key_frames") if isinstance(report, dict) else None
-    if name is None:
+    report = side.settings.get("report")
+    if not isinstance(report, dict) or report.get("key_frames") is None:
         return
-    if not isinstance(report, dict) or report.get("truth") is not True:
-        where, effect = str(PurePosixPath(folder) / "task.yaml"), "Scoring refuses to show pictures of hidden clips."
+    if report.get("truth") is not True:
+        where, effect = side.at("task.yaml"), "Scoring refuses to show pictures of hidden clips."
         what = "report.key_frames: pictures of clips in a phase whose report hides true values."
         yield Finding("key-frames-closed", "error", where, what, effect, "Delete the key there.")
-    where = str(PurePosixPath(folder) / str(name))
-    if not isinstance(name, str) or name not in data.names():
-        what = f"key_frames: {shown(name)} is not among the reference data."
-        yield Finding("key-frames-missing", "error", where, what, ORNAMENT, AGAIN)
+    name = yield from find_named(side, "key_frames", report["key_frames"], ABSENCE)
+    if name is None:
         return
+    where, data = side.at(name), side.data
     table = read_table(data.text(name))
     if not table or table[0] != COLUMNS:
         what = f"Expected the header {','.join(COLUMNS)}; found {shown(','.join(table[0]) if table else '')}."

@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 from typing import Any
 
 from bundle_tools.check.clips.fingerprint import fingerprint
+from bundle_tools.check.clips.side import Absence, Side, find_named
 from bundle_tools.check.clips.tables import read_settings
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
-from bundle_tools.check.findings import Finding, shown
+from bundle_tools.check.findings import Finding
 from bundle_tools.check.secrets.answers import is_public
 from bundle_tools.check.settings.pages import file_of
 from bundle_tools.competition import load
@@ -17,6 +17,7 @@ from bundle_tools.errors import BundleError
 from bundle_tools.landmarks.page import marked, table
 
 FIX = "Compute them: `bundle data baselines`, or build with --baselines."
+ABSENCE = Absence("landmarks-missing", "Reports compare scores with the constant alone.", FIX, "warning")
 
 
 def check_landmarks(draft: Draft) -> Iterator[Finding]:
@@ -26,15 +27,11 @@ def check_landmarks(draft: Draft) -> Iterator[Finding]:
         if given is None or wanted is None:
             continue
         settings = read_settings(wanted) or {}
-        name = settings.get("landmarks")
+        side = Side("reference data", str(task["reference_data"]), wanted, settings)
+        name = yield from find_named(side, "landmarks", settings.get("landmarks"), ABSENCE)
         if name is None:
             continue
-        where = str(PurePosixPath(str(task["reference_data"])) / str(name))
-        if name not in wanted.names():
-            what = f"landmarks: {shown(name)} is not among the reference data."
-            effect = "Reports compare scores with the constant alone."
-            yield Finding("landmarks-missing", "warning", where, what, effect, FIX)
-            continue
+        where = side.at(name)
         record = _read(wanted, name)
         if record is None:
             what = "Expected the landmarks that `bundle data baselines` writes; found something else."

@@ -154,3 +154,11 @@ def check_tags(where: str, videos: dict[str, Video]) -> Iterator[Finding]:
         effect = "Tags may name a person, a source or a label; models see pixels and sound only."
         fix = "Remove them: ffmpeg -i IN -map_metadata -1 -c copy OUT."
         yield Finding("clip-tags", "warning", where, what, effect, fix)
+
+
+def check_extra(code: str, folder: str, where: str, data: Dataset, listed: set[str]) -> Iterator[Finding]:
+    """Find files of the folder of clips, or of copies, that its list does not name."""
+    extra = sorted(name for name in data.names() if name.startswith(f"{folder}/") and name not in listed)
+    if extra:
+        what = f"{len(extra)} files that the list does not name, such as {extra[0]}."
+        yield Finding(code, "warning", where, what, "They are packed and never used.", "Delete them.")

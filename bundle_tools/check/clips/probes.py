@@ -3,10 +3,9 @@
 import math
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
-from pathlib import PurePosixPath
 from typing import Any
 
-from bundle_tools.check.dataset import Dataset
+from bundle_tools.check.clips.side import Side
 from bundle_tools.check.findings import FAILS_LATER, Finding, shown
 
 OPERATORS = ("imputation", "blur", "median", "moment")
@@ -53,23 +52,19 @@ JITTER: dict[str, tuple[Test, str]] = {
 }
 
 
-def check_probes(folder: str, data: Dataset, settings: dict[str, Any], clips: int) -> Iterator[Finding]:
+def check_probes(side: Side, clips: int) -> Iterator[Finding]:
     """Find settings of the second pass that ingestion refuses, and plans that cannot be carried out in time.
 
     Parameters
     ----------
-    folder
-        The input data as competition.yaml names it.
-    data
+    side
         The input data.
-    settings
-        Its `task.yaml`.
     clips
         How many clips there are.
     """
-    where = str(PurePosixPath(folder) / "task.yaml")
+    where, settings = side.at("task.yaml"), side.settings
     faces = settings.get("faces")
-    if faces is not None and str(faces) not in data.names():
+    if faces is not None and str(faces) not in side.data.names():
         what = f"faces: {shown(faces)} is not among the input data."
         yield Finding("faces-missing", "error", where, what, FAILS_LATER, "Generate it, or leave the key out.")
     if "probes" not in settings:

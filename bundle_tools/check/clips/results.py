@@ -1,33 +1,26 @@
 """Rules about phases that take results instead of code (docs/results_2017.md)."""
 
-import csv
-import io
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 from typing import Any
 
-from bundle_tools.check.dataset import Dataset
+from bundle_tools.check.clips.side import ListForm, Side, read_list
 from bundle_tools.check.findings import FAILS_LATER, Finding, shown
 
-HEADER = ["clip_id", "name"]
+ALIASES = ListForm("older names", ["clip_id", "name"], "results-aliases", "results-aliases", "Add it.")
 NAMES = ("aliases", "target_aliases")
 
 
-def check_results(folder: str, data: Dataset, settings: dict[str, Any], clips: list[str]) -> Iterator[Finding]:
+def check_results(side: Side, clips: list[str]) -> Iterator[Finding]:
     """Find settings of results that ingestion refuses, and older names that lead nowhere.
 
     Parameters
     ----------
-    folder
-        The input data as competition.yaml names it.
-    data
+    side
         The input data.
-    settings
-        Its `task.yaml`.
     clips
         Ids of the clips.
     """
-    where = str(PurePosixPath(folder) / "task.yaml")
+    where, settings = side.at("task.yaml"), side.settings
     accepted = settings.get("results")
     if accepted is not None and not isinstance(accepted, bool):
         what = f"results: expected true or false; found {shown(accepted)}."
@@ -44,7 +37,7 @@ def check_results(folder: str, data: Dataset, settings: dict[str, Any], clips: l
     yield Finding("results-accepted", "note", where, what, effect, "Say on a page how such entries are ranked.")
     yield from _check_target_aliases(where, settings)
     if settings.get("aliases") is not None:
-        yield from _check_aliases(folder, data, str(settings["aliases"]), clips)
+        yield from _check_aliases(side, str(settings["aliases"]), clips)
 
 
 def _check_target_aliases(where: str, settings: dict[str, Any]) -> Iterator[Finding]:
@@ -61,21 +54,16 @@ def _check_target_aliases(where: str, settings: dict[str, Any]) -> Iterator[Find
         yield Finding("results-value", "error", where, what, FAILS_LATER, f"Use {', '.join(names)}, each once.")
 
 
-def _check_aliases(folder: str, data: Dataset, name: str, clips: list[str]) -> Iterator[Finding]:
-    where = str(PurePosixPath(folder) / name)
-    if name not in data.names():
-        yield Finding("results-aliases", "error", where, "The list of older names is missing.", FAILS_LATER, "Add it.")
+def _check_aliases(side: Side, name: str, clips: list[str]) -> Iterator[Finding]:
+    rows = yield from read_list(side, name, ALIASES)
+    if rows is None:
         return
-    rows = [row for row in csv.reader(io.StringIO(data.text(name))) if row]
-    if not rows or rows[0] != HEADER:
-        what = f"Expected the header {','.join(HEADER)}; found {shown(','.join(rows[0]) if rows else '')}."
-        yield Finding("results-aliases", "error", where, what, FAILS_LATER, "Correct the header.")
-        return
+    where = side.at(name)
     seen: tuple[set[str], set[str]] = (set(), set())
     wrong = []
-    for row in rows[1:]:
+    for row in filter(None, rows):
         if (
-            len(row) != len(HEADER)
+            len(row) != len(ALIASES.header)
             or row[0] not in clips
             or any(cell in one for cell, one in zip(row, seen, strict=True))
         ):
