@@ -62,7 +62,7 @@ def read_all(folder: Path, clips: int) -> tuple[float, float]:
             assert isinstance(answer.explanation, dict)
             assert answer.explanation["image"].shape == SHAPE
         seconds = time.monotonic() - started
-        (peak,) = re.findall(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{reader.pid}/status").read_text("ascii"))
+        (peak,) = re.findall(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{reader.process.pid}/status").read_text("ascii"))
     finally:
         reader.stop()
     return seconds, int(peak) / 1024

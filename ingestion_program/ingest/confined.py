@@ -65,8 +65,7 @@ class ConfinedProcess:
         self._shared_before: set[Path] = set()
         # Several threads may have something to say.
         self._sending = RLock()
-        self.output = bytearray()
-        """The last 64 KiB that it printed."""
+        self._printed = bytearray()
         self.starts = 0
         """How often it was started."""
         self.tier: Tier | None = None
@@ -76,6 +75,11 @@ class ConfinedProcess:
     def alive(self) -> bool:
         """Whether it can be asked."""
         return self._process is not None
+
+    @property
+    def output(self) -> bytes:
+        """The last 64 KiB that it printed."""
+        return bytes(self._printed)
 
     @property
     def pid(self) -> int | None:
@@ -226,8 +230,8 @@ class ConfinedProcess:
             return
         while chunk := os.read(process.stdout.fileno(), 1 << 16):
             watch.printed_bytes += len(chunk)
-            self.output += chunk
-            del self.output[:-KEPT_OUTPUT]
+            self._printed += chunk
+            del self._printed[:-KEPT_OUTPUT]
 
 
 def _environment(scratch: Path, packages: Path | None) -> dict[str, str]:

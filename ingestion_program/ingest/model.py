@@ -14,8 +14,7 @@ from ingest.frame_server import FrameServer
 from ingest.settings import Isolation, Limits
 from ingest.video import BadRequest, ClipFacts
 from model_process.packing import unpack
-from model_process.protocol import MAXIMUM_BLOB_BYTES, BadMessage, ChannelClosed
-from model_process.sandbox import Tier
+from model_process.protocol import MAXIMUM_BLOB_BYTES, BadMessage, ChannelClosed, Message
 
 MAIN = Path(__file__).resolve().parent.parent / "model_process" / "__main__.py"
 
@@ -41,7 +40,7 @@ class ModelProcess:
         self._submission = submission.resolve()
         self._frames = frames
         self._limits = limits
-        self._process = ConfinedProcess(
+        self.process = ConfinedProcess(
             Confinement(
                 name="the model process",
                 main=MAIN,
@@ -53,31 +52,12 @@ class ModelProcess:
                 isolation=isolation,
             )
         )
+        """Where the model runs: whether it lives, what it printed, how often it was started."""
         self._known: set[int] = set()
         self._dropped: list[int] = []
         # Frames are announced by the decoders' threads too.
         self._announcing = RLock()
         self._calls = 0
-
-    @property
-    def alive(self) -> bool:
-        """Whether the process can be asked."""
-        return self._process.alive
-
-    @property
-    def starts(self) -> int:
-        """How often the process was started."""
-        return self._process.starts
-
-    @property
-    def tier(self) -> Tier | None:
-        """What holds the process in; None before the first start."""
-        return self._process.tier
-
-    @property
-    def output(self) -> bytes:
-        """The last 64 KiB that the model printed."""
-        return bytes(self._process.output)
 
     def start(self) -> None:
         """Start the process and load the model.
@@ -89,16 +69,16 @@ class ModelProcess:
         IngestionError
             When this machine cannot hold a model in as the settings require.
         """
-        self._process.start()
+        self.process.start()
         self._known.clear()
         self._dropped.clear()
         deadline = time.monotonic() + self._limits.load_s
         try:
-            self._process.check_walls(deadline)
-            self._process.send({"op": "load", "submission": str(self._submission)})
-            body = self._process.receive(deadline).body
-            if body.get("op") != "ready":
-                text = {key: str(body.get(key, ""))[:600] for key in ("code", "where", "found", "expected", "fix")}
+            self.process.check_walls(deadline)
+            self.process.send({"op": "load", "submission": str(self._submission)})
+            answer = self.process.receive(deadline)
+            if answer.body.get("op") != "ready":
+                text = {key: answer.text(key, 600) for key in ("code", "where", "found", "expected", "fix")}
                 problem = Problem(text["code"], "load", text["where"], text["found"], text["expected"], text["fix"])
                 raise LoadFailed(problem)
         except (LoadFailed, IngestionError):
@@ -133,7 +113,7 @@ class ModelProcess:
 
     def stop(self) -> None:
         """End the process and everything that it started."""
-        self._process.stop()
+        self.process.stop()
 
     def _call(self, order: dict[str, Any], facts: ClipFacts, transcript: str, stage: Stage, timeout_s: float) -> object:
         clip = {
@@ -148,9 +128,9 @@ class ModelProcess:
         dropped, self._dropped = self._dropped, []
         self._calls += 1
         try:
-            self._process.send({**order, "number": self._calls, "clip": clip, "drop": dropped})
+            self.process.send({**order, "number": self._calls, "clip": clip, "drop": dropped})
             while True:
-                message = self._process.receive(deadline)
+                message = self.process.receive(deadline)
                 if message.body.get("op") not in {"answer", "raised"}:
                     self._serve(message.body)
                     continue
@@ -158,7 +138,7 @@ class ModelProcess:
                     # Said twice, or before it was asked: nothing of this process can be believed any more.
                     raise BadMessage("an answer to another question")
                 if message.body["op"] == "raised":
-                    raise CallFailed(_raised(message.body, stage))
+                    raise CallFailed(_raised(message, stage))
                 return unpack(message.body.get("value"), message.blob)
         except CallFailed:
             raise
@@ -187,16 +167,16 @@ class ModelProcess:
         try:
             sound = self._frames.sound(rate)
         except BadRequest as error:
-            self._process.send({"op": "audio", "error": str(error)})
+            self.process.send({"op": "audio", "error": str(error)})
             return
         if sound is not None and sound.nbytes > MAXIMUM_BLOB_BYTES:
-            self._process.send(
+            self.process.send(
                 {"op": "audio", "error": f"audio: too long for {rate} samples a second; ask for a lower rate"}
             )
         elif sound is None:
-            self._process.send({"op": "audio", "silent": True})
+            self.process.send({"op": "audio", "silent": True})
         else:
-            self._process.send({"op": "audio"}, blob=sound.tobytes())
+            self.process.send({"op": "audio"}, blob=sound.tobytes())
 
     def _send_frames(self, body: dict[str, Any], buffer: FrameBuffer | None) -> None:
         with self._announcing:
@@ -206,12 +186,12 @@ class ModelProcess:
                 descriptor = buffer.descriptor
             # The process may just have died; whoever waits for its answer will find out.
             with contextlib.suppress(ChannelClosed, TimeoutError):
-                self._process.send(body, descriptor=descriptor)
+                self.process.send(body, descriptor=descriptor)
 
     def _end_badly(self, error: Exception, stage: Stage, timeout_s: float) -> Problem:
-        return self._process.end_badly(error, stage, "model.py" if stage == "load" else stage, timeout_s)
+        return self.process.end_badly(error, stage, "model.py" if stage == "load" else stage, timeout_s)
 
 
-def _raised(body: dict[str, Any], stage: Stage) -> Problem:
-    found, where = str(body.get("found", ""))[:600], str(body.get("where", ""))[:200]
+def _raised(message: Message, stage: Stage) -> Problem:
+    where, found = message.text("where", 200), message.text("found", 600)
     return Problem("model_raised", stage, where, found, "an answer for every clip", "correct that line")

@@ -61,7 +61,7 @@ class Runner:
     @property
     def model_output(self) -> bytes:
         """The last of what the model printed."""
-        return self._model.output
+        return self._model.process.output
 
     def run(self, footage: Footage, draws: Draws) -> None:
         """Predict and explain every clip, as far as the time budget goes."""
@@ -71,7 +71,7 @@ class Runner:
             self._model.start()
             self._tally.load_s = time.monotonic() - started
             budget = f"{minutes(self._clock.left_s())} minutes of budget"
-            self._log.line(f"isolation: {self._model.tier}")
+            self._log.line(f"isolation: {self._model.process.tier}")
             self._log.line(f"model loaded in {self._tally.load_s:.1f} s; {len(clips)} clips, {budget}")
             self._warm_up(clips)
             self._run_clips(clips)
@@ -83,8 +83,8 @@ class Runner:
         finally:
             self._model.stop()
             self._frames.close()
-            self._tally.restarts = max(0, self._model.starts - 1 - self._extra_starts)
-            self._tally.isolation = self._model.tier
+            self._tally.restarts = max(0, self._model.process.starts - 1 - self._extra_starts)
+            self._tally.isolation = self._model.process.tier
 
     def _warm_up(self, clips: list[ClipSource]) -> None:
         """Ask once without counting it: a first call often compiles or loads, which is no clip's own time."""
@@ -96,8 +96,8 @@ class Runner:
             timeout_s = self._timeout_s(self._task.limits.load_s)
             started = time.monotonic()
             ask_prediction(self._model, clip, facts, self._task, timeout_s, Asked())
-            self._model.forget(self._frames.end(model_lives=self._model.alive).gone)
-            self._extra_starts += not self._model.alive
+            self._model.forget(self._frames.end(model_lives=self._model.process.alive).gone)
+            self._extra_starts += not self._model.process.alive
             self._log.line(f"warm-up: {time.monotonic() - started:.1f} s, not counted for any clip")
             return
 
@@ -134,9 +134,9 @@ class Runner:
 
     def _revive(self) -> Problem | None:
         """Start the model again where it has died; return why that is not possible."""
-        if self._model.alive:
+        if self._model.process.alive:
             return None
-        if self._model.starts - self._extra_starts > self._task.limits.restarts:
+        if self._model.process.starts - self._extra_starts > self._task.limits.restarts:
             fix = "look at the first failure in the log"
             found = "a model process that died or hung too often"
             return _stop("restarts_used_up", found, "a model that survives its clips", fix)
@@ -169,7 +169,7 @@ class Runner:
             started = time.monotonic()
             ask_explanation(self._model, clip, facts, self._task, self._timeout_s(), asked)
             seconds["explain"] = time.monotonic() - started
-        end = self._frames.end(model_lives=self._model.alive)
+        end = self._frames.end(model_lives=self._model.process.alive)
         self._model.forget(end.gone)
         problems = asked.problems + [_unreadable(clip, fault) for fault in end.faults]
         if end.unreadable:
@@ -223,7 +223,7 @@ class Runner:
         determinism = Determinism()
         again = choose([clip for clip in clips if clip.clip_id in self._answers], self._task.seed)
         for position, clip in enumerate(again, 1):
-            if self._clock.left_s() < self._longest_s or not self._model.alive:
+            if self._clock.left_s() < self._longest_s or not self._model.process.alive:
                 break
             asked = Asked()
             try:
@@ -232,7 +232,7 @@ class Runner:
                 check_unchanged(clip, named=not self._tally.hidden)
                 continue
             ask_prediction(self._model, clip, facts, self._task, self._timeout_s(), asked)
-            self._model.forget(self._frames.end(model_lives=self._model.alive).gone)
+            self._model.forget(self._frames.end(model_lives=self._model.process.alive).gone)
             determinism.add(self._answers[clip.clip_id], asked.prediction)
         if determinism.clips:
             self._tally.determinism = determinism

@@ -37,6 +37,14 @@ class Message:
     descriptor: int | None
     """A file descriptor that came with it, owned by the receiver."""
 
+    def text(self, key: str, longest: int) -> str:
+        """Return what stands under a key, cut to `longest` characters; nothing where it is no text.
+
+        Whatever else a stranger sends is never turned into text: that of a deep list does not end well.
+        """
+        value = self.body.get(key)
+        return value[:longest] if isinstance(value, str) else ""
+
 
 def send(channel: socket.socket, body: dict[str, Any], *, blob: bytes = b"", descriptor: int | None = None) -> None:
     """Send one message, with a copy of `descriptor` when there is one.

@@ -324,7 +324,7 @@ class Nesting:
 def test_an_answer_that_cannot_be_followed_costs_its_clip(tmp_path: Path) -> None:
     limits = Limits(time_limit_s=60, load_s=5, call_s=5, restarts=1)
     reader = ResultsReader(tmp_path, None, ResultFiles("2017", "prediction.pkl", None), limits, Isolation())
-    reader._process = Nesting()  # type: ignore[assignment]
+    reader.process = Nesting()  # type: ignore[assignment]
     with pytest.raises(ReadingFailed, match="RecursionError") as failed:
         reader.ask(["c000"], 5)
     assert failed.value.problem.code == "result_unreadable"

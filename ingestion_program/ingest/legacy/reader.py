@@ -15,7 +15,6 @@ from model_process.protocol import BadMessage, ChannelClosed
 if TYPE_CHECKING:
     from ingest.legacy.files import ResultFiles
     from ingest.settings import Isolation, Limits
-    from model_process.sandbox import Tier
 
 MAIN = Path(__file__).resolve().parent / "child.py"
 MEMORY_MB = 1024
@@ -64,7 +63,7 @@ class ResultsReader:
         self._submission = submission.resolve()
         self._files = files
         self._limits = limits
-        self._process = ConfinedProcess(
+        self.process = ConfinedProcess(
             Confinement(
                 name="the process that reads the results",
                 main=MAIN,
@@ -76,32 +75,8 @@ class ResultsReader:
                 isolation=isolation,
             )
         )
+        """Where the files are read: whether it lives, what it printed, how often it was started."""
         self._calls = 0
-
-    @property
-    def alive(self) -> bool:
-        """Whether it can be asked."""
-        return self._process.alive
-
-    @property
-    def starts(self) -> int:
-        """How often it was started."""
-        return self._process.starts
-
-    @property
-    def pid(self) -> int | None:
-        """Its process id; None where there is no process."""
-        return self._process.pid
-
-    @property
-    def output(self) -> bytes:
-        """The last 64 KiB that it printed: nothing, unless it has an error of ours."""
-        return bytes(self._process.output)
-
-    @property
-    def tier(self) -> Tier | None:
-        """What holds it in; None before the first start."""
-        return self._process.tier
 
     def start(self) -> None:
         """Start the process and open the files.
@@ -114,20 +89,19 @@ class ResultsReader:
             When this machine cannot hold a process in as the settings require.
         """
         deadline = time.monotonic() + self._limits.load_s
-        self._process.start()
+        self.process.start()
         files = {"predictions": self._files.predictions, "explanations": self._files.explanations}
         try:
-            self._process.check_walls(deadline)
-            self._process.send({"op": "read", "submission": str(self._submission), "form": self._files.form, **files})
-            body = self._process.receive(deadline).body
+            self.process.check_walls(deadline)
+            self.process.send({"op": "read", "submission": str(self._submission), "form": self._files.form, **files})
+            answer = self.process.receive(deadline)
         except (ChannelClosed, BadMessage, TimeoutError) as error:
-            ended = self._process.end_badly(error, "load", self._files.predictions, self._limits.load_s)
+            ended = self.process.end_badly(error, "load", self._files.predictions, self._limits.load_s)
             found, where = ended.found, " or ".join(sorted(self._files.names))
             raise ReadingFailed(_unreadable(where, found, "files that can be read in time and memory")) from None
-        if body.get("op") != "ready":
+        if answer.body.get("op") != "ready":
             self.stop()
-            where, found, expected = (str(body.get(key, ""))[:400] for key in ("where", "found", "expected"))
-            raise ReadingFailed(_unreadable(where, found, expected))
+            raise ReadingFailed(_unreadable(*(answer.text(key, 400) for key in ("where", "found", "expected"))))
 
     def ask(self, names: list[str], timeout_s: float) -> ClipAnswer:
         """Return what the files say of the clip that stands in them under one of `names`.
@@ -163,14 +137,14 @@ class ResultsReader:
 
     def stop(self) -> None:
         """End the process."""
-        self._process.stop()
+        self.process.stop()
 
     def _call(self, order: dict[str, Any], timeout_s: float) -> dict[str, Any]:
         """Return what the process answers, with its arrays."""
         self._calls += 1
         try:
-            self._process.send({**order, "number": self._calls})
-            message = self._process.receive(time.monotonic() + timeout_s)
+            self.process.send({**order, "number": self._calls})
+            message = self.process.receive(time.monotonic() + timeout_s)
             if message.body.get("op") != "answer" or message.body.get("number") != self._calls:
                 raise BadMessage("an answer to another question")
             return {key: unpack(value, message.blob) for key, value in message.body.items()}
@@ -181,7 +155,7 @@ class ResultsReader:
             raise self._lost(odd, timeout_s) from error
 
     def _lost(self, error: Exception, timeout_s: float) -> ReadingFailed:
-        ended = self._process.end_badly(error, "predict", "predict", timeout_s)
+        ended = self.process.end_badly(error, "predict", "predict", timeout_s)
         fix = "look at what the files hold for this clip"
         found, expected = ended.found, "an entry that can be read"
         return ReadingFailed(Problem("result_unreadable", "predict", "predict", found, expected, fix))

@@ -64,7 +64,7 @@ class ResultsRun:
     @property
     def model_output(self) -> bytes:
         """The last of what the reading process printed."""
-        return self._reader.output
+        return self._reader.process.output
 
     def run(self, clips: list[ClipSource], input_data: Path) -> None:
         """Record what the results say of every clip, as far as the time budget goes."""
@@ -75,32 +75,32 @@ class ResultsRun:
         try:
             self._reader.start()
             self._tally.load_s = time.monotonic() - started
-            self._log.line(f"isolation: {self._reader.tier}")
+            self._log.line(f"isolation: {self._reader.process.tier}")
             self._log.line(f"results instead of code, read from {', '.join(sorted(self._files.names))}")
             self._run_clips(clips, aliases)
             self._tally.judge()
             self._tally.compare(self._answers)
-            if self._reader.alive:
+            if self._reader.process.alive:
                 self._remark()
         except ReadingFailed as failure:
             self._tally.end("invalid", [failure.problem])
         finally:
             self._reader.stop()
-            self._tally.restarts = max(0, self._reader.starts - 1)
-            self._tally.isolation = self._reader.tier
+            self._tally.restarts = max(0, self._reader.process.starts - 1)
+            self._tally.isolation = self._reader.process.tier
 
     def _run_clips(self, clips: list[ClipSource], aliases: dict[str, str]) -> None:
         step = max(1, -(-len(clips) // PROGRESS_LINES))
         for done, clip in enumerate(clips, 1):
             # Reading again may take as long as at first.
-            needed_s = 0.0 if self._reader.alive else self._task.limits.load_s
+            needed_s = 0.0 if self._reader.process.alive else self._task.limits.load_s
             if self._clock.left_s() <= needed_s:
                 found, fix = "the time budget used up", "write smaller files"
                 problem = Problem("time_budget", "run", REST, found, "all clips inside the budget", fix)
                 self._leave(clips[done - 1 :], "not_reached", problem)
                 return
-            if not self._reader.alive:  # an entry that ends the process costs its clip
-                if self._reader.starts > self._task.limits.restarts:
+            if not self._reader.process.alive:  # an entry that ends the process costs its clip
+                if self._reader.process.starts > self._task.limits.restarts:
                     found, fix = "entries that ended the reading process too often", "look at the first failure"
                     problem = Problem("restarts_used_up", "run", REST, found, "entries that can be read", fix)
                     self._leave(clips[done - 1 :], "failed", problem)

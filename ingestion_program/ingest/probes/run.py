@@ -209,7 +209,7 @@ class ProbePass:
         ask_prediction(model, shown, facts, self._task, _timeout_s(means.clock, limit_s), asked)
         if len(calls) > 1 and asked.prediction is not None:
             ask_explanation(model, shown, facts, self._task, _timeout_s(means.clock, limit_s), asked)
-        end = frames.end(model_lives=model.alive)
+        end = frames.end(model_lives=model.process.alive)
         model.forget(end.gone)
         if end.unreadable:
             check_unchanged(shown, named=not self._hidden)
@@ -228,7 +228,7 @@ class ProbePass:
 
     def _start_s(self, model: ModelProcess) -> float:
         """Return how long it may take until the model can be asked: loading has no call's time limit."""
-        return 0.0 if model.alive else self._task.limits.load_s
+        return 0.0 if model.process.alive else self._task.limits.load_s
 
 
 def _timeout_s(clock: Clock, limit_s: float) -> float:
