@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jsonschema
@@ -283,7 +284,7 @@ def test_an_error_of_ours_in_the_second_pass_is_a_warning_that_quotes_nothing(fi
 class Dead:
     """A model process that has died."""
 
-    alive = False
+    process = SimpleNamespace(alive=False)
 
 
 class Late:
