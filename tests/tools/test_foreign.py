@@ -12,13 +12,12 @@ from .conftest import write_files
 from .foreign import VERSION1_COMPETITION, write_flat, write_multi_task, write_results, write_version1
 
 EXPECTED: list[tuple[Callable[[Path], Path], list[tuple[str, str]]]] = [
-    # A key of another platform's editor, a noon that becomes midnight, an index that does nothing, and a real formula.
+    # A key of another platform, a noon that becomes midnight, an index that does nothing; a real formula is none.
     (
         write_flat,
         [
             ("key-unknown", "warning"),
             ("date-unquoted", "warning"),
-            ("page-dollar", "note"),
             ("board-index", "note"),
         ],
     ),

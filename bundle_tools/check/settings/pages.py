@@ -15,8 +15,13 @@ LARGE_BYTES = 1_000_000
 # A page with more of them is mended as a whole.
 MOST_TOLD = 20
 CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 FENCE = re.compile(r"^ {0,3}(```+)(.*)$", re.MULTILINE)
-FORMULA = re.compile(r"\$[^$\n]+\$")
+# Code in running text is no exception: what Codabench takes for a formula may begin in one piece and end in another.
+FORMULA = re.compile(r"\$\$(?P<display>[\s\S]+?)\$\$|\$(?P<inline>[^$\n]+?)\$")
+TEX = re.compile(r"[\\^_={}]|^[A-Za-z]$")
+# Codabench puts blocks of code back with JavaScript's `replace`, to which these mean something.
+SWALLOWED = re.compile(r"\$[$&`']")
 
 
 def check_pages(draft: Draft) -> Iterator[Finding]:
@@ -88,10 +93,28 @@ def _check_markdown(where: str, name: str, text: str) -> Iterator[Finding]:
         effect = "Codabench stores only text: the link leads nowhere."
         yield Finding("page-link", "warning", where, what, effect, "Use an absolute address, or name the page's tab.")
     yield from _check_fences(where, name, text)
-    formula = FORMULA.search(prose)
-    if formula:
-        what = f"{name}: {shown(formula.group())} stands between two dollar signs."
-        yield Finding("page-dollar", "note", where, what, "Codabench shows it as a formula.", "Check that it is one.")
+    yield from _check_dollars(where, name, text)
+
+
+def _check_dollars(where: str, name: str, text: str) -> Iterator[Finding]:
+    doubtful = next((found for found in FORMULA.finditer(FENCED.sub("", text)) if not _is_tex(found)), None)
+    if doubtful:
+        what = f"{name}: {shown(doubtful.group())} stands between two dollar signs."
+        effect = "Codabench shows it as a formula."
+        yield Finding(
+            "page-dollar", "note", where, what, effect, "Write the currency as a word, or take one dollar away."
+        )
+    swallowed = next((found.group() for code in FENCED.findall(text) for found in SWALLOWED.finditer(code)), None)
+    if swallowed:
+        what = f"{name}: a block of code holds {shown(swallowed)}."
+        effect = "Codabench shows something else in its place."
+        yield Finding("page-dollar", "note", where, what, effect, "Write the code without it.")
+
+
+def _is_tex(found: re.Match[str]) -> bool:
+    """Tell a formula, which writers keep close to its dollars, from two prices."""
+    inline = found["inline"]
+    return inline is None or (inline == inline.strip() and TEX.search(inline) is not None)
 
 
 def _first(addresses: list[str]) -> list[str]:
