@@ -4,6 +4,7 @@ It reads only what running needs and trusts it; what is wrong with a bundle is f
 """
 
 import re
+import sys
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,11 +127,17 @@ class Competition:
 
 
 def find_root(start: Path | None = None) -> Path:
-    """Give the bundle's folder: `start`, else the current folder, else the checkout this package lies in."""
-    for folder in [start] if start is not None else [Path.cwd(), Path(__file__).resolve().parent.parent]:
+    """Give the bundle's folder: `start`, else the nearest at or above the current folder, else this package's checkout.
+
+    The last is said on standard error, so that nobody takes it for a bundle of their own.
+    """
+    here, checkout = Path.cwd(), Path(__file__).resolve().parent.parent
+    for folder in [start] if start is not None else [here, *here.parents, checkout]:
         if (folder / "competition.yaml").is_file():
+            if start is None and folder not in (here, *here.parents):
+                sys.stderr.write(f"bundle: no competition.yaml at or above {here}; taking the bundle in {checkout}.\n")
             return folder.resolve()
-    where = start if start is not None else Path.cwd()
+    where = start if start is not None else here
     raise BundleError(f"{where}: expected a bundle (a folder with competition.yaml), found none. Use --bundle DIR.")
 
 

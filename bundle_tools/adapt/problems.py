@@ -40,7 +40,7 @@ class Problems:
     def lines(self) -> Iterator[str]:
         """Give one line a kind: how many, the first few places, and the fix."""
         for (what, fix), places in self._places.items():
-            named = ", ".join(places[:MOST_NAMED]) + (", ..." if len(places) > MOST_NAMED else "")
+            named = "; ".join(places[:MOST_NAMED]) + ("; ..." if len(places) > MOST_NAMED else "")
             yield f"{what} ({len(places)}): {named}. {fix}"
 
     def stop(self, subject: str, outcome: str = "Nothing was written.") -> None:

@@ -1,6 +1,7 @@
 """`bundle data from-folder`: a challenge of an organiser's own clips and labels."""
 
 import argparse
+import shlex
 from datetime import datetime, time, timedelta
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from bundle_tools.console import progress_bar, say
 
 NOTICE = timedelta(days=30)
 """Time between making a bundle and its first phase, unless asked for otherwise."""
+FEW_PEOPLE = 10
+"""Intervals resample people: with fewer of them in a phase they are wider than most differences between models."""
 
 
 def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -62,6 +65,9 @@ def _from_folder(arguments: argparse.Namespace) -> int:
     for part in parts:
         say(f"{part.name}: {len(part.clips)} clips of {len({clip.source for clip in part.clips})} people or videos.")
     counts = {part.name: len(part.clips) for part in parts}
+    few = [part.name for part in parts if part.phase and len({clip.source for clip in part.clips}) < FEW_PEOPLE]
+    if few:
+        say(f"WARNING: {' and '.join(few)}: luck decides among fewer than {FEW_PEOPLE} people. Take more if you can.")
     for line in off_size(counts, wanted.sizes(len(found.dataset.clips))):
         say(line)
     if not found.has_sources:
@@ -70,7 +76,8 @@ def _from_folder(arguments: argparse.Namespace) -> int:
     if arguments.data_only:
         say(f"Written: {arguments.out}. Copy input_data, reference_data and public_data into a bundle; keep private/.")
     else:
-        say(f"Written: {arguments.out}. Fill in pages/responsible_use.md, then: bundle check {arguments.out}")
+        folder = shlex.quote(str(arguments.out))
+        say(f"Written: {arguments.out}. Fill in pages/responsible_use.md, then: bundle check {folder}")
     return 0
 
 

@@ -87,6 +87,13 @@ def test_the_bundle_is_sound(bundle: Path) -> None:
     assert {finding.code for finding in check(bundle, now=datetime(2029, 12, 1))} <= {"groups-small"}
 
 
+def test_phases_of_few_people_are_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sources, out = write_sources(tmp_path / "s"), tmp_path / "out"
+    options = ("--challenge", str(tmp_path / "s/challenge.yaml"), "--practice", "2", "--final", "2", "--data-only")
+    assert main(arguments(sources, out, *options)) == 0
+    assert "WARNING: practice and final: luck decides among fewer than 10 people" in capsys.readouterr().out
+
+
 def test_it_runs_and_its_columns_follow_the_settings(bundle: Path, tmp_path: Path) -> None:
     run = ["run", str(bundle / "starting_kit/template"), "--bundle", str(bundle), "--out", str(tmp_path / "run")]
     assert main(run) == 0
@@ -212,13 +219,24 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
         "labels that are no numbers (1): line 2, Rating (1-7): 'warm'",
         "labels outside their range (1): line 3, Rating (1-7): 8.5",
         "labels without a clip (1): line 4: Zoe-0.mp4",
-        "clips with several rows of labels (2): lines 11 and 12: Eve-1.mp4, lines 8 and 13: Dot-0.mp4",
+        "clips with several rows of labels (2): lines 11 and 12: Eve-1.mp4; lines 8 and 13: Dot-0.mp4",
         "clips without labels (1): Bob-0.mp4",
         "vocabularies: not a key",
         "aliases, cap: expected a cue of the vocabulary",
         "groups without a column of clips or sources",
     ):
         assert said in str(caught.value)
+
+
+def test_capitals_of_file_names_do_not_matter(tmp_path: Path) -> None:
+    sources = write_sources(tmp_path / "s", table().replace("Ann-0.mp4", "ANN-0.MP4").replace("Bob-0.mp4", "bob-0"))
+    assert {clip.name for clip in read(sources).dataset.clips} == {f"{name}.mp4" for name in WARMTH}
+    # Exact names go first; where two files differ in capitals alone, nobody can tell which one another spelling means.
+    (sources.clips / "ann-0.mp4").write_bytes(make_clip(99, seconds=1))
+    with pytest.raises(BundleError, match=r"labels that fit several clips \(1\): line 2: ANN-0\.MP4"):
+        read(sources)
+    sources.labels.write_text(table() + "ann-0.mp4;Ann;2,5;x\n", "utf-8")
+    assert len(read(sources).dataset.clips) == len(WARMTH) + 1
 
 
 @pytest.mark.parametrize(
@@ -281,7 +299,7 @@ def test_mistakes_in_groups_are_named(tmp_path: Path, groups: str, said: str) ->
 def test_what_people_are_is_no_target_by_oversight(tmp_path: Path) -> None:
     lines = ["file,calm,Gender,ignored age,RACE"] + [f"{name},0.5,1,0,0" for name in WARMTH]
     sources = write_sources(tmp_path / "s", "\n".join(lines))
-    with pytest.raises(BundleError, match=r"would become targets \(2\): Gender, RACE\..*--groups"):
+    with pytest.raises(BundleError, match=r"would become targets \(2\): Gender; RACE\..*--groups"):
         read_folder(sources, Challenge(ignore=("ignored age",)), Problems())
     found = read_folder(sources, Challenge(ignore=("Gender", "RACE")), Problems())
     assert [one.column for one in found.asked] == ["calm", "ignored age"]
@@ -289,7 +307,7 @@ def test_what_people_are_is_no_target_by_oversight(tmp_path: Path) -> None:
 
 def test_names_of_groups_that_become_the_same_are_named(tmp_path: Path) -> None:
     groups = "source,性别,地区,Light,light!,age\nAnn,x,y,a,b,c\n"
-    with pytest.raises(BundleError, match=r"empty or the same \(4\): 性别, 地区, Light, light!\."):
+    with pytest.raises(BundleError, match=r"empty or the same \(4\): 性别; 地区; Light; light!\."):
         read(write_sources(tmp_path / "s", groups=groups))
 
 

@@ -29,7 +29,7 @@ def test_any_separator_is_recognised(separator: str, mark: bytes, end: str) -> N
         (b"name,warmth\na,1\n", "columns clip missing; found name, warmth"),
         (b"clip,clip\na,1\n", "a column twice"),
         (b'clip,warmth\na,"1\n', "broken quotes"),
-        (b"clip,warmth\na,1,2\nb,2\nc\n", "than the header (2): t.csv:2, t.csv:4"),
+        (b"clip,warmth\na,1,2\nb,2\nc\n", "than the header (2): t.csv:2; t.csv:4"),
     ],
 )
 def test_every_problem_is_named(content: bytes, said: str) -> None:

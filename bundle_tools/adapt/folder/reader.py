@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -195,16 +195,14 @@ def _rows(
     if table is None:
         return {}
     _check_columns(table, roles, asked, problems)
-    stems: dict[str, list[str]] = {}
-    for name in clips:
-        stems.setdefault(PurePosixPath(name).stem, []).append(name)
+    spellings = _spellings(clips)
     rows: dict[str, tuple[Clip, int]] = {}
     for line, row in table.rows:
         given = row[roles["clip"]].replace("\\", "/").rpartition("/")[2]
-        matches = [given] if given in clips else stems.get(given, [])
+        matches = [given] if given in clips else spellings.get(given) or spellings.get(given.casefold(), [])
         if len(matches) != 1:
             what = "labels without a clip" if not matches else "labels that fit several clips"
-            problems.add(what, f"line {line}: {given}", "Add the file, or take the row out; names end as the files do.")
+            problems.add(what, f"line {line}: {given}", "Add the file, or take the row out; capitals do not matter.")
         elif matches[0] in rows:
             where = f"lines {rows[matches[0]][1]} and {line}: {matches[0]}"
             problems.add("clips with several rows of labels", where, "Keep one row a clip, for instance the mean.")
@@ -218,6 +216,18 @@ def _rows(
     without = sorted(clips.keys() - rows.keys())
     problems.add_all("clips without labels", without, "Add their rows, or take the files out of the folder.")
     return rows
+
+
+def _spellings(names: Iterable[str]) -> dict[str, list[str]]:
+    """Give the files by what tables call them: without the ending, or with other capitals; the former goes first."""
+    exact: dict[str, list[str]] = {}
+    loose: dict[str, list[str]] = {}
+    for name in names:
+        stem = PurePosixPath(name).stem
+        exact.setdefault(stem, []).append(name)
+        for spelling in {name.casefold(), stem.casefold()}:
+            loose.setdefault(spelling, []).append(name)
+    return loose | exact
 
 
 def _check_columns(table: Table, roles: Mapping[str, str], asked: Sequence[Asked], problems: Problems) -> None:
