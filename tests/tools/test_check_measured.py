@@ -248,6 +248,12 @@ def test_every_mistake_is_found(phase: Path, code: str, mutate: Mutation) -> Non
     assert code in codes(phase)
 
 
+def test_weights_that_do_not_add_up_are_told_with_their_sum(phase: Path) -> None:
+    weights = dict.fromkeys(("cue_claims", "faithfulness_space", "known_causes", "faithfulness_time", "text"), 0.25)
+    settings("reference", lambda content: content["explanation_score"].update(weights=weights))(phase)
+    assert any("with the sum 1; found the sum 1.25" in finding.what for finding in findings(phase))
+
+
 ALLOWED: list[Mutation] = [
     settings("input", lambda content: [content.pop(key) for key in ("probes", "copies")]),
     settings("input", lambda content: content["probes"].update(edits=0)),

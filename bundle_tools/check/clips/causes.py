@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, TypeGuard
 
 from bundle_tools.check.clips.side import Absence, Side, find_named
 from bundle_tools.check.clips.tables import read_labels, read_settings, vocabulary_of
@@ -104,7 +104,8 @@ def _check_score(where: str, section: object, vocabulary: list[str]) -> Iterator
         yield Finding("score-key", "error", where, what, FAILS_LATER, f"Use {', '.join(SCORE_KEYS)}.")
     weights = section.get("weights")
     if weights is not None and not _adds_up(weights):
-        what = f"explanation_score.weights: expected {', '.join(WEIGHTS)} with the sum 1; found {shown(weights)}."
+        found = f"the sum {sum(weights.values()):g}" if _are_shares(weights) else shown(weights)
+        what = f"explanation_score.weights: expected {', '.join(WEIGHTS)} with the sum 1; found {found}."
         yield Finding("score-value", "error", where, what, FAILS_LATER, "Correct the weights.")
     bands = section.get("bands")
     if bands is not None and not _ascend(bands):
@@ -120,11 +121,15 @@ def _check_score(where: str, section: object, vocabulary: list[str]) -> Iterator
 
 
 def _adds_up(weights: object) -> bool:
+    return _are_shares(weights) and math.isclose(sum(weights.values()), 1, abs_tol=1e-9)
+
+
+def _are_shares(weights: object) -> TypeGuard[dict[str, float]]:
+    """Tell whether the weights name every axis and no other, each with a number from 0 to 1."""
     if not isinstance(weights, dict) or set(weights) != set(WEIGHTS):
         return False
-    values = list(weights.values())
-    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-    return numbers and all(0 <= value <= 1 for value in values) and math.isclose(sum(values), 1, abs_tol=1e-9)
+    values = weights.values()
+    return all(isinstance(v, int | float) and not isinstance(v, bool) and 0 <= v <= 1 for v in values)
 
 
 def _check_reference_errors(where: str, settings: dict[str, Any]) -> Iterator[Finding]:

@@ -59,8 +59,9 @@ def _check_primary(draft: Draft, registry: list[list[Any]]) -> Iterator[Finding]
                 f"The board ranks by {shown(chosen[0])}; the primary score of the scoring program is {registry[0][0]}."
             )
             where = draft.at("leaderboards", position, "primary_index")
-            fix = f"Write the index of {registry[0][0]} as primary_index."
-            yield Finding("columns-primary", "error", where, what, "The wrong submission ranks first.", fix)
+            effect = "Another submission ranks first than pages and reports say."
+            fix = f"Write the index of {registry[0][0]} as primary_index, or mean it and change the pages."
+            yield Finding("columns-primary", "warning", where, what, effect, fix)
 
 
 def _compare(draft: Draft, registry: list[list[Any]]) -> Iterator[Finding]:
