@@ -5,18 +5,19 @@ python3 doctor.py pack my_submission --out my.zip         check, then write a zi
 """
 
 import argparse
-import ast
 import io
 import re
 import stat
 import sys
 import tempfile
-import warnings
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+
+from finding import Finding
+from sources import read_sources
 
 HERE = Path(__file__).resolve().parent
 # In the starting kit the programs lie beside this file; in the repository one level up.
@@ -25,17 +26,7 @@ ROOT = HERE if (HERE / "ingestion_program").is_dir() else HERE.parent
 # What unpacking raises for a zip that is damaged, has a password, or names places where nothing can be written.
 UNPACKING = (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, OSError, EOFError, ValueError)
 JUNK = frozenset({"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini", "node_modules"})
-LARGEST_SOURCE = 2 * 2**20
 EARLIEST = (1980, 1, 1, 0, 0, 0)
-
-# Modules of the packages in requirements.txt, and of what they bring along.
-INSTALLED = frozenset({
-    "av", "cv2", "dateutil", "jinja2", "joblib", "markupsafe", "narwhals", "numpy", "pandas", "scipy", "sklearn",
-    "threadpoolctl", "yaml",
-})  # fmt: skip
-NETWORK = frozenset({"ftplib", "http", "smtplib", "socket", "urllib"})
-PROCESSES = frozenset({"multiprocessing", "subprocess"})
-METHODS = {"__init__": ("self", "assets"), "predict": ("self", "clip"), "explain": ("self", "clip", "prediction")}
 
 SECRET_NAMES = re.compile(
     r"(?i)(^|/)(\.env(\..*)?|\.netrc|\.pypirc|\.npmrc|\.git-credentials|id_(rsa|dsa|ecdsa|ed25519)|credentials(\.json)?|"
@@ -51,27 +42,6 @@ SECRET_TEXTS = {
     "a key of Google": re.compile(rb"\bAIza[0-9A-Za-z_-]{35}\b"),
 }
 LARGEST_SEARCHED = 8 * 2**20
-HOME = re.compile(r"(?:/home/|/Users/|/content/|/kaggle/|[A-Z]:\\)[\w.-]+")
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing to know about a submission."""
-
-    level: str
-    """`error`: it would be refused; `warning`: it will not do what you mean; `note`: it is ignored."""
-    code: str
-    """Short name."""
-    where: str
-    """File, and line if there is one."""
-    found: str
-    """What was found."""
-    fix: str
-    """What to do."""
-
-    def line(self) -> str:
-        """Put it into a line."""
-        return f"{self.level}: {self.where}: {self.found}. Fix: {self.fix}. [{self.code}]"
 
 
 @dataclass(frozen=True)
@@ -88,6 +58,15 @@ class Looked:
         """Whether nothing would be refused."""
         return all(finding.level != "error" for finding in self.findings)
 
+    def verdict(self) -> str:
+        """Put the whole into a few words."""
+        errors = sum(finding.level == "error" for finding in self.findings)
+        others = len(self.findings) - errors
+        if not self.findings:
+            return "nothing to correct."
+        said = f"{_count(errors, 'error')} to correct" if errors else "no errors"
+        return f"{said}, {_count(others, 'other remark')}." if others else f"{said}."
+
 
 def look_over(submission: Path) -> Looked:
     """Find everything that is wrong with a submission, without running any of it.
@@ -98,7 +77,8 @@ def look_over(submission: Path) -> Looked:
         A folder with `model.py`, or a zip of its content.
     """
     if submission.is_dir():
-        return _folder(submission, [])
+        looked = _folder(submission, [])
+        return replace(looked, findings=tuple(_point_inside(submission, finding) for finding in looked.findings))
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "submission"
         findings = list(_unpack(submission, folder))
@@ -137,6 +117,11 @@ def _unpack(archive: Path, folder: Path) -> Iterator[Finding]:
                     )
                     return
             names = [info.filename for info in opened.infolist()]
+            if flat := [name for name in names if "\\" in name]:
+                found = (
+                    f"{len(flat)} names with a backslash, such as {flat[0][:80]}: on the platform they are no folders"
+                )
+                yield Finding("warning", "zip_backslash", where, found, "pack the folder with doctor.py pack")
             doubled = sorted({name for name in names if names.count(name) > 1})
             if doubled:
                 found = f"{', '.join(doubled[:5])} more than once"
@@ -148,14 +133,20 @@ def _unpack(archive: Path, folder: Path) -> Iterator[Finding]:
 
 
 def _folder(folder: Path, found: list[Finding]) -> Looked:
+    refused = [*found, *_judged_by_ingestion(folder)]
+    if any(finding.code == "model_missing" for finding in refused):
+        # Another folder was meant: what else is in this one does not matter.
+        return Looked(tuple(refused), ())
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    packed = [name for name in files if not _is_junk(name)]
+    environments = tuple(name.removesuffix("pyvenv.cfg") for name in files if name.endswith("/pyvenv.cfg"))
+    own = [name for name in files if not name.startswith(environments)]
+    packed = [name for name in own if not _is_junk(name)]
     findings = [
-        *found,
-        *_judged_by_ingestion(folder),
-        *_secrets(folder, files),
-        *_sources(folder, packed),
-        *_left_out(files),
+        *refused,
+        *_secrets(folder, own),
+        *read_sources(folder, packed),
+        *_environments(environments),
+        *_left_out(own),
     ]
     order = {"error": 0, "warning": 1, "note": 2}
     unique = dict.fromkeys(sorted(findings, key=lambda finding: order[finding.level]))
@@ -177,6 +168,14 @@ def _judged_by_ingestion(folder: Path) -> Iterator[Finding]:
         yield Finding(problem.severity, problem.code, problem.where, found, problem.fix)
 
 
+def _point_inside(folder: Path, finding: Finding) -> Finding:
+    """At home it is the wrong folder that was given, not the wrong one that was zipped."""
+    inside = sorted(path.parent for path in folder.glob("*/model.py"))
+    if finding.code != "model_missing" or not inside:
+        return finding
+    return replace(finding, fix="give the folder that holds it: " + " or ".join(map(str, inside[:3])))
+
+
 def _secrets(folder: Path, files: Iterable[str]) -> Iterator[Finding]:
     """Find what nobody wants to publish: submissions are stored, and may be made public with a click."""
     for name in files:
@@ -194,99 +193,34 @@ def _secrets(folder: Path, files: Iterable[str]) -> Iterator[Finding]:
                 yield Finding("error", "secret_text", f"{name}, line {line}", what, fix)
 
 
-def _sources(folder: Path, names: Iterable[str]) -> Iterator[Finding]:
-    own = {PurePosixPath(name).parts[0].removesuffix(".py") for name in names}
-    for name in names:
-        path = folder / name
-        if not name.endswith(".py") or path.stat().st_size > LARGEST_SOURCE:
-            continue
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # about escapes in strings: the author's own business
-                tree = ast.parse(path.read_bytes(), feature_version=(3, 11))
-        except (SyntaxError, ValueError) as error:
-            line = getattr(error, "lineno", None)
-            found = f"no Python 3.11 ({getattr(error, 'msg', None) or error})"
-            yield Finding("error", "syntax_error", f"{name}, line {line}" if line else name, found, "correct that line")
-            continue
-        yield from _imports(name, tree, own)
-        yield from _paths(name, tree)
-        if name == "model.py":
-            yield from _model(tree)
-
-
-def _imports(name: str, tree: ast.Module, own: set[str]) -> Iterator[Finding]:
-    for node in ast.walk(tree):
-        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            modules = [node.module]
-        for module in modules:
-            top, where = module.partition(".")[0], f"{name}, line {getattr(node, 'lineno', 0)}"
-            if top in own:
-                continue
-            if top not in sys.stdlib_module_names and top not in INSTALLED:
-                fix = "put the module into the folder if it is pure Python, or do without; see requirements.txt"
-                yield Finding("warning", "module_missing", where, f"an import of {top}, which the platform lacks", fix)
-            elif top in NETWORK:
-                fix = "put what is needed into the folder: there is no network"
-                yield Finding("warning", "network", where, f"an import of {top}", fix)
-            elif top in PROCESSES:
-                fix = "use threads: processes cannot be started"
-                yield Finding("warning", "processes", where, f"an import of {top}", fix)
-
-
-def _paths(name: str, tree: ast.Module) -> Iterator[Finding]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and (match := HOME.search(node.value)):
-            fix = 'open files below the folder that the constructor receives, such as assets / "weights.npz"'
-            yield Finding("warning", "own_path", f"{name}, line {node.lineno}", f"the path {match.group()!r}", fix)
-
-
-def _model(tree: ast.Module) -> Iterator[Finding]:
-    classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Model"]
-    imported = any(
-        isinstance(node, ast.ImportFrom) and any((alias.asname or alias.name) in ("Model", "*") for alias in node.names)
-        for node in tree.body
-    )
-    if not classes:
-        if not imported and not any(isinstance(node, ast.Assign | ast.If | ast.Try) for node in tree.body):
-            yield Finding("error", "class_missing", "model.py", "no class Model", "name your class Model")
-        return
-    (model, *others) = classes
-    if others:
-        yield Finding("warning", "class_double", "model.py", "several classes Model", "keep one: the last one counts")
-    methods = {node.name: node for node in model.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
-    for method, wanted in METHODS.items():
-        if method not in methods:
-            if not model.bases and method != "__init__":
-                yield Finding("error", "method_missing", "model.py", f"no method {method}", f"add it: {_call(method)}")
-        elif isinstance(methods[method], ast.AsyncFunctionDef) or not _takes(methods[method].args, len(wanted)):
-            where = f"model.py, line {methods[method].lineno}"
-            found = f"{method} with other arguments"
-            yield Finding("error", "signature_wrong", where, found, f"write {_call(method)}")
-
-
-def _call(method: str) -> str:
-    return f"def {method}({', '.join(METHODS[method])})"
-
-
-def _takes(arguments: ast.arguments, count: int) -> bool:
-    places = len(arguments.posonlyargs) + len(arguments.args)
-    needed = places - len(arguments.defaults)
-    named = [default for default in arguments.kw_defaults if default is None]
-    return not named and needed <= count and (count <= places or arguments.vararg is not None)
+def _environments(folders: Sequence[str]) -> Iterator[Finding]:
+    for folder in folders:
+        fix = "move it out of the folder: the platform has an environment of its own"
+        yield Finding("warning", "environment", folder, "a Python environment, which is left out", fix)
 
 
 def _left_out(files: Iterable[str]) -> Iterator[Finding]:
     junk = [name for name in files if _is_junk(name)]
     if junk:
-        found = f"{len(junk)} files of no use, such as {junk[0]}"
+        found = f"{_count(len(junk), 'file')} of no use, such as {junk[0]}"
         yield Finding("note", "left_out", "submission", found, "nothing: doctor.py pack leaves them out")
 
 
 def _is_junk(name: str) -> bool:
     parts = PurePosixPath(name).parts
     return any(part in JUNK or part.startswith(".") for part in parts) or name.endswith(".pyc")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def why_not_there(submission: Path) -> str:
+    """Say what is wrong with a path at which there is neither a folder nor a zip."""
+    if submission.is_file():
+        better = f"; give its folder: {submission.parent}" if submission.name == "model.py" else ""
+        return f"{submission} is no folder and no zip{better}"
+    return f"{submission} does not exist below {Path.cwd()}"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -303,13 +237,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, help="the zip to write; default: the folder's name with .zip")
     given = parser.parse_args(arguments)
     submission: Path = given.submission
-    if not submission.exists() or (given.action == "pack" and not submission.is_dir()):
-        parser.error(f"{submission} is no folder" + ("" if given.action == "pack" else " and no zip"))
+    if not submission.is_dir() and not zipfile.is_zipfile(submission) and submission.suffix != ".zip":
+        parser.error(why_not_there(submission))
+    if given.action == "pack" and not submission.is_dir():
+        parser.error(f"{submission} is no folder: it is packed already")
     looked = look_over(submission)
     for finding in looked.findings:
         sys.stdout.write(finding.line() + "\n")
-    errors = sum(finding.level == "error" for finding in looked.findings)
-    sys.stdout.write(f"{submission}: {errors} errors, {len(looked.findings) - errors} other remarks.\n")
+    sys.stdout.write(f"{submission}: {looked.verdict()}\n")
     if not looked.good:
         return 1
     if given.action == "pack":
@@ -320,7 +255,8 @@ def main(arguments: list[str] | None = None) -> int:
         looked = replace(looked, packed=packed)
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_bytes(pack(submission, looked))
-        sys.stdout.write(f"Packed {len(looked.packed)} files, {out.stat().st_size / 1e6:.2f} MB: {out}\n")
+        size = f"{out.stat().st_size / 1e6:.2f} MB"
+        sys.stdout.write(f"Packed {_count(len(looked.packed), 'file')}, {size}: {out}\n")
     return 0
 
 

@@ -31,6 +31,11 @@ GOOD: dict[str, Files] = {
     "installed modules": {"model.py": f"import numpy, cv2, sklearn.linear_model\nimport json\n{MODEL}"},
     "own package": {"model.py": f"import parts.face\nfrom .x import y\n{MODEL}", "parts/__init__.py": "", "x.py": ""},
     "credits": {"model.py": MODEL, "credits.yaml": "format_version: 1\ncredits: []\n"},
+    "opened below the folder": {
+        "model.py": f"import numpy as np\ndef f(a):\n    np.load(a / 'w.npz'), open(a.joinpath('w.npz'))\n{MODEL}",
+        "w.npz": b"1",
+    },
+    "a name that is no file": {"model.py": f"import json\nX = json.loads('3')\nY = open('w.txt')\n{MODEL}"},
 }
 BAD: dict[str, tuple[Files, str, str, str]] = {
     "no model": ({"readme.txt": "x"}, "error", "model_missing", "model.py at the top"),
@@ -60,12 +65,32 @@ BAD: dict[str, tuple[Files, str, str, str]] = {
     ),
     "network": ({"model.py": f"from urllib.request import urlopen\n{MODEL}"}, "warning", "network", "urllib"),
     "processes": ({"model.py": f"import subprocess\n{MODEL}"}, "warning", "processes", "threads"),
+    "torch's way out": ({"model.py": f"import torch\n{MODEL}"}, "warning", "module_missing", "cv2.dnn"),
+    "the same import again": ({"model.py": f"import torch\nimport torch.nn\n{MODEL}"}, "warning", "module_missing", ""),
+    "bare name": (
+        {"model.py": f"import numpy as np\nX = np.load('w.npz')\n{MODEL}", "w.npz": b"1"},
+        "warning",
+        "bare_name",
+        'assets / "w.npz"',
+    ),
+    "opened by its name": (
+        {"model.py": f"{MODEL}X = open('./a.txt')\n", "a.txt": "x"},
+        "warning",
+        "bare_name",
+        "line 5",
+    ),
+    "environment": (
+        {"model.py": MODEL, "env/pyvenv.cfg": "x", "env/lib/key.pem": "x", "env/lib/x.py": "import torch"},
+        "warning",
+        "environment",
+        "env/",
+    ),
     "own path": ({"model.py": f"{MODEL}X = open('/home/me/w.npz')\n"}, "warning", "own_path", "line 5"),
     "Windows path": ({"model.py": f"{MODEL}X = r'C:\\Users\\w'\n"}, "warning", "own_path", "line 5"),
     "results": ({"model.py": MODEL, "predictions.csv": "x"}, "warning", "results_ignored", "predictions.csv"),
     "requirements": ({"model.py": MODEL, "requirements.txt": "torch"}, "warning", "install_ignored", "requirements"),
     "credits": ({"model.py": MODEL, "credits.yaml": "credits: x"}, "warning", "credits_broken", "format_version"),
-    "junk": ({"model.py": MODEL, "__pycache__/model.pyc": b"x"}, "note", "left_out", "1 files"),
+    "junk": ({"model.py": MODEL, "__pycache__/model.pyc": b"x"}, "note", "left_out", "1 file of"),
     "hidden": ({"model.py": MODEL, ".git/config": "x"}, "note", "left_out", ".git/config"),
     "secret file": ({"model.py": MODEL, ".env": "X=1"}, "error", "secret_file", ".env"),
     "ssh key": ({"model.py": MODEL, "keys/id_ed25519": "x"}, "error", "secret_file", "keys/id_ed25519"),
@@ -116,6 +141,21 @@ def test_everything_is_said_at_once(tmp_path: Path) -> None:
     assert "module_missing" in codes
 
 
+def test_of_another_folder_only_the_right_one_is_named(tmp_path: Path) -> None:
+    write(tmp_path, {"mine/model.py": "import torch\n" + MODEL, "mine/.env": "x", "env/pyvenv.cfg": "x", "a.py": "x ="})
+    looked = doctor.look_over(tmp_path)
+    assert [finding.code for finding in looked.findings] == ["model_missing"]
+    assert str(tmp_path / "mine") in looked.findings[0].fix
+    assert not looked.good
+
+
+def test_an_environment_is_neither_searched_nor_packed(tmp_path: Path) -> None:
+    files: Files = {"model.py": MODEL, "env/pyvenv.cfg": "x", "env/lib/key.pem": "x", "env/lib/x.py": "import torch"}
+    looked = doctor.look_over(write(tmp_path, files))
+    assert [finding.code for finding in looked.findings] == ["environment"]
+    assert looked.packed == ("model.py",)
+
+
 def archive(path: Path, entries: list[tuple[str, bytes]]) -> Path:
     with zipfile.ZipFile(path, "w") as opened:
         for name, content in entries:
@@ -143,6 +183,42 @@ def test_bad_zips_are_refused(name: str, tmp_path: Path) -> None:
 def test_a_name_twice_in_a_zip_is_said(tmp_path: Path) -> None:
     looked = doctor.look_over(archive(tmp_path / "a.zip", [("model.py", MODEL.encode()), ("model.py", MODEL.encode())]))
     assert [finding.code for finding in looked.findings] == ["zip_double"]
+
+
+def test_folders_of_windows_are_no_folders_on_the_platform(tmp_path: Path) -> None:
+    files = [("model.py", MODEL.replace("\n", "\r\n").encode()), ("parts\\face.py", b"x = 1\r\n")]
+    looked = doctor.look_over(archive(tmp_path / "a.zip", files))
+    assert [finding.code for finding in looked.findings] == ["zip_backslash"]
+    assert looked.good
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [("nothing", "nothing does not exist below"), ("model.py", "give its folder: "), ("w.npz", "no folder and no zip")],
+)
+def test_something_else_than_a_submission_is_named(
+    given: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(write(tmp_path, {"model.py": MODEL, "w.npz": b"1"}))
+    with pytest.raises(SystemExit):
+        doctor.main(["check", given])
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({}, "nothing to correct."),
+        ({".git/config": "x"}, "no errors, 1 other remark."),
+        ({"metadata": "x"}, "1 error to correct."),
+        ({"metadata": "x", ".env": "x", ".git/config": "x"}, "2 errors to correct, 1 other remark."),
+    ],
+)
+def test_the_last_line_says_what_there_is_to_do(
+    files: Files, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    doctor.main(["check", str(write(tmp_path / "mine", {"model.py": MODEL, **files}))])
+    assert capsys.readouterr().out.endswith(f"mine: {said}\n")
 
 
 def test_what_is_packed_is_a_submission_and_always_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -181,4 +257,4 @@ def test_the_bundle_command_is_the_kits_own(tmp_path: Path, capfd: pytest.Captur
     assert main(["submission", "pack", str(folder), "--out", str(tmp_path / "a.zip"), "--bundle", str(ROOT)]) == 0
     assert (tmp_path / "a.zip").is_file()
     assert main(["submission", "check", str(tmp_path / "nothing"), "--bundle", str(ROOT)]) == 2
-    assert "is no folder and no zip" in capfd.readouterr().err
+    assert "does not exist" in capfd.readouterr().err
