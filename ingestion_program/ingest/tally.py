@@ -32,7 +32,7 @@ class Tally:
     problems: list[Problem] = field(default_factory=list)
     """Problems of the whole run."""
     clip_problems: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """How often each (code, where) came up on a clip."""
+    """On how many clips each (code, where) came up."""
     examples: dict[tuple[str, str], Problem] = field(default_factory=dict)
     """The first problem of each kind."""
     participant_codes: set[str] = field(default_factory=set)
@@ -69,6 +69,7 @@ class Tally:
     def add_clip(self, clip_id: str, status: ClipStatus, problems: list[Problem], log: Log) -> None:
         """Count a clip; the first problem of each kind is logged at once where phases are open, all in the summary."""
         self.clips[status] += 1
+        counted = set()
         for told in problems:
             problem = told
             if self.hidden and told.fault == "organiser":
@@ -81,15 +82,18 @@ class Tally:
                 if not self.hidden:
                     log.line(f"clip {clip_id} · {problem.line()}")
                 self.examples[key] = problem
-            self.clip_problems[key] += 1
+            if key not in counted:
+                self.clip_problems[key] += 1
+            counted.add(key)
 
     def judge(self) -> None:
         """One error on every clip is a bug in the submission, not a result: say it once and do not have it scored."""
         if self.clips["failed"] and not self.clips["ok"] and len(self.participant_codes) == 1:
             (code,) = self.participant_codes
-            where = next(where for found, where in self.clip_problems if found == code)
-            fix = "correct the first failure in the log; try it at home with `bundle run`"
-            found, expected = f"{code} on every clip that was tried", "an answer for at least one clip"
+            where, first = next((key[1], self.examples[key]) for key in self.clip_problems if key[0] == code)
+            # Whoever reads only this must know what to do: short runs may leave no log on the platform.
+            found, expected = f"{code} on every clip that was tried: {first.found}", "an answer for at least one clip"
+            fix = f"{first.fix}; try it at home with `run.py` of the starting kit"
             self.end("invalid", [Problem("every_clip_failed", "run", where, found, expected, fix)])
         elif self.clips["failed"] and not self.clips["ok"] and not self.participant_codes:
             found, fix = "errors of ours on every clip", "run it again; if it happens again, report it with the log"

@@ -54,6 +54,8 @@ def advise(error: BaseException) -> str:
         return "files may have at most 64 MB"
     if isinstance(error, OSError) and error.errno == errno.EMFILE:
         return "close files: at most 256 may be open"
+    if isinstance(error, ValueError) and "read-only" in text:
+        return "frames are read-only: call .copy() before you change one"
     if any(word in text for word in CPU_ONLY):
         return "there may be no GPU: use the CPU, and map_location='cpu' where weights are loaded"
     return ""

@@ -12,7 +12,7 @@ from model_process.failures import advise, describe, location, summarise
 
 __all__ = ["LoadFailure", "describe", "load_model", "location"]
 PACKAGES_LISTED = 40
-AT_HOME = "run the same clip at home with `bundle run` and correct the line"
+AT_HOME = "run it at home with `run.py` of the starting kit, and correct the line"
 
 
 class LoadFailure(Exception):

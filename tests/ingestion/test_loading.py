@@ -118,11 +118,12 @@ def test_methods_of_another_form(name: str, tmp_path: Path) -> None:
 
 RAISED = {
     "weights": ("open('weights.pt')", "FileNotFoundError", "assets / "),
-    "abstract": ("__import__('abc').ABC.register(1)", "TypeError", "bundle run"),
+    "abstract": ("__import__('abc').ABC.register(1)", "TypeError", "run.py"),
     "exit": ("raise SystemExit(0)", "SystemExit", "do not end the process"),
     "memory": ("raise MemoryError", "MemoryError", "less memory"),
+    "a frame": ("import numpy as np; x = np.zeros(1); x.flags.writeable = False; x += 1", "read-only", ".copy()"),
     "cuda": ("raise RuntimeError('Found no NVIDIA driver on your system')", "NVIDIA", "use the CPU"),
-    "unpickling": ("raise AttributeError(\"Can't get attribute 'Net' on <module '__main__'>\")", "Net", "bundle run"),
+    "unpickling": ("raise AttributeError(\"Can't get attribute 'Net' on <module '__main__'>\")", "Net", "run.py"),
     "network": ("import urllib.error; raise urllib.error.URLError('https://x')", "URLError", "no network"),
     "processes": ("raise BlockingIOError(11, 'Resource temporarily unavailable')", "Blocking", "num_workers=0"),
 }

@@ -270,6 +270,11 @@ def test_the_same_failure_on_every_clip_is_no_result(statement: str, ingest: Ing
     outcome = ingest(model_source(predict=statement))
     assert outcome.exit_code == 1
     assert outcome.run_codes() == ["every_clip_failed"]
+    (problem,) = outcome.json("run.json")["problems"]
+    # Both sentences of the first failure: short runs may leave no log on the platform.
+    first = outcome.lines("clips.jsonl")[0]["problems"][0]
+    assert first["found"] in problem["found"]
+    assert first["fix"] in problem["fix"]
 
 
 def test_a_model_that_always_dies_is_started_only_so_often(ingest: Ingest) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,12 @@ def test_like_failures_are_told_together(tmp_path: Path) -> None:
     assert lines[0] == "[ingestion] more than half of the clips failed: 4 of 7"
     assert lines[2].startswith("[ingestion] 3 of 7 clips · model_raised · predict · found ValueError: 0")
     assert lines[3].startswith("[ingestion] 1 of 7 clips · timeout")
+
+
+def test_a_clip_with_several_like_problems_is_one_clip(tmp_path: Path) -> None:
+    claims = [replace(failed("evidence_invalid"), where=f"cues[{number}]") for number in range(6)]
+    _, lines = summary(tmp_path, ("ok", claims), ("ok", claims[:1]), ("ok", []))
+    assert any(line.startswith("[ingestion] 2 of 3 clips · evidence_invalid") for line in lines)
 
 
 def test_half_is_not_more_than_half(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MAIN = Path(__file__).resolve().parent / "child.py"
 MEMORY_MB = 1024
 """Private memory of the reading process: pictures are read one at a time, so this is enough for any number."""
-FIX = "write the files as the page on results shows; try them at home with `bundle run`"
+FIX = "write the files as the page on results shows; try them at home with `run.py` of the starting kit"
 
 
 class ReadingFailed(Exception):
