@@ -123,6 +123,17 @@ def test_predictions_that_are_worth_nothing_come_before_any_explanation(tmp_path
     assert first.sentence == "Predict better than always answering the training mean: nothing counts without it."
 
 
+def test_worthless_predictions_come_first_where_the_explanations_are_poor_too(tmp_path: Path) -> None:
+    case = make_case()
+    case.prediction[:] = 1 - case.truth
+    case.explain = lambda _: {"text": "Because of the smile.", "evidence": None}
+    first, *others = first_screen(tmp_path, case).advice
+    assert first.sentence == "Predict better than always answering the training mean: nothing counts without it."
+    # What it alone would gain is next to nothing here, and saying so would mislead.
+    assert first.gain == ""
+    assert others[0].gain
+
+
 @pytest.mark.parametrize(
     ("axis", "share", "words"),
     [

@@ -32,19 +32,29 @@ class _Candidate:
     """What to do."""
     evidence: str
     """Why."""
+    first: bool = False
+    """Whether nothing else counts before it: it makes a factor of the total other than 0."""
 
 
 def advice(scored: Scored, parts: Factors) -> tuple[Advice, ...]:
-    """Choose three to five changes, largest gain first; fewer where there is nothing else to gain."""
+    """Choose three to five changes; fewer where there is nothing else to gain.
+
+    What makes a factor of the total other than 0 comes first, then the largest gain.
+    """
     # Where a factor is 0, no other change gains anything yet; what it would gain then is judged as if it were 1.
     usable = replace(parts, coverage=parts.coverage or 1.0, credit=parts.credit or 1.0)
-    candidates = sorted(_candidates(scored, parts, usable), key=lambda one: -one.gain)
-    notable = [one for one in candidates if one.gain >= _NOTABLE_GAIN]
-    chosen = notable[:_MOST] if len(notable) >= _FEWEST else [one for one in candidates if one.gain > 0][:_FEWEST]
-    return tuple(Advice(one.sentence, one.evidence, _points(one.gain)) for one in chosen)
+    candidates = sorted(_candidates(scored, parts, usable), key=lambda one: (not one.first, -one.gain))
+    notable = [one for one in candidates if one.first or one.gain >= _NOTABLE_GAIN]
+    worthwhile = [one for one in candidates if one.first or one.gain > 0]
+    chosen = notable[:_MOST] if len(notable) >= _FEWEST else worthwhile[:_FEWEST]
+    largest = max((one.gain for one in chosen), default=0.0)
+    return tuple(Advice(one.sentence, one.evidence, _points(one, largest)) for one in chosen)
 
 
-def _points(gain: float) -> str:
+def _points(one: _Candidate, largest: float) -> str:
+    if one.first and one.gain < largest:
+        return ""  # a few points would hide that all the others hang on it
+    gain = one.gain
     return f"up to {plural(round(gain), 'point')}" if round(gain) >= 1 else "less than 1 point"
 
 
@@ -54,7 +64,8 @@ def _candidates(scored: Scored, parts: Factors, usable: Factors) -> Iterable[_Ca
     yield from _skill(parts, columns)
     if parts.coverage < 1 and not scored.outcomes.failed:
         share = f"Coverage is {number(parts.coverage, MOST_DECIMALS)}: an explanation without a valid text counts 0."
-        yield _Candidate(parts.gain(coverage=1.0), "Write a valid text for every clip.", share)
+        gain = parts.gain(coverage=1.0)
+        yield _Candidate(gain, "Write a valid text for every clip.", share, first=parts.coverage == 0)
     yield from _axes(scored, usable)
 
 
@@ -94,7 +105,7 @@ def _failed(scored: Scored, parts: Factors) -> Iterable[_Candidate]:
     grown = clips / (clips - failed) if clips > failed else 1.0
     axes = {name: min(1.0, value * grown) for name, value in parts.axes.items()}
     gain = 100.0 if clips == failed else parts.gain(axes, coverage=min(1.0, parts.coverage * grown), credit=1.0)
-    yield _Candidate(gain, sentence, evidence)
+    yield _Candidate(gain, sentence, evidence, first=parts.credit == 0)
 
 
 def _most_often(findings: Iterable[Finding]) -> str:
@@ -117,7 +128,7 @@ def _skill(parts: Factors, columns: Mapping[str, Estimate]) -> Iterable[_Candida
         sentence = "Predict better: the credit for it is a factor of the total."
         known = "" if parts.credit is None else f"The credit for the predictions is {number(parts.credit, 2)} of 1. "
         evidence = f"{known}The skill over the constant is {number(skill, MOST_DECIMALS)}."
-    yield _Candidate(gain, sentence, evidence)
+    yield _Candidate(gain, sentence, evidence, first=parts.credit == 0)
 
 
 def _solution(scored: Scored, axis: str) -> str:
