@@ -1,27 +1,35 @@
 """The starting kit as a participant unpacks it."""
 
-import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
 
-from bundle_tools.build import KIT
+from bundle_tools.build.contents import downloads, entries, zip_folders
 from tests.fewer import keep_clips
 
 ROOT = Path(__file__).resolve().parents[2]
+KIT = "starting_kit/"
+"""As `competition.yaml` names it."""
 CLIPS = 6
 """The commands are what is tried, not the patience."""
 
 
+@pytest.fixture(scope="session")
+def kit_zip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The zip that the build puts into the bundle, made by the build's own functions."""
+    text = (ROOT / "competition.yaml").read_text("utf-8")
+    assert KIT in downloads(text)
+    loose = [entry for entry in entries(ROOT, text, None) if entry[0].startswith(KIT)]
+    _, [(_, archive)] = zip_folders([KIT], loose, tmp_path_factory.mktemp("kit"))
+    assert isinstance(archive, Path)
+    return archive
+
+
 @pytest.fixture
-def kit(tmp_path: Path) -> Path:
+def kit(kit_zip: Path, tmp_path: Path) -> Path:
+    """An empty folder into which that zip was unpacked; then most of its clips were taken out."""
     folder = tmp_path / "kit"
-    ignore = shutil.ignore_patterns("__pycache__", ".*")
-    shutil.copytree(ROOT / "starting_kit", folder, ignore=ignore)
-    for name in KIT:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, folder / name, ignore=ignore)
-        else:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, folder / name)
+    with zipfile.ZipFile(kit_zip) as opened:
+        opened.extractall(folder)
     return keep_clips(folder, CLIPS)

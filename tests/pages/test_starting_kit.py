@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -48,16 +49,33 @@ def test_commands_of_the_readme_work(kit: Path, tmp_path: Path) -> None:
 
 
 def test_a_submission_without_a_model_says_so(kit: Path) -> None:
-    (kit / "empty").mkdir()
-    result = run_kit(kit, "empty")
+    (kit / "my_run/input/res").mkdir(parents=True)
+    (kit / "my_run/input/res/log.txt").write_text("earlier", "utf-8")
+    result = run_kit(kit, "solutions")
     assert result.returncode == 1
-    assert "model.py" in result.stdout + result.stderr
-    assert "Report: " in result.stdout
+    assert "error: submission: model.py inside the folder constant" in result.stdout
+    assert f"give the folder that holds it: {Path('solutions/constant')}" in result.stdout
+    assert "Nothing was run" in result.stdout
+    assert (kit / "my_run/input/res/log.txt").read_text("utf-8") == "earlier"
 
 
 def test_something_that_is_no_submission_is_refused(kit: Path) -> None:
-    assert "neither a folder nor a zip" in run_kit(kit, "README.md").stderr
-    assert "neither a folder nor a zip" in run_kit(kit, "missing.zip").stderr
+    assert "README.md is no folder and no zip" in run_kit(kit, "README.md").stderr
+    assert "give its folder: template" in run_kit(kit, "template/model.py").stderr
+    assert f"missing.zip does not exist below {kit}" in run_kit(kit, "missing.zip").stderr
+
+
+def test_of_a_folder_runs_what_would_be_packed(kit: Path) -> None:
+    shutil.copytree(kit / "template", kit / "mine")
+    (kit / "mine/.notes").write_text("x", "utf-8")
+    shutil.copytree(kit / "mine", kit / "mine/.ipynb_checkpoints")
+    result = run_kit(kit, "mine", "--clips", "1")
+    assert result.returncode == 0, result.stderr
+    assert "note: submission: 3 files of no use" in result.stdout
+    assert "run all of them before you compare" in result.stdout
+    ran = json.loads((kit / "my_run/input/res/run.json").read_text("utf-8"))["submission_sha256"]
+    assert run_kit(kit, "template", "--clips", "1").returncode == 0
+    assert json.loads((kit / "my_run/input/res/run.json").read_text("utf-8"))["submission_sha256"] == ran
 
 
 def test_a_damaged_zip_is_refused_and_earlier_results_stay(kit: Path) -> None:
