@@ -4,7 +4,19 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from bundle_tools.commands import build, check, compare, convert, coopetition, data, jury, report, run, submission
+from bundle_tools.commands import (
+    build,
+    check,
+    compare,
+    convert,
+    coopetition,
+    data,
+    jury,
+    pages,
+    report,
+    run,
+    submission,
+)
 from bundle_tools.errors import BundleError
 
 DESCRIPTION = """\
@@ -12,6 +24,7 @@ Run, check and build the competition bundle.
 
   bundle run SUBMISSION [--phase practice] [--out DIR]   run a submission as Codabench would; print its leaderboard row
   bundle check [PATH]                                    tell everything that is wrong with a bundle (folder or zip)
+  bundle pages [--check]                                 bring figures on pages and guides up to date with settings
   bundle build [--out dist/bundle.zip]                   check, then write the zip to upload
   bundle compare RUN RUN ... [--html FILE]               tell which runs are better by more than luck
   bundle report RUN [--full]                             make the report of a run again; complete, for organisers
@@ -60,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
         usage=argparse.SUPPRESS,
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND", help=argparse.SUPPRESS)
-    for command in (run, check, build, compare, report, jury, coopetition, convert, submission, data):
+    for command in (run, check, pages, build, compare, report, jury, coopetition, convert, submission, data):
         command.add(commands)
     return parser
 

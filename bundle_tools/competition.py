@@ -65,7 +65,7 @@ class Task:
     @property
     def slug(self) -> str:
         """The name as a folder."""
-        return _slug(self.name)
+        return slug_of(self.name)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Phase:
     @property
     def slug(self) -> str:
         """The name on the command line, e.g. "practice"."""
-        return _slug(self.name)
+        return slug_of(self.name)
 
     @property
     def task(self) -> Task:
@@ -155,21 +155,26 @@ def load(root: Path) -> Competition:
         if is_version1(content):
             content = as_version2(content)
         tasks = {task["index"]: _task(root, task) for task in content["tasks"]}
-        board = content["leaderboards"][0]
         return Competition(
             root=root,
             docker_image=content.get("docker_image", "codalab/codalab-legacy:py37"),
             own_queue=bool(content.get("queue")),
             detailed_results=is_on(content.get("enable_detailed_results")),
             phases=tuple(_phase(entry, tasks) for entry in sorted(content["phases"], key=lambda p: p.get("index", 0))),
-            columns=tuple(_column(entry) for entry in sorted(board["columns"], key=lambda column: column["index"])),
-            primary_index=int(board.get("primary_index", 0)),
+            columns=columns_of(content),
+            primary_index=int(content["leaderboards"][0].get("primary_index", 0)),
         )
     except (
         *(OSError, ValueError, yaml.YAMLError, KeyError, IndexError, TypeError, AttributeError),
         RecursionError,
     ) as error:
         raise BundleError(f"{path}: cannot be used ({type(error).__name__}: {error}). Run `bundle check`.") from error
+
+
+def columns_of(content: dict[str, Any]) -> tuple[Column, ...]:
+    """Give the columns of the leaderboard in `competition.yaml`, in the order of their index."""
+    columns = content["leaderboards"][0]["columns"]
+    return tuple(_column(entry) for entry in sorted(columns, key=lambda column: column["index"]))
 
 
 def _task(root: Path, entry: dict[str, Any]) -> Task:
@@ -221,5 +226,6 @@ def _is_uuid(text: str) -> bool:
     return True
 
 
-def _slug(name: str) -> str:
+def slug_of(name: str) -> str:
+    """Give the name of a phase or task as a folder and on the command line."""
     return re.sub(r"[^\w.]+", "-", name.strip().lower()).strip("-.") or "unnamed"

@@ -2,7 +2,7 @@
 
 Each module holds the rules of one area. A rule looks at a `Draft` and gives findings; it changes nothing and never
 stops the others. No code of the bundle is run, but for `registry`, which asks the organiser's own scoring program for
-its columns.
+its columns and settings.
 """
 
 import csv
@@ -29,6 +29,7 @@ from bundle_tools.check.programs.private import check_private
 from bundle_tools.check.programs.sources import check_sources
 from bundle_tools.check.secrets.identities import check_identities
 from bundle_tools.check.secrets.leaks import check_leaks
+from bundle_tools.check.settings.figures import check_figures
 from bundle_tools.check.settings.leaderboard import check_leaderboards
 from bundle_tools.check.settings.openness import check_openness
 from bundle_tools.check.settings.pages import check_pages
@@ -58,6 +59,7 @@ RULES: tuple[Rule, ...] = (
     check_openness,
     check_names,
     check_registry,
+    check_figures,
     check_keys,
     check_data,
     check_misplaced,

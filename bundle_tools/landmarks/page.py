@@ -1,8 +1,6 @@
-"""The table of landmarks on the competition's pages, between two comments that Markdown does not show."""
+"""The table of landmarks on the competition's pages."""
 
-import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from bundle_tools.competition import Column
@@ -39,32 +37,3 @@ def table(record: dict[str, Any], columns: Sequence[Column], *, open_: bool) -> 
     lines.append("")
     lines += [f"- **{item['title']}**: {item['meaning']}" for item in items]
     return "\n".join(lines)
-
-
-def marked(text: str, task: str) -> str | None:
-    """Give the table between the comments of a phase; None where a page does not have them."""
-    found = _between(task).search(text)
-    return found["table"].strip("\n") if found else None
-
-
-def write_pages(pages: Path, task: str, text: str) -> list[Path]:
-    """Put a table into every page that has the comments of its phase.
-
-    Returns
-    -------
-    list of Path
-        The pages that changed.
-    """
-    changed = []
-    for page in sorted(pages.glob("*.md")) if pages.is_dir() else []:
-        before = page.read_text(encoding="utf-8")
-        after = _between(task).sub(lambda found: f"{found['start']}\n{text}\n\n{found['end']}", before)
-        if after != before:
-            page.write_text(after, encoding="utf-8")
-            changed.append(page)
-    return changed
-
-
-def _between(task: str) -> re.Pattern[str]:
-    start, end = (rf"<!-- {slash}landmarks:{re.escape(task)} -->" for slash in ("", "/"))
-    return re.compile(rf"(?P<start>{start}\n)(?P<table>.*?)(?P<end>{end})", re.DOTALL)

@@ -8,16 +8,14 @@ import yaml
 
 from bundle_tools.check.clips.tables import read_settings
 from bundle_tools.check.dataset import Dataset
-from bundle_tools.check.secrets.answers import is_public
 from bundle_tools.compare.runs import find_runs
 from bundle_tools.competition import Competition, Phase
-from bundle_tools.console import say
 from bundle_tools.emulator.engine import ProcessEngine
 from bundle_tools.emulator.limits import limit_of
 from bundle_tools.emulator.run import Options, run_submission
 from bundle_tools.errors import BundleError
+from bundle_tools.figures.pages import refresh
 from bundle_tools.landmarks.compute import compute
-from bundle_tools.landmarks.page import table, write_pages
 
 
 def phases_with_landmarks(competition: Competition) -> list[Phase]:
@@ -58,16 +56,13 @@ def update(
         where = phase.task.reference_data
         raise BundleError(f"{where}: expected a folder whose task.yaml has `landmarks: landmarks.json`. Add the key.")
     runs = find_runs([*finished, *(_run(competition, phase, one, scratch) for one in solutions)], scratch / "unpacked")
-    wanted = Dataset(path.parent)
-    task = str((read_settings(wanted) or {}).get("task"))
+    task = str((read_settings(Dataset(path.parent)) or {}).get("task"))
     wrong = sorted(run.name for run in runs if run.task != task)
     if wrong:
         raise BundleError(f"{', '.join(wrong)}: expected runs of {task}. Run them on that phase.")
     record = compute(phase, runs, scratch)
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    text = table(record, competition.columns, open_=is_public(wanted))
-    for page in write_pages(competition.root / "pages", task, text):
-        say(f"Written: the landmarks of {task} in {page}")
+    refresh(competition.root)
     return path
 
 

@@ -79,15 +79,15 @@ def columns(settings: Settings) -> tuple[Column, ...]:
     """
     main = settings.main
     chosen = [settings.names.index(main.name)]
-    result = [_EXPLANATION, *_pair(main.name, main.title, f"of {main.title}", chosen)]
+    result = [_EXPLANATION, *_pair(main.name, main.title, "", chosen)]
     if settings.group:
         chosen = [settings.names.index(name) for name in settings.group.targets]
         title = settings.group.title
-        result += _pair(settings.group.name, title, f"of {title}, the mean over {len(chosen)} targets", chosen)
+        result += _pair(settings.group.name, title, f"; the mean of {len(chosen)} targets", chosen)
     return (*result, *_COMMON)
 
 
-def _pair(name: str, title: str, subject: str, chosen: list[int]) -> list[Column]:
+def _pair(name: str, title: str, of: str, chosen: list[int]) -> list[Column]:
     """Columns of one target, or of the mean over several."""
     return [
         Column(
@@ -99,7 +99,7 @@ def _pair(name: str, title: str, subject: str, chosen: list[int]) -> list[Column
             worst=0.0,
             chance=None,
             decimals=4,
-            meaning=f"1 - mean absolute error, divided by the range, {subject}.",
+            meaning=f"1 minus the mean absolute error, as a share of the range{of}.",
             compute=lambda measured: measured.metrics["accuracy"][:, chosen].mean(axis=1),
         ),
         Column(
@@ -111,7 +111,7 @@ def _pair(name: str, title: str, subject: str, chosen: list[int]) -> list[Column
             worst=-1.0,
             chance=0.0,
             decimals=4,
-            meaning=f"Concordance correlation coefficient {subject}: agreement in rank, scale and level.",
+            meaning=f"Concordance with the labels: the right order, spread and level at once{of}.",
             compute=lambda measured: measured.metrics["ccc"][:, chosen].mean(axis=1),
         ),
     ]
@@ -138,7 +138,7 @@ def _explained(
 _EXPLANATION = _explained(
     "explanation",
     "Explanation score",
-    "100 x coverage x skill x power mean of the axes: true accounts of predictions that are worth explaining.",
+    "The total that ranks: truthful explanations of good predictions.",
     maximum=100.0,
     decimals=2,
 )
@@ -153,43 +153,39 @@ _COMMON = (
         worst=-1.0,
         chance=0.0,
         decimals=4,
-        meaning="Share of the constant baseline's error that is removed, the mean over all targets.",
+        meaning="How much of the constant baseline's error is removed, the mean over all targets.",
         compute=lambda measured: np.asarray(measured.metrics["skill"].mean(axis=1)),
     ),
     _explained(
         "faithfulness_space",
         "Faithfulness in space",
-        "Whether masking where the map points changes the prediction more than masking elsewhere.",
+        "How much more hiding the named places moves the prediction than hiding others.",
     ),
     _explained(
         "faithfulness_time",
         "Faithfulness in time",
-        "Whether masking when the evidence points changes the prediction more than masking other seconds.",
+        "How much more freezing the named moments moves the prediction than freezing others.",
     ),
     _explained(
         "cue_claims",
         "Cue claims",
-        "Whether the prediction changes as claimed when a cue is taken out of the clip.",
+        "How well claims about cues agree with what happens when a cue is taken out of the clip.",
     ),
     _explained(
         "known_causes",
         "Known causes",
-        "Whether claims and maps name what made the label, where the clip was predicted well.",
+        "How well what is named agrees with what really caused the label, where the clip was predicted well.",
     ),
     _explained(
         "text",
         "Text",
-        "Whether the text is valid, fits the clip's own prediction and claims, and is about this clip.",
+        "Whether the text is valid, true to the model's own numbers, and about this clip.",
     ),
-    _explained(
-        "coverage",
-        "Coverage of explanations",
-        "Share of the clips with a valid text.",
-    ),
+    _explained("coverage", "Coverage of explanations", "Share of the clips with a valid text."),
     _explained(
         "plausibility",
         "Plausibility",
-        "Whether the evidence points where people pointed; in no total.",
+        "Agreement with what people pointed at; not in the total, and 0 where nobody was asked.",
     ),
     Column(
         key="jury",
@@ -200,7 +196,7 @@ _COMMON = (
         worst=LOWEST,
         chance=None,
         decimals=2,
-        meaning="Mean rating of the explanations by a jury of people; 0 before there is one; in no total.",
+        meaning="Mean rating of the explanations by a jury of people; not in the total, and 0 before there is one.",
         compute=lambda measured: measured.jury,
     ),
     Column(
@@ -224,7 +220,7 @@ _COMMON = (
         worst=None,
         chance=None,
         decimals=1,
-        meaning="Wall time of the whole run over all clips.",
+        meaning="How long the whole run took, all clips together.",
         compute=lambda measured: measured.duration_s,
     ),
 )

@@ -1,11 +1,13 @@
 """A tiny bundle with programs of a few lines: the platform's rules can be tried without our own programs."""
 
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from bundle_tools.check import clock
+from bundle_tools.check.settings.registry import Told
 
 COMPETITION = """\
 version: 2
@@ -89,6 +91,17 @@ def write_files(folder: Path, files: dict[str, str | bytes]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return folder
+
+
+def telling(*columns: tuple[str, str, str, int]) -> Callable[..., tuple[Told, ...]]:
+    """Stand in for asking a scoring program: key, title, direction and decimals of its columns."""
+    fields = ("key", "title", "direction", "decimals")
+    told = Told([dict(zip(fields, column, strict=True)) for column in columns], {})
+
+    def ask(_path: Path, _state: object, settings: Sequence[str]) -> tuple[Told, ...]:
+        return (told,) * len(settings)
+
+    return ask
 
 
 @pytest.fixture(autouse=True)

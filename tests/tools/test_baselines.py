@@ -15,7 +15,7 @@ from bundle_tools.check.clips.landmarks import check_landmarks
 from bundle_tools.check.dataset import Dataset
 from bundle_tools.check.document import read
 from bundle_tools.cli import main
-from bundle_tools.landmarks.page import marked, table, write_pages
+from bundle_tools.landmarks.page import table
 from bundle_tools.landmarks.predictors import ceiling_of_people, from_causes, look_up, metadata_only
 from score.landmarks import read_landmarks
 from score.settings import read_settings
@@ -206,14 +206,6 @@ def test_a_closed_phases_page_is_rough_and_silent_on_shortcuts(computed: Path, o
     assert {len(cell.strip().partition(".")[2]) for cell in accuracy.split("|")[2:-1]} == {3 if open_ else 2}
 
 
-def test_a_page_without_the_comments_stays_as_it_is(tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_text("# A\n<!-- landmarks:final -->\nold\n<!-- /landmarks:final -->\n")
-    assert write_pages(tmp_path, "practice", "new") == []
-    assert [path.name for path in write_pages(tmp_path, "final", "new")] == ["a.md"]
-    assert marked((tmp_path / "a.md").read_text(), "final") == "new"
-    assert write_pages(tmp_path / "nowhere", "final", "new") == []
-
-
 def codes(root: Path) -> set[str]:
     draft, _ = read(root, folder=True)
     assert draft is not None
@@ -253,9 +245,7 @@ def test_landmarks_are_stale_when_what_they_hang_on_changed(
     assert ("landmarks-stale" in codes(copy)) == stale
 
 
-def test_missing_broken_and_unpublished_landmarks_are_found(copy: Path) -> None:
-    edit(copy / "pages" / "evaluation.md", "| Accuracy |", "| Precision |")
-    assert codes(copy) == {"landmarks-page"}
+def test_missing_and_broken_landmarks_are_found(copy: Path) -> None:
     (copy / "reference" / "landmarks.json").write_text('{"landmarks": [{}]}')
     assert codes(copy) == {"landmarks-broken"}
     (copy / "reference" / "landmarks.json").unlink()

@@ -12,7 +12,7 @@ from bundle_tools.check.programs.commands import local_name, script_of, started
 from bundle_tools.check.programs.images import is_reference
 from bundle_tools.check.settings import registry
 
-from .conftest import COMPETITION, SCORING, write_files
+from .conftest import COMPETITION, SCORING, telling, write_files
 
 INGEST, SCORE = "ingestion_program/ingest.py", "scoring_program/score.py"
 META = "scoring_program/metadata.yaml"
@@ -212,8 +212,8 @@ def test_a_program_of_two_tasks_is_reported_once(tiny: Path) -> None:
 
 
 def test_a_computed_column_that_is_written_too_is_found(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    answer = [["accuracy", "Accuracy", "desc", 4], ["errors", "Errors", "asc", 0]]
-    monkeypatch.setattr(registry, "_ask", lambda *_: (answer, None))
+    ask = telling(("accuracy", "Accuracy", "desc", 4), ("errors", "Errors", "asc", 0))
+    monkeypatch.setattr(registry, "_ask", ask)
     write_files(tiny, {"scoring_program/score/columns.py": "", TASK: "task: practice"})
     assert codes(tiny) == set()
     text = competition("precision: 0", "precision: 0, computation: sum, computation_indexes: [0]")
@@ -225,8 +225,8 @@ def test_a_computed_column_that_is_written_too_is_found(tiny: Path, monkeypatch:
 def test_the_board_ranks_by_the_primary_score(
     tiny: Path, monkeypatch: pytest.MonkeyPatch, change: str, code: str | None
 ) -> None:
-    answer = [["accuracy", "Accuracy", "desc", 4], ["errors", "Errors", "asc", 0]]
-    monkeypatch.setattr(registry, "_ask", lambda *_: (answer, None))
+    ask = telling(("accuracy", "Accuracy", "desc", 4), ("errors", "Errors", "asc", 0))
+    monkeypatch.setattr(registry, "_ask", ask)
     write_files(tiny, {"scoring_program/score/columns.py": "", TASK: "task: practice"})
     write_files(tiny, {"competition.yaml": competition("submission_rule: Add", f"submission_rule: Add\n    {change}")})
     assert codes(tiny) == ({code} if code else set())

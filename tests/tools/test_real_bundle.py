@@ -22,6 +22,8 @@ from bundle_tools.check.settings.leaderboard import check_leaderboards
 from bundle_tools.cli import main
 from bundle_tools.competition import load
 
+from .conftest import telling
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -215,8 +217,8 @@ def test_every_broken_agreement_is_found(copy: Path, code: str, mutate: Callable
 def test_rubbish_in_the_leaderboard_is_a_finding_never_a_traceback(
     monkeypatch: pytest.MonkeyPatch, value: object
 ) -> None:
-    answer = [["explanation", "Explanation score", "desc", 2], ["failed_clips", "Failed clips", "asc", 0]]
-    monkeypatch.setattr(registry, "_ask", lambda *_: (answer, None))
+    ask = telling(("explanation", "Explanation score", "desc", 2), ("failed_clips", "Failed clips", "asc", 0))
+    monkeypatch.setattr(registry, "_ask", ask)
     draft, _ = read(ROOT, folder=True)
     assert draft is not None
     board = draft.content["leaderboards"][0]

@@ -10,18 +10,13 @@ from bundle_tools.check.clips.tables import read_settings
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.findings import Finding
-from bundle_tools.check.secrets.answers import is_public
-from bundle_tools.check.settings.pages import file_of
-from bundle_tools.competition import load
-from bundle_tools.errors import BundleError
-from bundle_tools.landmarks.page import marked, table
 
 FIX = "Compute them: `bundle data baselines`, or build with --baselines."
 ABSENCE = Absence("landmarks-missing", "Reports compare scores with the constant alone.", FIX, "warning")
 
 
 def check_landmarks(draft: Draft) -> Iterator[Finding]:
-    """Find landmarks that are missing, of other data, or not those on the pages."""
+    """Find landmarks that are missing, or of other data."""
     for _, task in draft.entries("tasks"):
         given, wanted = find(draft, task.get("input_data")), find(draft, task.get("reference_data"))
         if given is None or wanted is None:
@@ -41,7 +36,6 @@ def check_landmarks(draft: Draft) -> Iterator[Finding]:
             what = "The landmarks were computed from other clips, labels or settings."
             effect = "Reports and pages compare scores with those of other data."
             yield Finding("landmarks-stale", "warning", where, what, effect, FIX)
-        yield from _check_pages(draft, str(settings.get("task")), record, open_=is_public(wanted))
 
 
 def _read(wanted: Dataset, name: str) -> dict[str, Any] | None:
@@ -51,19 +45,3 @@ def _read(wanted: Dataset, name: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return None
     return record if good else None
-
-
-def _check_pages(draft: Draft, task: str, record: dict[str, Any], *, open_: bool) -> Iterator[Finding]:
-    pages = draft.content.get("pages")
-    for page in pages if isinstance(pages, list) else []:
-        file = file_of(draft, page.get("file")) if isinstance(page, dict) else None
-        shown_table = marked(file.read_text(encoding="utf-8", errors="replace"), task) if file is not None else None
-        if shown_table is None:
-            continue
-        try:
-            expected = table(record, load(draft.root).columns, open_=open_)
-        except (BundleError, ValueError, TypeError, AttributeError):
-            return  # said elsewhere
-        if shown_table != expected:
-            what = f"The table of landmarks of {task} is not that of the reference data."
-            yield Finding("landmarks-page", "warning", str(page["file"]), what, "People read other scores.", FIX)

@@ -1,11 +1,13 @@
 """The small files of a task in this project's format (docs/data_format.md), read however wrong they are."""
 
+import copy
 import csv
 import io
 import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from bundle_tools.bounded_yaml import load_bounded
@@ -32,8 +34,14 @@ def read_settings(data: Dataset) -> dict[str, Any] | None:
     """Read `task.yaml`; None where it is missing or no mapping."""
     if SETTINGS not in data.names():
         return None
+    return copy.deepcopy(_mapping(data.text(SETTINGS)))
+
+
+# Every rule reads the same few settings, and YAML is slow.
+@lru_cache(maxsize=16)
+def _mapping(text: str) -> dict[str, Any] | None:
     try:
-        content = load_bounded(data.text(SETTINGS))
+        content = load_bounded(text)
     except ValueError:
         return None
     return content if isinstance(content, dict) else None

@@ -4,10 +4,13 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from bundle_tools.check.clips.tables import SETTINGS
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.findings import FAILS_LATER, Finding, shown
@@ -16,58 +19,103 @@ from bundle_tools.check.settings.leaderboard import columns_of
 REGISTRY = "score/columns.py"
 QUESTION = """\
 import json, sys
+from dataclasses import asdict
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
+from score.axes.known_causes import PART_WEIGHTS
 from score.columns import columns
 from score.settings import read_settings
-print(json.dumps([[c.key, c.title, c.direction, c.decimals] for c in columns(read_settings(Path(sys.argv[2])))]))
+FIELDS = ("key", "title", "direction", "decimals", "minimum", "maximum", "chance", "meaning")
+for path in sys.argv[2:]:
+    try:
+        settings = read_settings(Path(path))
+        told = [{field: getattr(column, field, None) for field in FIELDS} for column in columns(settings)]
+        print(json.dumps({"columns": told, "settings": asdict(settings), "claims_of_causes": PART_WEIGHTS[0]}))
+    except Exception as error:
+        print(json.dumps({"problem": f"{type(error).__name__}: {error}"}))
 """
 TIMEOUT_S = 60
 OWN_PROGRAM = Path(__file__).resolve().parents[3] / "scoring_program"
 
 
+@dataclass(frozen=True)
+class Told:
+    """What a scoring program says of itself, with the settings of one task."""
+
+    columns: Sequence[dict[str, Any]]
+    """Fields of its score columns, in the order of the registry."""
+    settings: dict[str, Any]
+    """The settings of the reference data as it reads them, what is left out included."""
+    claims_of_causes: float = 0.0
+    """Share of the axis of known causes that claims alone can reach."""
+    problem: str = ""
+    """Why it cannot tell; empty where it can."""
+
+
 def check_registry(draft: Draft) -> Iterator[Finding]:
     """Compare keys, titles, directions and decimals; programs without a registry are left alone."""
-    for position, task in draft.entries("tasks"):
-        program, reference = find(draft, task.get("scoring_program")), find(draft, task.get("reference_data"))
-        if program is None or reference is None or REGISTRY not in program.names():
-            continue
+    for position, told in told_by_programs(draft).items():
         where = draft.at("tasks", position, "scoring_program")
-        if not draft.folder and not _is_own(program):
+        if told is None:
             what = "The scoring program is not the one of this checkout, so its columns were not asked for."
             effect = "Its code would run on this machine."
             fix = "Unpack the zip and check the folder if you trust it."
             yield Finding("columns-unchecked", "note", where, what, effect, fix)
             continue
-        registry, problem = _ask(program, reference)
-        if problem:
-            what = f"The scoring program cannot tell its columns: {problem}"
+        if told.problem:
+            what = f"The scoring program cannot tell its columns: {told.problem}"
             yield Finding("columns-unknown", "error", where, what, FAILS_LATER, "Run it: `bundle run`.")
             continue
-        yield from _compare(draft, registry)
-        yield from _check_primary(draft, registry)
+        yield from _compare(draft, told.columns)
+        yield from _check_primary(draft, told.columns)
         return
 
 
-def _check_primary(draft: Draft, registry: list[list[Any]]) -> Iterator[Finding]:
+def told_by_programs(draft: Draft) -> dict[int, Told | None]:
+    """Ask the scoring programs that have a registry.
+
+    Returns
+    -------
+    dict
+        Position of a task -> what its program says; None where it is foreign and came in a zip: then it is not asked.
+    """
+    asked: dict[Path, dict[int, str]] = {}
+    answers: dict[int, Told | None] = {}
+    programs: dict[Path, Dataset] = {}
+    for position, task in draft.entries("tasks"):
+        program, reference = find(draft, task.get("scoring_program")), find(draft, task.get("reference_data"))
+        if program is None or reference is None or REGISTRY not in program.names():
+            continue
+        answers[position] = None
+        if SETTINGS not in reference.names():
+            answers[position] = Told((), {}, problem=f"the reference data have no {SETTINGS}.")
+        elif draft.folder or _is_own(program):
+            programs[program.path] = program
+            asked.setdefault(program.path, {})[position] = reference.text(SETTINGS)
+    for path, texts in asked.items():
+        answers |= zip(texts, _ask(path, _state(programs[path]), tuple(texts.values())), strict=True)
+    return answers
+
+
+def _check_primary(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Finding]:
     """Find a board that ranks by another column than the first of the registry, which is the primary score."""
     for position, board in draft.entries("leaderboards")[:1]:
         primary = board.get("primary_index", 0)
         chosen = [column.get("key") for _, column in columns_of(draft) if column.get("index") == primary]
-        if registry and chosen and chosen[0] != registry[0][0]:
-            what = (
-                f"The board ranks by {shown(chosen[0])}; the primary score of the scoring program is {registry[0][0]}."
-            )
+        first = registry[0]["key"] if registry else None
+        if first and chosen and chosen[0] != first:
+            what = f"The board ranks by {shown(chosen[0])}; the primary score of the scoring program is {first}."
             where = draft.at("leaderboards", position, "primary_index")
             effect = "Another submission ranks first than pages and reports say."
-            fix = f"Write the index of {registry[0][0]} as primary_index, or mean it and change the pages."
+            fix = f"Write the index of {first} as primary_index, or mean it and change the pages."
             yield Finding("columns-primary", "warning", where, what, effect, fix)
 
 
-def _compare(draft: Draft, registry: list[list[Any]]) -> Iterator[Finding]:
+def _compare(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Finding]:
     declared = {str(column.get("key")): (place, column) for place, column in columns_of(draft)}
     board = draft.at("leaderboards")
-    for key, title, direction, decimals in registry:
+    for told in registry:
+        key, title, direction, decimals = (told[field] for field in ("key", "title", "direction", "decimals"))
         if key not in declared:
             what = f"The scoring program writes {key}, which is no column."
             yield Finding("columns-missing", "error", board, what, "Codabench drops the score.", "Add the column.")
@@ -90,45 +138,64 @@ def _compare(draft: Draft, registry: list[list[Any]]) -> Iterator[Finding]:
             what = f"{key}: the scoring program gives {decimals} decimals; found precision {precision}."
             where = draft.at(*place, "precision")
             yield Finding("columns-precision", "warning", where, what, "Differences vanish.", f"Write {decimals}.")
-    known = {key for key, *_ in registry}
+    known = dict.fromkeys(told["key"] for told in registry)
     for key, (place, column) in declared.items():
         if key not in known and not column.get("computation"):
             what = f"The scoring program never writes {shown(key)}."
             effect = "The column stays n/a, and rows without the primary score rank first."
             yield Finding("columns-extra", "error", draft.at(*place), what, effect, "Delete the column.")
-    order = [key for key in declared if key in known]
-    if order != [key for key, *_ in registry if key in declared]:
+    if [key for key in declared if key in known] != [key for key in known if key in declared]:
         what = "The columns stand in another order than in the scoring program."
         yield Finding("columns-order", "note", board, what, "Pages and report show another order.", "Reorder them.")
 
 
-def _ask(program: Dataset, reference: Dataset) -> tuple[list[list[Any]], str | None]:
+def _state(program: Dataset) -> tuple[tuple[str, int, int], ...]:
+    """Give what changes when a program does."""
+    if not program.path.is_dir():
+        state = program.path.stat()
+        return ((program.path.name, state.st_mtime_ns, state.st_size),)
+    states = [(name, (program.path / name).stat()) for name in program.names() if name.startswith("score/")]
+    return tuple((name, state.st_mtime_ns, state.st_size) for name, state in states)
+
+
+# Two rules ask the same, and a program takes a while to start.
+@lru_cache(maxsize=4)
+def _ask(path: Path, _state: tuple[tuple[str, int, int], ...], settings: tuple[str, ...]) -> tuple[Told, ...]:
+    """Start a scoring program once, and ask it about the settings of some tasks."""
     with tempfile.TemporaryDirectory() as folder:
-        task = Path(folder) / "task.yaml"
-        if "task.yaml" not in reference.names():
-            return [], "the reference data have no task.yaml."
-        task.write_bytes(reference.read("task.yaml"))
-        source = program.path
-        if not source.is_dir():
+        tasks = []
+        for number, text in enumerate(settings):
+            tasks.append(Path(folder) / f"{number}" / SETTINGS)
+            tasks[-1].parent.mkdir()
+            tasks[-1].write_text(text, encoding="utf-8")
+        source = path
+        if not path.is_dir():
             source = Path(folder) / "program"
+            program = Dataset(path)
             for name in program.names():
                 (source / name).parent.mkdir(parents=True, exist_ok=True)
                 (source / name).write_bytes(program.read(name))
         try:
             # -B: asking must not leave caches in the folder that would be packed.
             done = subprocess.run(  # noqa: S603 - the organiser's own program
-                [sys.executable, "-B", "-c", QUESTION, str(source), str(task)],
+                [sys.executable, "-B", "-c", QUESTION, str(source), *map(str, tasks)],
                 capture_output=True,
                 text=True,
                 timeout=TIMEOUT_S,
                 check=False,
             )
             if done.returncode == 0:
-                return list(json.loads(done.stdout.splitlines()[-1])), None
-        except (subprocess.TimeoutExpired, ValueError, IndexError) as error:
-            return [], f"{error}."
-        lines = done.stderr.strip().splitlines()
-        return [], lines[-1] if lines else "no reason given."
+                # Whatever the program prints itself comes before.
+                lines = done.stdout.splitlines()[-len(tasks) :]
+                return tuple(_told(json.loads(line)) for line, _ in zip(lines, tasks, strict=True))
+            problem = (done.stderr.strip().splitlines() or ["no reason given."])[-1]
+        except (subprocess.TimeoutExpired, ValueError, TypeError, KeyError) as error:
+            problem = f"{error}."
+        return (Told((), {}, problem=problem),) * len(tasks)
+
+
+def _told(answer: dict[str, Any]) -> Told:
+    return Told(**answer) if "columns" in answer else Told((), {}, problem=str(answer["problem"]))
 
 
 def _is_own(program: Dataset) -> bool:

@@ -1,0 +1,27 @@
+"""Figures on pages and guides against the settings, data and programs from which they follow."""
+
+from collections.abc import Iterator
+
+from bundle_tools.check.document import Draft
+from bundle_tools.check.findings import Finding, shown
+from bundle_tools.check.settings.pages import MOST_TOLD
+from bundle_tools.check.settings.registry import told_by_programs
+
+
+def check_figures(draft: Draft) -> Iterator[Finding]:
+    """Find figures that are stale, and marks that cannot be filled."""
+    if not draft.folder and None in told_by_programs(draft).values():
+        return  # the program is not asked, so that nothing can be compared: said elsewhere
+    # Computing figures needs other rules' readers, and those come with this package.
+    from bundle_tools.figures.pages import look_through  # noqa: PLC0415
+
+    for page in look_through(draft):
+        for change in page.filled.changes[:MOST_TOLD]:
+            what = f"{change.name}: found {shown(change.found)}; expected {shown(change.expected)}."
+            where = f"{page.name}:{change.line}"
+            yield Finding("page-figure", "warning", where, what, "People read another number.", "Run `bundle pages`.")
+        for problem in page.filled.problems[:MOST_TOLD]:
+            what = f"{problem.name or 'A mark'}: {problem.what}"
+            where = f"{page.name}:{problem.line}"
+            fix = "Correct the mark; `bundle pages --names` lists the names."
+            yield Finding("page-mark", "warning", where, what, "What stands there never becomes current.", fix)

@@ -1,0 +1,97 @@
+"""The blocks of lines that can stand on a page, by name: tables made of the registry, the settings and the lock."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from bundle_tools.competition import columns_of
+from bundle_tools.figures.facts import PhaseFacts
+from bundle_tools.figures.inline import INLINE
+from bundle_tools.figures.marks import FigureError
+from bundle_tools.figures.numbers import number, weight
+from bundle_tools.landmarks.page import table as landmark_table
+
+NONE = "-"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return "\n".join("|" + "|".join(line) + "|" if line[0] == "---" else f"| {' | '.join(line)} |" for line in lines)
+
+
+def columns(phase: PhaseFacts) -> str:
+    """Make the table of score columns, the primary one first and bold."""
+    rows: list[tuple[str, ...]] = []
+    for column in phase.columns:
+        title = column["title"] if rows else f"**{column['title']}**"
+        best = "high" if column["direction"] == "desc" else "low"
+        low, high, chance = (column[field] for field in ("minimum", "maximum", "chance"))
+        span = f"{number(low)} or more" if high is None else f"{number(low)} to {number(high)}"
+        told = NONE if chance is None else number(chance)
+        rows.append((title, f"`{column['key']}`", best, span, told, column["meaning"]))
+    return _table(("column", "key", "best", "range", "chance", "what it says"), rows)
+
+
+def weights(phase: PhaseFacts) -> str:
+    """Make the table of the axes that apply and their weights."""
+    titles = {column["key"]: str(column["title"]).lower() for column in phase.columns}
+    return _table(
+        ("axis", "weight"), [(titles.get(axis, axis), weight(value)) for axis, value in phase.weights.items()]
+    )
+
+
+def limits(phase: PhaseFacts) -> str:
+    """Make the table of what a run may cost."""
+    limit = {name: INLINE[name](phase) for name in ("time_limit_s", "working_time_s", "load_s", "call_s", "restarts")}
+    rows = [
+        (
+            "whole run",
+            f"{limit['time_limit_s']} s for all clips and altered copies; to be safe, nothing further is started after "
+            f"about {limit['working_time_s']} s, and what is done counts",
+        ),
+        ("loading (import and constructor)", f"{limit['load_s']} s"),
+        ("one call of `predict` or `explain`", f"{limit['call_s']} s"),
+        ("restarts after a crash or a hang", f"{limit['restarts']}; after that the remaining clips fail"),
+    ]
+    if phase.has("probes"):
+        probed = {name: INLINE[name](phase) for name in ("calls", "repeats_min", "repeats_max")}
+        told = (
+            f"at most {probed['calls']} calls a clip, asked last, with the time that is left; then "
+            f"{probed['repeats_min']} to {probed['repeats_max']} of them once more, by a fresh process"
+        )
+        rows.insert(1, ("altered copies", told))
+    return _table(("what", "limit"), rows)
+
+
+def packages(phase: PhaseFacts) -> str:
+    """Make the table of the packages that the project itself asks for."""
+    return _versions(phase, every=False)
+
+
+def packages_all(phase: PhaseFacts) -> str:
+    """Make the table of all packages that are installed."""
+    return _versions(phase, every=True)
+
+
+def _versions(phase: PhaseFacts, *, every: bool) -> str:
+    chosen = [package for _, package in sorted(phase.packages.items()) if every or package.direct]
+    return _table(("package", "version"), [(package.name, package.version) for package in chosen])
+
+
+def landmarks(phase: PhaseFacts) -> str:
+    """Make the table of what baselines reach; empty before it was computed."""
+    if phase.landmarks is None:
+        return ""
+    try:
+        return landmark_table(phase.landmarks, columns_of(phase.draft.content), open_=phase.is_open)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise FigureError(f"The landmarks of {phase.name} cannot be shown. Run `bundle check`.") from error
+
+
+BLOCKS: dict[str, Callable[[PhaseFacts], str]] = {
+    "columns": columns,
+    "weights": weights,
+    "limits": limits,
+    "packages": packages,
+    "packages_all": packages_all,
+    "landmarks": landmarks,
+}
+"""Name -> how it is made."""

@@ -1,0 +1,189 @@
+"""A phase of a bundle as the figures on pages see it: settings, tables and programs, opened when they are asked for."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Any, NoReturn
+
+from bundle_tools.check.clips.tables import SETTINGS, read_clips, read_labels, read_settings, read_table
+from bundle_tools.check.clips.video import UnreadableVideo, Video, describe
+from bundle_tools.check.dataset import Dataset, find
+from bundle_tools.check.document import Draft
+from bundle_tools.check.secrets.answers import is_public
+from bundle_tools.check.settings.dates import moment
+from bundle_tools.check.settings.registry import Told, told_by_programs
+from bundle_tools.competition import slug_of
+from bundle_tools.figures.marks import FigureError
+
+LOCK = "requirements.lock"
+LOCKED = re.compile(r"^(?P<name>[\w.-]+)==(?P<version>[^\s;]+)(?P<rest>.*\n(?:[ \t].*\n?)*)", re.MULTILINE)
+"""A package in a lock with its hashes, and with the remark who needs it."""
+PROJECT = "(pyproject.toml)"
+
+
+@dataclass(frozen=True)
+class Package:
+    """A locked package."""
+
+    name: str
+    """As the index writes it, e.g. "opencv-python-headless"."""
+    version: str
+    """Exact."""
+    direct: bool
+    """Whether the project itself needs it, not only another package."""
+
+
+@dataclass(frozen=True)
+class PhaseFacts:
+    """One phase; whatever it does not have raises FigureError."""
+
+    name: str
+    """As on the command line, e.g. "practice"."""
+    draft: Draft
+    """The bundle."""
+    position: int
+    """In the list of phases."""
+    entry: dict[str, Any]
+    """The phase in `competition.yaml`."""
+    task: dict[str, Any]
+    """Its first task in `competition.yaml`."""
+    answer: Told | None
+    """What its scoring program says of itself; None where it was not asked."""
+
+    def setting(self, *keys: str) -> Any:  # noqa: ANN401 - whatever the file holds
+        """Give a setting of the input data."""
+        return self._inside(self._input_settings, "input_data", keys)
+
+    def has(self, key: str) -> bool:
+        """Tell whether the settings of the input data have a key."""
+        return key in self._input_settings
+
+    def scoring(self, *keys: str) -> Any:  # noqa: ANN401 - as above
+        """Give a setting of the reference data, as the scoring program reads it."""
+        return self._inside(self._told.settings, "reference_data", keys)
+
+    @property
+    def columns(self) -> Sequence[dict[str, Any]]:
+        """The registry of score columns."""
+        return self._told.columns
+
+    @property
+    def claims_of_causes(self) -> float:
+        """Share of the axis of known causes that claims alone can reach."""
+        return self._told.claims_of_causes
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """Weights of the axes that apply, as the total uses them: their sum is 1."""
+        weights = dict(self.scoring("explanation", "weights"))
+        if self.scoring("causes") is None:
+            del weights["known_causes"]
+        whole = sum(weights.values())
+        return {axis: weight / whole for axis, weight in weights.items()} if whole else weights
+
+    @cached_property
+    def clips(self) -> list[tuple[str, str, str]]:
+        """Id, file and SHA-256 of every clip."""
+        return read_clips(self._given) or self._missing("has no list of clips")
+
+    @cached_property
+    def copies(self) -> Counter[str]:
+        """Number of copies of every clip that has some."""
+        name = self._input_settings.get("copies")
+        if not isinstance(name, str) or name not in self._given.names():
+            self._missing("has no copies of clips")
+        return Counter(row[1] for row in read_table(self._given.text(name))[1:] if len(row) == 5)
+
+    @cached_property
+    def persons(self) -> int:
+        """Number of people, or of source videos."""
+        return len(set(read_labels(self._wanted).sources.values())) or self._missing("has no labels")
+
+    @cached_property
+    def video(self) -> Video:
+        """What the first clip's container says."""
+        name = self.clips[0][1]
+        try:
+            return describe(self._given.read(name))
+        except (OSError, KeyError, UnreadableVideo) as error:
+            raise FigureError(f"{self.name}: {name} cannot be read.") from error
+
+    @cached_property
+    def packages(self) -> Mapping[str, Package]:
+        """What the ingestion program's image holds, by name."""
+        program = find(self.draft, self.task.get("ingestion_program"))
+        if program is None or LOCK not in program.names():
+            self._missing(f"has no {LOCK} in its ingestion program")
+        found = LOCKED.finditer(program.text(LOCK))
+        packages = [Package(one["name"].lower(), one["version"], PROJECT in one["rest"]) for one in found]
+        return {package.name: package for package in packages}
+
+    @cached_property
+    def landmarks(self) -> dict[str, Any] | None:
+        """Scores of baselines; None before they were computed."""
+        name = (read_settings(self._wanted) or {}).get("landmarks")
+        if not isinstance(name, str) or name not in self._wanted.names():
+            return None
+        try:
+            record = json.loads(self._wanted.text(name))
+        except (ValueError, RecursionError):
+            record = None
+        return record if isinstance(record, dict) else self._missing(f"has broken landmarks in {name}")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its labels are no secret."""
+        return is_public(self._wanted)
+
+    def date(self, key: str) -> datetime:
+        """Give a date of the phase, UTC."""
+        found, _ = moment(self.draft, ("phases", self.position, key), self.entry.get(key))
+        return found or self._missing(f"has no {key}")
+
+    @cached_property
+    def _input_settings(self) -> dict[str, Any]:
+        return read_settings(self._given) or self._missing("has no task.yaml in its input data")
+
+    @property
+    def _given(self) -> Dataset:
+        return find(self.draft, self.task.get("input_data")) or self._missing("has no input data")
+
+    @property
+    def _wanted(self) -> Dataset:
+        return find(self.draft, self.task.get("reference_data")) or self._missing("has no reference data")
+
+    @property
+    def _told(self) -> Told:
+        answer = self.answer or self._missing("has no scoring program with a registry of columns")
+        return self._missing(f"cannot be scored: {answer.problem}") if answer.problem else answer
+
+    def _inside(self, settings: dict[str, Any], side: str, keys: Sequence[str]) -> Any:  # noqa: ANN401 - as above
+        found: Any = settings
+        for key in keys:
+            if not isinstance(found, dict) or key not in found:
+                self._missing(f"has no {'.'.join(keys)} in {PurePosixPath(str(self.task[side])) / SETTINGS}")
+            found = found[key]
+        return found
+
+    def _missing(self, what: str) -> NoReturn:
+        raise FigureError(f"{self.name} {what}.")
+
+
+def phases_of(draft: Draft) -> list[PhaseFacts]:
+    """Give the phases of a bundle that have a task, in their order."""
+    answers = told_by_programs(draft)
+    tasks = {str(task.get("index")): (position, task) for position, task in draft.entries("tasks")}
+    found = []
+    for position, phase in draft.entries("phases"):
+        indexes = phase.get("tasks")
+        first = str(indexes[0]) if isinstance(indexes, list) and indexes else ""
+        if first in tasks:
+            at, task = tasks[first]
+            name = slug_of(str(phase.get("name")))
+            found.append(PhaseFacts(name, draft, position, phase, task, answers.get(at)))
+    return found
