@@ -26,8 +26,8 @@ def figures_of(draft: Draft) -> Figures:
         return phases
 
     return Figures(
-        inline=lambda name: _find(name, ".", _inline, known()),
-        block=lambda name: _find(name, ":", BLOCKS.get, known()),
+        inline=_remembered(lambda name: _find(name, ".", _inline, known())),
+        block=_remembered(lambda name: _find(name, ":", BLOCKS.get, known())),
         blocks=frozenset(BLOCKS),
     )
 
@@ -48,6 +48,24 @@ def all_names(draft: Draft) -> dict[str, str]:
         else:
             found |= {f"{name}.{phase}": value for phase, value in values.items()}
     return found
+
+
+def _remembered(find: Callable[[str], str]) -> Callable[[str], str]:
+    """Look every name up once, those too that stand for nothing."""
+    known: dict[str, str | FigureError] = {}
+
+    def look_up(name: str) -> str:
+        if name not in known:
+            try:
+                known[name] = find(name)
+            except FigureError as error:
+                known[name] = error
+        found = known[name]
+        if isinstance(found, FigureError):
+            raise found
+        return found
+
+    return look_up
 
 
 def _find(name: str, separator: str, lookup: Callable[[str], Value | None], phases: Sequence[PhaseFacts]) -> str:

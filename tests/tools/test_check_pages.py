@@ -1,10 +1,11 @@
-"""Addresses in pages: all forms that browsers follow, no false alarm, and one pass whatever the page holds."""
+"""Addresses and figures in pages: all forms are found, no false alarm, and one pass whatever the page holds."""
 
 import time
 from pathlib import Path
 
 import pytest
 
+from bundle_tools.archive import zip_folder
 from bundle_tools.check import check
 from bundle_tools.check.settings.addresses import linked, loaded
 from bundle_tools.check.settings.pages import MOST_TOLD
@@ -54,6 +55,7 @@ def test_addresses_of_a_page(text: str, pictures: list[str], links: list[str]) -
     [
         *("[x", "![", "[](", "[x](", "](", "[a]:", "<img ", "<a ", "<img src=", "<img src='", "<img a='"),
         *("`", "``` x\n", "```x```\n", "$a", "\\", "\n ", " "),
+        *("<!--=", "<!--=calls-->", "<!--/-->", "<!--=a-->1<!--/-->", "<!-- weights -->\n", "<!-- /x -->\n", "<!--=`"),
     ],
 )
 def test_a_page_of_any_shape_is_read_in_one_pass(tiny: Path, piece: str) -> None:
@@ -69,3 +71,46 @@ def test_a_page_of_broken_links_is_told_shortly(tiny: Path) -> None:
     found = [finding.what for finding in check(tiny) if finding.code == "page-link"]
     assert len(found) == MOST_TOLD
     assert any(what.endswith("'page19.md' and 980 more.") for what in found)
+
+
+MARKED = "# Tiny\n\nThe phase begins on <!--=start-->1 January 2030, 12:00 UTC<!--/-->.\n"
+
+
+def told(bundle: Path) -> list[tuple[str, str, str, str]]:
+    return [(found.code, found.severity, found.where, found.what) for found in check(bundle)]
+
+
+def test_current_figures_are_silent(tiny: Path) -> None:
+    write_files(tiny, {PAGE: MARKED, "docs/guide.md": "No mark <!-- but a comment -->.\n"})
+    assert told(tiny) == []
+
+
+def test_a_stale_figure_is_a_warning_with_both_values(tiny: Path) -> None:
+    write_files(tiny, {PAGE: MARKED.replace("1 January 2030", "2 May 2029")})
+    what = "start: found '2 May 2029, 12:00 UTC'; expected '1 January 2030, 12:00 UTC'."
+    assert told(tiny) == [("page-figure", "warning", f"{PAGE}:3", what)]
+    archive = tiny.parent / "stale.zip"
+    zip_folder(tiny, archive)
+    assert told(archive) == told(tiny)
+
+
+def test_a_mark_that_cannot_be_filled_is_a_warning_with_the_reason(tiny: Path) -> None:
+    write_files(
+        tiny, {PAGE: MARKED.replace("=start", "=stat"), "docs/guide.md": "a <!--=clips-->\nb <!--=clips-->1<!--/-->\n"}
+    )
+    assert told(tiny) == [
+        ("page-mark", "warning", "docs/guide.md:1", "clips: Expected <!--/--> next, in the same line."),
+        ("page-mark", "warning", "docs/guide.md:2", "clips: practice has no list of clips."),
+        ("page-mark", "warning", f"{PAGE}:3", "stat: Unknown name; did you mean start?"),
+    ]
+
+
+def test_of_a_foreign_zip_no_figure_is_told(tiny: Path) -> None:
+    files = {
+        "scoring_program/score/columns.py": "open('ran', 'w')",
+        "reference_data/practice/task.yaml": "task: practice",
+    }
+    write_files(tiny, {PAGE: "# Tiny\n\na <!--=resamples-->1<!--/-->\n", **files})
+    archive = tiny.parent / "foreign.zip"
+    zip_folder(tiny, archive)
+    assert [code for code, *_ in told(archive)] == ["columns-unchecked"]

@@ -1,0 +1,307 @@
+"""Figures of a bundle: each follows from the setting, table or program that it is about, in any bundle."""
+
+import contextlib
+import csv
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from bundle_tools.check.clips.probes import CALLS_BESIDE_EDITS
+from bundle_tools.check.settings import registry
+from bundle_tools.cli import main
+from bundle_tools.figures.blocks import BLOCKS
+from bundle_tools.figures.inline import FAMILIES, INLINE
+from bundle_tools.figures.lookup import all_names, figures_of
+from bundle_tools.figures.marks import FigureError, Figures
+from bundle_tools.figures.pages import look_through, open_bundle, refresh
+from ingest.probes.plan import AXES, Part
+from score.columns import columns
+from score.settings import read_settings
+
+from .conftest import write_files
+
+ROOT = Path(__file__).resolve().parents[2]
+PHASES = ("practice", "final")
+TASK, REFERENCE = "input_data/{}/task.yaml", "reference_data/{}/task.yaml"
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small files of this repository's bundle, one clip a phase, and a page with a mark."""
+    root = tmp_path_factory.mktemp("texts")
+    names = ["competition.yaml", "ingestion_program/requirements.lock"]
+    for phase in PHASES:
+        names += [f"input_data/{phase}/{name}" for name in ("task.yaml", "clips.csv", "copies.csv")]
+        names += [f"reference_data/{phase}/{name}" for name in ("task.yaml", "labels.csv", "landmarks.json")]
+        with (ROOT / "input_data" / phase / "clips.csv").open() as file:
+            names.append(f"input_data/{phase}/{next(csv.DictReader(file))['file']}")
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, root / name)
+    (root / "scoring_program").symlink_to(ROOT / "scoring_program")
+    write_files(root, {"pages/limits.md": "# Limits\n\nOne call takes <!--=call_s-->7<!--/--> s.\n"})
+    return root
+
+
+@pytest.fixture
+def copy(texts: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(texts, tmp_path / "copy", symlinks=True))
+
+
+def figures(root: Path) -> Figures:
+    return figures_of(open_bundle(root))
+
+
+def edit(root: Path, file: str, old: str, new: str, phases: Sequence[str] = PHASES) -> None:
+    for name in {file.format(phase) for phase in phases}:
+        text = (root / name).read_text()
+        assert old in text, name
+        (root / name).write_text(text.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "expected"),
+    [
+        (TASK, "call_s: 30", "call_s: 45", {"call_s": "45", "call_s.final": "45", "load_s": "60"}),
+        (TASK, "load_s: 60", "load_s: 1500", {"load_s": "1,500"}),
+        (TASK, "restarts: 5", "restarts: 0", {"restarts": "0"}),
+        (TASK, "memory_mb: 4096", "memory_mb: 1536", {"memory_gb": "1.5"}),
+        (
+            TASK, "time_limit_s: 600", "time_limit_s: 1200",
+            {"time_limit_s": "1,200", "run_minutes": "20", "working_time_s": "1,020", "second_per_call": "3.0"},
+        ),
+        (TASK, "time_limit_s: 600", "time_limit_s: 80", {"working_time_s": "40", "second_per_call": "0.1"}),
+        (TASK, "edits: 3", "edits: 1", {"edits": "1", "calls": "10", "calls_all": "12", "second_per_call": "1.8"}),
+        (TASK, "gain: 0.01", "gain: 0.025", {"jitter_percent": "2.5", "jitter_px": "2", "jitter_frames": "1"}),
+        (TASK, "maximum_chars: 1200", "maximum_chars: 800", {"text_max": "800", "text_min": "20"}),
+        (TASK, "width: 355", "width: 1280", {"image_width": "1280", "image_height": "200"}),
+        (TASK, "rows: 9", "rows: 12", {"grid_rows": "12", "grid_columns": "16"}),
+        (TASK, "[smile, gaze, ", "[", {"cues": "10", "targets": "6"}),
+        ("competition.yaml", "max_submissions_per_day: 10", "max_submissions_per_day: 25",
+         {"submissions_per_day.practice": "25", "submissions_per_day.final": "2"}),
+        ("competition.yaml", "max_submissions: 6", "max_submissions: 0", {"submissions_in_all.final": "unlimited"}),
+        ("competition.yaml", "2027-03-15 12:00", "2027-04-01 08:30", {"end.final": "1 April 2027, 08:30 UTC"}),
+        ("competition.yaml", "python:3.11.14", "python:3.12.1", {"python": "3.12"}),
+        ("ingestion_program/requirements.lock", "numpy==2.4.6", "numpy==9.8.7",
+         {"package.numpy": "9.8.7", "package.numpy.final": "9.8.7", "package.pandas": "3.1.1"}),
+    ],
+)  # fmt: skip
+def test_a_figure_follows_its_setting(copy: Path, file: str, old: str, new: str, expected: dict[str, str]) -> None:
+    edit(copy, file, old, new)
+    found = figures(copy)
+    assert {name: found.inline(name) for name in expected} == expected
+
+
+def test_figures_of_scoring_follow_its_settings(copy: Path) -> None:
+    before = figures(copy)
+    unchanged = ("weight.text", "points_alone.cue_claims", "points_words", "resamples", "level_percent", "gate")
+    assert [before.inline(name) for name in unchanged] == ["0.10", "12", "35", "1,000", "95", "0.1"]
+    edit(copy, REFERENCE, "cue_claims: 0.35", "cue_claims: 0.5")
+    edit(copy, REFERENCE, "known_causes: 0.20", "known_causes: 0.05")
+    edit(copy, REFERENCE, "resamples: 1000", "resamples: 250")
+    edit(copy, REFERENCE, "level: 0.95", "level: 0.9")
+    edit(copy, REFERENCE, "gate: 0.1", "gate: 0.15")
+    edit(copy, REFERENCE, "fair: 20", "fair: 25")
+    edit(copy, REFERENCE, "openness]}", "openness, interview]}")
+    after = figures(copy)
+    # (0.5 + 0.05 √½ + 0.1)² = 0.404
+    expected = {
+        **{"weight.cue_claims": "0.50", "points_alone.cue_claims": "25", "points_words": "40", "resamples": "250"},
+        **{"level_percent": "90", "gate": "0.15", "band.fair": "25", "band.at_chance": "0", "traits": "6"},
+        **{"jury_lowest": "0", "jury_highest": "5"},
+    }
+    assert {name: after.inline(name) for name in expected} == expected
+    assert "| cue claims | 0.50 |" in after.block("weights")
+
+
+def test_without_known_causes_the_other_weights_grow(copy: Path) -> None:
+    edit(copy, REFERENCE, "causes: causes.json\n", "")
+    found = figures(copy)
+    assert found.inline("weight.cue_claims") == "0.437"
+    assert "known causes" not in found.block("weights")
+    assert found.inline("points_alone.cue_claims") == "19"
+    with pytest.raises(FigureError, match="has no weight of this name; it has cue_claims"):
+        found.inline("weight.known_causes")
+
+
+def test_figures_of_the_data_are_counted(copy: Path) -> None:
+    found = figures(copy)
+    counted = ("clips", "persons", "copies_per_clip", "clip_s", "clip_fps", "clip_width", "clip_height")
+    assert [found.inline(name) for name in counted] == ["24", "12", "3", "5", "25", "640", "360"]
+    for name in ("input_data/practice/clips.csv", "reference_data/practice/labels.csv"):
+        (copy / name).write_text("\n".join((copy / name).read_text().splitlines()[:4]) + "\n")
+    found = figures(copy)
+    assert found.inline("clips.practice") == "3"
+    assert found.inline("persons.practice") in "23"
+    assert found.inline("clips.final") == "24"
+    assert found.inline("second_per_call.practice") == "12"
+    with pytest.raises(FigureError, match=r"practice 3, final 24.*clips\.practice"):
+        found.inline("clips")
+    rows = (copy / "input_data/practice/copies.csv").read_text().splitlines()
+    kept = {line.split(",")[0] for line in (copy / "input_data/practice/clips.csv").read_text().splitlines()}
+    first = next(row for row in rows if row.split(",")[1] in kept)
+    (copy / "input_data/practice/copies.csv").write_text("\n".join(row for row in rows if row != first))
+    assert figures(copy).inline("copies_per_clip.practice") == "2 to 3"
+
+
+def test_phases_that_differ_are_named_with_both_values(copy: Path) -> None:
+    edit(copy, TASK, "call_s: 30", "call_s: 45", ["final"])
+    found = figures(copy)
+    assert (found.inline("call_s.practice"), found.inline("call_s.final")) == ("30", "45")
+    with pytest.raises(FigureError, match="practice 30, final 45"):
+        found.inline("call_s")
+    with pytest.raises(FigureError, match=r"Phases differ.*limits:practice"):
+        found.block("limits")
+    assert "| 45 s |" in found.block("limits:final")
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("cals", "did you mean calls"),
+        ("calls.qualification", "Unknown name"),
+        ("", "Unknown name"),
+        ("weight", "Unknown name"),
+        ("weight.practice", "has no weight of this name"),
+        ("package.torch", "practice has no package of this name"),
+        ("__class__", "Unknown name"),
+    ],
+)
+def test_an_unknown_name_says_what_may_be_meant(texts: Path, name: str, why: str) -> None:
+    with pytest.raises(FigureError, match=why):
+        figures(texts).inline(name)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "name", "why"),
+    [
+        (TASK, "call_s: 30", "call_s: soon", "call_s", "found 'soon'"),
+        (TASK, "probes:", "pobes:", "calls", "practice has no probes.edits in input_data/practice/task.yaml"),
+        (TASK, "copies: copies.csv\n", "", "copies_per_clip", "has no copies"),
+        (TASK, "clips: clips.csv", "clips: none.csv", "clips", "has no list of clips"),
+        (TASK, "gain: 0.01", "gain: none", "jitter_percent", "cannot be computed"),
+        (REFERENCE, "main_target: interview", "main_target: charm", "weight.text", "cannot be scored"),
+        ("competition.yaml", '    end: "2027-03-15 12:00:00"\n', "", "end.final", "has no end"),
+        ("competition.yaml", "tasks: [0]\n    max", "tasks: [7]\n    max", "clips.practice", "Unknown name"),
+    ],
+)
+def test_what_does_not_apply_is_told(copy: Path, file: str, old: str, new: str, name: str, why: str) -> None:
+    edit(copy, file, old, new)
+    with pytest.raises(FigureError, match=why):
+        figures(copy).inline(name)
+
+
+def test_the_python_of_an_image_of_ones_own_is_that_of_the_dockerfile(copy: Path) -> None:
+    edit(copy, "competition.yaml", "docker_image: python:3.11", "docker_image: you/cobra:3.99")
+    assert figures(copy).inline("python") == "3.11"
+
+
+def test_a_bundle_of_another_kind_has_few_figures_and_no_crash(tiny: Path) -> None:
+    found = figures(tiny)
+    given = {}
+    for name in [*INLINE, *(f"{family}.x" for family in FAMILIES)]:
+        with contextlib.suppress(FigureError):
+            given[name] = found.inline(name)
+    assert given["submissions_per_day"] == "unlimited"
+    assert given["start"] == "1 January 2030, 12:00 UTC"
+    assert "clips" not in given
+    for block in {*BLOCKS} - {"landmarks"}:
+        with pytest.raises(FigureError, match="practice has no"):
+            found.block(block)
+    # Before anything was computed, a table of baselines is empty.
+    assert found.block("landmarks") == ""
+
+
+def test_the_table_of_columns_is_the_registry(texts: Path) -> None:
+    rows = [line.split(" | ") for line in figures(texts).block("columns").splitlines()[2:]]
+    known = columns(read_settings(ROOT / "reference_data/practice/task.yaml"))
+    assert [row[1].strip("`") for row in rows] == [column.key for column in known]
+    for row, column in zip(rows, known, strict=True):
+        assert row[0].strip("|* ") == column.title
+        assert row[2] == ("high" if column.direction == "desc" else "low")
+        assert row[3].startswith(f"{column.minimum:g} ")
+        assert row[4] == ("-" if column.chance is None else f"{column.chance:g}")
+        assert row[5] == f"{column.meaning} |"
+
+
+def test_the_program_that_is_asked_is_the_bundles_own(copy: Path) -> None:
+    (copy / "scoring_program").unlink()
+    shutil.copytree(ROOT / "scoring_program", copy / "scoring_program")
+    edit(copy, "scoring_program/score/columns.py", "The total that ranks:", "Ours | theirs:")
+    assert "| Ours \\| theirs: " in figures(copy).block("columns")
+
+
+def test_packages_are_those_of_the_lock(texts: Path) -> None:
+    direct, every = (figures(texts).block(name).splitlines()[2:] for name in ("packages", "packages_all"))
+    lock = [line for line in (ROOT / "ingestion_program/requirements.lock").read_text().splitlines() if "==" in line]
+    assert every == ["| {} | {} |".format(*line.rstrip(" \\").split("==")) for line in lock]
+    kit = [line for line in (ROOT / "starting_kit/requirements.txt").read_text().splitlines() if "==" in line]
+    assert {"| {} | {} |".format(*line.lower().split("==")) for line in kit} <= set(direct) < set(every)
+
+
+def test_the_number_of_calls_is_that_of_the_plan() -> None:
+    # One original, and every part of a map for each axis.
+    assert 1 + len(AXES) * len(get_args(Part)) == CALLS_BESIDE_EDITS
+
+
+def test_every_name_that_is_listed_can_be_written(texts: Path) -> None:
+    draft = open_bundle(texts)
+    names = all_names(draft)
+    assert {name.partition(".")[0] for name in names} == {*INLINE, *FAMILIES}
+    found = figures_of(draft)
+    assert {name: found.inline(name) for name in names} == names
+
+
+def test_the_command_writes_checks_and_is_then_silent(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page, bundle = copy / "pages" / "limits.md", ["pages", "--bundle", str(copy)]
+    before = page.read_text()
+    assert main([*bundle, "--check"]) == 1
+    assert page.read_text() == before
+    assert "pages/limits.md:3: call_s 7 -> 30\n" in capsys.readouterr().out
+    assert main(bundle) == 0
+    assert page.read_text() == before.replace("-->7<", "-->30<")
+    assert "pages/limits.md:3: call_s 7 -> 30\n1 figures changed." in capsys.readouterr().out
+    assert main([*bundle, "--check"]) == 0
+    assert capsys.readouterr().out == "All figures are current.\n"
+    assert main([*bundle, "--names"]) == 0
+    assert "call_s                       30\n" in capsys.readouterr().out
+
+
+def test_only_the_named_files_are_filled(copy: Path) -> None:
+    other = copy / "pages" / "other.md"
+    shutil.copy(copy / "pages" / "limits.md", other)
+    assert main(["pages", "--bundle", str(copy), str(other)]) == 0
+    assert "-->30<" in other.read_text()
+    assert "-->7<" in (copy / "pages" / "limits.md").read_text()
+
+
+def test_a_mark_that_cannot_be_filled_fails_and_the_others_are_filled(
+    copy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = copy / "pages" / "limits.md"
+    page.write_text(page.read_text() + "At most <!--=cals-->9<!--/--> calls.\n")
+    assert main(["pages", "--bundle", str(copy)]) == 1
+    told = capsys.readouterr()
+    assert "pages/limits.md:4: cals: Unknown name; did you mean calls?" in told.out
+    assert "1 marks cannot be filled" in told.err
+    assert "-->30<" in page.read_text()
+
+
+def test_guides_and_named_pages_are_looked_through_and_no_other_file(copy: Path) -> None:
+    marked = "a <!--=call_s-->7<!--/-->\n"
+    names = ("README.md", "starting_kit/README.md", "docs/a.md", "texts/terms.md", "solutions/x/README.md")
+    write_files(copy, dict.fromkeys(names, marked))
+    edit(copy, "competition.yaml", "terms: pages/terms.md", "terms: texts/terms.md")
+    write_files(copy, {"docs/odd.md": b"\xff <!--=call_s-->7<!--/-->"})
+    found = [page.name for page in look_through(open_bundle(copy))]
+    assert found == ["README.md", "docs/a.md", "pages/limits.md", "starting_kit/README.md", "texts/terms.md"]
+    assert main(["pages", "--bundle", str(copy), str(copy / "docs/odd.md")]) == 1
+
+
+def test_nothing_is_asked_where_nothing_is_marked(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (copy / "pages" / "limits.md").write_text("# No mark\n")
+    monkeypatch.setattr(registry, "_ask", None)
+    refresh(copy)
