@@ -52,18 +52,18 @@ def all_names(draft: Draft) -> dict[str, str]:
 
 def _remembered(find: Callable[[str], str]) -> Callable[[str], str]:
     """Look every name up once, those too that stand for nothing."""
-    known: dict[str, str | FigureError] = {}
+    found: dict[str, str] = {}
+    why_not: dict[str, str] = {}
 
     def look_up(name: str) -> str:
-        if name not in known:
+        if name not in found and name not in why_not:
             try:
-                known[name] = find(name)
+                found[name] = find(name)
             except FigureError as error:
-                known[name] = error
-        found = known[name]
-        if isinstance(found, FigureError):
-            raise found
-        return found
+                why_not[name] = str(error)
+        if name in why_not:
+            raise FigureError(why_not[name])
+        return found[name]
 
     return look_up
 
