@@ -16,12 +16,17 @@ if TYPE_CHECKING:
 
 LARGEST_SIDE = 640
 _QUALITY = "26"  # constant rate factor: no visible loss at this size
+_MOST_BITS = 400_000
+"""A second of pictures at most: 15 clips of 15 s then make a sheet that still goes by mail (under 20 MB)."""
+_SOUND_BITS = 64_000
+_STAYS_BITS = 1_000_000
+"""A second of a whole clip that stays as it is, at most."""
 _SOUND = 48_000
 _PLAYED_SOUND = frozenset({"aac", "mp3"})
 
 
 def for_browser(path: Path) -> bytes:
-    """Give a clip as MP4 with H.264 and AAC, at most 640 pixels wide or high; one that is so already stays as it is.
+    """Give a clip as MP4 with H.264 and AAC, at most 640 pixels wide or high; one that is so and small stays as it is.
 
     Raises
     ------
@@ -45,6 +50,7 @@ def _plays(source: "InputContainer") -> bool:
         and picture.name == "h264"
         and picture.pix_fmt == "yuv420p"
         and max(picture.width, picture.height) <= LARGEST_SIDE
+        and source.bit_rate <= _STAYS_BITS
         and all(stream.codec_context.name in _PLAYED_SOUND for stream in source.streams.audio)
     )
 
@@ -56,12 +62,14 @@ def _transcoded(source: "InputContainer") -> bytes:
     given = source.streams.video[0]
     scale = min(1.0, LARGEST_SIDE / max(given.width, given.height))
     with av.open(target, "w", format="mp4") as made:
-        options = {"crf": _QUALITY, "preset": "veryfast"}
+        options = {"crf": _QUALITY, "preset": "veryfast", "maxrate": str(_MOST_BITS), "bufsize": str(2 * _MOST_BITS)}
         video = made.add_stream("libx264", rate=given.average_rate or Fraction(25), options=options)
         video.pix_fmt = "yuv420p"
         if given.time_base is not None:  # frames keep their own times, which need not be even
             video.codec_context.time_base = given.time_base
         sound = made.add_stream("aac", rate=_SOUND, layout="mono") if source.streams.audio else None
+        if sound is not None:
+            sound.bit_rate = _SOUND_BITS
         resampler = av.AudioResampler(format="fltp", layout="mono", rate=_SOUND)
         fifo = av.AudioFifo()
         turned = None

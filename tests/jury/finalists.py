@@ -2,6 +2,7 @@
 
 import csv
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,19 +36,19 @@ def case_of(name: str) -> Case:
     return case
 
 
-def make_bundle(folder: Path) -> Path:
-    """Write a bundle with one phase: the real scoring program, tiny clips, made labels."""
-    case = case_of("honest-team")
+def make_bundle(folder: Path, case: Case | None = None, videos: Sequence[Path] = ()) -> Path:
+    """Write a bundle with one phase: the real scoring program, made labels, and tiny clips unless others are given."""
+    case = case or case_of("honest-team")
     made = make_input(folder / "made", case)
     shutil.move(made / "ref", folder / "reference_data" / PHASE)
     clips = folder / "input_data" / PHASE / "clips"
     clips.mkdir(parents=True)
-    plain = write_clip(folder / "plain.mp4", 12, Format(width=64, height=48))
+    given = videos or (write_clip(folder / "plain.mp4", 12, Format(width=64, height=48)),)
     with (clips.parent / "clips.csv").open("w", newline="") as file:
         table = csv.writer(file)
         table.writerow(["clip_id", "file", "sha256"])
-        for clip_id in case.clip_ids:
-            shutil.copy(plain, clips / f"{clip_id}.mp4")
+        for number, clip_id in enumerate(case.clip_ids):
+            shutil.copy(given[number % len(given)], clips / f"{clip_id}.mp4")
             table.writerow([clip_id, f"clips/{clip_id}.mp4", ""])
     (folder / "scoring_program").symlink_to(ROOT / "scoring_program")
     task = {
@@ -66,9 +67,9 @@ def make_bundle(folder: Path) -> Path:
     return folder
 
 
-def make_run(folder: Path, bundle: Path, name: str) -> Path:
+def make_run(folder: Path, bundle: Path, name: str, case: Case | None = None) -> Path:
     """Write what ingestion leaves of one team's run."""
-    made = make_input(folder / "made", case_of(name))
+    made = make_input(folder / "made", case or case_of(name))
     shutil.move(made / "res", folder / "ingestion_output")
     assert (bundle / "reference_data" / PHASE / "labels.csv").read_bytes() == (made / "ref" / "labels.csv").read_bytes()
     return folder

@@ -174,7 +174,7 @@ def test_a_whole_session_by_keyboard(jury: Path, key: Key, page: Page, tmp_path:
             page.reload()
             page.focus("#begin")
             page.keyboard.press("Enter")
-        assert page.inner_text("#item-title") == f"Explanation {number + 1} of {len(items)}"
+        assert page.inner_text("#item-title").startswith(f"Explanation {number + 1} of {len(items)}, ")
         assert not page.is_visible("#revealed")
         assert not re.search(r"\d", page.inner_text("#text"))
         page.keyboard.press("3")
@@ -221,3 +221,69 @@ def test_a_saved_file_goes_on_elsewhere_and_hostile_texts_stay_inert(jury: Path,
         page.keyboard.press("x")
         page.keyboard.press("Enter")
     assert page.inner_text("#end-title") == "The end of the sheet"
+
+
+@pytest.mark.browser
+def test_a_slip_is_taken_back_and_a_saved_file_loses_nothing(jury: Path, page: Page, tmp_path: Path) -> None:
+    page.goto((jury / "jury" / "sheet-1.html").as_uri())
+    page.click("#begin")
+    for key in "x\n":
+        page.keyboard.press("Enter" if key == "\n" else key)
+    with page.expect_download() as download:
+        page.keyboard.press("s")
+    download.value.save_as(tmp_path / "early.json")
+    cue = sheet(jury, 1)["items"][1]["cue"]
+    for key in "3" + ("1" if cue else "") + "44":
+        page.keyboard.press(key)
+    page.keyboard.press("c")
+    assert page.locator("#criteria :checked").count() == 1
+    for key in "cc" + "c":  # the guess stays
+        page.keyboard.press(key)
+    assert page.locator("#revealed :checked").count() == 0
+    assert page.locator("#simulate :checked").count() == 1
+    for key in ("1" if cue else "") + "23450":
+        page.keyboard.press(key)
+    page.keyboard.press("Enter")
+    page.set_input_files("#load", str(tmp_path / "early.json"))  # older than what is here
+    page.get_by_role("heading", name="Explanation 3 of").wait_for()
+    assert page.inner_text("#progress").startswith("2 of")
+    assert "min to go" in page.inner_text("#progress")
+
+
+@pytest.mark.browser
+def test_what_this_browser_cannot_do_is_said(jury: Path, page: Page, tmp_path: Path) -> None:
+    text = (jury / "jury" / "sheet-1.html").read_text("utf-8")
+    assert text.count('id="clip-') == 6
+    (tmp_path / "sheet.html").write_text(re.sub(r'(id="clip-\d">)[^<]*', r"\1bm8gdmlkZW8=", text), "utf-8")
+    page.goto((tmp_path / "sheet.html").as_uri())
+    assert not page.is_visible("#unkept")
+    page.click("#begin")
+    page.wait_for_selector("#unplayable:not([hidden])")
+    page.add_init_script("Storage.prototype.setItem = () => { throw new Error('full'); }")
+    page.reload()
+    assert page.is_visible("#unkept")
+    page.click("#begin")
+    page.keyboard.press("3")
+    assert page.is_visible("#unkept")
+    closing: list[str] = []
+    page.on("dialog", lambda dialog: (closing.append(dialog.type), dialog.accept()))
+    page.reload()
+    assert closing == ["beforeunload"]
+
+
+@pytest.mark.browser
+def test_everything_is_in_sight_and_has_a_name(jury: Path, page: Page) -> None:
+    page.set_viewport_size({"width": 1366, "height": 768})
+    page.goto((jury / "jury" / "sheet-1.html").as_uri())
+    page.click("#begin")
+    page.keyboard.press("3")
+    bottom = (
+        "Math.max(...[...document.querySelectorAll('#criteria .choices')].map(e => e.getBoundingClientRect().bottom))"
+    )
+    assert page.evaluate(bottom) < page.evaluate("document.querySelector('.go').getBoundingClientRect().top")
+    for criterion in RULES.criteria:
+        group = page.get_by_role("group", name=f"{criterion.title} {criterion.question}")
+        assert group.get_by_role("radio").count() == 1 + RULES.highest - RULES.lowest
+    for width in (360, 683):  # a phone, and 1366 pixels at 200 %
+        page.set_viewport_size({"width": width, "height": 740})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width

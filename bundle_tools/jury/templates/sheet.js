@@ -4,10 +4,13 @@
   const KEPT = "jury-" + sheet.sheet;
   const EFFECTS = [["lower", "lower"], ["same", "about the same"], ["higher", "higher"]];
   const NUMBER = /[−-]?\d+(?:[.,]\d+)*\s?%?/g; // a score in the text would answer the first question
+  const LONGEST = 240; // seconds for an item; what is more was a break
   const at = (id) => document.getElementById(id);
   let state = { place: -1, answers: {} };
   let playing = -1;
   let unsaved = false;
+  let kept = true; // whether this browser keeps answers
+  let since = 0; // when this item came
 
   // SHA-256 (FIPS 180-4), because browsers offer theirs only to pages from a server.
   const sha256 = (text) => {
@@ -45,7 +48,8 @@
 
   const keep = () => {
     unsaved = true;
-    try { localStorage.setItem(KEPT, JSON.stringify(state)); } catch { at("missing").textContent = "This browser keeps nothing: save the ratings before you close the page."; }
+    try { localStorage.setItem(KEPT, JSON.stringify(state)); kept = true; } catch { kept = false; }
+    at("unkept").hidden = kept;
   };
   const item = () => sheet.items[state.place];
   const answer = () => (state.answers[item().id] ??= { band: null, effect: "", ratings: {}, remark: "", cannot_judge: false });
@@ -62,7 +66,8 @@
   const progress = () => {
     const done = sheet.items.filter(isDone).length;
     at("bar").value = done;
-    at("progress").textContent = done + " of " + sheet.items.length + " done";
+    const left = state.pace ? Math.ceil(state.pace * (sheet.items.length - done) / 60) : 0;
+    at("progress").textContent = done + " of " + sheet.items.length + " done" + (left ? ", about " + left + " min to go" : "");
   };
 
   const choice = (group, value, label, small, chosen, change) => {
@@ -104,6 +109,8 @@
     if (video.src) URL.revokeObjectURL(video.src);
     const bytes = Uint8Array.from(atob(at("clip-" + number).textContent.trim()), (c) => c.charCodeAt(0));
     video.src = URL.createObjectURL(new Blob([bytes], { type: "video/mp4" }));
+    at("unplayable").hidden = true;
+    video.play().catch(() => {}); // where the browser waits for a click, the juror plays it
     playing = number;
   };
 
@@ -124,8 +131,9 @@
     progress();
     if (state.place >= sheet.items.length) return finish();
     const one = item(), given = answer();
+    at("item-title").textContent = "Explanation " + (state.place + 1) + " of " + sheet.items.length + (playing === one.clip ? ", same clip" : ", new clip");
     play(one.clip);
-    at("item-title").textContent = "Explanation " + (state.place + 1) + " of " + sheet.items.length;
+    since = Date.now();
     at("image").hidden = !one.image;
     if (one.image) at("image").src = one.image; else at("image").removeAttribute("src");
     at("bands").replaceChildren(...sheet.bands.map((band, number) =>
@@ -134,20 +142,16 @@
         reveal();
         mark();
       })));
-    at("values").tBodies[0].replaceChildren(...one.values.map((value, number) => {
-      const row = document.createElement("tr"), head = document.createElement("th"), cell = document.createElement("td"), drawn = document.createElement("td");
-      const meter = document.createElement("meter"), target = sheet.targets[number];
-      head.scope = "row";
-      head.textContent = target.title;
+    at("values").replaceChildren(...one.values.map((value, number) => {
+      const row = document.createElement("li"), cell = document.createElement("span"), meter = document.createElement("meter"), target = sheet.targets[number];
       cell.textContent = value.toFixed(2);
       Object.assign(meter, { min: target.low, max: target.high, value });
       meter.setAttribute("aria-label", target.title);
-      drawn.append(meter);
       row.classList.toggle("main", number === sheet.main);
-      row.append(head, cell, drawn);
+      row.append(target.title, cell, meter);
       return row;
     }));
-    at("imagine-question").textContent = "Without the cue “" + one.cue + "”, the score for " + sheet.target + " would be …";
+    at("imagine-question").textContent = "Without “" + one.cue + "”, the score would be …";
     at("effects").replaceChildren(...EFFECTS.map(([value, label], number) =>
       choice("effect", value, (number + 1) + " · " + label, "", given.effect === value, (chosen) => { change((a) => { a.effect = chosen; }); mark(); })));
     at("criteria").replaceChildren(...sheet.criteria.map((criterion) => {
@@ -156,6 +160,7 @@
       hint.className = "hint";
       hint.textContent = criterion.question;
       legend.append(hint);
+      field.className = "row";
       row.className = "choices";
       for (let value = sheet.lowest; value <= sheet.highest; value++)
         row.append(choice(criterion.name, value, String(value), "", given.ratings[criterion.name] === value, (chosen) => { change((a) => { a.ratings[criterion.name] = chosen; }); mark(); }));
@@ -191,9 +196,20 @@
   const next = () => {
     const open = gaps(item(), state.answers[item().id]);
     if (open.length) { at("missing").textContent = "Still open: " + open.join(", ") + ". Or say that you cannot judge this."; return; }
+    const seconds = Math.min(LONGEST, (Date.now() - since) / 1000);
+    state.pace = state.pace ? 0.9 * state.pace + 0.1 * seconds : seconds;
     go(state.place + 1);
   };
   const pass = () => { change((a) => { a.cannot_judge = !a.cannot_judge; }); reveal(); };
+
+  // Takes back the last rating that was given, so that one slip of a finger needs no mouse.
+  const undo = () => {
+    const given = questions().filter((q) => q.querySelector(":checked")).at(-1)?.querySelector(":checked");
+    if (!given) return;
+    given.checked = false;
+    change((a) => { if (given.name === "effect") a.effect = ""; else delete a.ratings[given.name]; });
+    mark()?.scrollIntoView({ block: "nearest" });
+  };
 
   const save = () => {
     const payload = JSON.stringify({ sheet: sheet.sheet, design: sheet.design, answers: state.answers });
@@ -202,7 +218,7 @@
     link.href = URL.createObjectURL(new Blob([file], { type: "application/json" }));
     link.download = "ratings-" + sheet.juror + ".json";
     link.click();
-    URL.revokeObjectURL(link.href);
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // some browsers read it later
     unsaved = false;
   };
 
@@ -211,7 +227,10 @@
       const outer = JSON.parse(await file.text());
       const inner = JSON.parse(outer.payload);
       if (outer.sha256 !== sha256(outer.payload) || inner.sheet !== sheet.sheet || inner.design !== sheet.design) throw new Error("other");
-      state.answers = inner.answers;
+      for (const one of sheet.items) { // the file holds, but nothing that was finished here is lost to an older one
+        const theirs = inner.answers[one.id];
+        if (theirs && (gaps(one, theirs).length === 0 || !isDone(one))) state.answers[one.id] = theirs;
+      }
       const first = sheet.items.findIndex((one) => !isDone(one));
       go(first < 0 ? sheet.items.length : first);
     } catch {
@@ -243,6 +262,7 @@
     else if (key === "enter" && !onButton) next();
     else if (key === "backspace") go(state.place - 1);
     else if (key === "x") pass();
+    else if (key === "c") undo();
     else if (key === "p") { const video = at("video"); if (video.paused) video.play(); else video.pause(); }
     else return;
     event.preventDefault();
@@ -254,12 +274,15 @@
   at("back").addEventListener("click", () => go(state.place - 1));
   at("end-back").addEventListener("click", () => go(sheet.items.length - 1));
   at("pass").addEventListener("click", pass);
+  at("video").addEventListener("error", () => { at("unplayable").hidden = false; });
   at("save").addEventListener("click", save);
   at("end-save").addEventListener("click", save);
-  at("load").addEventListener("change", () => { if (at("load").files.length) load(at("load").files[0]); });
-  addEventListener("beforeunload", (event) => { if (unsaved && sheet.items.every(isDone)) event.preventDefault(); });
+  at("load").addEventListener("change", () => { if (at("load").files.length) load(at("load").files[0]); at("load").value = ""; });
+  addEventListener("beforeunload", (event) => { if (unsaved && (!kept || sheet.items.every(isDone))) event.preventDefault(); });
 
   try { state = JSON.parse(localStorage.getItem(KEPT)) ?? state; } catch { /* nothing was kept */ }
+  try { localStorage.setItem("jury-try", ""); localStorage.removeItem("jury-try"); } catch { kept = false; }
+  at("unkept").hidden = kept;
   progress();
   if (state.place >= 0) at("begin").textContent = "Go on where you stopped";
 })();
