@@ -10,7 +10,7 @@ from pathlib import Path
 
 import av
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Dialog, Page, sync_playwright
 
 from bundle_tools.cli import main
 from bundle_tools.jury.answers import read_answers
@@ -266,7 +266,12 @@ def test_what_this_browser_cannot_do_is_said(jury: Path, page: Page, tmp_path: P
     page.keyboard.press("3")
     assert page.is_visible("#unkept")
     closing: list[str] = []
-    page.on("dialog", lambda dialog: (closing.append(dialog.type), dialog.accept()))
+
+    def close(dialog: Dialog) -> None:
+        closing.append(dialog.type)
+        dialog.accept()
+
+    page.on("dialog", close)
     page.reload()
     assert closing == ["beforeunload"]
 
