@@ -35,7 +35,9 @@ class Tab:
         """Name what axe finds serious or critical, with the first element that has it; by all rules, or by these."""
         from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415
 
-        options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
+        options: dict[str, Any] = {"resultTypes": ["violations"], "preload": False} | (
+            {"runOnly": list(rules)} if rules else {}
+        )
         violations = Axe().run(self.page, options=options).response["violations"]
         return [
             f"{one['id']}: {one['help']} ({len(one['nodes'])}, first {one['nodes'][0]['html'][:200]})"
