@@ -32,7 +32,7 @@ def columns(phase: PhaseFacts) -> str:
 
 def weights(phase: PhaseFacts) -> str:
     """Make the table of the axes that apply and their weights."""
-    titles = {column["key"]: str(column["title"]).lower() for column in phase.columns}
+    titles = {column["key"]: str(column["title"]) for column in phase.columns}
     return _table(
         ("axis", "weight"), [(titles.get(axis, axis), weight(value)) for axis, value in phase.weights.items()]
     )

@@ -72,10 +72,9 @@ class PhaseFacts:
         """The registry of score columns."""
         return self._told.columns
 
-    @property
-    def claims_of_causes(self) -> float:
-        """Share of the axis of known causes that claims alone can reach."""
-        return self._told.claims_of_causes
+    def constant(self, name: str) -> Any:  # noqa: ANN401 - as above
+        """Give a figure of the scoring program that no setting changes."""
+        return self._told.constants[name]
 
     @cached_property
     def weights(self) -> dict[str, float]:

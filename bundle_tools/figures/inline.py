@@ -3,9 +3,10 @@
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from bundle_tools.check.clips.probes import CALLS_BESIDE_EDITS, FIRST_CALLS
+from bundle_tools.compare.bands import ABOVE
 from bundle_tools.coopetition.usefulness import PASSED_ON
 from bundle_tools.figures.facts import PhaseFacts
 from bundle_tools.figures.marks import FigureError
@@ -21,6 +22,11 @@ Value = Callable[[PhaseFacts], str]
 
 def _limit(key: str) -> Value:
     return lambda phase: number(phase.setting("limits", key))
+
+
+def _optional_limit(key: str, unit: int = 1) -> Value:
+    """Give a limit that settings may leave out: then the ingestion program has its own."""
+    return lambda phase: number(phase.setting("limits").get(key, _constants()[key]) / unit)
 
 
 def _explanation(*keys: str, write: Callable[[Any], str] = number) -> Value:
@@ -44,16 +50,17 @@ def _jury(key: str) -> Value:
     return lambda phase: number(next((one[key] for one in phase.columns if one["key"] == "jury"), None))
 
 
+def _level(name: str, end: int) -> Value:
+    """Give where the range of a word for a prediction begins or ends."""
+    return lambda phase: weight(phase.constant(f"level_{name}")[end])
+
+
 def _submissions(key: str) -> Value:
     return lambda phase: number(phase.entry[key]) if phase.entry.get(key) else UNLIMITED
 
 
 def _date(key: str) -> Value:
-    def write(phase: PhaseFacts) -> str:
-        moment = phase.date(key)
-        return f"{moment.day} {moment:%B %Y}, {moment:%H:%M} UTC"
-
-    return write
+    return lambda phase: f"{phase.date(key):%Y-%m-%d %H:%M}"
 
 
 def _program(name: str) -> Value:
@@ -63,10 +70,16 @@ def _program(name: str) -> Value:
 
 def _constants() -> dict[str, float]:
     use_own_ingestion_program()
-    from ingest import confined, credits, watch  # noqa: PLC0415 - the path is known only now
-    from ingest.probes import repeats  # noqa: PLC0415
+    from ingest import confined, credits, settings, watch  # noqa: PLC0415 - the path is known only now
+    from ingest.probes import plan, repeats  # noqa: PLC0415
 
     return {
+        "submission_mb": settings.DEFAULT_SUBMISSION_MB,
+        "submission_files": settings.DEFAULT_SUBMISSION_FILES,
+        "memory_mb": settings.DEFAULT_MEMORY_MB,
+        "threads": watch.THREADS,
+        "output_mb": watch.OUTPUT_MB,
+        "calls_of_an_axis": len(get_args(plan.Part)),
         "repeats_min": repeats.FEWEST,
         "repeats_max": repeats.MOST,
         "credits_most": credits.MOST_CREDITS,
@@ -131,16 +144,23 @@ INLINE: dict[str, Value] = {
     "load_s": _limit("load_s"),
     "call_s": _limit("call_s"),
     "restarts": _limit("restarts"),
-    "memory_gb": lambda phase: number(round(phase.setting("limits", "memory_mb") / 1024, 1)),
+    "memory_gb": _optional_limit("memory_mb", 1024),
+    "submission_mb": _optional_limit("submission_mb"),
+    "submission_files": _optional_limit("submission_files"),
     "calls": lambda phase: number(calls(phase)),
     "calls_all": lambda phase: number(calls(phase) + FIRST_CALLS),
+    "calls_plain": lambda _: number(CALLS_BESIDE_EDITS - 2 * _constants()["calls_of_an_axis"]),
+    "calls_space": _program("calls_of_an_axis"),
+    "calls_time": _program("calls_of_an_axis"),
     "second_per_call": _second_per_call,
     "edits": lambda phase: number(phase.setting("probes", "edits")),
+    "mask_percent_min": lambda phase: number(round(100 * min(phase.setting("probes", "shares")), 1)),
+    "mask_percent_max": lambda phase: number(round(100 * max(phase.setting("probes", "shares")), 1)),
     "jitter_percent": _jitter("gain", 100),
     "jitter_px": _jitter("shift_px"),
     "jitter_frames": _jitter("frames"),
     **{name: _program(name) for name in ("repeats_min", "repeats_max", "credits_most", "credit_chars")},
-    **{name: _program(name) for name in ("working_mb", "working_files", "file_mb")},
+    **{name: _program(name) for name in ("working_mb", "working_files", "file_mb", "threads", "output_mb")},
     "credits_passed_on_percent": lambda _: number(round(100 * PASSED_ON)),
     "text_min": _explanation("text", "minimum_chars"),
     "text_max": _explanation("text", "maximum_chars"),
@@ -162,13 +182,23 @@ INLINE: dict[str, Value] = {
     "submissions_in_all": _submissions("max_submissions"),
     "start": _date("start"),
     "end": _date("end"),
-    "points_words": lambda phase: _reached(phase, {"cue_claims": 1, "known_causes": phase.claims_of_causes, "text": 1}),
+    "points_words": lambda phase: _reached(
+        phase, {"cue_claims": 1, "known_causes": phase.constant("claims_of_causes"), "text": 1}
+    ),
     "gate": lambda phase: number(phase.scoring("explanation", "gate")),
     "resamples": lambda phase: number(phase.scoring("bootstrap", "resamples")),
     "level_percent": lambda phase: number(round(100 * phase.scoring("bootstrap", "level"), 1)),
+    "epsilon_least": lambda phase: number(phase.constant("epsilon_least")),
+    "people_a_group": lambda phase: number(phase.constant("people_a_group")),
+    "band_percent": lambda _: number(round(100 * ABOVE, 1)),
+    "level_low": _level("low", 1),
+    "level_medium_low": _level("medium", 0),
+    "level_medium_high": _level("medium", 1),
+    "level_high": _level("high", 0),
     "jury_lowest": _jury("minimum"),
     "jury_highest": _jury("maximum"),
     "python": _python,
+    "docker_image": lambda phase: str(phase.draft.content["docker_image"]),
 }
 """Name -> how it is computed."""
 

@@ -22,6 +22,7 @@ TOKEN = re.compile(
 # What may stand before a comment that Markdown takes for a line of HTML: a list, a quotation.
 START = re.compile(r"(?:\s|>|[-*+]\s|\d+[.)]\s)*")
 LONGEST_TOLD = 60
+BEFORE = 20
 
 
 class FigureError(Exception):
@@ -54,7 +55,10 @@ class Change:
     """What should stand there."""
 
     def __str__(self) -> str:
-        return f"{self.name} {_told(self.found)} -> {_told(self.expected)}"
+        # Long lines are told from a little before they differ.
+        pairs = enumerate(zip(self.found, self.expected, strict=False))
+        same = max(0, next((at for at, (one, other) in pairs if one != other), 0) - BEFORE)
+        return f"{self.name} {_told(self.found, same)} -> {_told(self.expected, same)}"
 
 
 @dataclass(frozen=True)
@@ -191,6 +195,6 @@ def _first_difference(change: Change) -> Change:
     return replace(change, line=change.line + 1 + min(at, len(there)), found=lines[at][0], expected=lines[at][1])
 
 
-def _told(content: str) -> str:
-    text = content or "nothing"
+def _told(content: str, same: int) -> str:
+    text = f"…{content[same:]}" if same and len(content) > LONGEST_TOLD else content or "nothing"
     return text if len(text) <= LONGEST_TOLD else text[: LONGEST_TOLD - 1] + "…"

@@ -73,7 +73,7 @@ def test_a_page_of_broken_links_is_told_shortly(tiny: Path) -> None:
     assert any(what.endswith("'page19.md' and 980 more.") for what in found)
 
 
-MARKED = "# Tiny\n\nThe phase begins on <!--=start-->1 January 2030, 12:00 UTC<!--/-->.\n"
+MARKED = "# Tiny\n\nThe phase begins on <!--=start-->2030-01-01 12:00<!--/-->.\n"
 
 
 def told(bundle: Path) -> list[tuple[str, str, str, str]]:
@@ -86,8 +86,8 @@ def test_current_figures_are_silent(tiny: Path) -> None:
 
 
 def test_a_stale_figure_is_a_warning_with_both_values(tiny: Path) -> None:
-    write_files(tiny, {PAGE: MARKED.replace("1 January 2030", "2 May 2029")})
-    what = "start: found '2 May 2029, 12:00 UTC'; expected '1 January 2030, 12:00 UTC'."
+    write_files(tiny, {PAGE: MARKED.replace("2030-01-01", "2029-05-02")})
+    what = "start: found '2029-05-02 12:00'; expected '2030-01-01 12:00'."
     assert told(tiny) == [("page-figure", "warning", f"{PAGE}:3", what)]
     archive = tiny.parent / "stale.zip"
     zip_folder(tiny, archive)

@@ -12,13 +12,20 @@ import pytest
 from bundle_tools.check.clips.probes import CALLS_BESIDE_EDITS
 from bundle_tools.check.settings import registry
 from bundle_tools.cli import main
+from bundle_tools.compare.bands import ABOVE
+from bundle_tools.coopetition.usefulness import PASSED_ON
 from bundle_tools.figures.blocks import BLOCKS
 from bundle_tools.figures.inline import FAMILIES, INLINE
 from bundle_tools.figures.lookup import all_names, figures_of
 from bundle_tools.figures.marks import FigureError, Figures
 from bundle_tools.figures.pages import look_through, open_bundle, refresh
+from ingest import confined, credits, settings, watch
+from ingest.probes import repeats
 from ingest.probes.plan import AXES, Part
+from score.axes.contrast import SMALLEST_EFFECT
 from score.columns import columns
+from score.fairness import ENOUGH_PEOPLE
+from score.language.levels import BANDS
 from score.settings import read_settings
 
 from .conftest import write_files
@@ -68,7 +75,9 @@ def edit(root: Path, file: str, old: str, new: str, phases: Sequence[str] = PHAS
         (TASK, "call_s: 30", "call_s: 45", {"call_s": "45", "call_s.final": "45", "load_s": "60"}),
         (TASK, "load_s: 60", "load_s: 1500", {"load_s": "1,500"}),
         (TASK, "restarts: 5", "restarts: 0", {"restarts": "0"}),
-        (TASK, "memory_mb: 4096", "memory_mb: 1536", {"memory_gb": "1.5"}),
+        (TASK, "memory_mb: 4096", "memory_mb: 1536", {"memory_gb": "1.5", "submission_mb": "500"}),
+        (TASK, "memory_mb: 4096", "submission_files: 7", {"memory_gb": "4", "submission_files": "7"}),
+        (TASK, "shares: [0.1", "shares: [0.125", {"mask_percent_min": "12.5", "mask_percent_max": "50"}),
         (
             TASK, "time_limit_s: 600", "time_limit_s: 1200",
             {"time_limit_s": "1,200", "run_minutes": "20", "working_time_s": "1,020", "second_per_call": "3.0"},
@@ -83,8 +92,9 @@ def edit(root: Path, file: str, old: str, new: str, phases: Sequence[str] = PHAS
         ("competition.yaml", "max_submissions_per_day: 10", "max_submissions_per_day: 25",
          {"submissions_per_day.practice": "25", "submissions_per_day.final": "2"}),
         ("competition.yaml", "max_submissions: 6", "max_submissions: 0", {"submissions_in_all.final": "unlimited"}),
-        ("competition.yaml", "2027-03-15 12:00", "2027-04-01 08:30", {"end.final": "1 April 2027, 08:30 UTC"}),
-        ("competition.yaml", "python:3.11.14", "python:3.12.1", {"python": "3.12"}),
+        ("competition.yaml", "2027-03-15 12:00", "2027-04-01 08:30", {"end.final": "2027-04-01 08:30"}),
+        ("competition.yaml", "python:3.11.14-slim-bookworm", "python:3.12.1",
+         {"python": "3.12", "docker_image": "python:3.12.1"}),
         ("ingestion_program/requirements.lock", "numpy==2.4.6", "numpy==9.8.7",
          {"package.numpy": "9.8.7", "package.numpy.final": "9.8.7", "package.pandas": "3.1.1"}),
     ],
@@ -114,14 +124,14 @@ def test_figures_of_scoring_follow_its_settings(copy: Path) -> None:
         **{"jury_lowest": "0", "jury_highest": "5"},
     }
     assert {name: after.inline(name) for name in expected} == expected
-    assert "| cue claims | 0.50 |" in after.block("weights")
+    assert "| Cue claims | 0.50 |" in after.block("weights")
 
 
 def test_without_known_causes_the_other_weights_grow(copy: Path) -> None:
     edit(copy, REFERENCE, "causes: causes.json\n", "")
     found = figures(copy)
     assert found.inline("weight.cue_claims") == "0.437"
-    assert "known causes" not in found.block("weights")
+    assert "Known causes" not in found.block("weights")
     assert found.inline("points_alone.cue_claims") == "19"
     with pytest.raises(FigureError, match="has no weight of this name; it has cue_claims"):
         found.inline("weight.known_causes")
@@ -206,7 +216,7 @@ def test_a_bundle_of_another_kind_has_few_figures_and_no_crash(tiny: Path) -> No
         with contextlib.suppress(FigureError):
             given[name] = found.inline(name)
     assert given["submissions_per_day"] == "unlimited"
-    assert given["start"] == "1 January 2030, 12:00 UTC"
+    assert given["start"] == "2030-01-01 12:00"
     assert "clips" not in given
     for block in {*BLOCKS} - {"landmarks"}:
         with pytest.raises(FigureError, match="practice has no"):
@@ -240,6 +250,22 @@ def test_packages_are_those_of_the_lock(texts: Path) -> None:
     assert every == ["| {} | {} |".format(*line.rstrip(" \\").split("==")) for line in lock]
     kit = [line for line in (ROOT / "starting_kit/requirements.txt").read_text().splitlines() if "==" in line]
     assert {"| {} | {} |".format(*line.lower().split("==")) for line in kit} <= set(direct) < set(every)
+
+
+def test_what_the_programs_fix_is_asked_of_them(texts: Path) -> None:
+    fixed = {
+        "repeats_min": repeats.FEWEST, "repeats_max": repeats.MOST, "credits_most": credits.MOST_CREDITS,
+        "credit_chars": credits.LONGEST_TEXT, "working_mb": watch.SCRATCH_MB, "working_files": watch.SCRATCH_FILES,
+        "file_mb": confined.FILE_MB, "threads": watch.THREADS, "output_mb": watch.OUTPUT_MB,
+        "submission_mb": settings.DEFAULT_SUBMISSION_MB, "submission_files": settings.DEFAULT_SUBMISSION_FILES,
+        "epsilon_least": SMALLEST_EFFECT, "people_a_group": ENOUGH_PEOPLE, "calls_plain": 1,
+        "calls_space": len(get_args(Part)), "calls_time": len(get_args(Part)),
+        "level_low": BANDS["low"][1], "level_medium_low": BANDS["medium"][0],
+        "level_medium_high": BANDS["medium"][1], "level_high": BANDS["high"][0],
+        "credits_passed_on_percent": 100 * PASSED_ON, "band_percent": 100 * ABOVE,
+    }  # fmt: skip
+    found = figures(texts)
+    assert {name: float(found.inline(name).replace(",", "")) for name in fixed} == fixed
 
 
 def test_the_number_of_calls_is_that_of_the_plan() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bundle_tools.figures.marks import FigureError, Figures, fill
+from bundle_tools.figures.marks import Change, FigureError, Figures, fill
 
 INLINE = {"calls": "12", "clips.final": "24", "note": "one | two"}
 BLOCKS = {"weights": "| a |\n|---|\n| b |", "landmarks:final": "", "one": "line"}
@@ -87,6 +87,13 @@ def test_a_change_is_told_with_its_line() -> None:
     first, second = fill(text, FIGURES).changes
     assert (first.line, str(first)) == (3, "calls 9 -> 12")
     assert (second.line, str(second)) == (9, "weights | c | -> | b |")
+
+
+def test_long_lines_are_told_where_they_differ() -> None:
+    change = Change(1, "columns", f"| {'x' * 200} | old |", f"| {'x' * 200} | new |")
+    assert str(change) == f"columns …{'x' * 17} | old | -> …{'x' * 17} | new |"
+    change = Change(1, "columns", "a" * 200, "b" * 200)
+    assert str(change) == f"columns {'a' * 59}… -> {'b' * 59}…"
 
 
 def test_all_mistakes_are_told_at_once_and_the_rest_is_filled() -> None:

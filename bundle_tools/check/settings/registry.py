@@ -5,7 +5,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,15 +22,24 @@ import json, sys
 from dataclasses import asdict
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
+from score.axes.contrast import SMALLEST_EFFECT
 from score.axes.known_causes import PART_WEIGHTS
 from score.columns import columns
+from score.fairness import ENOUGH_PEOPLE
+from score.language.levels import BANDS
 from score.settings import read_settings
+CONSTANTS = {
+    "claims_of_causes": PART_WEIGHTS[0],
+    "epsilon_least": SMALLEST_EFFECT,
+    "people_a_group": ENOUGH_PEOPLE,
+    **{f"level_{level}": list(limits) for level, limits in BANDS.items()},
+}
 FIELDS = ("key", "title", "direction", "decimals", "minimum", "maximum", "chance", "meaning")
 for path in sys.argv[2:]:
     try:
         settings = read_settings(Path(path))
         told = [{field: getattr(column, field, None) for field in FIELDS} for column in columns(settings)]
-        print(json.dumps({"columns": told, "settings": asdict(settings), "claims_of_causes": PART_WEIGHTS[0]}))
+        print(json.dumps({"columns": told, "settings": asdict(settings), "constants": CONSTANTS}))
     except Exception as error:
         print(json.dumps({"problem": f"{type(error).__name__}: {error}"}))
 """
@@ -46,8 +55,8 @@ class Told:
     """Fields of its score columns, in the order of the registry."""
     settings: dict[str, Any]
     """The settings of the reference data as it reads them, what is left out included."""
-    claims_of_causes: float = 0.0
-    """Share of the axis of known causes that claims alone can reach."""
+    constants: dict[str, Any] = field(default_factory=dict)
+    """Figures that no setting changes, by name: ``CONSTANTS`` of the question."""
     problem: str = ""
     """Why it cannot tell; empty where it can."""
 
