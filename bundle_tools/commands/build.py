@@ -4,7 +4,6 @@ import argparse
 import re
 from pathlib import Path
 
-from bundle_tools.build import Options, build
 from bundle_tools.commands.baselines import compute_again
 from bundle_tools.commands.options import add_bundle, moment
 from bundle_tools.competition import find_root
@@ -55,6 +54,8 @@ def _image(text: str) -> str:
 
 
 def _build(arguments: argparse.Namespace) -> int:
+    from bundle_tools.build import Options, build  # noqa: PLC0415 - with all rules, and what turns Markdown into HTML
+
     options = Options(
         out=arguments.out,
         start=arguments.start,

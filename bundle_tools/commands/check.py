@@ -4,7 +4,6 @@ import argparse
 import json
 from pathlib import Path
 
-from bundle_tools.check import check
 from bundle_tools.competition import find_root
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
@@ -24,6 +23,8 @@ def _check(arguments: argparse.Namespace) -> int:
     path: Path = arguments.path or find_root()
     if not path.exists():
         raise BundleError(f"{path}: expected a folder or a zip, found nothing there.")
+    from bundle_tools.check import check  # noqa: PLC0415 - all rules, which no other command needs
+
     with progress_bar("clips") as progress:
         findings = check(path, progress=progress)
     errors = sum(finding.severity == "error" for finding in findings)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from bundle_tools.commands.options import add_bundle, positive
 from bundle_tools.compare.runs import find_runs
-from bundle_tools.compare.table import lines, record
 from bundle_tools.competition import Phase, find_root, load
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
@@ -42,6 +41,7 @@ def _compare(arguments: argparse.Namespace) -> int:
         raise BundleError(f"--html {arguments.html}: expected a file in a folder that is there.")
     from bundle_tools.compare.field import score_field  # noqa: PLC0415 - loads the scoring program
     from bundle_tools.compare.judgement import judge  # noqa: PLC0415
+    from bundle_tools.compare.table import lines, record  # noqa: PLC0415 - loads NumPy
 
     competition = load(find_root(arguments.bundle))
     with tempfile.TemporaryDirectory(prefix="bundle-compare-") as folder:

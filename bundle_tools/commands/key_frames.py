@@ -4,8 +4,6 @@ import argparse
 from typing import TYPE_CHECKING
 
 from bundle_tools.bounded_yaml import load_bounded
-from bundle_tools.check.clips.tables import read_clips
-from bundle_tools.check.dataset import Dataset
 from bundle_tools.commands.options import add_bundle
 from bundle_tools.competition import find_root, load
 from bundle_tools.console import progress_bar, say
@@ -26,6 +24,8 @@ def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
 
 
 def _key_frames(arguments: argparse.Namespace) -> int:
+    from bundle_tools.check.clips.tables import read_clips  # noqa: PLC0415 - with all rules of the checker
+    from bundle_tools.check.dataset import Dataset  # noqa: PLC0415
     from bundle_tools.key_frames import LIST, write_key_frames  # noqa: PLC0415 - loads OpenCV
 
     phase = load(find_root(arguments.bundle)).phase(arguments.phase)

@@ -5,7 +5,6 @@ import shlex
 from datetime import datetime, time, timedelta
 from pathlib import Path
 
-from bundle_tools.check import clock
 from bundle_tools.commands.options import moment, positive, workers
 from bundle_tools.commands.real_clips import add_treatment
 from bundle_tools.console import progress_bar, say
@@ -82,4 +81,6 @@ def _from_folder(arguments: argparse.Namespace) -> int:
 
 
 def _usual_start() -> datetime:
+    from bundle_tools.check import clock  # noqa: PLC0415 - with all rules of the checker
+
     return datetime.combine(clock.utc_now().date() + NOTICE, time(12))

@@ -43,6 +43,7 @@ from bundle_tools.check.secrets.search import (
     holds_labels_in_order,
     labelled_clips,
     named_ids,
+    printed_words,
 )
 
 from .conftest import PNG, write_files
@@ -699,6 +700,12 @@ def test_the_start_of_a_long_table_is_learnt() -> None:
 def test_the_quick_look_for_wide_letters_sees_what_the_search_sees(pieces: list[bytes]) -> None:
     content = b"".join(pieces)
     assert has_wide_words(content) == bool(WIDE.search(content))
+
+
+@given(st.lists(st.sampled_from([b"a", b"~ \t", b"\n1234", b"\0", b"\x7f", b"\xc8", b"\x0b"]), max_size=40))
+def test_printed_words_are_the_longest_runs_of_four_letters_and_more(pieces: list[bytes]) -> None:
+    content = b"".join(pieces)
+    assert printed_words(content) == re.findall(rb"[\t\n\r -~]{4,}", content)
 
 
 def test_eight_wide_letters_are_words_and_seven_are_not() -> None:

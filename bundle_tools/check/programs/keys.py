@@ -44,7 +44,7 @@ def _keys_of(program: Dataset) -> list[str]:
 
 
 def _keys_in(source: Source) -> Iterator[str]:
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         places: list[ast.expr | None] = []
         if isinstance(node, ast.Dict):
             places = list(node.keys)
@@ -68,13 +68,12 @@ def _stands_in(key: str, program: Dataset, written: list[str]) -> bool:
 
 
 def _may_make(key: str, source: Source) -> bool:
-    nodes = list(ast.walk(source.tree))
-    names = {str(getattr(node, "id", getattr(node, "attr", getattr(node, "arg", "")))) for node in nodes}
+    names = {str(getattr(node, "id", getattr(node, "attr", getattr(node, "arg", "")))) for node in source.nodes}
     if key in names and names & NAMES_BECOME_KEYS:
         return True
     if any(text == key or f'"{key}"' in text for _, text in source.texts()):
         return True
-    pieces = (piece.value for node in nodes for piece in _pieces(node) if isinstance(piece, ast.Constant))
+    pieces = (piece.value for node in source.nodes for piece in _pieces(node) if isinstance(piece, ast.Constant))
     bare = (str(piece).strip("{}%s :") for piece in pieces)
     return any(len(piece) >= SHORTEST_PIECE and (key.startswith(piece) or key.endswith(piece)) for piece in bare)
 

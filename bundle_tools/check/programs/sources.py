@@ -5,7 +5,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from bundle_tools.booleans import is_on
@@ -69,15 +69,17 @@ def check_sources(draft: Draft) -> Iterator[Finding]:
             yield from _check_report(draft, draft.at("tasks", position, key), program, sources)
 
 
-def read_sources(program: Dataset) -> list[Source]:
+def read_sources(program: Dataset) -> tuple[Source, ...]:
     """Read every Python file of a program that can be read as Python."""
-    sources = []
-    for name in program.names():
-        if name.endswith(".py") and program.size(name) <= LARGEST_SOURCE:
-            tree = _parse(program.read(name))
-            if tree is not None:
-                sources.append(Source(name, tree))
-    return sources
+    names = [name for name in program.names() if name.endswith(".py") and program.size(name) <= LARGEST_SOURCE]
+    return _sources(tuple((name, program.read(name)) for name in names))
+
+
+# Several rules look at the same two programs.
+@lru_cache(maxsize=2)
+def _sources(files: tuple[tuple[str, bytes], ...]) -> tuple[Source, ...]:
+    trees = ((name, _parse(content)) for name, content in files)
+    return tuple(Source(name, tree) for name, tree in trees if tree is not None)
 
 
 def _parse(content: bytes) -> ast.Module | None:
@@ -145,7 +147,7 @@ def _is_metadata(path: ast.expr) -> bool:
     return False
 
 
-def _check_input(where: str, value: str, program: Dataset, sources: list[Source]) -> Iterator[Finding]:
+def _check_input(where: str, value: str, program: Dataset, sources: tuple[Source, ...]) -> Iterator[Finding]:
     effect = "Scoring has no input data: the folder does not exist."
     fix = "Put what scoring needs into the reference data."
     if any(word.startswith("/app/input_data") for word in started(program, "scoring")):
@@ -168,7 +170,7 @@ def _check_syntax(where: str, program: Dataset) -> Iterator[Finding]:
         yield Finding("source-syntax", "warning", f"{where}:{script}", what, effect, "Try it: `bundle run`.")
 
 
-def _check_report(draft: Draft, where: str, program: Dataset, sources: list[Source]) -> Iterator[Finding]:
+def _check_report(draft: Draft, where: str, program: Dataset, sources: tuple[Source, ...]) -> Iterator[Finding]:
     shows = is_on(draft.content.get("enable_detailed_results"))
     writes = any(text.endswith(REPORT) for source in sources for _, text in source.texts())
     if writes and not shows:

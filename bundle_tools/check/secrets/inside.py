@@ -69,7 +69,12 @@ class File:
         # A power of two: a few bytes more at the end change nothing.
         size = min(PRINT_BYTES, 1 << max(rest.bit_length() - 1, 0))
         start = self.content[len(self.content) - rest :][:size]
-        return hashlib.sha256(start).hexdigest() if size >= SHORTEST_PRINT and len(set(start)) > 16 else ""
+        return hashlib.sha256(start).hexdigest() if size >= SHORTEST_PRINT and _is_varied(start) else ""
+
+
+def _is_varied(content: bytes) -> bool:
+    """Tell whether more than 16 kinds of bytes stand there; the beginning of most files tells already."""
+    return len(set(content[:SHORTEST_PRINT])) > 16 or len(set(content)) > 16
 
 
 @dataclass(frozen=True)
