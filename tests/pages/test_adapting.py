@@ -1,10 +1,7 @@
 """The guide for organisers with clips of their own, command by command, in a copy of the repository."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,29 +11,21 @@ from bundle_tools.adapt.folder.challenge import KEYS
 from bundle_tools.build import TOP_LEVEL
 from tests.adapt.miniature import miniature
 from tests.fewer import copy_with
+from tests.guides import run_script, shell_blocks
 
 ROOT = Path(__file__).resolve().parents[2]
-GUIDE = (ROOT / "docs" / "adapting.md").read_text("utf-8")
-SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+GUIDE = "docs/adapting.md"
 
 
 @pytest.mark.slow
 def test_every_command_works_in_the_order_of_the_guide(tmp_path: Path) -> None:
     copy = copy_with(ROOT, tmp_path / "copy", 1, *TOP_LEVEL)
     miniature(copy / "downloads")
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    (programs / "bundle").write_text(
-        f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m bundle_tools.cli "$@"\n', "utf-8"
-    )
-    (programs / "bundle").chmod(0o755)
-    script = "\n".join(["set -eux", *SHELL.findall(GUIDE)])
+    script = "\n".join(shell_blocks(GUIDE))
     # Fewer clips: the commands are what is tried, not the patience.
     assert script.count("--practice 4 --final 4") == 1
     script = script.replace("--practice 4 --final 4", "--practice 2 --final 2")
-    environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(["sh", "-c", script], cwd=copy, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    done = run_script(script, copy, tmp_path / "bin")
     assert done.stdout.count(" 0 errors") == 2
     scores = json.loads((copy / "challenge/runs/template-practice/scoring_output/scores.json").read_text())
     assert {"callback_accuracy", "callback_ccc"} < set(scores)
@@ -51,8 +40,7 @@ def test_every_command_works_in_the_order_of_the_guide(tmp_path: Path) -> None:
 
 
 def test_every_key_of_the_file_is_explained() -> None:
-    keys = re.findall(
-        r"^\| (`[^|]+) \|", GUIDE.partition("| key | what it says |")[2].partition("\n## ")[0], re.MULTILINE
-    )
+    table = (ROOT / GUIDE).read_text("utf-8").partition("| key | what it says |")[2].partition("\n## ")[0]
+    keys = re.findall(r"^\| (`[^|]+) \|", table, re.MULTILINE)
     explained = set(re.findall(r"`(\w+)`", " ".join(keys)))
     assert explained == KEYS

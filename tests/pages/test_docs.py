@@ -8,7 +8,14 @@ import pytest
 from bundle_tools.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
-TOP = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "starting_kit/README.md", "public_data/README.md"]
+TOP = [
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "starting_kit/README.md",
+    "public_data/README.md",
+    "docker/README.md",
+]
 GUIDES = sorted([*(ROOT / name for name in TOP), *(ROOT / "docs").glob("*.md"), *ROOT.glob("solutions/*/README.md")])
 LINK = re.compile(r"\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"")
 FENCE = re.compile(r"^```\w*\n.*?^```$", re.MULTILINE | re.DOTALL)

@@ -14,6 +14,7 @@ import yaml
 from bundle_tools.archive import zip_folder
 from bundle_tools.cli import main
 from ingest.legacy.pickles import read_pickle
+from tests.guides import run_lines, shell_blocks
 from tests.tools.conftest import write_files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,6 +65,22 @@ def test_there_and_back_again(run_folder: Path, tmp_path: Path) -> None:
     again = cv2.imread(str(new / lines[0]["image"]))
     assert again is not None
     assert np.abs(again[:, :, ::-1].astype(int) - picture(50)).max() <= 8
+
+
+def test_every_command_of_the_guide_works(run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("runs").mkdir()
+    mine = run_folder.rename(tmp_path / "runs" / "mine")
+    predictions = (mine / "predictions.csv").read_text().replace("stability", "emotional_stability")
+    (mine / "predictions.csv").write_text(predictions)
+    for block in shell_blocks("docs/results_2017.md"):
+        run_lines(block.splitlines())
+    assert Path("records/predictions.csv").read_text() == predictions
+    assert sorted(path.name for path in Path("sample").iterdir()) == [
+        "description.pkl",
+        "metadata.txt",
+        "prediction.pkl",
+    ]
 
 
 def test_the_files_are_those_of_2017(run_folder: Path, tmp_path: Path) -> None:
