@@ -12,6 +12,7 @@ import pytest
 from ingest.answers import check_explanation, check_prediction
 from ingest.settings import Task, read_task
 from model_process.clip import Clip
+from tests.pages.onnx_file import linear_network
 
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -49,6 +50,14 @@ class StubClip:
 
     def audio(self, rate: int = 16_000) -> None:
         assert rate > 0
+
+
+class RedClip(StubClip):
+    """The same with little green and no blue, so that colours cannot change places unseen."""
+
+    def frames(self, count: int | None = None, size: Size | None = None, **options: object) -> Iterator[Frame]:
+        for frame in super().frames(count, size, **options):
+            yield (frame * [1, 0.5, 0]).astype(np.uint8)
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +120,22 @@ def test_picture_of_the_page_is_valid(task: Task) -> None:
     picture = next(run(code)["picture"] for code in blocks("explanations") if "def picture" in code)
     value = {"text": "A broad smile raised it.", "image": picture(StubClip(3)), "evidence": None}
     _, problems = check_explanation(value, task.explanation, task.targets, 5.0)
+    assert problems == []
+
+
+def test_network_of_the_page_runs(task: Task, tmp_path: Path) -> None:
+    weights = np.array([[0.1, 0.2, 0.3], [0.9, 0, 0], [0, 0.9, 0], [0, 0, 0.9], [-1, 0, 0], [1, 1, 1]], np.float32)
+    bias = np.array([0, 0.05, 0.05, 0.05, 0.1, 0.1], np.float32)
+    (tmp_path / "net.onnx").write_bytes(linear_network(weights, bias, (1, 3, 90, 160)))
+    model = next(run(code)["Model"] for code in blocks("environment") if "class Model" in code)(tmp_path)
+    prediction, problems = check_prediction(model.predict(RedClip(4)), task.targets)
+    assert problems == []
+    assert prediction is not None
+    means = [frame.mean(axis=(0, 1)) / 255 for frame in RedClip(4).frames(count=8, size=(160, 90))]
+    expected = np.mean([np.clip(weights @ mean + bias, 0, 1) for mean in means], axis=0)
+    assert list(prediction) == [target.name for target in task.targets]
+    assert list(prediction.values()) == pytest.approx(expected.tolist(), abs=1e-4)
+    _, problems = check_explanation(model.explain(RedClip(4), prediction), task.explanation, task.targets, 5.0)
     assert problems == []
 
 
