@@ -133,6 +133,10 @@ def test_nothing_in_it_speaks_of_another_challenge(bundle: Path) -> None:
     overview = (bundle / "pages/overview.md").read_text()
     assert "1 to 7" in overview
     assert "No person is in more than one" in overview
+    assert "[id^=page_] table" in overview
+    environment = (bundle / "pages/environment.md").read_text()
+    assert "<!--=load_s-->60<!--/--> s" in environment
+    assert re.search(r"^\| numpy \| \d+\.\d+", environment, re.MULTILINE)
 
 
 def test_no_program_names_a_target() -> None:

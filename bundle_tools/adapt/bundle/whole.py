@@ -1,6 +1,7 @@
 """The rest of a bundle: what is copied from this checkout, and what is rendered from the settings."""
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ from bundle_tools.adapt.folder.challenge import Asked, Challenge
 from bundle_tools.adapt.settings import Rules
 from bundle_tools.competition import load
 from bundle_tools.errors import BundleError
+from bundle_tools.figures.pages import look_through, open_bundle
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 TEMPLATES = Path(__file__).with_name("templates")
@@ -27,7 +29,9 @@ COPIED = (
 )
 SCRIPTS = "starting_kit/*.py"
 LEFT_OUT = ("__pycache__", "*.pyc", "seal.key", "wheels")
-PAGES = ("Overview", "Data", "Submission", "Evaluation", "Responsible use")
+PAGES = ("Overview", "Submission", "Environment", "Data", "Evaluation", "Responsible use")
+STYLE = re.compile(r"^<style>.*</style>$", re.MULTILINE)
+"""Lines for tables, on one page for all of them."""
 # The columns that hold 0 for everybody where the settings name no such file.
 NEEDS = {"known_causes": "causes", "plausibility": "observations", "jury": "jury"}
 HOW = {
@@ -96,6 +100,8 @@ def add_bundle(folder: Path, described: Described, constants: Mapping[str, float
         path = folder / name.removesuffix(".j2")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(environment.get_template(name).render(facts), encoding="utf-8")
+    for page in look_through(open_bundle(folder)):
+        page.write()
 
 
 def _facts(folder: Path, described: Described, constants: Mapping[str, float]) -> dict[str, Any]:
@@ -108,6 +114,7 @@ def _facts(folder: Path, described: Described, constants: Mapping[str, float]) -
     training = next(part for part in described.parts if not part.phase)
     return {
         "title": challenge.title,
+        "style": next(iter(STYLE.findall((CHECKOUT / "pages/overview.md").read_text("utf-8"))), ""),
         "description": challenge.description or f"Predict {_listed(dataset)} from short clips, and explain why.",
         "image": load(CHECKOUT).docker_image,
         "pages": [{"title": title, "file": f"pages/{title.lower().replace(' ', '_')}.md"} for title in PAGES],
