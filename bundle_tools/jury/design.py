@@ -2,6 +2,8 @@
 
 import hashlib
 import random
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +16,8 @@ from bundle_tools.jury.key import Item, Key, Team
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MOST_TEAMS = len(LETTERS)
+_MOST_SHARED = 0.9
+"""Share of words that two texts of a finalist have in common, from which on they say the same."""
 
 
 @dataclass(frozen=True)
@@ -132,19 +136,21 @@ class _Maker:
     def swapped(
         self, genuine: Sequence[tuple[Item, Shown]], rules: Rules, luck: random.Random
     ) -> list[tuple[Item, Shown]]:
-        """Show some finalists' texts about another clip; one who says the same of every clip has none to show."""
+        """Show some finalists' texts about another clip, the most different one; as many finalists as can be.
+
+        A finalist who says nearly the same of every clip has none to show: even careful jurors could not tell.
+        """
         made: list[tuple[Item, Shown]] = []
-        for item, shown in _draw(genuine, len(genuine), luck):
+        for item, shown in _in_turn(_draw(genuine, len(genuine), luck)):
             if len(made) == rules.swapped:
                 break
-            others = [
-                other.clip_id
+            shared, clip_id = min(
+                (_shared_words(said.text, shown.text), other.clip_id)
                 for other, said in genuine
-                if other.letter == item.letter and other.clip_id != item.clip_id and said.text != shown.text
-            ]
-            if others:
-                team = LETTERS.index(item.letter)
-                made.append(self._item("swapped", item.clip_id, team, luck.choice(others), item.item_id))
+                if other.letter == item.letter
+            )
+            if shared < _MOST_SHARED:
+                made.append(self._item("swapped", item.clip_id, LETTERS.index(item.letter), clip_id, item.item_id))
         return made
 
     def boilerplate(
@@ -208,6 +214,22 @@ def _question(text: str, place: int, finalist: Finalist, final: Final) -> tuple[
             small = abs(change) < effects.epsilon[place]
             return claim.cue, "same" if small else "lower" if change > 0 else "higher"
     return "", ""
+
+
+def _in_turn(items: Sequence[tuple[Item, Shown]]) -> list[tuple[Item, Shown]]:
+    """Bring items of each team in turn: the first of every team, then the second of every team, and so on."""
+    seen: Counter[str] = Counter()
+    turns = []
+    for place, (item, shown) in enumerate(items):
+        turns.append((seen[item.letter], place, item, shown))
+        seen[item.letter] += 1
+    return [(item, shown) for _, _, item, shown in sorted(turns, key=lambda turn: turn[:2])]
+
+
+def _shared_words(one: str, other: str) -> float:
+    """Give the share of two texts' different words that both have; numbers do not count."""
+    first, second = (set(re.findall(r"[^\W\d_]+", text.lower())) for text in (one, other))
+    return len(first & second) / max(1, len(first | second))
 
 
 def _draw(items: Sequence[tuple[Item, Shown]], count: int, luck: random.Random) -> list[tuple[Item, Shown]]:

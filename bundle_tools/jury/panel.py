@@ -11,6 +11,8 @@ from bundle_tools.jury.criteria import Rules
 from bundle_tools.jury.key import Item, Key
 
 Array = NDArray[np.float64]
+ALIKE = 0.9
+"""Share of equal ratings from which on two jurors are named; people who agree well reach about a half."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,9 @@ class Juror:
     """Genuine items with ratings."""
     cannot_judge: int
     """Genuine items passed over."""
+    twin: int | None
+    """The juror whose ratings are nearly the same, to a share of `ALIKE`; None without one. Reported: who copied from
+    whom nobody can tell."""
     reasons: tuple[str, ...]
     """Why the juror is left out; empty for one who counts."""
 
@@ -52,6 +57,8 @@ class Panel:
     """(jurors, clips, teams) 1 where the band of the prediction was guessed from the explanation, else 0 or NaN."""
     imagined: Array
     """(jurors, clips, teams) 1 where the effect of a missing cue was foretold, else 0; NaN where nobody was asked."""
+    passed: NDArray[np.bool_]
+    """(jurors, clips, teams) whether the juror said that this cannot be judged."""
 
     def counting(self) -> "Panel":
         """Keep the jurors who count."""
@@ -62,6 +69,7 @@ class Panel:
             self.missing,
             self.simulated[kept],
             self.imagined[kept],
+            self.passed[kept],
         )
 
 
@@ -81,7 +89,7 @@ def gather(key: Key, rules: Rules, answers: Sequence[Answers]) -> Panel:
     places = {clip_id: number for number, clip_id in enumerate(key.clips)}
     shape = len(answers), len(key.clips), len(key.teams)
     ratings = np.full((*shape, len(rules.criteria)), np.nan)
-    simulated, imagined = np.full(shape, np.nan), np.full(shape, np.nan)
+    simulated, imagined, passed = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape, dtype=bool)
     for juror, given in enumerate(answers):
         for item in key.items:
             answer = given.items.get(item.item_id)
@@ -94,14 +102,27 @@ def gather(key: Key, rules: Rules, answers: Sequence[Answers]) -> Panel:
                 imagined[place] = answer.effect == item.effect
             if answer.ratings is not None:
                 ratings[place] = answer.ratings
+            passed[place] = answer.ratings is None
     missing = np.zeros(shape[1:], dtype=bool)
     for letter, clip_id in key.missing:
         missing[places[clip_id], letters[letter]] = True
+    twins = _twins(ratings)
     ratings[:, missing] = rules.lowest
-    return Panel(tuple(_juror(given, key, rules) for given in answers), ratings, missing, simulated, imagined)
+    jurors = tuple(
+        _juror(given, None if twin is None else answers[twin].juror, key, rules)
+        for given, twin in zip(answers, twins, strict=True)
+    )
+    return Panel(jurors, ratings, missing, simulated, imagined, passed)
 
 
-def _juror(given: Answers, key: Key, rules: Rules) -> Juror:
+def _twins(ratings: Array) -> list[int | None]:
+    """Find for each juror another one, of all the likest, who gave at least a share of `ALIKE` of the same ratings."""
+    same = np.array([[_mean((one == two)[~np.isnan(one + two)].tolist()) for two in ratings] for one in ratings])
+    np.fill_diagonal(same, np.nan)
+    return [int(np.nanargmax(row)) if (row >= ALIKE).any() else None for row in same]
+
+
+def _juror(given: Answers, twin: int | None, key: Key, rules: Rules) -> Juror:
     genuine = [given.items.get(item.item_id) for item in key.items if item.kind == "genuine"]
     criterion = [one.name for one in rules.criteria].index(rules.swapped_criterion)
     swapped = _pairs(given, key, "swapped")
@@ -109,6 +130,9 @@ def _juror(given: Answers, key: Key, rules: Rules) -> Juror:
     repeats = _mean([float(np.abs(np.subtract(own, other)).mean()) for own, other in _pairs(given, key, "repeat")])
     rated = sum(answer is not None and answer.ratings is not None for answer in genuine)
     reasons = [] if rated else ["rated nothing"]
+    kinds = {item.kind for item in key.items}
+    if rated and (("swapped" in kinds and np.isnan(swapped_gap)) or ("repeat" in kinds and np.isnan(repeats))):
+        reasons.append("passed over the controls, so that nothing shows how carefully the rest was judged")
     if swapped_gap <= 0:
         reasons.append(f"rated texts about other clips no lower than genuine ones (gap {swapped_gap:+.2f})")
     if repeats > rules.largest_repeat_difference:
@@ -120,6 +144,7 @@ def _juror(given: Answers, key: Key, rules: Rules) -> Juror:
         boilerplate_gap=_mean([float(np.subtract(*pair).mean()) for pair in _pairs(given, key, "boilerplate")]),
         rated=rated,
         cannot_judge=sum(answer is not None and answer.ratings is None for answer in genuine),
+        twin=twin,
         reasons=tuple(reasons),
     )
 

@@ -102,11 +102,30 @@ def result_page(verdict: Verdict, panel: Panel, key: Key, rules: Rules, remarks:
         remarks=by_team,
         titles={one.name: one.title for one in rules.criteria},
         chance=1 / len(rules.bands),
+        notes=notes(panel),
         controls=[
             (kind, sum(item.kind == kind for item in key.items))
             for kind in ("genuine", "swapped", "boilerplate", "repeat")
         ],
     )
+
+
+def notes(panel: Panel) -> list[str]:
+    """Say what the numbers do not say of themselves: too few jurors, and jurors who rate alike."""
+    found = []
+    counting = sum(juror.counts for juror in panel.jurors)
+    if counting == 1:
+        found.append("Only one juror counts: the intervals know nothing of other jurors, and agreement cannot be said.")
+    elif counting == 2:
+        found.append("Only two jurors count: the intervals are somewhat too narrow.")
+    pairs = {tuple(sorted((juror.number, juror.twin))) for juror in panel.jurors if juror.twin is not None}
+    return [
+        *found,
+        *(
+            f"Jurors {one} and {two} gave nearly the same ratings: ask both, and leave a copy out."
+            for one, two in sorted(pairs)
+        ),
+    ]
 
 
 def lines(verdict: Verdict, panel: Panel) -> list[str]:
@@ -122,6 +141,7 @@ def lines(verdict: Verdict, panel: Panel) -> list[str]:
     text += [
         f"Juror {juror.number} is left out: {'; '.join(juror.reasons)}." for juror in panel.jurors if not juror.counts
     ]
+    text += notes(panel)
     if verdict.extra_juror:
         text.append(f"Tied to the last: {', '.join(verdict.extra_juror)}. One extra juror decides between them.")
     return text

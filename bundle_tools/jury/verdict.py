@@ -67,6 +67,8 @@ class Placed:
     """Share of the jurors' guesses of the predicted band that were right; NaN without any."""
     imagined: float
     """Share of right answers about what happens without a cue; NaN without any."""
+    passed: int
+    """How often a juror who counts could not judge it: no rating enters, so many need a look at the texts."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +87,8 @@ def judge(panel: Panel, key: Key, rules: Rules) -> Verdict:
     """Bring the ratings of the jurors who count to a result.
 
     Each juror's ratings are standardised over the genuine items, criterion by criterion. A team's value is its effect
-    in the additive model ``rating = team + clip``, which for a complete jury is its mean, and which is fair where
-    somebody passed an item over. Intervals resample clips and jurors.
+    in the additive model ``rating = team + clip + juror``, which for a complete jury is its mean, and which is fair
+    where somebody passed an item over. Intervals resample clips and jurors.
 
     Raises
     ------
@@ -113,12 +115,12 @@ def judge(panel: Panel, key: Key, rules: Rules) -> Verdict:
 
     z = effects @ weights
     values = on_scale(effects) @ weights
-    draws = np.stack([on_scale(drawn) @ weights for drawn in _resampled(scores, rules)])
+    draws = np.stack([on_scale(drawn) @ weights for drawn in resampled_effects(scores, rules)])
     ends = np.quantile(draws, [(1 - rules.level) / 2, (1 + rules.level) / 2], axis=0)
     found = bands([Contender(team.letter, values[at], draws[:, at]) for at, team in enumerate(key.teams)])
     strengths = bradley_terry(comparisons((scores * weights).sum(axis=3).round(9)))
     measured = middle_ranks([-float(team.band) for team in key.teams])
-    mean_ranks = (measured + middle_ranks(z.round(9))) / 2
+    mean_ranks = (measured + middle_ranks(values.round(9))) / 2
     order = _final(mean_ranks, strengths)
     placed = [
         Placed(
@@ -137,6 +139,7 @@ def judge(panel: Panel, key: Key, rules: Rules) -> Verdict:
             place=order[at],
             simulated=_share(counting.simulated[:, :, at]),
             imagined=_share(counting.imagined[:, :, at]),
+            passed=int(counting.passed[:, :, at].sum()),
         )
         for at, team in enumerate(key.teams)
     ]
@@ -165,7 +168,10 @@ def standardised(ratings: Array) -> Array:
 
 
 def team_effects(scores: Array, jurors: Array, clips: Array) -> Array:
-    """Fit ``score = team + clip`` by weighted least squares.
+    """Fit ``score = team + clip + juror`` by weighted least squares.
+
+    The jurors' part matters where they passed items over: standardised ratings of one who rated the weaker teams only
+    have mean 0 like all others'.
 
     Parameters
     ----------
@@ -179,12 +185,18 @@ def team_effects(scores: Array, jurors: Array, clips: Array) -> Array:
     NDArray
         (teams,) effects with mean 0.
     """
-    weight = jurors[:, None, None] * clips[None, :, None] * ~np.isnan(scores)
-    count = weight.sum(axis=0).T
-    total = (weight * np.nan_to_num(scores)).sum(axis=0).T
-    normal = np.block([[np.diag(count.sum(axis=1)), count], [count.T, np.diag(count.sum(axis=0))]])
-    solved = np.linalg.lstsq(normal, np.concatenate([total.sum(axis=1), total.sum(axis=0)]), rcond=None)[0]
-    effects = solved[: len(count)]
+    weight = (jurors[:, None, None] * clips[None, :, None] * ~np.isnan(scores)).transpose(2, 1, 0)
+    total = weight * np.nan_to_num(scores).transpose(2, 1, 0)
+    by_clip, by_juror, between = weight.sum(axis=2), weight.sum(axis=1), weight.sum(axis=0)
+    normal = np.block(
+        [
+            [np.diag(by_clip.sum(axis=1)), by_clip, by_juror],
+            [by_clip.T, np.diag(by_clip.sum(axis=0)), between],
+            [by_juror.T, between.T, np.diag(by_juror.sum(axis=0))],
+        ]
+    )
+    right = np.concatenate([total.sum(axis=(1, 2)), total.sum(axis=(0, 2)), total.sum(axis=(0, 1))])
+    effects = np.linalg.lstsq(normal, right, rcond=None)[0][: len(by_clip)]
     return np.asarray(effects - effects.mean())
 
 
@@ -197,15 +209,32 @@ def _overall(ratings: Array) -> tuple[Array, Array]:
     return np.nanmean(ratings, axis=(0, 1, 2)), np.nanmean(np.nanstd(ratings, axis=(1, 2)), axis=0)
 
 
-def _resampled(scores: Array, rules: Rules) -> Sequence[Array]:
-    """Fit every resample of jurors and clips in which each team has a rating."""
+def resampled_effects(scores: Array, rules: Rules) -> Sequence[Array]:
+    """Fit every resample of jurors and clips in which each team has a rating.
+
+    Jurors are few, and the mean of k out of k varies too little by (k - 1) / k: one fewer is drawn. Source:
+    J. N. K. Rao and C. F. J. Wu, *Resampling inference with complex survey data*, Journal of the American Statistical
+    Association 83, 1988. With one juror nothing can be said of jurors.
+
+    Parameters
+    ----------
+    scores
+        (jurors, clips, teams, criteria), NaN where there is none.
+    rules
+        How many resamples, and their seed.
+
+    Returns
+    -------
+    sequence of NDArray
+        (teams, criteria) effects of each resample.
+    """
     random = np.random.default_rng(rules.seed)
     jurors, clips = scores.shape[:2]
     rated = ~np.isnan(scores).any(axis=3)
     draws = []
     for _ in range(rules.resamples):
         weights = (
-            random.multinomial(jurors, np.full(jurors, 1 / jurors)).astype(float),
+            random.multinomial(max(1, jurors - 1), np.full(jurors, 1 / jurors)).astype(float),
             random.multinomial(clips, np.full(clips, 1 / clips)).astype(float),
         )
         drawn = weights[0][:, None, None] * weights[1][None, :, None] * rated

@@ -9,9 +9,10 @@ import pytest
 
 from bundle_tools.errors import BundleError
 from bundle_tools.jury.answers import Answers, read_answers
-from bundle_tools.jury.key import Key
+from bundle_tools.jury.key import Item, Key
 from bundle_tools.jury.panel import gather
-from bundle_tools.jury.verdict import Verdict, judge, standardised, team_effects
+from bundle_tools.jury.publish import notes
+from bundle_tools.jury.verdict import Verdict, judge, resampled_effects, standardised, team_effects
 
 from .juries import RULES, Rate, answers_of, honest, make_key, write_ratings
 
@@ -160,6 +161,100 @@ def test_ties_go_to_preference_and_then_to_an_extra_juror(read: Read) -> None:
     tied = verdict(read, lambda _, item: [same[item.kind]] * 5, level)
     assert [one.place for one in tied.placed] == [1, 1]
     assert tied.extra_juror == ("team A", "team B")
+
+
+def test_a_juror_who_rated_the_weaker_teams_only_does_not_lift_them() -> None:
+    random = np.random.default_rng(6)
+    team, clip, juror = np.array([1.0, 0.0, -1.0]), random.normal(size=8), np.array([0.5, -2.0, 1.0])
+    scores = team[None, None, :] + clip[None, :, None] + juror[:, None, None]
+    scores[1, 1:, 0] = np.nan
+    assert team_effects(scores, np.ones(3), np.ones(8)) == pytest.approx(team)
+
+
+def test_places_follow_the_published_values(read: Read) -> None:
+    # A is ahead by a point in clarity, where the teams differ much; B by a little in each of the others, where they
+    # differ little: in units of the spread B would be first.
+    key = make_key(teams=3)
+    key = replace(key, teams=tuple(replace(team, band=1) for team in key.teams))
+    genuine = {"A": [5, 2, 2, 2, 2], "B": [3, 2, 2, 2, 2], "C": [0, 2, 2, 2, 2]}
+
+    def rate(_: int, item: Item) -> list[int]:
+        if item.kind == "swapped":
+            return [0] * 5
+        little = [0, 1, 1, 0, 0] if item.letter == "B" and item.clip_id in ("c02", "c04") else [0] * 5
+        return [one + more for one, more in zip(genuine[item.letter], little, strict=True)]
+
+    found = verdict(read, rate, key)
+    assert [one.letter for one in found.placed] == ["A", "B", "C"]
+    assert found.placed[0].value > found.placed[1].value
+    assert found.placed[0].z < found.placed[1].z
+
+
+@pytest.mark.parametrize("jurors", [2, 3, 5])
+def test_intervals_know_how_few_jurors_there_are(jurors: int) -> None:
+    # Jurors differ in what they think of each team, and in nothing else: then the error of a mean is s / sqrt(k).
+    liked = np.random.default_rng(8).normal(size=(jurors, 3))
+    liked -= liked.mean(axis=1, keepdims=True)
+    scores = np.broadcast_to(liked[:, None, :, None], (jurors, 6, 3, 1))
+    drawn = np.stack(resampled_effects(scores, replace(RULES, resamples=2000)))[:, :, 0]
+    assert drawn.std(axis=0) == pytest.approx(liked.std(axis=0, ddof=1) / np.sqrt(jurors), rel=0.06)
+
+
+@pytest.mark.parametrize("kind", ["swapped", "repeat"])
+def test_who_passes_the_controls_over_is_left_out(kind: str, tmp_path: Path) -> None:
+    key = make_key(jurors=1)
+    answers = answers_of(key, 1, honest(QUALITY))
+    for item in key.items:
+        if item.kind == kind:
+            answers[item.item_id]["cannot_judge"] = True
+    panel = gather(key, RULES, read_answers([write_ratings(tmp_path / "1.json", key, 1, answers)], key, RULES))
+    assert "passed over the controls" in " ".join(panel.jurors[0].reasons)
+    without = replace(key, items=tuple(item for item in key.items if item.kind != kind))
+    answers = {item.item_id: answers[item.item_id] for item in without.items}
+    alone = read_answers([write_ratings(tmp_path / "2.json", without, 1, answers)], without, RULES)
+    assert gather(without, RULES, alone).jurors[0].counts  # none on the sheet: nothing to pass over
+
+
+def test_passed_over_items_are_counted_by_team(read: Read, tmp_path: Path) -> None:
+    key = make_key(jurors=1)
+    answers = answers_of(key, 1, honest(QUALITY, noise=0.2))
+    for name in ("g-C-c03", "g-C-c04"):
+        answers[name]["cannot_judge"] = True
+    panel = gather(key, RULES, read_answers([write_ratings(tmp_path / "1.json", key, 1, answers)], key, RULES))
+    assert {one.letter: one.passed for one in judge(panel, key, FAST).placed} == {"A": 0, "B": 0, "C": 2, "D": 0}
+
+
+def test_jurors_who_rate_alike_are_named(read: Read) -> None:
+    fair = honest(QUALITY, noise=0.7)
+    key = make_key()
+    panel = gather(key, RULES, read(key, lambda juror, item: fair(1 if juror in (3, 4) else juror, item)))
+    assert [juror.twin for juror in panel.jurors] == [3, None, 1, 1]
+    assert [note[:13] for note in notes(panel)] == ["Jurors 1 and ", "Jurors 1 and "]
+    assert notes(gather(key, RULES, read(key, fair))) == []
+
+
+@pytest.mark.parametrize("jurors", [1, 2])
+@pytest.mark.parametrize("gone", [0, 8])
+def test_small_juries_and_silent_teams_still_give_numbers(read: Read, jurors: int, gone: int) -> None:
+    key = make_key(jurors=jurors, missing=tuple(("B", f"c{clip:02}") for clip in range(gone)))
+    panel = gather(key, RULES, read(key, honest(QUALITY, noise=0.3)))
+    found = judge(panel, key, FAST)
+    for one in found.placed:
+        assert 0 <= one.interval[0] <= one.value <= one.interval[1] <= 5
+    if gone:
+        values = {one.letter: one.value for one in found.placed}
+        assert min(values, key=lambda letter: values[letter]) == "B"
+        assert values["B"] == pytest.approx(0, abs=0.3)
+    assert [f"Only {'one juror counts' if jurors == 1 else 'two jurors count'}" in note for note in notes(panel)] == [
+        True
+    ]
+    assert all(np.isnan(one.alpha) for one in found.agreement) == (jurors == 1)
+
+
+def test_who_rates_everything_the_same_does_not_count(read: Read) -> None:
+    key = make_key()
+    with pytest.raises(BundleError, match=r"No juror counts.*juror 1 rated texts about other clips no lower"):
+        judge(gather(key, RULES, read(key, lambda *_: [3] * 5)), key, FAST)
 
 
 def test_guesses_are_graded(read: Read) -> None:
