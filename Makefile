@@ -44,7 +44,7 @@ format: setup ## format the code
 bench: setup ## measure speed and memory
 	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python "$$script" $(ARGS); done
 
-screenshots: setup ## take pictures of the reports, to be looked at (needs Chromium)
+screenshots: setup ## take pictures of the reports and pages, to be looked at (needs Chromium)
 	@$(BIN)/python docs/images/make.py $(ARGS)
 
 lock: setup ## lock the newest versions again (needs uv)

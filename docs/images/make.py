@@ -1,11 +1,14 @@
-"""Take pictures of the reports of the example solution, to be looked at: `make screenshots`.
+"""Take pictures of the reports of the example solution, and of the pages, to be looked at: `make screenshots`.
 
 Runs the solution on both phases, and a submission that cannot be judged, into ``build/screenshots/runs``; a run that is
-there is used again. With ``--readme`` the picture of the README is written, too. Needs Chromium.
+there is used again. With ``--readme`` the picture of the README is written, too; with ``--pages`` nothing but the pages
+is pictured, rendered as Codabench does. Needs Chromium, and npm for the pages.
 """
 
 import argparse
 import shutil
+import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +25,8 @@ SOLUTION = ROOT / "solutions" / "cue_reader"
 BROKEN = "class Modell:\n    pass\n"
 PAGE = "detailed_results.html"
 REPORTS = ("practice", "final", "failed")
+PAGE_VIEWS = ("desktop", "phone")
+SHOW_ONE = "id => document.querySelectorAll('section').forEach(one => { one.hidden = one.id !== id })"
 LARGEST = 200_000
 """Bytes of the README's picture."""
 
@@ -59,13 +64,15 @@ def main() -> None:
     """Make the runs that are missing, then every picture."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--readme", action="store_true", help=f"also write {README_PICTURE.relative_to(ROOT)}")
+    parser.add_argument("--pages", action="store_true", help="the pages only")
     arguments = parser.parse_args()
-    pages = {name: _page(name) for name in REPORTS}
+    pages = {} if arguments.pages else {name: _page(name) for name in REPORTS}
     with sync_playwright() as driver:
         path = shutil.which("chromium") or shutil.which("google-chrome")
         browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        shots = [(name, view) for name in REPORTS for view in VIEWS]
-        for name, view in tqdm(shots, unit="picture"):
+        _take_pages(browser)
+        shots = [(name, view) for name in pages for view in VIEWS]
+        for name, view in tqdm(shots, unit="picture", disable=not shots):
             _take(browser, pages[name], view, OUT / f"{name}-{view.name}.png")
         if arguments.readme:
             _take(browser, pages["practice"], View("readme", 1160, 900), README_PICTURE)
@@ -100,6 +107,29 @@ def _take(browser: Any, page: Path, view: View, target: Path) -> None:  # noqa: 
     tab.goto(page.as_uri())
     tab.screenshot(path=target, full_page=view.whole)
     context.close()
+
+
+def _take_pages(browser: Any) -> None:  # noqa: ANN401 - Playwright's browser
+    """Take every page of the competition as the platform shows it, at a desktop's width and a phone's."""
+    sys.path.insert(0, str(ROOT))
+    from tests.pages.rendering import NoLibrariesError, install, shown_pages  # noqa: PLC0415 - the path is known now
+
+    texts, folder = shown_pages(ROOT), OUT / "pages"
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            document = install(Path(scratch)).document(list(texts.values()))
+        except NoLibrariesError as error:
+            sys.stderr.write(f"No pictures of the pages: {error}\n")
+            return
+        for view in (one for one in VIEWS if one.name in PAGE_VIEWS):
+            tab = browser.new_page(viewport={"width": view.width, "height": view.height})
+            tab.goto(document.as_uri())
+            for number, title in enumerate(texts):
+                name = title.lower().replace(" ", "_")
+                tab.evaluate(SHOW_ONE, f"page_{number}")
+                tab.screenshot(path=folder / f"{name}-{view.name}.png", full_page=True)
+            tab.close()
 
 
 if __name__ == "__main__":

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from tests.pages.rendering import HERE, NoLibrariesError, Platform, Way, install
+from tests.pages.rendering import HERE, NoLibrariesError, Platform, Way, install, shown_pages
 from tests.scoring.browser import chromium
 
 pytestmark = pytest.mark.browser
@@ -32,18 +31,11 @@ SEEN = """() => Array.from(document.querySelectorAll('section'), page => {
     errors: all('.katex-error').map(node => node.title || node.textContent),
     counts: ['.katex', 'table', 'pre'].map(what => all(what).length),
     headings: all('h1, h2, h3, h4, h5, h6').map(node => Number(node.tagName[1])),
-    wide: starts(all('table, pre, p, ul, ol, .katex .base')
+    wide: starts(all('table, pre, p, ul, ol, code, .katex .base')
       .filter(node => right(node) > right(page) && !scrolls(node))),
     scrolling: starts(all('table').filter(node => node.scrollWidth > node.clientWidth + 1)),
   };
 })"""
-
-
-def shown_pages() -> dict[str, str]:
-    """Give the texts of the pages by title, in the order of the tabs."""
-    content = yaml.safe_load((ROOT / "competition.yaml").read_text("utf-8"))
-    files = {page["title"]: page["file"] for page in content["pages"]} | {"Terms": content["terms"]}
-    return {title: (ROOT / file).read_text("utf-8") for title, file in files.items()}
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +69,7 @@ def test_the_lock_names_no_registry() -> None:
 
 @pytest.mark.parametrize("way", ["today", "before"])
 def test_pages_look_as_they_are_meant(platform: Platform, way: Way) -> None:
-    pages = shown_pages()
+    pages = shown_pages(ROOT)
     document = platform.document(list(pages.values()), way)
     with chromium() as browser, browser.tab(document) as tab:
         found = [

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import yaml
+
 Way = Literal["today", "before"]
 """Formulas before Markdown, as Codabench does, or after it, as older servers did."""
 HERE = Path(__file__).parent
@@ -34,6 +36,13 @@ class Platform:
         path = self.folder / f"{way}.html"
         path.write_text((HERE / "page.html").read_text("utf-8").replace("{source}", source), "utf-8")
         return path
+
+
+def shown_pages(bundle: Path) -> dict[str, str]:
+    """Give the texts of a bundle's pages by title, in the order of the tabs."""
+    content = yaml.safe_load((bundle / "competition.yaml").read_text("utf-8"))
+    files = {page["title"]: page["file"] for page in content["pages"]} | {"Terms": content["terms"]}
+    return {title: (bundle / file).read_text("utf-8") for title, file in files.items()}
 
 
 def install(folder: Path) -> Platform:
