@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import yaml
 
+from bundle_tools.build import KIT
 from score.columns import columns
 from score.explanation_settings import AXES
 from score.language import Vocabulary, consistent, parse_claims, parse_levels
@@ -96,6 +97,25 @@ def test_python_compiles(page: Path) -> None:
             ast.parse(code)
 
 
+def commands_of(text: str) -> set[str]:
+    return {line for language, code in FENCE.findall(text) if language == "sh" for line in code.splitlines()}
+
+
+def test_the_first_ten_minutes_are_those_of_the_kit() -> None:
+    # A test gives all commands of the kit's README.
+    first = commands_of(text_of("overview"))
+    assert len(first) == 7
+    assert first <= commands_of((ROOT / "starting_kit/README.md").read_text("utf-8"))
+
+
+@every_page
+def test_commands_name_files_of_the_kit(page: Path) -> None:
+    commands = " ".join(commands_of(page.read_text("utf-8")))
+    named = re.findall(r"[\w/]+\.(?:py|txt|lock)\b|solutions/\w+|\btemplate\b", commands)
+    inside = [name for name in named if (ROOT / name).exists() and name.startswith(KIT)]
+    assert [name for name in named if not (ROOT / "starting_kit" / name).exists() and name not in inside] == []
+
+
 @every_page
 def test_pages_named_in_italics_exist(page: Path) -> None:
     titles = {entry["title"] for entry in COMPETITION["pages"]} | {"Terms"}
@@ -167,7 +187,7 @@ def test_weights_of_the_axes_are_those_of_the_settings(phase: str) -> None:
 def test_the_worked_total_is_right() -> None:
     page = text_of("evaluation")
     weights = {axis.lower(): float(weight) for axis, weight in rows_of(page, "five axes from 0 to 1")}
-    rows = rows_of(page, "**A worked example.** With $c = 1$, $q = 0.75$")
+    rows = rows_of(page, "**A worked example.** With $c = 1$, $\\text{skill}^{\\prime} = 0.75$")
     assert {axis for axis, *_ in rows} == weights.keys()
     parts = 0.0
     for axis, value, root, part in rows:
