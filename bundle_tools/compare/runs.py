@@ -62,12 +62,17 @@ def find_runs(paths: list[Path], scratch: Path) -> list[Run]:
 
 def _names(paths: list[Path]) -> list[str]:
     """Call each by its own name, or by so much of its path that no two are called alike."""
-    parts = [path.resolve().with_suffix("" if path.is_dir() else ".zip").parts for path in paths]
+    parts = [(*path.resolve().parent.parts, _title(path.resolve())) for path in paths]
     for length in range(1, max(map(len, parts)) + 1):
-        names = ["/".join(part[-length:]).removesuffix(".zip") for part in parts]
+        names = ["/".join(part[-length:]) for part in parts]
         if len(set(names)) == len(names):
             return names
     return [f"{name} ({number})" for number, name in enumerate(names, 1)]
+
+
+def _title(path: Path) -> str:
+    """Give the name of a folder whole, `run.v2`, and that of a zip without its ending."""
+    return path.stem if path.suffix.lower() == ".zip" and path.is_file() else path.name
 
 
 def _task(facts: Path) -> str | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bundle_tools.convert.names import Names, misfits
+from bundle_tools.convert.values import finite
 from bundle_tools.errors import BundleError
 from bundle_tools.ingestion_program import use_own_ingestion_program
 
@@ -77,11 +78,19 @@ def _own(clip: str, names: Names) -> str:
 def _write_predictions(path: Path, answers: "Answers", clips: list[str], names: Names) -> None:
     rows: list[dict[str, Any]] = []
     targets: dict[str, None] = {}
+    wrong: list[str] = []
     for clip in clips:
         prediction = answers.prediction([clip]) or {}
         targets |= dict.fromkeys(prediction)
-        rows.append({"clip_id": _own(clip, names), **prediction})
-    wrong = misfits(names, targets, {clip: _own(clip, names) for clip in clips})
+        row: dict[str, Any] = {"clip_id": _own(clip, names)}
+        for target, value in prediction.items():
+            try:
+                row[target] = repr(finite(value))
+            except ValueError:
+                row[target] = None
+                wrong.append(f"{clip}, {target}: expected a finite number; found {value!r:.40}.")
+        rows.append(row)
+    wrong += misfits(names, targets, {clip: _own(clip, names) for clip in clips})
     lacking = sorted(row["clip_id"] for row in rows if len(row) <= len(targets))
     if lacking:
         wrong.append(f"{len(lacking)} clips lack a target, such as {lacking[0]}. Take them out of the files.")
@@ -90,7 +99,7 @@ def _write_predictions(path: Path, answers: "Answers", clips: list[str], names: 
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["clip_id", *(names.targets.get(target, target) for target in targets)])
-        writer.writerows([row["clip_id"], *(repr(row[target]) for target in targets)] for row in rows)
+        writer.writerows([row["clip_id"], *(row[target] for target in targets)] for row in rows)
 
 
 def _record(clip_id: str, explanation: Any, path: Path) -> dict[str, Any]:  # noqa: ANN401 - as a stranger wrote it

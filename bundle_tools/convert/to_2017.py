@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bundle_tools.convert.names import Names, misfits
+from bundle_tools.convert.values import finite
 from bundle_tools.errors import BundleError
 
 PROTOCOL = 2
@@ -83,9 +84,9 @@ def _predictions(path: Path, wrong: list[str]) -> tuple[list[str], dict[str, lis
                 if clip in rows:
                     wrong.append(f"{where}: expected every clip once. Take one of its lines out.")
                 try:
-                    rows[clip] = [float(cell) for _, cell in zip(header[1:], cells, strict=True)]
+                    rows[clip] = [finite(cell) for _, cell in zip(header[1:], cells, strict=True)]
                 except ValueError:
-                    wrong.append(f"{where}: expected {len(header) - 1} numbers; found {','.join(cells)}.")
+                    wrong.append(f"{where}: expected {len(header) - 1} finite numbers; found {','.join(cells)}.")
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         wrong.append(f"{path}: expected a table in UTF-8; found {error}.")
         return [], {}

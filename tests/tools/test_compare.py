@@ -203,6 +203,12 @@ def test_names_are_as_long_as_they_must_be(tmp_path: Path) -> None:
     found = find_runs([tmp_path / "a/run", tmp_path / "b/run"], tmp_path)
     assert [run.name for run in found] == ["a/run", "b/run"]
     assert [run.name for run in find_runs([tmp_path / "a/run", tmp_path / "c/other"], tmp_path)] == ["run", "other"]
+    write_files(tmp_path / "run.v2", {"run.json": '{"task": "practice"}'})
+    write_files(tmp_path / "run.v3", {"run.json": '{"task": "practice"}'})
+    zip_folder(tmp_path / "run.v3", tmp_path / "other.v3.zip")
+    versions = [tmp_path / "run.v2", tmp_path / "other.v3.zip"]
+    (tmp_path / "scratch").mkdir()
+    assert [run.name for run in find_runs(versions, tmp_path / "scratch")] == ["run.v2", "other.v3"]
     twice = find_runs([tmp_path / "a/run", tmp_path / "a/run"], tmp_path)
     assert len({run.name for run in twice}) == 2
 

@@ -113,10 +113,19 @@ def test_bgr_that_is_stated_is_turned_round(run_folder: Path, tmp_path: Path) ->
     assert np.abs(stored.astype(int) - picture(50)).max() <= 8
 
 
-REFUSED = {
+REFUSED: dict[str, tuple[dict[str, str | bytes], str]] = {
     "code": ({"prediction.pkl": b"cos\nsystem\n(S'true'\ntR."}, "the name os.system"),
     "two files": ({"prediction.pkl": b"N.", "predictions.pkl": b"N."}, "only one of them"),
     "a hole": ({"prediction.pkl": pickle.dumps({"a": {"x": 0.5, "y": 0.5}, "b": {"x": 0.5}})}, "1 clips lack"),
+    "not a number": (
+        {"prediction.pkl": pickle.dumps({"a": {"x": float("nan")}})},
+        "x, a: expected a finite number; found nan",
+    ),
+    "a word": ({"prediction.pkl": pickle.dumps({"a": {"x": "high"}})}, "x, a: expected a finite number; found 'high'"),
+    "infinity": (
+        {"run.json": '{"task": "test"}', "predictions.csv": "clip_id,stability\nc1,-inf\n", "explanations.jsonl": ""},
+        "predictions.csv, line 2, clip c1: expected 1 finite numbers; found -inf",
+    ),
     "nothing": ({"notes.txt": b""}, "expected the results of ingestion"),
 }
 

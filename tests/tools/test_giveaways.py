@@ -18,6 +18,8 @@ from scipy.stats import spearmanr
 from bundle_tools.check.clips.chance import judge
 from bundle_tools.check.clips.data import check_data
 from bundle_tools.check.clips.giveaways import check_giveaways
+from bundle_tools.check.clips.video import describe_file
+from bundle_tools.check.dataset import Dataset
 from bundle_tools.check.document import Draft, read
 from bundle_tools.check.findings import Finding
 
@@ -222,6 +224,22 @@ def test_too_few_clips_prove_nothing(tiny: Path) -> None:
     path = tiny / "input_data/practice/clips.csv"
     path.write_text("\n".join(path.read_text().splitlines()[:8]))
     assert list(check_giveaways(draft)) == []
+
+
+def test_a_file_is_described_once_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read_files = []
+
+    def counted(data: Dataset, name: str) -> bytes:
+        read_files.append(name)
+        return (data.path / name).read_bytes()
+
+    monkeypatch.setattr(Dataset, "read", counted)
+    (tmp_path / "a.mp4").write_bytes(PLAIN)
+    for _ in range(2):
+        assert describe_file(Dataset(tmp_path), "a.mp4").file_bytes == len(PLAIN)
+    assert read_files == ["a.mp4"]
+    (tmp_path / "a.mp4").write_bytes(pad(PLAIN))
+    assert describe_file(Dataset(tmp_path), "a.mp4").file_bytes == PADDED
 
 
 def data_findings(draft: Draft) -> list[Finding]:

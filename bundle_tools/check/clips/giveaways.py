@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from bundle_tools.check.clips.chance import judge
 from bundle_tools.check.clips.tables import read_clips, read_labels
-from bundle_tools.check.clips.video import UnreadableVideo, describe
+from bundle_tools.check.clips.video import UnreadableVideo, describe_file
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.findings import Finding, Severity
@@ -76,7 +76,7 @@ def features(data: Dataset, clips: list[tuple[str, str, str]]) -> tuple[list[str
         if file not in names:
             continue
         try:
-            video = describe(data.read(file))
+            video = describe_file(data, file)
         except UnreadableVideo:
             continue
         ids.append(clip)

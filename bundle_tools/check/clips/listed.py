@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from bundle_tools.check.clips.video import UnreadableVideo, Video, count_frames, describe
+from bundle_tools.check.clips.video import UnreadableVideo, Video, count_frames, describe_file
 from bundle_tools.check.dataset import Dataset
 from bundle_tools.check.findings import FAILS_LATER, LONGEST_SHOWN, Finding, shown
 from bundle_tools.console import Progress
@@ -101,7 +101,7 @@ def _look(data: Dataset, file: str, whole: bool) -> Look:
     content = data.read(file)
     sha256 = hashlib.sha256(content).hexdigest()
     try:
-        video = describe(content)
+        video = describe_file(data, file)
     except UnreadableVideo as error:
         return Look(sha256, None, 0, str(error))
     return Look(sha256, video, *(count_frames(content) if whole else (video.packets, None)))

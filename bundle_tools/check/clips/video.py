@@ -2,9 +2,12 @@
 
 import io
 from dataclasses import dataclass
+from functools import lru_cache
 
 import av
 from av.error import FFmpegError
+
+from bundle_tools.check.dataset import Dataset
 
 # What muxers and cameras write of themselves; anything else in a container was put there about the clip.
 TECHNICAL_TAGS = frozenset(
@@ -49,6 +52,23 @@ class Video:
     """The container's creation time; empty where it has none."""
     tags: tuple[str, ...]
     """Names of tags that are not technical, such as title or comment."""
+
+
+def describe_file(data: Dataset, file: str) -> Video:
+    """Describe a file of a data set, once for all rules that look at it.
+
+    Raises
+    ------
+    UnreadableVideo
+        See `describe`.
+    """
+    state = (data.path / file if data.path.is_dir() else data.path).stat()
+    return _described(data, file, state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=20_000)
+def _described(data: Dataset, file: str, _changed_ns: int, _size: int) -> Video:
+    return describe(data.read(file))
 
 
 def describe(content: bytes) -> Video:

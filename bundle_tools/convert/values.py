@@ -1,0 +1,23 @@
+"""What a predicted value must be before it is written into a file of the other form."""
+
+import math
+from numbers import Real
+
+
+def finite(value: object) -> float:
+    """Return a number, or the number in a text.
+
+    Raises
+    ------
+    ValueError
+        When it is neither, or no finite number.
+    """
+    if isinstance(value, bool) or not isinstance(value, str | Real):
+        raise ValueError("no number")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError("no finite number")
+    return number
