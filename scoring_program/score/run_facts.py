@@ -42,6 +42,25 @@ class Receipt:
 
 
 @dataclass(frozen=True)
+class SecondPass:
+    """How far the calls about altered copies of clips came."""
+
+    planned: int
+    """Calls that explanations ask for, >= 0."""
+    asked: int
+    """Those that were reached in time, at most `planned`."""
+    answered: int
+    """Those with a valid answer, at most `asked`."""
+    duration_s: float | None
+    """Wall time; None where it is not recorded."""
+
+    def line(self) -> str:
+        """Put it into a few words."""
+        took = "" if self.duration_s is None else f", {self.duration_s:.1f} s"
+        return f"{self.answered} of {self.planned} calls answered{took}"
+
+
+@dataclass(frozen=True)
 class RunFacts:
     """The run, as ingestion recorded it."""
 
@@ -75,6 +94,8 @@ class RunFacts:
     """None where no clip was asked twice."""
     receipt_of_copies: Receipt | None
     """None where no altered copy was asked twice."""
+    second_pass: SecondPass | None
+    """None where nothing was asked about altered copies."""
     results: bool
     """Whether results were submitted instead of code: then nothing was run."""
     details: tuple[tuple[str, str], ...]
@@ -107,6 +128,7 @@ def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFac
     if problems:
         return None
     probes = run.get("probes")
+    second_pass = _second_pass(probes) if isinstance(probes, dict) else None
     return RunFacts(
         status=run["status"],
         task=_text(run.get("task")),
@@ -123,8 +145,9 @@ def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFac
         isolation=_text(run.get("isolation")),
         receipt=_receipt(run.get("determinism")),
         receipt_of_copies=_receipt(probes.get("again")) if isinstance(probes, dict) else None,
+        second_pass=second_pass,
         results=run.get("results") is True,
-        details=_details(run),
+        details=_details(run, second_pass),
     )
 
 
@@ -146,14 +169,13 @@ def _seconds(value: object) -> float | None:
     return number if number is not None and 0 <= number <= _LONGEST_RUN_S else None
 
 
-def _details(run: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+def _details(run: dict[str, Any], second_pass: SecondPass | None) -> tuple[tuple[str, str], ...]:
     packages = run.get("packages")
     listed = packages.items() if isinstance(packages, dict) else ()
-    probes = run.get("probes")
     facts = {
         "Loading the model": f"{load:.1f} s" if (load := _seconds(run.get("load_s"))) is not None else "",
         "Builds on": "; ".join(_credits(run.get("credits"))),
-        "Second pass": _second_pass(probes) if isinstance(probes, dict) else "",
+        "Second pass": second_pass.line() if second_pass else "",
         "Restarts of the model": str(run["restarts"]) if type(run.get("restarts")) is int else "",
         "Python": _text(run.get("python")),
         "Packages": ", ".join(f"{_text(name)} {_text(version)}" for name, version in list(listed)[:20]),
@@ -172,12 +194,13 @@ def _credits(given: object) -> list[str]:
     return lines[:_MOST_CREDITS]
 
 
-def _second_pass(probes: dict[str, Any]) -> str:
-    planned, answered, duration = (probes.get(key) for key in ("planned", "answered", "duration_s"))
+def _second_pass(probes: dict[str, Any]) -> SecondPass | None:
+    planned, asked, answered = (probes.get(key) for key in ("planned", "asked", "answered"))
     if type(planned) is not int or type(answered) is not int or not 0 <= answered <= planned <= 10**9:
-        return ""
-    seconds = _seconds(duration)
-    return f"{answered} of {planned} calls answered" + ("" if seconds is None else f", {seconds:.1f} s")
+        return None
+    if type(asked) is not int or not answered <= asked <= planned:
+        asked = planned
+    return SecondPass(planned, asked, answered, _seconds(probes.get("duration_s")))
 
 
 def _receipt(receipt: object) -> Receipt | None:

@@ -40,7 +40,7 @@ def test_every_finding_of_the_report_is_explained() -> None:
     every = [nothing, *(replace(nothing, **{one.name: 1.0 - getattr(nothing, one.name)}) for one in fields(nothing))]
     said = {axis_advice(axis, found)[0] for axis in AXES for found in every}
     others = re.findall(r'(?:sentence = |_Candidate\(gain, )"([^"]+)"', inspect.getsource(advice))
-    assert len(others) == 5
+    assert len(others) == 6
     explained = [row[0] for row in table("the report says")]
     assert sorted(explained) == sorted({*said, *others})
 

@@ -116,6 +116,24 @@ def test_a_run_out_of_time_is_told_to_hurry(tmp_path: Path) -> None:
     assert first.sentence == "Make the model faster: time ran out."
 
 
+@pytest.mark.parametrize(
+    ("asked", "late", "told"), [(10, 0, False), (29, 11, True), (37, 3, False), (40, 0, False), ("29", 0, False)]
+)
+def test_copies_that_were_not_reached_are_a_reason_to_hurry(
+    tmp_path: Path, asked: object, late: int, told: bool
+) -> None:
+    case = make_case()
+    case.run = {"probes": {"planned": 40, "asked": asked, "answered": 20 if asked == 10 else 29}, "time_limit_s": 600}
+    scores = first_screen(tmp_path, case)
+    hurry = [one for one in scores.advice if one.sentence == "Make the model faster: altered copies were not reached."]
+    assert bool(hurry) == told
+    if told:
+        assert hurry[0].evidence.startswith("11 of 40 altered copies")
+    (time,) = (item for item in scores.status if item.title == "Time")
+    assert (f"{late} altered copies not reached" in time.note) == bool(late)
+    assert (time.tone == "warning") == bool(late)
+
+
 def test_predictions_that_are_worth_nothing_come_before_any_explanation(tmp_path: Path) -> None:
     case = make_case()
     case.prediction[:] = 1 - case.truth
@@ -123,9 +141,11 @@ def test_predictions_that_are_worth_nothing_come_before_any_explanation(tmp_path
     assert first.sentence == "Predict better than always answering the training mean: nothing counts without it."
 
 
-def test_worthless_predictions_come_first_where_the_explanations_are_poor_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize("hit", [0, 1], ids=["nothing is right", "next to nothing is right"])
+def test_worthless_predictions_come_first_where_the_explanations_are_poor_too(tmp_path: Path, hit: int) -> None:
     case = make_case()
-    case.prediction[:] = 1 - case.truth
+    case.prediction[:, hit:] = 1 - case.truth[:, hit:]
+    case.prediction[:, :hit] = 0.5 + 0.05 * (case.truth[:, :hit] - 0.5)
     case.explain = lambda _: {"text": "Because of the smile.", "evidence": None}
     first, *others = first_screen(tmp_path, case).advice
     assert first.sentence == "Predict better than always answering the training mean: nothing counts without it."

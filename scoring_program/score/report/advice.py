@@ -18,6 +18,10 @@ MEASURED = ("faithfulness_space", "faithfulness_time", "cue_claims")
 """Axes that need a model to ask."""
 _MOST = 5
 _FEWEST = 3
+_LOST = 0.05
+"""A factor of the total below which no other change gains anything to speak of."""
+_NOTABLE_SHARE = 0.1
+"""Share of the altered copies from which on it is worth a sentence that they were not reached."""
 _NOTABLE_GAIN = 2.0
 """Points below which a change is only named where there are fewer than three others."""
 
@@ -33,22 +37,30 @@ class _Candidate:
     evidence: str
     """Why."""
     first: bool = False
-    """Whether nothing else counts before it: it makes a factor of the total other than 0."""
+    """Whether nothing else counts before it: it raises a factor of the total that is next to 0."""
 
 
 def advice(scored: Scored, parts: Factors) -> tuple[Advice, ...]:
     """Choose three to five changes; fewer where there is nothing else to gain.
 
-    What makes a factor of the total other than 0 comes first, then the largest gain.
+    What raises a factor of the total that is next to 0 comes first, then the largest gain.
     """
-    # Where a factor is 0, no other change gains anything yet; what it would gain then is judged as if it were 1.
-    usable = replace(parts, coverage=parts.coverage or 1.0, credit=parts.credit or 1.0)
+    # Where a factor is lost, no other change gains anything yet; what it would gain then is judged as if it were 1.
+    usable = replace(
+        parts,
+        coverage=1.0 if _is_lost(parts.coverage) else parts.coverage,
+        credit=1.0 if parts.credit is None or _is_lost(parts.credit) else parts.credit,
+    )
     candidates = sorted(_candidates(scored, parts, usable), key=lambda one: (not one.first, -one.gain))
     notable = [one for one in candidates if one.first or one.gain >= _NOTABLE_GAIN]
     worthwhile = [one for one in candidates if one.first or one.gain > 0]
     chosen = notable[:_MOST] if len(notable) >= _FEWEST else worthwhile[:_FEWEST]
     largest = max((one.gain for one in chosen), default=0.0)
     return tuple(Advice(one.sentence, one.evidence, _points(one, largest)) for one in chosen)
+
+
+def _is_lost(factor: float | None) -> bool:
+    return factor is not None and factor < _LOST
 
 
 def _points(one: _Candidate, largest: float) -> str:
@@ -61,11 +73,12 @@ def _points(one: _Candidate, largest: float) -> str:
 def _candidates(scored: Scored, parts: Factors, usable: Factors) -> Iterable[_Candidate]:
     columns = {column.key: estimate for column, estimate in scored.evaluation.columns}
     yield from _failed(scored, parts)
+    yield from _unreached(scored, usable)
     yield from _skill(parts, columns)
     if parts.coverage < 1 and not scored.outcomes.failed:
         share = f"Coverage is {number(parts.coverage, MOST_DECIMALS)}: an explanation without a valid text counts 0."
         gain = parts.gain(coverage=1.0)
-        yield _Candidate(gain, "Write a valid text for every clip.", share, first=parts.coverage == 0)
+        yield _Candidate(gain, "Write a valid text for every clip.", share, first=_is_lost(parts.coverage))
     yield from _axes(scored, usable)
 
 
@@ -105,7 +118,19 @@ def _failed(scored: Scored, parts: Factors) -> Iterable[_Candidate]:
     grown = clips / (clips - failed) if clips > failed else 1.0
     axes = {name: min(1.0, value * grown) for name, value in parts.axes.items()}
     gain = 100.0 if clips == failed else parts.gain(axes, coverage=min(1.0, parts.coverage * grown), credit=1.0)
-    yield _Candidate(gain, sentence, evidence, first=parts.credit == 0)
+    yield _Candidate(gain, sentence, evidence, first=_is_lost(parts.credit))
+
+
+def _unreached(scored: Scored, usable: Factors) -> Iterable[_Candidate]:
+    """Judge altered copies that were not reached: each counts as nothing shown."""
+    second = scored.results.run.second_pass
+    if second is None or second.planned - second.asked < max(1, _NOTABLE_SHARE * second.planned):
+        return
+    late = f"{second.planned - second.asked} of {second.planned} altered copies were not reached"
+    grown = second.planned / max(1, second.asked)
+    axes = {name: min(1.0, value * grown) for name, value in usable.axes.items() if name in MEASURED}
+    sentence = "Make the model faster: altered copies were not reached."
+    yield _Candidate(usable.gain(axes), sentence, f"{late}: what was not asked counts as nothing shown.")
 
 
 def _most_often(findings: Iterable[Finding]) -> str:
@@ -128,7 +153,8 @@ def _skill(parts: Factors, columns: Mapping[str, Estimate]) -> Iterable[_Candida
         sentence = "Predict better: the credit for it is a factor of the total."
         known = "" if parts.credit is None else f"The credit for the predictions is {number(parts.credit, 2)} of 1. "
         evidence = f"{known}The skill over the constant is {number(skill, MOST_DECIMALS)}."
-    yield _Candidate(gain, sentence, evidence, first=parts.credit == 0)
+    lost = skill <= 0 if parts.credit is None else _is_lost(parts.credit)
+    yield _Candidate(gain, sentence, evidence, first=lost)
 
 
 def _solution(scored: Scored, axis: str) -> str:

@@ -59,8 +59,10 @@ def _time(scored: Scored) -> StatusItem:
     if not run.time_limit_s:
         return StatusItem("Time", f"{run.duration_s:.1f} s", ended, "warning" if ended else "plain")
     share = run.duration_s / run.time_limit_s
-    note = ended or f"{percent(share)} of the limit"
-    close = bool(ended) or share >= _NEARLY_ALL
+    late = run.second_pass.planned - run.second_pass.asked if run.second_pass else 0
+    unreached = f"{plural(late, 'altered copy', 'altered copies')} not reached" if late else ""
+    note = ended or unreached or f"{percent(share)} of the limit"
+    close = bool(ended or unreached) or share >= _NEARLY_ALL
     return StatusItem(
         "Time", f"{run.duration_s:.1f} s of {run.time_limit_s:.0f} s", note, "warning" if close else "good"
     )
