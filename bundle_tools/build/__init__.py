@@ -1,7 +1,7 @@
 """The zip to upload, made from the folders of the bundle: checked, dated, complete, equal bytes for equal input.
 
-`contents` says what goes in, `document` edits `competition.yaml`, `wheels` and `key` make what no folder holds;
-`version1` writes all of it in the form of CodaLab's first version.
+`contents` says what goes in, `document` edits `competition.yaml`, `pages` brings figures up to date, `wheels` and `key`
+make what no folder holds; `version1` writes all of it in the form of CodaLab's first version.
 """
 
 import shutil
@@ -14,6 +14,7 @@ from bundle_tools.archive import write_deterministic
 from bundle_tools.build.contents import KIT, TOP_LEVEL, Entry, downloads, entries, zip_folders
 from bundle_tools.build.document import point_to_zips, set_image, shift_dates
 from bundle_tools.build.key import key_entries
+from bundle_tools.build.pages import current_pages
 from bundle_tools.build.version1 import version1_entries
 from bundle_tools.build.wheels import wheel_entries
 from bundle_tools.check import check
@@ -83,7 +84,7 @@ def _entries(root: Path, options: Options, scratch: Path) -> list[Entry]:
         text = shift_dates(text, options.start)
     if options.image:
         text = set_image(text, options.image)
-    loose = list(entries(root, text, options.training))
+    loose = list(current_pages(root, text, list(entries(root, text, options.training))))
     if options.key:
         loose += key_entries(root, fresh=options.new_key)
     if options.wheels:

@@ -67,9 +67,11 @@ def _synth(arguments: argparse.Namespace) -> int:
 
 
 def _phase(arguments: argparse.Namespace) -> int:
+    from bundle_tools.figures.pages import fill_pages  # noqa: PLC0415 - heavy
     from bundle_tools.synth.folders import write_phase  # noqa: PLC0415 - loads OpenCV
 
-    phase = load(find_root(arguments.bundle)).phase(arguments.phase)
+    root = find_root(arguments.bundle)
+    phase = load(root).phase(arguments.phase)
     given, wanted = phase.task.input_data, phase.task.reference_data
     if given is None or wanted is None or given.is_file() or wanted.is_file():
         raise BundleError(f"phase {phase.slug}: expected folders as input and reference data. Add them to its task.")
@@ -90,6 +92,8 @@ def _phase(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         raise BundleError(f"phase {phase.slug}: {error}.") from error
     say(f"{arguments.clips} clips of phase {phase.slug} with the seed {seed}. Whoever knows it can make the labels.")
+    for line in fill_pages(root):
+        say(line)
     return 0
 
 

@@ -10,6 +10,8 @@ from bundle_tools.figures.numbers import number, weight
 from bundle_tools.landmarks.page import table as landmark_table
 
 NONE = "-"
+NEEDS = {"known_causes": "causes", "plausibility": "observations"}
+"""Columns that hold 0 for everybody where the settings name no such file."""
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -26,7 +28,9 @@ def columns(phase: PhaseFacts) -> str:
         low, high, chance = (column[field] for field in ("minimum", "maximum", "chance"))
         span = f"{number(low)} or more" if high is None else f"{number(low)} to {number(high)}"
         told = NONE if chance is None else number(chance)
-        rows.append((title, f"`{column['key']}`", best, span, told, column["meaning"]))
+        needed = NEEDS.get(column["key"])
+        meaning = column["meaning"] + (" Always 0 here." if needed and phase.scoring(needed) is None else "")
+        rows.append((title, f"`{column['key']}`", best, span, told, meaning))
     return _table(("column", "key", "best", "range", "chance", "what it says"), rows)
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bundle_tools.check.document import Draft, read
-from bundle_tools.console import say
 from bundle_tools.errors import BundleError
 from bundle_tools.figures.lookup import figures_of
 from bundle_tools.figures.marks import Filled, fill
@@ -73,12 +72,19 @@ def look_through(draft: Draft, only: Sequence[Path] | None = None) -> Iterator[P
             yield Page(path, name, fill(text, figures))
 
 
-def refresh(root: Path) -> None:
-    """Write all pages and guides of a bundle anew, and say what changed; called after its settings or data did."""
+def fill_pages(root: Path) -> list[str]:
+    """Write all pages and guides of a bundle anew; called after its settings or data have changed.
+
+    Returns
+    -------
+    list of str
+        A line for each change and each mark that cannot be filled.
+    """
+    lines = []
     for page in look_through(open_bundle(root)):
         page.write()
-        for line in told(page):
-            say(line)
+        lines += told(page)
+    return lines
 
 
 def told(page: Page) -> list[str]:

@@ -10,11 +10,12 @@ from bundle_tools.check.clips.tables import read_settings
 from bundle_tools.check.dataset import Dataset
 from bundle_tools.compare.runs import find_runs
 from bundle_tools.competition import Competition, Phase
+from bundle_tools.console import say
 from bundle_tools.emulator.engine import ProcessEngine
 from bundle_tools.emulator.limits import limit_of
 from bundle_tools.emulator.run import Options, run_submission
 from bundle_tools.errors import BundleError
-from bundle_tools.figures.pages import refresh
+from bundle_tools.figures.pages import fill_pages
 from bundle_tools.landmarks.compute import compute
 
 
@@ -62,7 +63,8 @@ def update(
         raise BundleError(f"{', '.join(wrong)}: expected runs of {task}. Run them on that phase.")
     record = compute(phase, runs, scratch)
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    refresh(competition.root)
+    for line in fill_pages(competition.root):
+        say(line)
     return path
 
 

@@ -185,7 +185,7 @@ _COMMON = (
     _explained(
         "plausibility",
         "Plausibility",
-        "Agreement with what people pointed at; not in the total, and 0 where nobody was asked.",
+        "Agreement with what people pointed at, where somebody was asked; not in the total.",
     ),
     Column(
         key="jury",

@@ -223,6 +223,22 @@ def test_the_image_and_the_training_set_are_those_asked_for(tiny: Path, capsys: 
     assert "bundle data synth --clips 240" in capsys.readouterr().err
 
 
+def test_figures_of_packed_pages_are_those_of_the_zip(tiny: Path) -> None:
+    page = "# Tiny\n\nIt begins on <!--=start-->{}<!--/--> in <!--=docker_image-->{}<!--/-->.\n"
+    given = write_files(tiny, {"pages/overview.md": page.format("long ago", "old")})
+    path = tiny / "competition.yaml"
+    path.write_text(path.read_text().replace("execution_time_limit: 600", "starting_kit: kit/"))
+    write_files(tiny, {"kit/README.md": page.format("", "")})
+    code, out = build(tiny, "--start", "2031-05-06 12:00:00", "--image", "you/name:1.0")
+    current = page.format("2031-05-06 12:00", "you/name:1.0")
+    assert code == 0
+    with zipfile.ZipFile(out) as opened:
+        assert opened.read("pages/overview.md").decode() == current
+    assert inside(out, "kit.zip")["README.md"].decode() == current
+    # The folder is left as it is.
+    assert (given / "pages/overview.md").read_text() == page.format("long ago", "old")
+
+
 def pip_that(write: Callable[[Path], object], code: int) -> Callable[..., subprocess.CompletedProcess[str]]:
     def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
         assert "--require-hashes" in command

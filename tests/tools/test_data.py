@@ -38,9 +38,14 @@ def test_a_labelled_set_is_made_once_and_never_over_something(
 
 @pytest.mark.slow
 def test_a_phase_is_made_with_a_seed_that_is_told_once(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tiny / "pages" / "overview.md"
+    page.write_text("# Tiny\n\nIt has <!--=clips-->1<!--/--> clips.\n")
     arguments = ["data", "phase", "practice", "--clips", "2", "--bundle", str(tiny)]
     assert main(arguments) == 0
-    seed = re.findall(r"seed (\d+)", capsys.readouterr().out)[0]
+    told = capsys.readouterr().out
+    seed = re.findall(r"seed (\d+)", told)[0]
+    assert "pages/overview.md:3: clips 1 -> 2" in told
+    assert "-->2<" in page.read_text()
     first = (tiny / "reference_data" / "practice" / "labels.csv").read_bytes()
     assert len(list((tiny / "input_data" / "practice" / "clips").glob("*.mp4"))) == 2
     assert main([*arguments, "--seed", seed]) == 1

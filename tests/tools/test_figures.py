@@ -18,7 +18,7 @@ from bundle_tools.figures.blocks import BLOCKS
 from bundle_tools.figures.inline import FAMILIES, INLINE
 from bundle_tools.figures.lookup import all_names, figures_of
 from bundle_tools.figures.marks import FigureError, Figures
-from bundle_tools.figures.pages import look_through, open_bundle, refresh
+from bundle_tools.figures.pages import fill_pages, look_through, open_bundle
 from ingest import confined, credits, settings, watch
 from ingest.probes import repeats
 from ingest.probes.plan import AXES, Part
@@ -234,7 +234,8 @@ def test_the_table_of_columns_is_the_registry(texts: Path) -> None:
         assert row[2] == ("high" if column.direction == "desc" else "low")
         assert row[3].startswith(f"{column.minimum:g} ")
         assert row[4] == ("-" if column.chance is None else f"{column.chance:g}")
-        assert row[5] == f"{column.meaning} |"
+        idle = " Always 0 here." if column.key == "plausibility" else ""
+        assert row[5] == f"{column.meaning}{idle} |"
 
 
 def test_the_program_that_is_asked_is_the_bundles_own(copy: Path) -> None:
@@ -330,4 +331,4 @@ def test_guides_and_named_pages_are_looked_through_and_no_other_file(copy: Path)
 def test_nothing_is_asked_where_nothing_is_marked(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (copy / "pages" / "limits.md").write_text("# No mark\n")
     monkeypatch.setattr(registry, "_ask", None)
-    refresh(copy)
+    assert fill_pages(copy) == []

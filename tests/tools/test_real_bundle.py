@@ -21,7 +21,7 @@ from bundle_tools.check.settings import registry
 from bundle_tools.check.settings.leaderboard import check_leaderboards
 from bundle_tools.cli import main
 from bundle_tools.competition import load
-from bundle_tools.figures.pages import refresh
+from bundle_tools.figures.pages import fill_pages
 
 from .conftest import telling
 
@@ -199,7 +199,7 @@ def short(by_hand: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         for file in [*(given / "clips").iterdir(), *(given / "copies").iterdir()]:
             if file.stem not in kept:
                 file.unlink()
-    refresh(bundle)
+    fill_pages(bundle)
     assert [finding for finding in check(bundle) if finding.severity != "note"] == []
     return bundle
 

@@ -18,7 +18,7 @@ from bundle_tools.adapt.folder.challenge import Asked, Challenge
 from bundle_tools.adapt.settings import Rules
 from bundle_tools.competition import load
 from bundle_tools.errors import BundleError
-from bundle_tools.figures.pages import look_through, open_bundle
+from bundle_tools.figures.pages import fill_pages
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 TEMPLATES = Path(__file__).with_name("templates")
@@ -32,8 +32,6 @@ LEFT_OUT = ("__pycache__", "*.pyc", "seal.key", "wheels")
 PAGES = ("Overview", "Submission", "Environment", "Data", "Evaluation", "Responsible use")
 STYLE = re.compile(r"^<style>.*</style>$", re.MULTILINE)
 """Lines for tables, on one page for all of them."""
-# The columns that hold 0 for everybody where the settings name no such file.
-NEEDS = {"known_causes": "causes", "plausibility": "observations", "jury": "jury"}
 HOW = {
     "cue_claims": "taking a cue out of a clip, where that can be done by editing",
     "faithfulness_space": "hiding the places that the map names, and others",
@@ -100,15 +98,12 @@ def add_bundle(folder: Path, described: Described, constants: Mapping[str, float
         path = folder / name.removesuffix(".j2")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(environment.get_template(name).render(facts), encoding="utf-8")
-    for page in look_through(open_bundle(folder)):
-        page.write()
+    fill_pages(folder)
 
 
 def _facts(folder: Path, described: Described, constants: Mapping[str, float]) -> dict[str, Any]:
     columns, settings = _registry(folder)
     challenge, dataset, rules = described.challenge, described.dataset, described.rules
-    idle = {key for key, setting in NEEDS.items() if getattr(settings, setting) is None}
-    weights = {key: value for key, value in vars(settings.explanation.weights).items() if key not in idle}
     titles = {column.key: column.title for column in columns}
     targets = [{**vars(one.target), "high": one.high} for one in described.asked]
     training = next(part for part in described.parts if not part.phase)
@@ -122,19 +117,18 @@ def _facts(folder: Path, described: Described, constants: Mapping[str, float]) -
         "training": PhaseFacts.of(training),
         "time_limit_s": rules.time_limit_s,
         "columns": columns,
-        "idle": idle,
         "targets": targets,
         "meanings": any(one.high for one in described.asked),
         "listed": _listed(dataset),
         "main": dataset.targets[dataset.main],
         "vocabulary": rules.vocabulary,
         "constants": constants,
-        "text": settings.text,
         "attributes": dataset.attributes,
         "has_sources": described.has_sources,
         "axes": [
-            {"title": titles[key], "weight": weight / sum(weights.values()), "how": HOW[key]}
-            for key, weight in weights.items()
+            {"key": key, "title": titles[key], "how": HOW[key]}
+            for key in HOW
+            if key != "known_causes" or settings.causes is not None
         ],
     }
 

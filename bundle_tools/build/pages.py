@@ -1,0 +1,35 @@
+"""Pages as they are packed: with the figures of the zip, whose dates and image may be others than the folder's."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+
+from bundle_tools.build.contents import Entry
+from bundle_tools.check.document import Draft
+from bundle_tools.figures.lookup import figures_of
+from bundle_tools.figures.marks import fill
+from bundle_tools.version1 import as_version2, is_version1
+
+
+def current_pages(root: Path, text: str, entries: list[Entry]) -> Iterator[Entry]:
+    """Give the entries with current figures in every Markdown file.
+
+    Parameters
+    ----------
+    root
+        The bundle's folder.
+    text
+        `competition.yaml` as it is packed.
+    entries
+        Name and content of every other file.
+    """
+    content = yaml.safe_load(text)
+    figures = figures_of(Draft(root, as_version2(content) if is_version1(content) else content, {}, folder=True))
+    for name, file in entries:
+        if name.endswith(".md") and isinstance(file, Path):
+            before = file.read_bytes().decode("utf-8", "surrogateescape")
+            filled = fill(before, figures)
+            yield name, filled.text.encode("utf-8", "surrogateescape") if filled.changes else file
+        else:
+            yield name, file
