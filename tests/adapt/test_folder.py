@@ -143,8 +143,8 @@ def test_nothing_in_it_speaks_of_another_challenge(bundle: Path) -> None:
 def test_figures_on_its_pages_follow_its_settings(bundle: Path, tmp_path: Path) -> None:
     copy = Path(shutil.copytree(bundle, tmp_path / "copy"))
     assert main(["pages", "--bundle", str(copy), "--check"]) == 0
-    page = (copy / "pages/submission.md").read_text()
-    assert "one call <!--=call_s-->30<!--/--> s" in page
+    page = (copy / "pages/environment.md").read_text()
+    assert "| <!--=call_s-->30<!--/--> s |" in page
     assert (
         "| <!--=clips.practice-->2<!--/--> | <!--=clips.final-->2<!--/--> |" in (copy / "pages/overview.md").read_text()
     )
@@ -152,7 +152,7 @@ def test_figures_on_its_pages_follow_its_settings(bundle: Path, tmp_path: Path) 
     for path in copy.glob("input_data/*/task.yaml"):
         path.write_text(path.read_text().replace("call_s: 30", "call_s: 45"))
     assert main(["pages", "--bundle", str(copy)]) == 0
-    assert (copy / "pages/submission.md").read_text() == page.replace("-->30<", "-->45<")
+    assert (copy / "pages/environment.md").read_text() == page.replace("call_s-->30<", "call_s-->45<")
 
 
 def test_no_program_names_a_target() -> None:
