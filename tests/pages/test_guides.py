@@ -17,6 +17,7 @@ EXECUTED_BY = {
     "docs/coopetition.md": "tests/tools/test_coopetition.py",
     "docs/developer.md": "tests/pages/test_guides.py",
     "docs/first_impressions.md": "tests/adapt/test_guide.py",
+    "docs/participant.md": "tests/pages/test_participant.py",
     "docs/publishing.md": "tests/pages/test_publishing.py",
     "docs/results_2017.md": "tests/tools/test_convert.py",
     "starting_kit/README.md": "tests/pages/test_starting_kit.py",
