@@ -179,9 +179,6 @@ def test_weights_of_the_axes_are_those_of_the_settings(phase: str) -> None:
     assert score.power == 0.5
     assert f"within {score.gate:g} of the label" in page
     assert f"{reference.bootstrap.resamples:,} bootstrap resamples" in page
-    assert {
-        cell[0]: float(cell[1]) for cell in rows_of((ROOT / "README.md").read_text("utf-8"), "× skill ×")
-    } == weights
 
 
 def test_the_worked_total_is_right() -> None:
