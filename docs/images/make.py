@@ -2,7 +2,8 @@
 
 Runs the solution on both phases, and a submission that cannot be judged, into ``build/screenshots/runs``; a run that is
 there is used again. With ``--readme`` the picture of the README is written, too; with ``--pages`` nothing but the pages
-is pictured, rendered as Codabench does. Needs Chromium, and npm for the pages.
+is pictured, rendered as Codabench does; with ``--jury`` nothing but the pictures of the guides for jury and jurors is
+written. Needs Chromium, and npm for the pages.
 """
 
 import argparse
@@ -29,6 +30,10 @@ PAGE_VIEWS = ("desktop", "phone")
 SHOW_ONE = "id => document.querySelectorAll('section').forEach(one => { one.hidden = one.id !== id })"
 LARGEST = 200_000
 """Bytes of the README's picture."""
+FINALISTS = ("solutions/cue_reader", "starting_kit/template", "solutions/constant")
+SHEET_PICTURE, RESULT_PICTURE = (ROOT / "docs" / "images" / name for name in ("jury_sheet.jpg", "jury_result.png"))
+LARGEST_OF_JURY = 120_000
+"""Bytes of each picture of the jury."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +70,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--readme", action="store_true", help=f"also write {README_PICTURE.relative_to(ROOT)}")
     parser.add_argument("--pages", action="store_true", help="the pages only")
+    parser.add_argument("--jury", action="store_true", help="the two pictures of the jury only")
     arguments = parser.parse_args()
+    if arguments.jury:
+        _take_jury()
+        return
     pages = {} if arguments.pages else {name: _page(name) for name in REPORTS}
     with sync_playwright() as driver:
-        path = shutil.which("chromium") or shutil.which("google-chrome")
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = _browser(driver)
         _take_pages(browser)
         shots = [(name, view) for name in pages for view in VIEWS]
         for name, view in tqdm(shots, unit="picture", disable=not shots):
@@ -77,8 +85,18 @@ def main() -> None:
         if arguments.readme:
             _take(browser, pages["practice"], View("readme", 1160, 900), README_PICTURE)
         browser.close()
-    if arguments.readme and README_PICTURE.stat().st_size > LARGEST:
-        raise SystemExit(f"{README_PICTURE}: {README_PICTURE.stat().st_size} bytes, more than {LARGEST}.")
+    if arguments.readme:
+        _check_size(README_PICTURE, LARGEST)
+
+
+def _browser(driver: Any) -> Any:  # noqa: ANN401 - Playwright's driver and browser
+    path = shutil.which("chromium") or shutil.which("google-chrome")
+    return driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+
+
+def _check_size(picture: Path, most: int) -> None:
+    if picture.stat().st_size > most:
+        raise SystemExit(f"{picture}: {picture.stat().st_size} bytes, more than {most}.")
 
 
 def _page(name: str) -> Path:
@@ -130,6 +148,55 @@ def _take_pages(browser: Any) -> None:  # noqa: ANN401 - Playwright's browser
                 tab.evaluate(SHOW_ONE, f"page_{number}")
                 tab.screenshot(path=folder / f"{name}-{view.name}.png", full_page=True)
             tab.close()
+
+
+def _take_jury() -> None:
+    """Take a sheet in the middle of an item, and the result of four invented jurors, one of them careless."""
+    sys.path.insert(0, str(ROOT))
+    from bundle_tools.jury.key import read_key  # noqa: PLC0415 - only here
+    from tests.jury.juries import answers_of, honest, write_ratings  # noqa: PLC0415 - the path is known now
+
+    runs = [OUT / "runs" / "jury" / Path(solution).name for solution in FINALISTS]
+    for run, solution in zip(runs, FINALISTS, strict=True):
+        if not (run / "ingestion_output" / "run.json").is_file():
+            bundle(["run", str(ROOT / solution), "--phase", "final", "--out", str(run)])
+    with tempfile.TemporaryDirectory() as temporary:
+        jury = Path(temporary) / "jury"
+        words = ["jury", "make", *map(str, runs), "--out", str(jury), "--jurors", "4", "--clips", "8"]
+        if bundle([*words, "--seed", "picture", "--bundle", str(ROOT)]):
+            raise SystemExit("No jury. Delete build/screenshots/runs/jury and try again.")
+        key = read_key(jury / "key.json")
+        likes = dict(zip((run.name for run in runs), (3.6, 3.2, 1.4), strict=True))
+        fair = honest({team.letter: likes[team.name] for team in key.teams}, noise=0.9)
+        files = [
+            write_ratings(
+                jury / f"{juror}.json",
+                key,
+                juror,
+                answers_of(key, juror, lambda who, item: [3] * 5 if who == 4 else fair(who, item)),
+            )
+            for juror in range(1, 5)
+        ]
+        scored = ["jury", "score", *map(str, files), "--key", str(jury / "key.json"), "--out", str(jury / "result")]
+        if bundle(scored):
+            raise SystemExit("The invented ratings were refused.")
+        with sync_playwright() as driver:
+            browser = _browser(driver)
+            tab = browser.new_page(viewport={"width": 1366, "height": 768}, reduced_motion="reduce")
+            tab.goto((jury / "sheet-1.html").as_uri())
+            tab.click("#begin")
+            tab.keyboard.press("2")
+            while not tab.is_visible("#imagine"):  # look for an item with every kind of question
+                for press in ("x", "Enter", "2"):
+                    tab.keyboard.press(press)
+            for press in "143":
+                tab.keyboard.press(press)
+            tab.evaluate("document.getElementById('video').controls = false")
+            tab.screenshot(path=SHEET_PICTURE, quality=45)
+            _take(browser, jury / "result" / "jury.html", View("jury", 1040, 700), RESULT_PICTURE)
+            browser.close()
+    for picture in (SHEET_PICTURE, RESULT_PICTURE):
+        _check_size(picture, LARGEST_OF_JURY)
 
 
 if __name__ == "__main__":
