@@ -269,6 +269,44 @@ def test_what_the_programs_fix_is_asked_of_them(texts: Path) -> None:
     assert {name: float(found.inline(name).replace(",", "")) for name in fixed} == fixed
 
 
+def test_the_calls_of_the_table_are_all_calls(copy: Path) -> None:
+    edit(copy, TASK, "edits: 3", "edits: 2")
+    found = figures(copy)
+    parts = ("calls_plain", "calls_space", "calls_time", "edits")
+    assert sum(int(found.inline(name)) for name in parts) == int(found.inline("calls")) == 11
+
+
+def test_the_pages_of_the_repository_change_with_what_they_tell_of(copy: Path) -> None:
+    shutil.copytree(ROOT / "pages", copy / "pages", dirs_exist_ok=True)
+    (copy / "pages" / "limits.md").unlink()
+    assert fill_pages(copy) == []
+    edit(copy, TASK, "call_s: 30", "call_s: 45")
+    edit(copy, TASK, "restarts: 5", "restarts: 7")
+    edit(copy, TASK, "edits: 3", "edits: 2")
+    edit(copy, TASK, "maximum_chars: 1200", "maximum_chars: 900")
+    edit(copy, REFERENCE, "cue_claims: 0.35, faithfulness_space: 0.20", "cue_claims: 0.40, faithfulness_space: 0.15")
+    edit(copy, REFERENCE, "resamples: 1000", "resamples: 500")
+    edit(copy, "competition.yaml", "max_submissions_per_day: 10", "max_submissions_per_day: 25")
+    edit(copy, "ingestion_program/requirements.lock", "numpy==2.4.6", "numpy==9.8.7")
+    clips = copy / "input_data/final/clips.csv"
+    clips.write_text("\n".join(clips.read_text().splitlines()[:-2]))
+    told = {line.partition(":")[0] + line.partition(":")[2].lstrip("0123456789") for line in fill_pages(copy)}
+    assert told >= {
+        "pages/environment.md: call_s 30 -> 45",
+        "pages/environment.md: restarts 5 -> 7",
+        "pages/environment.md: packages_all | numpy | 2.4.6 | -> | numpy | 9.8.7 |",
+        "pages/submission.md: calls 12 -> 11",
+        "pages/submission.md: text_max 1,200 -> 900",
+        "pages/explanations.md: text_max 1,200 -> 900",
+        "pages/evaluation.md: weights | Cue claims | 0.35 | -> | Cue claims | 0.40 |",
+        "pages/evaluation.md: points_alone.cue_claims 12 -> 16",
+        "pages/evaluation.md: resamples 1,000 -> 500",
+        "pages/overview.md: submissions_per_day.practice 10 -> 25",
+        "pages/overview.md: clips.final 24 -> 22",
+        "pages/environment.md: second_per_call.final 1.5 -> 1.8",
+    }
+
+
 def test_the_number_of_calls_is_that_of_the_plan() -> None:
     # One original, and every part of a map for each axis.
     assert 1 + len(AXES) * len(get_args(Part)) == CALLS_BESIDE_EDITS
