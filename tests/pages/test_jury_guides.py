@@ -8,18 +8,17 @@ import pytest
 
 from bundle_tools.cli import main
 from bundle_tools.jury.key import read_key
+from tests.guides import shell_blocks
 from tests.jury.finalists import PHASE, make_bundle, make_run
 from tests.jury.juries import answers_of, honest, write_ratings
 
 ROOT = Path(__file__).resolve().parents[2]
-SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LARGEST_PICTURE = 120_000
 RUN = re.compile(r"bundle run solutions/\w+ --phase final --out runs/(\w+)")
 
 
 def commands(guide: str) -> list[str]:
-    blocks = SHELL.findall((ROOT / "docs" / guide).read_text("utf-8"))
-    return [line for block in blocks for line in block.splitlines()]
+    return [line for block in shell_blocks(f"docs/{guide}") for line in block.splitlines()]
 
 
 def test_every_command_works_in_the_order_of_the_guides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,6 @@ from bundle_tools.coopetition.page import ALONE, lines, page
 from bundle_tools.coopetition.usefulness import usefulness, uses
 from bundle_tools.coopetition.works import Credit, Work, read_teams, read_works
 from bundle_tools.errors import BundleError
-from tests.guides import run_lines, shell_blocks
 from tests.jury.finalists import make_bundle, make_run
 
 REPOSITORY = "https://code.example/face"
@@ -203,17 +202,6 @@ def test_hostile_words_stay_words() -> None:
     assert "&lt;b&gt;remark" in html
     assert "Nobody credits anybody." in page((work("a", 1.0),), 0.0, [])
     assert "Nobody credits anybody." in lines((work("a", 1.0),), 0.0, [])
-
-
-def test_the_command_of_the_guide_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bundle = make_bundle(tmp_path / "bundle")
-    for name, team in (("first", "other-team"), ("second", "honest-team")):
-        make_run(bundle / "runs" / name, bundle, team)
-    monkeypatch.chdir(bundle)
-    Path("teams.csv").write_text("first,Ada\nsecond,Bert\n", "utf-8")
-    (block,) = shell_blocks("docs/coopetition.md")
-    run_lines(block.splitlines())
-    assert "Ada" in Path("runs/coopetition.html").read_text("utf-8")
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], change_run: Callable[..., None]) -> None:
