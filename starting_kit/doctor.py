@@ -255,7 +255,8 @@ def main(arguments: list[str] | None = None) -> int:
         looked = replace(looked, packed=packed)
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_bytes(pack(submission, looked))
-        size = f"{out.stat().st_size / 1e6:.2f} MB"
+        taken = out.stat().st_size
+        size = f"{taken / 1e6:.2f} MB" if taken >= 1e5 else f"{taken / 1e3:.1f} kB"
         sys.stdout.write(f"Packed {_count(len(looked.packed), 'file')}, {size}: {out}\n")
     return 0
 

@@ -131,7 +131,12 @@ def test_runs_from_top_to_bottom_and_packs_a_submission(kit: Path) -> None:
     notebook.cells.append(nbformat.v4.new_code_cell(LAST_CELL))  # type: ignore[no-untyped-call]
     executed = execute(notebook, kit)
     shown = [kind for cell in executed.cells for output in cell.get("outputs", []) for kind in output.get("data", {})]
-    assert shown.count("image/png") == 2
+    assert shown.count("image/png") == 3
+    cells = {cell.id: cell for cell in executed.cells}
+    verdicts = re.fullmatch(r"Of (\d+) calls: (.+)", cells["effects"].outputs[-1].data["text/markdown"])
+    assert verdicts
+    assert sum(map(int, re.findall(r"(\d+) x", verdicts[2]))) == int(verdicts[1]) > 0
+    assert "what happened" in cells["claims"].outputs[-1].data["text/plain"]
     tour = kit / "runs" / "tour"
     scores = json.loads((tour / "result/output/scores.json").read_text("utf-8"))
     assert math.isfinite(scores["skill"])
