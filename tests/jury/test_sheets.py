@@ -18,6 +18,7 @@ from bundle_tools.jury.key import Key, read_key
 from bundle_tools.jury.video import LARGEST_SIDE, for_browser
 from tests.ingestion.clips import Format, write_clip
 from tests.jury.finalists import PHASE, make_bundle, make_run
+from tests.scoring.browser import Tab
 
 from .juries import RULES
 
@@ -280,8 +281,10 @@ def test_what_this_browser_cannot_do_is_said(jury: Path, page: Page, tmp_path: P
 def test_everything_is_in_sight_and_has_a_name(jury: Path, page: Page) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})
     page.goto((jury / "jury" / "sheet-1.html").as_uri())
+    said = Tab(page).accessibility()
     page.click("#begin")
     page.keyboard.press("3")
+    assert [*said, *Tab(page).accessibility()] == []
     bottom = (
         "Math.max(...[...document.querySelectorAll('#criteria .choices')].map(e => e.getBoundingClientRect().bottom))"
     )
