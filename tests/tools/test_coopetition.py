@@ -114,6 +114,18 @@ def test_a_lead_does_not_come_back_through_a_friend() -> None:
     assert by_team([*us, work("friend", 5.0, "old")]) == {"us": 0.0, "team friend": 50.0}
 
 
+def test_what_comes_along_two_ways_is_passed_on_whole() -> None:
+    runs = [
+        work("root", 5.0),
+        work("s", 5.0, "root"),
+        work("a", 5.0, "s"),
+        work("b", 5.0, "s"),
+        work("d", 50.0, "a", "b"),
+    ]
+    # d gives 20 each to a and b, which pass 10 each on to s, which passes half of 20 on.
+    assert {row.name: row.points for row in usefulness(runs, 10.0)} == {"a": 20.0, "b": 20.0, "s": 20.0, "root": 10.0}
+
+
 def test_work_cut_into_pieces_gets_no_larger_part() -> None:
     pieces = [replace(work(f"p{number}", 5.0), team="cut") for number in range(3)]
     runs = [*pieces, work("a", 5.0), work("b", 70.0, "p0", "p1", "p2", "a", REPOSITORY)]
