@@ -54,7 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         0 when it did what was asked; 1 when not, with the reason on the last line; 130 when interrupted.
     """
-    arguments = _parser().parse_args(argv)
+    given = sys.argv[1:] if argv is None else argv
+    arguments = _parser().parse_args(given or ["--help"])
     try:
         return int(arguments.action(arguments))
     except BundleError as error:

@@ -4,6 +4,8 @@ import argparse
 import secrets
 from pathlib import Path
 
+import yaml
+
 from bundle_tools.commands import key_frames, own_clips, real_clips
 from bundle_tools.commands.baselines import add_baselines
 from bundle_tools.commands.options import add_bundle, count, positive, workers
@@ -13,6 +15,8 @@ from bundle_tools.errors import BundleError
 
 PHASE_CLIPS = 24
 SEED_BITS = 128
+SYNTHETIC = "synthetic"
+"""How the `data_version` of generated clips begins."""
 SPLITS = ("independent", "stress", "spurious")
 
 
@@ -77,6 +81,7 @@ def _phase(arguments: argparse.Namespace) -> int:
         raise BundleError(f"phase {phase.slug}: expected folders as input and reference data. Add them to its task.")
     if (given / "clips").exists() and not arguments.replace:
         raise BundleError(f"{given / 'clips'} exists already. Add --replace if its clips and labels may be lost.")
+    _check_synthetic(phase.slug, given, wanted)
     seed: int = secrets.randbits(SEED_BITS) if arguments.seed is None else arguments.seed
     try:
         with progress_bar("clips") as progress:
@@ -88,6 +93,7 @@ def _phase(arguments: argparse.Namespace) -> int:
                 reference_dir=wanted,
                 workers=workers(),
                 progress=progress,
+                keep_settings=True,
             )
     except ValueError as error:
         raise BundleError(f"phase {phase.slug}: {error}.") from error
@@ -95,6 +101,23 @@ def _phase(arguments: argparse.Namespace) -> int:
     for line in fill_pages(root):
         say(line)
     return 0
+
+
+def _check_synthetic(phase: str, *folders: Path) -> None:
+    """Refuse to put synthetic clips in the place of somebody's own, or under settings that speak of those."""
+    for path in (folder / "task.yaml" for folder in folders):
+        try:
+            settings = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError, yaml.YAMLError) as error:
+            raise BundleError(f"{path}: cannot be read. Correct it; `bundle check` tells more.") from error
+        version = settings.get("data_version") if isinstance(settings, dict) else None
+        if version is not None and not str(version).startswith(SYNTHETIC):
+            raise BundleError(
+                f"phase {phase}: expected synthetic clips in it; found data_version: {version} in {path}. This command "
+                "would put synthetic clips in their place. Delete the two folders of the phase if that is meant."
+            )
 
 
 def _committed(arguments: argparse.Namespace) -> int:

@@ -5,6 +5,7 @@ import hashlib
 import json
 import multiprocessing
 import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -89,8 +90,11 @@ def write_phase(
     reference_dir: Path,
     workers: int,
     progress: Progress | None,
+    keep_settings: bool = False,
 ) -> None:
     """Write what ingestion and scoring read of one phase, as docs/data_format.md describes.
+
+    Everything is made elsewhere first: whoever interrupts it keeps what was there.
 
     Parameters
     ----------
@@ -102,13 +106,30 @@ def write_phase(
         The phase's two folders; made if they are missing, earlier clips and copies are replaced.
     workers, progress
         As in `write_training`.
+    keep_settings
+        Whether a ``task.yaml`` that is there stays as it is.
     """
     if phase not in DISCLOSURES:
         raise ValueError(f"unknown phase {phase!r}: expected one of {', '.join(DISCLOSURES)}")
     members = plan(phase, clips=clips, seed=seed)
+    with tempfile.TemporaryDirectory(prefix="bundle-phase-") as temporary:
+        given, wanted = Path(temporary, "input"), Path(temporary, "reference")
+        _make_phase(phase, members, given, wanted, workers, progress)
+        for made, folder in ((given, input_dir), (wanted, reference_dir)):
+            if keep_settings and (folder / "task.yaml").exists():
+                (made / "task.yaml").unlink()
+            _move_into(folder, made)
+    # Scores of baselines on earlier clips are worse than none: `bundle data baselines` computes them anew.
+    (reference_dir / "landmarks.json").unlink(missing_ok=True)
+
+
+def _make_phase(
+    phase: str, members: Sequence[Member], input_dir: Path, reference_dir: Path, workers: int, progress: Progress | None
+) -> None:
+    """Write the two folders of a phase, which do not exist yet."""
     for folder in ("clips", "copies"):
         _fresh(input_dir / folder)
-    reference_dir.mkdir(parents=True, exist_ok=True)
+    reference_dir.mkdir()
     made = _make([_Job(member, input_dir, of_phase=True) for member in members], workers, progress)
     digests = {name: digest for one in made for name, digest in one.digests.items()}
     rows = [(m.clip_id, f"clips/{m.clip_id}.mp4", digests[m.clip_id]) for m in members]
@@ -126,8 +147,6 @@ def write_phase(
     if DISCLOSURES[phase].truth:
         write_key_frames([(m.clip_id, input_dir / "clips" / f"{m.clip_id}.mp4") for m in members], reference_dir)
     _write_groups(members, reference_dir)
-    # Scores of baselines on earlier clips are worse than none: `bundle data baselines` computes them anew.
-    (reference_dir / "landmarks.json").unlink(missing_ok=True)
     (reference_dir / "task.yaml").write_text(reference_settings(phase, training_means()), encoding="utf-8")
 
 
@@ -195,6 +214,16 @@ def _collect(results: Iterable[_Made], total: int, progress: Progress | None) ->
 def _fresh(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+
+
+def _move_into(folder: Path, made: Path) -> None:
+    """Put what was made in the place of what had its names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in made.iterdir():
+        earlier = folder / path.name
+        if earlier.is_dir():
+            shutil.rmtree(earlier)
+        shutil.move(path, earlier)
 
 
 def _write_transcripts(folder: Path, made: Iterable[_Made]) -> None:

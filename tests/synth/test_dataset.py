@@ -52,10 +52,10 @@ def test_a_phase_is_replaced_not_mixed(tmp_path: Path) -> None:
         stale = tmp_path / "in" / folder / "c000000000.mp4"
         stale.parent.mkdir(parents=True)
         stale.write_bytes(b"of an earlier set")
-    folders = {"input_dir": tmp_path / "in", "reference_dir": tmp_path / "ref"}
-    (tmp_path / "ref").mkdir()
+    given, wanted = tmp_path / "in", tmp_path / "ref"
+    wanted.mkdir()
     (tmp_path / "ref" / "landmarks.json").write_text("scores on an earlier set")
-    write_phase("final", clips=1, seed=2, workers=1, progress=None, **folders)
+    write_phase("final", clips=1, seed=2, input_dir=given, reference_dir=wanted, workers=1, progress=None)
     files = [path.name for path in (tmp_path / "in" / "clips").iterdir()]
     assert files == [f"{row['clip_id']}.mp4" for row in rows_of(tmp_path / "ref" / "labels.csv")]
     copies = rows_of(tmp_path / "in" / "copies.csv")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from bundle_tools.cli import main
+from bundle_tools.synth import folders
 
 BAR = """
 from bundle_tools.console import progress_bar
@@ -50,9 +51,44 @@ def test_a_phase_is_made_with_a_seed_that_is_told_once(tiny: Path, capsys: pytes
     assert len(list((tiny / "input_data" / "practice" / "clips").glob("*.mp4"))) == 2
     assert main([*arguments, "--seed", seed]) == 1
     assert "Add --replace" in capsys.readouterr().err
+    settings = tiny / "input_data" / "practice" / "task.yaml"
+    settings.write_text(settings.read_text().replace("call_s: 30", "call_s: 20"))
     assert main([*arguments, "--seed", seed, "--replace"]) == 0
     assert (tiny / "reference_data" / "practice" / "labels.csv").read_bytes() == first
+    assert "call_s: 20" in settings.read_text()
     assert main(["data", "phase", "exam", "--clips", "2", "--bundle", str(tiny)]) == 1
+
+
+def test_clips_of_somebody_are_never_replaced_by_synthetic_ones(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = tiny / "reference_data" / "practice" / "task.yaml"
+    settings.write_text("data_version: mine-1\n")
+    before = {path: path.read_bytes() for path in tiny.rglob("*") if path.is_file()}
+    assert main(["data", "phase", "practice", "--clips", "2", "--replace", "--bundle", str(tiny)]) == 1
+    assert f"found data_version: mine-1 in {settings}" in capsys.readouterr().err
+    settings.write_bytes(b"\xff")
+    assert main(["data", "phase", "practice", "--clips", "2", "--replace", "--bundle", str(tiny)]) == 1
+    assert "cannot be read" in capsys.readouterr().err
+    settings.write_text("data_version: mine-1\n")
+    assert {path: path.read_bytes() for path in tiny.rglob("*") if path.is_file()} == before
+
+
+def test_an_interruption_leaves_what_was_there(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(folders, "_make", interrupt)
+    (tiny / "input_data" / "practice" / "clips").mkdir()
+    (tiny / "input_data" / "practice" / "clips" / "c1.mp4").write_bytes(b"one")
+    before = {path: path.read_bytes() for path in tiny.rglob("*") if path.is_file()}
+    assert main(["data", "phase", "practice", "--clips", "2", "--replace", "--bundle", str(tiny)]) == 130
+    assert {path: path.read_bytes() for path in tiny.rglob("*") if path.is_file()} == before
+
+
+def test_the_command_alone_tells_what_it_can_do(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([])
+    assert ended.value.code == 0
+    assert "bundle check [PATH]" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("argument", ["-1", "0", "many", "1.5"])
