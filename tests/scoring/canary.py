@@ -27,6 +27,7 @@ CAUSE = 0.1732050807
 WORDS = ("finch", "wagtail", "siskin", "bunting", "linnet", "serin")
 CLIP_IDS = tuple(f"canary-{word}-7d1" for word in WORDS)
 SOURCES = tuple(f"aviary/{word}.mp4" for word in WORDS[::-1])
+NO_NUMBER = r"(?<![\d.])"
 OPEN = {"clips": True, "truth": True, "gallery": 4}
 CLIPS_ONLY = {"clips": True, "truth": False, "gallery": 4}
 HIDDEN = {"clips": False, "truth": False, "gallery": 4}
@@ -58,37 +59,62 @@ def canary_causes(clip_ids: Sequence[str]) -> dict[str, Any]:
     return content
 
 
-def dresses(value: float, fewest: int) -> Iterator[str]:
-    """Patterns of a number in every notation that a leak could have, with ``fewest`` decimals or more."""
+@dataclass(frozen=True)
+class Dress:
+    """One notation of a secret."""
+
+    text: str
+    """What stands there literally."""
+    before: str = ""
+    """Pattern of what must stand before it."""
+    after: str = ""
+    """Pattern of what must stand behind it."""
+
+    def found_in(self, everything: str) -> bool:
+        """Tell whether it stands there; the literal text alone is looked for first, in a hundredth of the time."""
+        return self.text in everything and bool(re.search(self.before + re.escape(self.text) + self.after, everything))
+
+
+def coded(data: bytes) -> Dress:
+    """Give base64 without its last characters, which depend on what follows."""
+    return Dress(base64.b64encode(data).decode().rstrip("=")[:-1])
+
+
+def written(value: float, places: int) -> Dress:
+    """Give a number in so many decimals, alone."""
+    return Dress(f"{value:.{places}f}", NO_NUMBER, r"(?!\d)")
+
+
+def dresses(value: float, fewest: int) -> Iterator[Dress]:
+    """Give a number in every notation that a leak could have, with ``fewest`` decimals or more."""
     for places in range(fewest, 7):
-        yield rf"(?<![\d.]){re.escape(f'{value:.{places}f}')}(?!\d)"
+        yield written(value, places)
     for text in (repr(value), f"{value:.4e}", value.hex(), f"{100 * value:.2f}"):
-        yield rf"(?<![\d.]){re.escape(text)}"
-    yield rf"(?<![\d.]){re.escape(f'{100 * value:.1f}')} ?%"
+        yield Dress(text, NO_NUMBER)
+    yield Dress(f"{100 * value:.1f}", NO_NUMBER, " ?%")
     for data in (repr(value).encode(), f"{value:.4f}".encode(), struct.pack("<d", value), struct.pack("<f", value)):
-        yield re.escape(base64.b64encode(data).decode().rstrip("=")[:-1])
+        yield coded(data)
 
 
-def words(text: str) -> Iterator[str]:
-    """Patterns of an id, plain and in base64."""
-    yield re.escape(text)
-    yield re.escape(base64.b64encode(text.encode()).decode().rstrip("=")[:-1])
+def words(text: str) -> Iterator[Dress]:
+    """Give an id, plain and in base64."""
+    yield Dress(text)
+    yield coded(text.encode())
 
 
 @dataclass(frozen=True)
 class Secrets:
-    """Patterns by what they give away."""
+    """All notations by what they give away."""
 
-    patterns: dict[str, str]
+    dresses: dict[str, tuple[Dress, ...]]
     labels: bool
 
     def found_in(self, texts: Iterable[str]) -> list[str]:
         """Name what is given away, each secret once."""
         everything = "\n".join(texts)
-        found = [name for name, pattern in self.patterns.items() if re.search(pattern, everything)]
+        found = [name for name, all_ in self.dresses.items() if any(one.found_in(everything) for one in all_)]
         for places in (2, 3) if self.labels else ():
-            short = [rf"(?<![\d.]){re.escape(f'{label:.{places}f}')}(?!\d)" for label in LABELS]
-            if sum(bool(re.search(one, everything)) for one in short) >= 4:
+            if sum(written(label, places).found_in(everything) for label in LABELS) >= 4:
                 found.append(f"labels in {places} decimals")
         return found
 
@@ -96,17 +122,16 @@ class Secrets:
 def secrets(*, labels: bool = True, clips: bool = True) -> Secrets:
     """What must not get out; sources and means never may. A page that is open for clips is full of three decimals."""
     fewest = 3 if clips else 4
-    patterns = {f"source {source}": "|".join(words(source)) for source in SOURCES}
-    patterns["constant"] = "|".join(dresses(CONSTANT, fewest))
-    patterns["cause"] = "|".join(dresses(CAUSE, fewest))
+    found = {f"source {source}": tuple(words(source)) for source in SOURCES}
+    numbers = {"constant": CONSTANT, "cause": CAUSE}
     if labels:
-        patterns["mean label"] = "|".join(dresses(float(np.mean(LABELS)), fewest))
-        patterns |= {f"label {value}": "|".join(dresses(value, fewest)) for value in LABELS}
         errors = {round(abs(label - guess), 12) for label in LABELS for guess in (0.5, 0.45)}
-        patterns |= {f"error {error}": "|".join(dresses(error, fewest)) for error in errors}
+        numbers |= {"mean label": float(np.mean(LABELS))} | {f"label {value}": value for value in LABELS}
+        numbers |= {f"error {error}": error for error in errors}
+    found |= {name: tuple(dresses(value, fewest)) for name, value in numbers.items()}
     if clips:
-        patterns |= {f"clip {clip_id}": "|".join(words(clip_id)) for clip_id in CLIP_IDS}
-    return Secrets(patterns, labels)
+        found |= {f"clip {clip_id}": tuple(words(clip_id)) for clip_id in CLIP_IDS}
+    return Secrets(found, labels)
 
 
 def texts_of(folder: Path) -> Iterator[str]:

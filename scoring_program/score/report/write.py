@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from html import escape
 from pathlib import Path
 
@@ -76,14 +77,19 @@ def render(template: str, page: object, own: Path | None = None) -> str:
     own
         Folder with the templates and the style sheets of another page with the report's look.
     """
+    sheets = sorted(own.glob("*.css")) if own else []
+    return _environment(own).get_template(template).render(page=page, look=look(*sheets))
+
+
+# The early page and the one of a scored run share most templates: each is compiled once.
+@lru_cache(maxsize=4)
+def _environment(own: Path | None) -> Environment:
     folders = [Path(__file__).parent / "templates", *([own] if own else [])]
     # Autoescape for every template, whatever its name: nearly all text in the page is a participant's.
-    environment = Environment(
+    return Environment(
         loader=FileSystemLoader(folders),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    sheets = sorted(own.glob("*.css")) if own else []
-    return environment.get_template(template).render(page=page, look=look(*sheets))
