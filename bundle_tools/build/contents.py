@@ -21,7 +21,7 @@ TOP_LEVEL = (
 # What a participant needs to run the practice phase at home and to write texts, beside starting_kit/ itself.
 KIT = (
     *("ingestion_program", "scoring_program", "input_data/practice", "reference_data/practice", "solutions"),
-    *("docs/language.md", "docs/participant.md", "pages/environment.md"),
+    *("docs/error_codes.md", "docs/language.md", "docs/participant.md", "pages/environment.md"),
 )
 
 LONGEST_PATH = 200

@@ -109,6 +109,17 @@ def test_tables_name_what_the_kit_holds(kit: Path) -> None:
     assert [name for name in named if not (kit / name).exists()] == []
 
 
+def test_links_lead_somewhere_in_the_kit(kit: Path) -> None:
+    dead, seen = [], 0
+    for guide in sorted(kit.rglob("*.md")):
+        text = re.sub(r"^```\w*\n.*?^```$", "", guide.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+        links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", text)]
+        seen += len(links)
+        dead += [f"{guide.name}: {link}" for link in links if "://" not in link and not (guide.parent / link).exists()]
+    assert seen > 2
+    assert dead == []
+
+
 def test_the_sample_of_outputs_has_the_form_of_real_ones() -> None:
     folder = ROOT / "starting_kit" / "sample_output"
     schema = yaml.safe_load((ROOT / "docs" / "output_format.schema.yaml").read_text("utf-8"))
