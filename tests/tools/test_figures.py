@@ -241,6 +241,7 @@ def test_the_table_of_columns_is_the_registry(texts: Path) -> None:
 def test_the_program_that_is_asked_is_the_bundles_own(copy: Path) -> None:
     (copy / "scoring_program").unlink()
     shutil.copytree(ROOT / "scoring_program", copy / "scoring_program")
+    assert "The total that ranks: " in figures(copy).block("columns")
     edit(copy, "scoring_program/score/columns.py", "The total that ranks:", "Ours | theirs:")
     assert "| Ours \\| theirs: " in figures(copy).block("columns")
 
@@ -305,6 +306,7 @@ def test_the_pages_of_the_repository_change_with_what_they_tell_of(copy: Path) -
         "pages/overview.md: clips.final 24 -> 22",
         "pages/environment.md: second_per_call.final 1.5 -> 1.8",
     }
+    assert fill_pages(copy) == []
 
 
 def test_the_number_of_calls_is_that_of_the_plan() -> None:

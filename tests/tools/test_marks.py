@@ -124,6 +124,16 @@ def test_all_mistakes_are_told_at_once_and_the_rest_is_filled() -> None:
     assert "<!-- weights --> above" in filled.problems[7].what
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["a <!--=calls-->9\n<!--/-->", "<!-- one -->\nold\n<!-- /weights -->\n", "a <!--=calls-->9\n<!-- /one -->\n"],
+)
+def test_an_end_of_another_line_or_block_is_none(text: str) -> None:
+    filled = fill(text, FIGURES)
+    assert filled.text == text
+    assert [problem.line for problem in filled.problems] == [1, text.count("\n", 0, text.rindex("<!--")) + 1]
+
+
 def test_a_forgotten_end_costs_no_text() -> None:
     text = "<!-- one -->\n\nKeep this.\n\n<!-- one -->\n\nold\n\n<!-- /one -->\n"
     assert fill(text, FIGURES).text == text.replace("old", "line")
