@@ -33,7 +33,7 @@ def start(source: Path, target: Path) -> subprocess.Popen[bytes]:
 
 def kill_when(process: subprocess.Popen[bytes], moment: Callable[[], bool]) -> None:
     while process.poll() is None and not moment():
-        pass
+        time.sleep(0.0002)  # what is killed needs the processor more
     with contextlib.suppress(ProcessLookupError):
         process.send_signal(signal.SIGKILL)
     process.wait(timeout=30)
