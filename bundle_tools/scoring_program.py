@@ -37,6 +37,29 @@ def use_scoring_program(phase: Phase, scratch: Path) -> Path:
     return reference
 
 
+def scoring_input(source: Path, reference: Path, results: Path) -> Path:
+    """Lay data out as the scoring program reads them, without a copy.
+
+    Parameters
+    ----------
+    source
+        The folder to make.
+    reference
+        The folder of the reference data.
+    results
+        What ingestion left.
+
+    Returns
+    -------
+    Path
+        The folder, for ``prepare`` and ``page_again``.
+    """
+    source.mkdir()
+    (source / "ref").symlink_to(reference.resolve())
+    (source / "res").symlink_to(results.resolve())
+    return source
+
+
 def _unpacked(path: Path | None, scratch: Path) -> Path | None:
     if path is None or path.is_dir():
         return path

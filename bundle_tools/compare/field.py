@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bundle_tools.compare.runs import Run
 from bundle_tools.competition import Phase
 from bundle_tools.errors import BundleError
-from bundle_tools.scoring_program import use_scoring_program
+from bundle_tools.scoring_program import scoring_input, use_scoring_program
 
 if TYPE_CHECKING:
     from score.evaluation import ClipScores
@@ -130,10 +130,7 @@ def _gathered(runs: Sequence[Run], reference: Path, scratch: Path) -> "tuple[Arr
 
     truth, gathered, wrong = np.empty((0, 0)), [], []
     for number, run in enumerate(runs):
-        source = scratch / f"scored-{number}"
-        source.mkdir()
-        (source / "ref").symlink_to(reference.resolve())
-        (source / "res").symlink_to(run.folder)
+        source = scoring_input(scratch / f"scored-{number}", reference, run.folder)
         try:
             prepared = prepare(source)
         except ScoringError as error:

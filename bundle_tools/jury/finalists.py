@@ -16,6 +16,7 @@ from bundle_tools.compare.judgement import judge
 from bundle_tools.compare.runs import Run
 from bundle_tools.competition import Phase
 from bundle_tools.errors import BundleError
+from bundle_tools.scoring_program import scoring_input
 
 if TYPE_CHECKING:
     from score.outcomes import Outcomes
@@ -87,10 +88,7 @@ def gather(phase: Phase, runs: Sequence[Run], scratch: Path) -> Final:
     reference = _folder(phase.task.reference_data, scratch / "reference")
     finalists, settings = [], None
     for number, run in enumerate(runs):
-        source = scratch / f"jury-{number}"
-        source.mkdir()
-        (source / "ref").symlink_to(reference.resolve())
-        (source / "res").symlink_to(run.folder)
+        source = scoring_input(scratch / f"jury-{number}", reference, run.folder)
         prepared = prepare(source)
         settings = prepared.settings
         hashes = prepared.results.folder.hashes

@@ -18,7 +18,7 @@ from bundle_tools.compare.runs import Run
 from bundle_tools.competition import Phase
 from bundle_tools.errors import BundleError
 from bundle_tools.landmarks.predictors import ceiling_of_people, from_causes, look_up, metadata_only
-from bundle_tools.scoring_program import use_scoring_program
+from bundle_tools.scoring_program import scoring_input, use_scoring_program
 
 if TYPE_CHECKING:
     from score.known import Known
@@ -150,10 +150,7 @@ def _solution(run: Run, phase: Phase, reference: Path, scratch: Path) -> dict[st
     from score.pipeline import prepare  # noqa: PLC0415
 
     name = run.name.rpartition("/")[2].removesuffix(f"-{phase.slug}")
-    source = scratch / f"landmark-{name}"
-    source.mkdir()
-    (source / "ref").symlink_to(reference.resolve())
-    (source / "res").symlink_to(run.folder)
+    source = scoring_input(scratch / f"landmark-{name}", reference, run.folder)
     try:
         prepared = prepare(source)
     except ScoringError as error:

@@ -5,7 +5,7 @@ from pathlib import Path
 from bundle_tools.compare.runs import Run
 from bundle_tools.competition import Phase
 from bundle_tools.errors import BundleError
-from bundle_tools.scoring_program import use_scoring_program
+from bundle_tools.scoring_program import scoring_input, use_scoring_program
 
 
 def make_again(run: Run, phase: Phase, scratch: Path, *, full: bool) -> str:
@@ -31,10 +31,7 @@ def make_again(run: Run, phase: Phase, scratch: Path, *, full: bool) -> str:
     from score.errors import ScoringError  # noqa: PLC0415 - the path is known only now
     from score.pipeline import page_again  # noqa: PLC0415
 
-    source = scratch / "input"
-    source.mkdir()
-    (source / "ref").symlink_to(reference.resolve())
-    (source / "res").symlink_to(run.folder)
+    source = scoring_input(scratch / "input", reference, run.folder)
     try:
         return page_again(source, full=full)
     except ScoringError as error:
