@@ -72,7 +72,10 @@ def _parser() -> argparse.ArgumentParser:
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         usage=argparse.SUPPRESS,
+        add_help=False,
     )
+    # Not listed: the description ends with it, and all commands fit on a screen.
+    parser.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
     commands = parser.add_subparsers(required=True, metavar="COMMAND", help=argparse.SUPPRESS)
     for command in (run, check, pages, build, compare, report, jury, coopetition, convert, submission, data):
         command.add(commands)
