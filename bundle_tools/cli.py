@@ -35,11 +35,9 @@ Run, check and build the competition bundle.
   bundle submission check | pack | smoke SUBMISSION      tell what is wrong with a submission; pack it; try 3 clips
   bundle data synth --clips N --seed S --out DIR         make a labelled set of synthetic clips
   bundle data phase NAME [--clips N] [--replace]         make new clips and labels of a phase, with a secret seed
-  bundle data baselines                                  what simple methods reach, for reports and pages
-  bundle data key-frames PHASE                           a small picture of each clip, for reports
+  bundle data baselines | key-frames PHASE               what simple methods reach; a picture of each clip, for reports
   bundle data committed                                  make the data of this repository again
-  bundle data first-impressions --source DIR --out DIR   phases and public data from ChaLearn First Impressions V2
-  bundle data observations --source DIR --out DIR        what people pointed at in those clips, for plausibility
+  bundle data first-impressions | observations           ChaLearn First Impressions V2; what people pointed at in it
   bundle data from-folder --clips DIR --labels CSV --out DIR   a whole bundle of your own clips and labels
 
 SUBMISSION is a folder with model.py, or its zip. `bundle COMMAND --help` tells the other options.

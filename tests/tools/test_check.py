@@ -36,6 +36,12 @@ def codes(path: Path) -> set[str]:
     return {finding.code for finding in check(path)}
 
 
+def test_an_unquoted_date_is_told_as_it_should_stand(tiny: Path) -> None:
+    path = tiny / "competition.yaml"
+    path.write_text(path.read_text().replace('"2030-01-01 12:00:00"', "2030-01-01 14:30:00"))
+    assert [one.fix for one in check(tiny)] == ['Write it in quotes, in UTC: "2030-01-01 14:30:00".']
+
+
 def test_an_untouched_bundle_has_no_finding(tiny: Path) -> None:
     assert check(tiny) == []
 

@@ -52,7 +52,8 @@ def moment(draft: Draft, path: tuple[Key, ...], value: object) -> tuple[datetime
         return datetime(value.year, value.month, value.day), []
     if isinstance(value, datetime):
         what = f"{key}: found an unquoted date with a time."
-        finding = Finding("date-unquoted", "warning", where, what, "Codabench drops its time of day.", SAFE_FORM)
+        fix = SAFE_FORM if value.tzinfo else f'Write it in quotes, in UTC: "{value}".'
+        finding = Finding("date-unquoted", "warning", where, what, "Codabench drops its time of day.", fix)
         return datetime(value.year, value.month, value.day), [finding]
     if not isinstance(value, str):
         what = f"{key}: expected a quoted date; found {shown(value)}."
