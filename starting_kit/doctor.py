@@ -77,12 +77,11 @@ def look_over(submission: Path) -> Looked:
         A folder with `model.py`, or a zip of its content.
     """
     if submission.is_dir():
-        looked = _folder(submission, [])
-        return replace(looked, findings=tuple(_point_inside(submission, finding) for finding in looked.findings))
+        return _folder(submission, [])
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "submission"
         findings = list(_unpack(submission, folder))
-        return _folder(folder, findings) if folder.is_dir() else Looked(tuple(findings), ())
+        return _folder(folder, findings, zipped=True) if folder.is_dir() else Looked(tuple(findings), ())
 
 
 def pack(submission: Path, looked: Looked) -> bytes:
@@ -132,11 +131,11 @@ def _unpack(archive: Path, folder: Path) -> Iterator[Finding]:
         yield Finding("error", "zip_broken", where, reason, "pack the folder again as a zip, without a password")
 
 
-def _folder(folder: Path, found: list[Finding]) -> Looked:
+def _folder(folder: Path, found: list[Finding], *, zipped: bool = False) -> Looked:
     refused = [*found, *_judged_by_ingestion(folder)]
-    if any(finding.code == "model_missing" for finding in refused):
+    if missing := [finding for finding in refused if finding.code == "model_missing"]:
         # Another folder was meant: what else is in this one does not matter.
-        return Looked(tuple(refused), ())
+        return Looked((*found, *(_point_inside(folder, finding, zipped=zipped) for finding in missing)), ())
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     environments = tuple(name.removesuffix("pyvenv.cfg") for name in files if name.endswith("/pyvenv.cfg"))
     own = [name for name in files if not name.startswith(environments)]
@@ -168,11 +167,14 @@ def _judged_by_ingestion(folder: Path) -> Iterator[Finding]:
         yield Finding(problem.severity, problem.code, problem.where, found, problem.fix)
 
 
-def _point_inside(folder: Path, finding: Finding) -> Finding:
-    """At home it is the wrong folder that was given, not the wrong one that was zipped."""
-    inside = sorted(path.parent for path in folder.glob("*/model.py"))
-    if finding.code != "model_missing" or not inside:
+def _point_inside(folder: Path, finding: Finding, *, zipped: bool) -> Finding:
+    """Name the folders that do hold a model: the wrong one was zipped, or at home the wrong one was given."""
+    models = sorted(folder.glob("*/model.py")) or sorted(folder.glob("*/*/model.py"))
+    inside = [path.parent for path in models]
+    if not inside:
         return finding
+    if zipped:
+        return replace(finding, fix=f"zip the files of {inside[0].relative_to(folder)}, not the folder itself")
     return replace(finding, fix="give the folder that holds it: " + " or ".join(map(str, inside[:3])))
 
 

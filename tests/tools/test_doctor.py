@@ -143,11 +143,28 @@ def test_everything_is_said_at_once(tmp_path: Path) -> None:
 
 
 def test_of_another_folder_only_the_right_one_is_named(tmp_path: Path) -> None:
-    write(tmp_path, {"mine/model.py": "import torch\n" + MODEL, "mine/.env": "x", "env/pyvenv.cfg": "x", "a.py": "x ="})
+    write(
+        tmp_path,
+        {
+            "metadata": "x",
+            "mine/model.py": "import torch\n" + MODEL,
+            "mine/.env": "x",
+            "env/pyvenv.cfg": "x",
+            "a.py": "x =",
+        },
+    )
     looked = doctor.look_over(tmp_path)
     assert [finding.code for finding in looked.findings] == ["model_missing"]
     assert str(tmp_path / "mine") in looked.findings[0].fix
     assert not looked.good
+
+
+@pytest.mark.parametrize("around", ["mine", "all/mine"])
+def test_folders_around_a_submission_are_named(around: str, tmp_path: Path) -> None:
+    packed = archive(tmp_path / "a.zip", [(f"{around}/model.py", MODEL.encode()), ("metadata", b"x")])
+    (finding,) = doctor.look_over(packed).findings
+    assert finding.code == "model_missing"
+    assert finding.fix == f"zip the files of {around}, not the folder itself"
 
 
 def test_an_environment_is_neither_searched_nor_packed(tmp_path: Path) -> None:
