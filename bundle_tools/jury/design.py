@@ -227,9 +227,9 @@ def _in_turn(items: Sequence[tuple[Item, Shown]]) -> list[tuple[Item, Shown]]:
 
 
 def _shared_words(one: str, other: str) -> float:
-    """Give the share of two texts' different words that both have; numbers do not count."""
+    """Give the share of two texts' different words that both have; numbers do not count, and 1 without any words."""
     first, second = (set(re.findall(r"[^\W\d_]+", text.lower())) for text in (one, other))
-    return len(first & second) / max(1, len(first | second))
+    return len(first & second) / len(first | second) if first | second else 1.0
 
 
 def _draw(items: Sequence[tuple[Item, Shown]], count: int, luck: random.Random) -> list[tuple[Item, Shown]]:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bundle_tools.jury.choice import balance_of, choose_clips
+from bundle_tools.jury.design import plan
 from bundle_tools.jury.finalists import Final, Finalist
 from score.explanation_record import NO_EXPLANATION, Explanation
 from score.groups import Attribute, Groups
@@ -17,6 +18,8 @@ from score.known import NOTHING_KNOWN
 from score.outcomes import Outcomes
 from score.settings import Settings, read_settings
 from tests.scoring.factory import make_case, make_input
+
+from .juries import RULES
 
 CLIPS = 60
 SEEDS = st.integers(0, 10_000)
@@ -79,6 +82,22 @@ def test_what_all_explained_comes_before_groups(settings: Settings, seed: int) -
     chosen = choose_clips(final, 10, str(seed))
     there = Counter(said[final.clip_ids.index(clip_id)].text_ok for clip_id in chosen)
     assert there[False] <= 2  # those on which the predictions differ most
+
+
+def test_texts_that_say_the_same_of_every_clip_are_not_swapped(settings: Settings) -> None:
+    def controls(*texts: str) -> list[str]:
+        final = final_of(settings, 3, {})
+        said = tuple(replace(SAID, text=texts[number % len(texts)]) for number in range(CLIPS))
+        one, two, _ = (replace(one, outcomes=replace(one.outcomes, explanations=said)) for one in final.finalists)
+        final = replace(final, finalists=(one, two))
+        items = plan("final", final, final.clip_ids[:6], 1, RULES, "x").key.items
+        return [item.letter for item in items if item.kind == "swapped"]
+
+    assert sorted(controls("A smile raised the score, bright words too.", "Little motion lowered what was given.")) == [
+        *"AABB"
+    ]
+    assert controls("A smile raised the score to 0.51.", "A smile raised the score to 0.47.") == []
+    assert controls("0.51 0.52 0.53 0.54 0.55", "0.41 0.42 0.43 0.44 0.45") == []
 
 
 def test_a_phase_without_groups_has_levels_alone(settings: Settings) -> None:

@@ -126,9 +126,11 @@ def test_missing_explanations_are_named(jury: Path, key: Key) -> None:
     assert {one for one, _ in key.missing} == {letter}
 
 
-def test_clips_that_browsers_cannot_play_are_made_anew(tmp_path: Path) -> None:
+def test_clips_that_browsers_cannot_play_are_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = write_clip(tmp_path / "plain.mp4", 12, Format(width=64, height=48))
     assert for_browser(plain) == plain.read_bytes()
+    monkeypatch.setattr("bundle_tools.jury.video._STAYS_BITS", 1_000)
+    assert for_browser(plain) != plain.read_bytes()  # too large for a sheet with many
     odd = write_clip(tmp_path / "odd.mkv", 12, Format(width=900, height=506, codec="mpeg4"))
     (tmp_path / "made.mp4").write_bytes(for_browser(odd))
     with av.open(str(tmp_path / "made.mp4")) as made:

@@ -110,9 +110,10 @@
     const bytes = Uint8Array.from(atob(at("clip-" + number).textContent.trim()), (c) => c.charCodeAt(0));
     video.src = URL.createObjectURL(new Blob([bytes], { type: "video/mp4" }));
     at("unplayable").hidden = true;
-    video.play().catch(() => {}); // where the browser waits for a click, the juror plays it
+    start();
     playing = number;
   };
+  const start = () => at("video").play().catch(() => {}); // where the browser waits for a click, the juror plays it
 
   const reveal = () => {
     const one = item(), given = answer();
@@ -263,7 +264,7 @@
     else if (key === "backspace") go(state.place - 1);
     else if (key === "x") pass();
     else if (key === "c") undo();
-    else if (key === "p") { const video = at("video"); if (video.paused) video.play(); else video.pause(); }
+    else if (key === "p") { if (at("video").paused) start(); else at("video").pause(); }
     else return;
     event.preventDefault();
   });
