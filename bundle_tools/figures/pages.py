@@ -12,6 +12,9 @@ from bundle_tools.version1 import as_version2, is_version1
 
 PLACES = ("pages/*.md", "README.md", "starting_kit/README.md", "docs/*.md")
 
+LARGEST_BYTES = 10_000_000
+"""Nobody reads a longer page; `bundle check` may meet one."""
+
 
 @dataclass(frozen=True)
 class Page:
@@ -98,4 +101,4 @@ def _files(draft: Draft) -> list[Path]:
     pages = [page.get("file") for _, page in draft.entries("pages")]
     named = [draft.inside(value) for value in (draft.content.get("terms"), *pages)]
     found = [path for place in PLACES for path in draft.root.glob(place)] + [path for path in named if path is not None]
-    return sorted({path for path in found if path.is_file()})
+    return sorted({path for path in found if path.is_file() and path.stat().st_size <= LARGEST_BYTES})

@@ -2,18 +2,22 @@
 
 import contextlib
 import csv
+import itertools
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from copy import deepcopy as copy_of
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
+import yaml
 
 from bundle_tools.check.clips.probes import CALLS_BESIDE_EDITS
 from bundle_tools.check.settings import registry
 from bundle_tools.cli import main
 from bundle_tools.compare.bands import ABOVE
 from bundle_tools.coopetition.usefulness import PASSED_ON
+from bundle_tools.errors import BundleError
 from bundle_tools.figures.blocks import BLOCKS
 from bundle_tools.figures.inline import FAMILIES, INLINE
 from bundle_tools.figures.lookup import all_names, figures_of
@@ -223,6 +227,40 @@ def test_a_bundle_of_another_kind_has_few_figures_and_no_crash(tiny: Path) -> No
             found.block(block)
     # Before anything was computed, a table of baselines is empty.
     assert found.block("landmarks") == ""
+
+
+def places(node: object, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    children = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    return [path, *(place for key, child in children for place in places(child, (*path, key)))]
+
+
+@pytest.mark.parametrize("file", ["competition.yaml", TASK.format("practice")])
+def test_rubbish_in_any_place_is_a_figure_or_an_error_never_a_traceback(copy: Path, file: str) -> None:
+    text = (copy / file).read_text()
+    content = yaml.safe_load(text)
+    for part in ("pages", "fact_sheet", "solutions"):
+        content.pop(part, None)
+    for board in content.get("leaderboards", []):
+        del board["columns"][1:]
+    values: Iterator[object] = itertools.cycle([None, "text", [], {}, float("inf"), -1, [None], True, 10**400, 0])
+    told = set()
+    for place in places(content)[1:]:
+        broken = node = copy_of(content)
+        for key in place[:-1]:
+            node = node[key]
+        node[place[-1]] = next(values)
+        (copy / file).write_text(yaml.safe_dump(broken))
+        try:
+            found = figures(copy)
+        except BundleError:
+            continue
+        for look_up, names in ((found.inline, [*INLINE, "weight.text", "package.numpy"]), (found.block, [*BLOCKS])):
+            for name in names:
+                try:
+                    look_up(name)
+                except FigureError as error:
+                    told.add(str(error))
+    assert len(told) > 20
 
 
 def test_the_table_of_columns_is_the_registry(texts: Path) -> None:
