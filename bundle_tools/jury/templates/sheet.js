@@ -3,7 +3,7 @@
   const sheet = JSON.parse(document.getElementById("content").textContent);
   const KEPT = "jury-" + sheet.sheet;
   const EFFECTS = [["lower", "lower"], ["same", "about the same"], ["higher", "higher"]];
-  const NUMBER = /[−-]?\d+(?:[.,]\d+)*\s?%?/g; // a score in the text would answer the first question
+  const NUMBER = /[−-]?\d+(?:[.,]\d+)*(?:\s?%)?/g; // a score in the text would answer the first question
   const LONGEST = 240; // seconds for an item; what is more was a break
   const at = (id) => document.getElementById(id);
   let state = { place: -1, answers: {} };
