@@ -71,7 +71,6 @@ def _synth(arguments: argparse.Namespace) -> int:
 
 
 def _phase(arguments: argparse.Namespace) -> int:
-    from bundle_tools.figures.pages import fill_pages  # noqa: PLC0415 - heavy
     from bundle_tools.synth.folders import write_phase  # noqa: PLC0415 - loads OpenCV
 
     root = find_root(arguments.bundle)
@@ -98,8 +97,7 @@ def _phase(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         raise BundleError(f"phase {phase.slug}: {error}.") from error
     say(f"{arguments.clips} clips of phase {phase.slug} with the seed {seed}. Whoever knows it can make the labels.")
-    for line in fill_pages(root):
-        say(line)
+    _fill_pages(root)
     return 0
 
 
@@ -127,4 +125,13 @@ def _committed(arguments: argparse.Namespace) -> int:
     with progress_bar("clips") as progress:
         write_committed(root, workers=workers(), progress=progress)
     say(f"Made again: input_data/, reference_data/ and public_data/ in {root}")
+    _fill_pages(root)
     return 0
+
+
+def _fill_pages(root: Path) -> None:
+    """Bring figures on pages up to date with the new data, and say which."""
+    from bundle_tools.figures.pages import fill_pages  # noqa: PLC0415 - heavy
+
+    for line in fill_pages(root):
+        say(line)

@@ -31,7 +31,7 @@ class Package:
     """A locked package."""
 
     name: str
-    """As the index writes it, e.g. "opencv-python-headless"."""
+    """In lower case, e.g. "opencv-python-headless"."""
     version: str
     """Exact."""
     direct: bool

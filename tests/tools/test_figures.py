@@ -284,6 +284,20 @@ def test_the_program_that_is_asked_is_the_bundles_own(copy: Path) -> None:
     assert "| Ours \\| theirs: " in figures(copy).block("columns")
 
 
+def test_a_program_with_other_axes_has_columns_all_the_same(copy: Path) -> None:
+    (copy / "scoring_program").unlink()
+    fields = {"key": "hits", "title": "Hits", "direction": "desc", "decimals": 3, "minimum": 0, "maximum": 10}
+    fields["meaning"] = "How many were hit."
+    program = f"from types import SimpleNamespace\ncolumns = lambda _: [SimpleNamespace(**{fields})]\n"
+    write_files(copy, {"scoring_program/score/columns.py": program})
+    write_files(copy, {"scoring_program/score/settings.py": "read_settings = str\n"})
+    found = figures(copy)
+    assert found.block("columns").endswith("| **Hits** | `hits` | high | 0 to 10 | - | How many were hit. |")
+    for name in ("level_low", "resamples", "weight.text"):
+        with pytest.raises(FigureError, match="practice"):
+            found.inline(name)
+
+
 def test_packages_are_those_of_the_lock(texts: Path) -> None:
     direct, every = (figures(texts).block(name).splitlines()[2:] for name in ("packages", "packages_all"))
     lock = [line for line in (ROOT / "ingestion_program/requirements.lock").read_text().splitlines() if "==" in line]

@@ -19,27 +19,31 @@ from bundle_tools.check.settings.leaderboard import columns_of
 REGISTRY = "score/columns.py"
 QUESTION = """\
 import json, sys
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from score.axes.contrast import SMALLEST_EFFECT
-from score.axes.known_causes import PART_WEIGHTS
 from score.columns import columns
-from score.fairness import ENOUGH_PEOPLE
-from score.language.levels import BANDS
 from score.settings import read_settings
-CONSTANTS = {
-    "claims_of_causes": PART_WEIGHTS[0],
-    "epsilon_least": SMALLEST_EFFECT,
-    "people_a_group": ENOUGH_PEOPLE,
-    **{f"level_{level}": list(limits) for level, limits in BANDS.items()},
-}
 FIELDS = ("key", "title", "direction", "decimals", "minimum", "maximum", "chance", "meaning")
+try:
+    from score.axes.contrast import SMALLEST_EFFECT
+    from score.axes.known_causes import PART_WEIGHTS
+    from score.fairness import ENOUGH_PEOPLE
+    from score.language.levels import BANDS
+    CONSTANTS = {
+        "claims_of_causes": PART_WEIGHTS[0],
+        "epsilon_least": SMALLEST_EFFECT,
+        "people_a_group": ENOUGH_PEOPLE,
+        **{f"level_{level}": list(limits) for level, limits in BANDS.items()},
+    }
+except ImportError:
+    CONSTANTS = {}  # a program with other axes has its columns all the same
 for path in sys.argv[2:]:
     try:
         settings = read_settings(Path(path))
         told = [{field: getattr(column, field, None) for field in FIELDS} for column in columns(settings)]
-        print(json.dumps({"columns": told, "settings": asdict(settings), "constants": CONSTANTS}))
+        known = asdict(settings) if is_dataclass(settings) else {}
+        print(json.dumps({"columns": told, "settings": known, "constants": CONSTANTS}, default=str))
     except Exception as error:
         print(json.dumps({"problem": f"{type(error).__name__}: {error}"}))
 """
