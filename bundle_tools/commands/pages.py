@@ -42,9 +42,9 @@ def _pages(arguments: argparse.Namespace) -> int:
             page.write()
     stale = sum(len(page.filled.changes) for page in pages)
     problems = sum(len(page.filled.problems) for page in pages)
-    if problems:
-        raise BundleError(f"{problems} marks cannot be filled, listed above. Correct them in the pages.")
-    if stale and arguments.check:
-        raise BundleError(f"{stale} figures are not those of the bundle, listed above. Run `bundle pages`.")
-    say(f"{stale} figures changed." if stale else "All figures are current.")
+    wrong = [f"marks that cannot be filled: {problems}; correct them"] if problems else []
+    wrong += [f"stale figures: {stale}; run `bundle pages`"] if stale and arguments.check else []
+    if wrong:
+        raise BundleError(f"{'. '.join(wrong)}. All are listed above.")
+    say(f"Figures changed: {stale}." if stale else "All figures are current.")
     return 0

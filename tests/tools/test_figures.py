@@ -379,10 +379,12 @@ def test_the_command_writes_checks_and_is_then_silent(copy: Path, capsys: pytest
     before = page.read_text()
     assert main([*bundle, "--check"]) == 1
     assert page.read_text() == before
-    assert "pages/limits.md:3: call_s 7 -> 30\n" in capsys.readouterr().out
+    told = capsys.readouterr()
+    assert "pages/limits.md:3: call_s 7 -> 30\n" in told.out
+    assert "stale figures: 1; run `bundle pages`" in told.err
     assert main(bundle) == 0
     assert page.read_text() == before.replace("-->7<", "-->30<")
-    assert "pages/limits.md:3: call_s 7 -> 30\n1 figures changed." in capsys.readouterr().out
+    assert "pages/limits.md:3: call_s 7 -> 30\nFigures changed: 1." in capsys.readouterr().out
     assert main([*bundle, "--check"]) == 0
     assert capsys.readouterr().out == "All figures are current.\n"
     assert main([*bundle, "--names"]) == 0
@@ -405,7 +407,7 @@ def test_a_mark_that_cannot_be_filled_fails_and_the_others_are_filled(
     assert main(["pages", "--bundle", str(copy)]) == 1
     told = capsys.readouterr()
     assert "pages/limits.md:4: cals: Unknown name; did you mean calls?" in told.out
-    assert "1 marks cannot be filled" in told.err
+    assert "marks that cannot be filled: 1; correct them" in told.err
     assert "-->30<" in page.read_text()
 
 
