@@ -2,10 +2,7 @@
 
 import inspect
 import json
-import os
 import re
-import subprocess
-import sys
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -15,6 +12,7 @@ from score.axes.shortfalls import Shortfalls
 from score.report import advice
 from score.report.axis_advice import axis_advice
 from tests.fewer import keep_clips
+from tests.guides import run_script
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "participant.md").read_text("utf-8")
@@ -68,24 +66,17 @@ def test_the_figures_of_the_example_are_those_of_the_landmarks() -> None:
 
 @pytest.mark.slow
 def test_every_command_works_in_the_order_of_the_guide(kit: Path, tmp_path: Path) -> None:
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    (programs / "python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n', "utf-8")
-    (programs / "python3").chmod(0o755)
     keep_clips(kit, 1)
-    script = ["set -eu"]
+    script = []
     for number, (kind, text) in enumerate(BLOCK.findall(GUIDE)):
-        if kind == "python":
+        if kind == "sh":
+            # The template in place of the example, which looks at a clip for a second: the commands are what is tried.
+            script.append(text.replace("solutions/cue_reader", "template"))
+        else:
             (kit / f"block{number}.py").write_text(text, "utf-8")
-        # The template in place of the example, which looks at a clip for a second: the commands are what is tried.
-        script.append(
-            f"python3 block{number}.py" if kind == "python" else text.replace("solutions/cue_reader", "template")
-        )
+            script.append(f"python3 block{number}.py")
     assert sum(line.startswith("python3 block") for line in script) == 2
-    environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
-    call = ["sh", "-c", "\n".join(script)]
-    done = subprocess.run(call, cwd=kit, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    done = run_script("\n".join(script), kit, tmp_path / "bin")
     assert done.stdout.count("Report: ") == 2
     assert done.stdout.count("explanation ") == 2
     assert re.search(r"'interview': 0\.\d+", done.stdout)
