@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,12 @@ def run_scoring(source: Path, target: Path) -> Outcome:
 
 
 Score = Callable[..., Outcome]
+
+
+@pytest.fixture(autouse=True)
+def _no_power_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do not wait until every byte is on the disk, thousands of times; runs as a process still do."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 @pytest.fixture
