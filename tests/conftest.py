@@ -13,13 +13,17 @@ settings.register_profile("searching", _UNHURRIED)
 settings.load_profile("repeatable")
 
 
-class _ContainersTogether(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has no types
-    """Hands out single tests, but all that need containers to one worker: they share an engine."""
+_TOGETHER = ("tests/container/", "tests/meaning/test_meaning.py")
+"""Tests that share what takes long to make: an engine, the scores of all entrants."""
+
+
+class _SharersTogether(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has no types
+    """Hands out single tests, but all that share something to one worker, which makes it once."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return "containers" if nodeid.startswith("tests/container/") else nodeid
+        return next((start for start in _TOGETHER if nodeid.startswith(start)), nodeid)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:  # noqa: ANN401 - its own type
     """Let pytest-xdist use it."""
-    return _ContainersTogether(config, log)
+    return _SharersTogether(config, log)

@@ -10,7 +10,7 @@ from tests.meaning.entrants import ENTRANTS
 from tests.meaning.table import COLUMNS, PAGE, ordered_right, read_table, score_in
 from tests.meaning.world import make_world
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("meaning")]  # one process scores them all, once
+pytestmark = pytest.mark.slow
 
 Scores = dict[str, dict[str, float]]
 CLIPS = 120

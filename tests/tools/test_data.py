@@ -29,10 +29,10 @@ def test_a_labelled_set_is_made_once_and_never_over_something(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "set"
-    arguments = ["data", "synth", "--clips", "2", "--seed", "5", "--out", str(out)]
+    arguments = ["data", "synth", "--clips", "1", "--seed", "5", "--out", str(out)]
     assert main(arguments) == 0
     assert {path.name for path in out.iterdir()} >= {"clips", "labels.csv", "transcripts.json"}
-    assert len(list((out / "clips").glob("*.mp4"))) == 2
+    assert len(list((out / "clips").glob("*.mp4"))) == 1
     assert main(arguments) == 1
     assert "empty or new" in capsys.readouterr().err
 
@@ -40,15 +40,15 @@ def test_a_labelled_set_is_made_once_and_never_over_something(
 @pytest.mark.slow
 def test_a_phase_is_made_with_a_seed_that_is_told_once(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tiny / "pages" / "overview.md"
-    page.write_text("# Tiny\n\nIt has <!--=clips-->1<!--/--> clips.\n")
-    arguments = ["data", "phase", "practice", "--clips", "2", "--bundle", str(tiny)]
+    page.write_text("# Tiny\n\nIt has <!--=clips-->5<!--/--> clips.\n")
+    arguments = ["data", "phase", "practice", "--clips", "1", "--bundle", str(tiny)]
     assert main(arguments) == 0
     told = capsys.readouterr().out
     seed = re.findall(r"seed (\d+)", told)[0]
-    assert "pages/overview.md:3: clips 1 -> 2" in told
-    assert "-->2<" in page.read_text()
+    assert "pages/overview.md:3: clips 5 -> 1" in told
+    assert "-->1<" in page.read_text()
     first = (tiny / "reference_data" / "practice" / "labels.csv").read_bytes()
-    assert len(list((tiny / "input_data" / "practice" / "clips").glob("*.mp4"))) == 2
+    assert len(list((tiny / "input_data" / "practice" / "clips").glob("*.mp4"))) == 1
     assert main([*arguments, "--seed", seed]) == 1
     assert "Add --replace" in capsys.readouterr().err
     settings = tiny / "input_data" / "practice" / "task.yaml"
