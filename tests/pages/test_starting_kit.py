@@ -101,7 +101,7 @@ def test_results_never_replace_other_files(kit: Path) -> None:
 
 
 def test_tables_name_what_the_kit_holds(kit: Path) -> None:
-    table = (kit / "README.md").read_text("utf-8").partition("**1.")[0]
+    table = (kit / "README.md").read_text("utf-8").partition("## What is in the kit")[2].partition("## ")[0]
     named = re.findall(
         r"`([\w./]+)`", "\n".join(line.partition(" | ")[0] for line in table.splitlines() if line.startswith("|"))
     )
