@@ -1,7 +1,17 @@
 """The command starts at once: what one subcommand alone needs is read when that one runs."""
 
+import gc
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bundle_tools import check
+from bundle_tools.check.document import Draft
+from bundle_tools.check.findings import Finding
+from bundle_tools.cli import main
 
 HEAVY = {"numpy", "pandas", "cv2", "av", "PIL", "jinja2", "markdown_it", "scipy", "sklearn", "bundle_tools.check"}
 
@@ -10,3 +20,16 @@ def test_no_command_reads_what_another_needs() -> None:
     question = "import sys, bundle_tools.cli; bundle_tools.cli._parser(); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", question], capture_output=True, text=True, check=True)
     assert sorted(HEAVY & set(done.stdout.split())) == []
+
+
+def test_checking_leaves_the_collection_of_garbage_as_it_was(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, during = gc.get_threshold(), []
+
+    def rule(_: Draft) -> Iterator[Finding]:
+        during.append(gc.get_threshold())
+        yield from ()
+
+    monkeypatch.setattr(check, "RULES", (rule,))
+    assert main(["check", str(tiny)]) == 0
+    assert during[0][0] > before[0]
+    assert gc.get_threshold() == before
