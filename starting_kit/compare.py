@@ -91,7 +91,9 @@ def main(arguments: list[str] | None = None) -> int:
     runs = {folder: found for folder, found in read.items() if not isinstance(found, str)}
     if len({run.clip_ids for run in runs.values()}) > 1:
         counts = ", ".join(f"{folder} {len(run.clip_ids)}" for folder, run in runs.items())
-        problems.append(f"expected runs over the same clips, found other numbers of them: {counts}. Run all clips")
+        problems.append(
+            f"expected runs over the same clips, found other clips or another number of them: {counts}. Run all clips"
+        )
     for problem in problems:
         sys.stdout.write(f"{problem}.\n")
     if problems:

@@ -13,8 +13,8 @@ LARGEST_SOURCE = 2 * 2**20
 
 # Modules of the packages in requirements.txt, and of what they bring along.
 INSTALLED = frozenset({
-    "av", "cv2", "dateutil", "jinja2", "joblib", "markupsafe", "narwhals", "numpy", "pandas", "scipy", "sklearn",
-    "threadpoolctl", "yaml",
+    "av", "cloudpickle", "cv2", "dateutil", "jinja2", "joblib", "markupsafe", "narwhals", "numpy", "pandas", "scipy",
+    "sklearn", "threadpoolctl", "tzdata", "yaml",
 })  # fmt: skip
 ONNX = "export the network to ONNX, and run it with cv2.dnn.readNetFromONNX"
 INSTEAD = dict.fromkeys(("jax", "keras", "onnxruntime", "tensorflow", "torch", "torchvision", "transformers"), ONNX)

@@ -33,8 +33,9 @@ def run_script(script: str, folder: Path, programs: Path) -> subprocess.Complete
     """
     programs.mkdir()
     # Links would lose their environment: Python looks for it beside the path by which it was called.
-    for name, module in (("python3", ""), ("bundle", "-m bundle_tools.cli")):
-        (programs / name).write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" {module} "$@"\n', "utf-8")
+    python = f'exec "{sys.executable}"'
+    for name, command in (("python3", python), ("bundle", f'PYTHONPATH="{ROOT}" {python} -m bundle_tools.cli')):
+        (programs / name).write_text(f'#!/bin/sh\n{command} "$@"\n', "utf-8")
         (programs / name).chmod(0o755)
     environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
     call = ["sh", "-c", f"set -eux\n{script}"]

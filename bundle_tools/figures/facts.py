@@ -159,7 +159,7 @@ class PhaseFacts:
     @property
     def _told(self) -> Told:
         answer = self.answer or self._missing("has no scoring program with a registry of columns")
-        return self._missing(f"cannot be scored: {answer.problem}") if answer.problem else answer
+        return self._missing(f"cannot be scored: {answer.problem.rstrip('.')}") if answer.problem else answer
 
     def _inside(self, settings: dict[str, Any], side: str, keys: Sequence[str]) -> Any:  # noqa: ANN401 - as above
         found: Any = settings

@@ -15,6 +15,7 @@ from bundle_tools.ingestion_program import use_own_ingestion_program
 
 DOCKERFILE = Path(__file__).resolve().parents[2] / "docker" / "Dockerfile"
 PYTHON_IMAGE = re.compile(r"(?:^|[=/])python:(\d+\.\d+)", re.MULTILINE)
+PLATFORM_IMAGE = re.compile(r"^codalab/.*\bpy(\d)(\d+)$")
 UNLIMITED = "unlimited"
 
 Value = Callable[[PhaseFacts], str]
@@ -122,7 +123,9 @@ def _traits(phase: PhaseFacts) -> str:
 
 
 def _python(phase: PhaseFacts) -> str:
-    image = str(phase.draft.content.get("docker_image", ""))
+    image = str(phase.draft.content["docker_image"])
+    if of_platform := PLATFORM_IMAGE.search(image):
+        return ".".join(of_platform.groups())
     # An image of one's own is made from the Dockerfile.
     found = PYTHON_IMAGE.search(image) or PYTHON_IMAGE.search(DOCKERFILE.read_text(encoding="utf-8"))
     if found is None:

@@ -71,9 +71,10 @@ def _remembered(find: Callable[[str], str]) -> Callable[[str], str]:
 def _find(name: str, separator: str, lookup: Callable[[str], Value | None], phases: Sequence[PhaseFacts]) -> str:
     if not phases:
         raise FigureError("The bundle has no phase with a task.")
-    base, _, last = name.rpartition(separator)
-    chosen = [phase for phase in phases if phase.name == last] if lookup(base) else []
-    value = lookup(base if chosen else name)
+    # The name of a phase may hold the separator.
+    ends = {phase.name: name.removesuffix(separator + phase.name) for phase in phases}
+    chosen = [phase for phase in phases if ends[phase.name] != name and lookup(ends[phase.name])]
+    value = lookup(ends[chosen[0].name] if chosen else name)
     if value is None:
         close = get_close_matches(name, _names(phases) if separator == "." else BLOCKS, n=1)
         raise FigureError("Unknown name" + (f"; did you mean {close[0]}?" if close else "."))

@@ -12,10 +12,11 @@ from itertools import zip_longest
 # Code comes first: what looks like a mark in it is none.
 TOKEN = re.compile(
     r"""
-    (?P<code> ^[ ]{0,3}```.*?(?:^[ ]{0,3}```|\Z) | `[^`\n]*` )
+    (?P<code> ^[ ]{0,3}(?P<fence>`{3,}|~{3,})[^`\n]*\n.*?(?:^[ ]{0,3}(?P=fence)|\Z)
+      | (?<!`)(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`) )
     | <!--=(?P<name>[^<>\n]*?)-->
     | (?P<close><!--/-->)
-    | ^<!--[ ](?P<slash>/?)(?P<block>[\w:.-]+)[ ]-->(?=\r?$)
+    | ^<!--[ ](?P<slash>/?)(?P<block>[\w:.-]+)[ ]-->(?=[ \t]*\r?$)
     """,
     re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
@@ -170,14 +171,16 @@ def _expected(text: str, opening: _Mark, closing: _Mark, figures: Figures) -> st
 def _marks(text: str, blocks: Collection[str]) -> Iterator[_Mark]:
     found = [match for match in TOKEN.finditer(text) if match["code"] is None]
     closed = {match["block"] for match in found if match["slash"]}
-    line, counted, begins = 1, 0, 0
+    line, counted, begins, seen = 1, 0, 0, -1
     for match in found:
         line += text.count("\n", counted, match.start())
         begins = max(begins, text.rfind("\n", counted, match.start()) + 1)
         counted = match.start()
         block = match["block"]
         if block is None:
-            first = match["close"] is None and START.fullmatch(text, begins, match.start()) is not None
+            # Only the first mark of a line can stand at its beginning.
+            first = begins != seen and match["close"] is None and bool(START.fullmatch(text, begins, match.start()))
+            seen = begins
             yield _Mark(*match.span(), line, match["name"] or "", False, match["close"] is not None, first)
         elif match["slash"]:
             yield _Mark(*match.span(), line, block, True, True)

@@ -9,7 +9,7 @@ from bundle_tools.figures.marks import FigureError
 def number(value: Any) -> str:  # noqa: ANN401 - settings may hold anything
     """Write a number with commas between thousands: 30, 1,000, 0.1."""
     checked = _finite(value)
-    return f"{checked:,.0f}" if checked == round(checked) else f"{checked:,.6f}".rstrip("0")
+    return f"{checked:,.0f}" if checked == round(checked) else f"{checked:,.6f}".rstrip("0").rstrip(".")
 
 
 def pixels(value: Any) -> str:  # noqa: ANN401 - as above
@@ -26,7 +26,9 @@ def weight(value: Any) -> str:  # noqa: ANN401 - as above
 def brief(value: Any) -> str:  # noqa: ANN401 - as above
     """Write about two digits: 1.5, 12, 340."""
     checked = _finite(value)
-    return f"{checked:.1f}" if abs(checked) < 10 else f"{checked:,.0f}"
+    if abs(checked) < 0.1:
+        return f"{checked:.1g}"
+    return f"{checked:.1f}" if abs(checked) < 9.95 else f"{checked:,.0f}"
 
 
 def _finite(value: object) -> float:

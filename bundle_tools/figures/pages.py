@@ -68,7 +68,7 @@ def look_through(draft: Draft, only: Sequence[Path] | None = None) -> Iterator[P
             text = path.read_bytes().decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             if only is not None:
-                raise BundleError(f"{path}: expected UTF-8 text ({error}).") from error
+                raise BundleError(f"{path}: expected a Markdown file, UTF-8 ({error}).") from error
             continue
         if "<!--" in text:
             name = path.relative_to(draft.root).as_posix() if path.is_relative_to(draft.root) else str(path)
@@ -101,4 +101,6 @@ def _files(draft: Draft) -> list[Path]:
     pages = [page.get("file") for _, page in draft.entries("pages")]
     named = [draft.inside(value) for value in (draft.content.get("terms"), *pages)]
     found = [path for place in PLACES for path in draft.root.glob(place)] + [path for path in named if path is not None]
-    return sorted({path for path in found if path.is_file() and path.stat().st_size <= LARGEST_BYTES})
+    return sorted(
+        {path for path in found if path.suffix == ".md" and path.is_file() and path.stat().st_size <= LARGEST_BYTES}
+    )

@@ -112,7 +112,9 @@ def write_phase(
     if phase not in DISCLOSURES:
         raise ValueError(f"unknown phase {phase!r}: expected one of {', '.join(DISCLOSURES)}")
     members = plan(phase, clips=clips, seed=seed)
-    with tempfile.TemporaryDirectory(prefix="bundle-phase-") as temporary:
+    # Beside the phase, so that what is finished only has to be renamed.
+    input_dir.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".bundle-phase-", dir=input_dir.parent) as temporary:
         given, wanted = Path(temporary, "input"), Path(temporary, "reference")
         _make_phase(phase, members, given, wanted, workers, progress)
         for made, folder in ((given, input_dir), (wanted, reference_dir)):

@@ -181,7 +181,7 @@ _COMMON = (
         "Text",
         "Whether the text is valid, true to the model's own numbers, and about this clip.",
     ),
-    _explained("coverage", "Coverage of explanations", "Share of the clips with a valid text."),
+    _explained("coverage", "Coverage of explanations", "Share of the clips with a valid text.", chance=None),
     _explained(
         "plausibility",
         "Plausibility",

@@ -100,7 +100,8 @@ def write_clips(folder: Path, count: int = CLIPS) -> Path:
 def lay_out(program: Path, target: Path) -> None:
     """Copy a program with its bytecode: else each of the hundreds of runs would compile the same files again."""
     compile_dir(program, quiet=2)
-    shutil.copytree(program, target)
+    # Another worker may be compiling them, too: its half-written files vanish again.
+    shutil.copytree(program, target, ignore=shutil.ignore_patterns("*.pyc.*"))
 
 
 def set_stage(app: Path, phase: Path, case: Case, tier: str = TIERS[-1]) -> Stage:

@@ -329,6 +329,7 @@ OTHER_MUTATIONS: list[tuple[str, Callable[[Path], object]]] = [
     ("page-dollar", put("pages/overview.md", "With $N$ clips it costs 5$ = 4 EUR, not $6.")),
     ("page-dollar", put("pages/overview.md", "From $5-$7.")),
     ("page-dollar", put("pages/overview.md", "Write `$HOME` or `$PWD`.")),
+    ("page-dollar", put("pages/overview.md", "Write `$HOME_DIR` or `$MY_VAR`.")),
     ("page-dollar", put("pages/overview.md", "```sh\nkill $$\n```\n")),
     ("tasks-empty", edit(lambda content: content.update(tasks=[]))),
     ("phases-empty", edit(lambda content: content.update(phases=[]))),

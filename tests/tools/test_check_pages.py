@@ -56,7 +56,9 @@ def test_addresses_of_a_page(text: str, pictures: list[str], links: list[str]) -
         *("[x", "![", "[](", "[x](", "](", "[a]:", "<img ", "<a ", "<img src=", "<img src='", "<img a='"),
         *("`", "``` x\n", "```x```\n", "$a", "\\", "\n ", " "),
         "<!--=a-->1<!--/-->",
+        " " * 600_000 + "<!--=a-->1<!--/-->" * 20_000,
     ],
+    ids=lambda piece: repr(piece[:20]),
 )
 def test_a_page_of_any_shape_is_read_in_one_pass(tiny: Path, piece: str) -> None:
     write_files(tiny, {PAGE: piece * (1_000_000 // len(piece))})
@@ -103,6 +105,27 @@ def test_a_mark_that_cannot_be_filled_is_a_warning_with_the_reason(tiny: Path) -
         ("page-mark", "warning", "docs/guide.md:2", "clips: practice has no list of clips."),
         ("page-mark", "warning", f"{PAGE}:3", "stat: Unknown name; did you mean start?"),
     ]
+
+
+def test_marks_that_one_mistake_empties_are_told_together(tiny: Path) -> None:
+    marks = " ".join(f"a <!--=limits{number}-->1<!--/-->" for number in range(MOST_TOLD + 3))
+    write_files(
+        tiny, {PAGE: f"{MARKED}\n{marks.replace('limits', 'clips.')}\n", "docs/a.md": "a <!--=clip_s--><!--/-->"}
+    )
+    (one, two) = told(tiny)
+    assert one == ("page-mark", "warning", "docs/a.md:1", "clip_s: practice has no list of clips.")
+    assert two[2] == f"{PAGE}:5"
+    assert two[3].startswith("clips.0, clips.1, ")
+    assert two[3].endswith(f"clips.{MOST_TOLD - 1} and 3 more: Unknown name; did you mean clips?")
+
+
+def test_html_pages_hold_no_marks(tiny: Path) -> None:
+    competition = (tiny / "competition.yaml").read_text()
+    stale = "<h1>Tiny</h1> on <!--=start-->2029-05-02<!--/-->"
+    write_files(
+        tiny, {"competition.yaml": competition.replace(PAGE, "pages/overview.html"), "pages/overview.html": stale}
+    )
+    assert told(tiny) == []
 
 
 def test_of_a_foreign_zip_no_figure_is_told(tiny: Path) -> None:

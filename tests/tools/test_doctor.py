@@ -5,12 +5,14 @@ import re
 import stat
 import zipfile
 from collections.abc import Callable
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 
 import doctor
 from bundle_tools.cli import main
+from sources import INSTALLED
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = """\
@@ -276,3 +278,10 @@ def test_the_bundle_command_is_the_kits_own(tmp_path: Path, capfd: pytest.Captur
     assert (tmp_path / "a.zip").is_file()
     assert main(["submission", "check", str(tmp_path / "nothing"), "--bundle", str(ROOT)]) == 2
     assert "does not exist" in capfd.readouterr().err
+
+
+def test_installed_modules_are_those_of_the_lock() -> None:
+    lock = (ROOT / "ingestion_program" / "requirements.lock").read_text("utf-8")
+    locked = {name.lower() for name in re.findall(r"^([\w.-]+)==", lock, re.MULTILINE)}
+    modules = {name for name, owners in packages_distributions().items() if locked & {one.lower() for one in owners}}
+    assert {name for name in modules if name.isidentifier() and not name.startswith("_")} == INSTALLED

@@ -74,6 +74,11 @@ def test_every_mark_is_filled_or_told(text: str) -> None:
         ("<!-- landmarks:final -->\nold\n<!-- /landmarks:final -->",
          "<!-- landmarks:final -->\n<!-- /landmarks:final -->"),
         ("a <!--=calls-->\\1<!--/-->", "a <!--=calls-->12<!--/-->"),
+        ("a ``<!--=calls-->9<!--/-->`` b", "a ``<!--=calls-->9<!--/-->`` b"),
+        ("~~~\na <!--=calls-->9<!--/-->\n~~~\n", "~~~\na <!--=calls-->9<!--/-->\n~~~\n"),
+        ("````\n```\na <!--=calls-->9<!--/-->\n```\n````\n", "````\n```\na <!--=calls-->9<!--/-->\n```\n````\n"),
+        ("```x``` a\nb <!--=calls-->9<!--/-->\n", "```x``` a\nb <!--=calls-->12<!--/-->\n"),
+        ("<!-- one --> \nold\n<!-- /one -->", "<!-- one --> \n\nline\n\n<!-- /one -->"),
     ],
 )  # fmt: skip
 def test_what_is_filled(before: str, after: str) -> None:

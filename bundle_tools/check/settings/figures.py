@@ -15,13 +15,20 @@ def check_figures(draft: Draft) -> Iterator[Finding]:
     # Computing figures needs other rules' readers, and those come with this package.
     from bundle_tools.figures.pages import look_through  # noqa: PLC0415
 
+    reasons: dict[str, list[tuple[str, str]]] = {}
     for page in look_through(draft):
         for change in page.filled.changes[:MOST_TOLD]:
             what = f"{change.name}: found {shown(change.found)}; expected {shown(change.expected)}."
             where = f"{page.name}:{change.line}"
             yield Finding("page-figure", "warning", where, what, "People read another number.", "Run `bundle pages`.")
-        for problem in page.filled.problems[:MOST_TOLD]:
-            what = f"{problem.name or 'A mark'}: {problem.what}"
-            where = f"{page.name}:{problem.line}"
-            fix = "Correct the mark; `bundle pages --names` lists the names."
-            yield Finding("page-mark", "warning", where, what, "What stands there never becomes current.", fix)
+        for problem in page.filled.problems:
+            reasons.setdefault(problem.what, []).append((f"{page.name}:{problem.line}", problem.name or "a mark"))
+    for reason, marks in reasons.items():
+        # One wrong setting can leave all marks empty: it is told once.
+        names = list(dict.fromkeys(name for _, name in marks))
+        more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
+        what = f"{', '.join(names[:MOST_TOLD])}{more}: {reason}"
+        fix = (
+            "Correct the mark, or what it tells of. `bundle pages` names every place, `bundle pages --names` all names."
+        )
+        yield Finding("page-mark", "warning", marks[0][0], what, "What stands there never becomes current.", fix)
