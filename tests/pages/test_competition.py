@@ -65,6 +65,11 @@ def test_final_hides_what_practice_shows() -> None:
     assert all(final[key] is True and key not in practice for key in switches)
 
 
+def test_descriptions_of_tasks_name_no_number() -> None:
+    # `bundle pages` fills in pages and guides, but not this file: a number of clips would grow stale in it.
+    assert not [task["name"] for task in COMPETITION["tasks"] if any(map(str.isdigit, task["description"]))]
+
+
 def test_dates_are_texts_in_order() -> None:
     # Codabench drops the time of day of an unquoted date; equal end and start of two phases are refused.
     dates = [phase[key] for phase in COMPETITION["phases"] for key in ("start", "end")]
