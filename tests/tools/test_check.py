@@ -646,6 +646,14 @@ def test_findings_name_the_line_and_all_come_at_once(tiny: Path) -> None:
     assert {code for code, _ in found} == {"key-value", "key-unknown", "key-missing"}
 
 
+@pytest.mark.parametrize("key", ["max_submissions", "max_submissions_per_day"])
+def test_submissions_without_limit_are_only_noted(tiny: Path, key: str) -> None:
+    path = tiny / "competition.yaml"
+    limit = "execution_time_limit: 600"
+    path.write_text(path.read_text().replace(limit, f"{key}: 0\n    {limit}", 1))
+    assert [(finding.code, finding.severity) for finding in check(tiny)] == [("phase-unlimited", "note")]
+
+
 def test_the_command_prints_and_exits(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(tiny)]) == 0
     assert "0 errors, 0 warnings, 0 notes" in capsys.readouterr().out

@@ -55,9 +55,8 @@ def _check_limits(draft: Draft, path: tuple[Key, ...], phase: dict[str, Any]) ->
     for key in ("max_submissions_per_day", "max_submissions"):
         if key in phase and (phase[key] is None or phase[key] == 0):
             what = f"{key}: found {shown(phase[key])}."
-            yield Finding(
-                "phase-unlimited", "warning", draft.at(*path, key), what, "It means unlimited.", "Give a number."
-            )
+            fix = "Nothing if that is meant; otherwise give a number."
+            yield Finding("phase-unlimited", "note", draft.at(*path, key), what, "It means unlimited.", fix)
     limit = phase.get("execution_time_limit")
     where = draft.at(*path, "execution_time_limit")
     if limit == 0:
