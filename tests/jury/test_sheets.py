@@ -184,6 +184,7 @@ def test_a_whole_session_by_keyboard(jury: Path, key: Key, page: Page, tmp_path:
         assert len(hidden.split()) == len(str(item["text"]).split())
         page.keyboard.press("3")
         assert page.inner_text("#text") == item["text"]
+        page.focus("#video")  # as after a click on it; Enter is for the sheet there too
         page.keyboard.press("Enter")  # refused: not finished
         assert "Still open" in page.inner_text("#missing")
         for digit in ("1" if item["cue"] else "") + "43210":

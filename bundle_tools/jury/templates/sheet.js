@@ -256,7 +256,7 @@
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.id === "remark") return;
     const working = !at("work").hidden;
     const key = event.key.toLowerCase();
-    const onButton = ["BUTTON", "SUMMARY", "VIDEO"].includes(event.target.tagName);
+    const onButton = ["BUTTON", "SUMMARY"].includes(event.target.tagName);
     if (key === "s") save();
     else if (!working) return;
     else if (/^[0-9]$/.test(key)) digit(Number(key));
