@@ -138,6 +138,7 @@ class _Maker:
     ) -> list[tuple[Item, Shown]]:
         """Show some finalists' texts about another clip, the most different one; as many finalists as can be.
 
+        Picture and prediction are those of the clip that is shown: only the words tell that something is wrong.
         A finalist who says nearly the same of every clip has none to show: even careful jurors could not tell.
         """
         made: list[tuple[Item, Shown]] = []
@@ -156,13 +157,13 @@ class _Maker:
     def boilerplate(
         self, genuine: Sequence[tuple[Item, Shown]], rules: Rules, luck: random.Random
     ) -> list[tuple[Item, Shown]]:
-        """Show texts that say nothing, with the prediction of some finalist."""
+        """Show texts that say nothing, with the picture and prediction of some finalist."""
         made = []
         for number, (item, shown) in enumerate(_draw(genuine, rules.boilerplate, luck)):
             text = rules.boilerplate_texts[number % len(rules.boilerplate_texts)]
             item_id = _name(self.seed, f"boilerplate {item.item_id}")
             control = Item(item_id, "boilerplate", item.clip_id, item.letter, item.item_id, item.band, "")
-            made.append((control, Shown(item_id, item.clip_id, text, None, shown.values, "")))
+            made.append((control, Shown(item_id, item.clip_id, text, shown.image, shown.values, "")))
         return made
 
     def repeats(
@@ -179,14 +180,15 @@ class _Maker:
     def _item(self, kind: str, clip_id: str, team: int, told_of: str, of: str) -> tuple[Item, Shown]:
         settings, outcomes = self.final.settings, self.finalists[team].outcomes
         place = self.final.clip_ids.index(clip_id)
-        said = outcomes.explanations[self.final.clip_ids.index(told_of)]
+        text = outcomes.explanations[self.final.clip_ids.index(told_of)].text
+        picture = outcomes.explanations[place].image
         values = tuple(float(value) for value in outcomes.prediction[place])
         band = int(np.searchsorted(self.cuts, values[settings.names.index(settings.main_target)], side="right"))
-        cue, effect = _question(said.text, place, self.finalists[team], self.final)
+        cue, effect = _question(text, place, self.finalists[team], self.final)
         item_id = _name(self.seed, f"{kind} {clip_id} {team}")
-        image = (self.numbers[team], said.image) if said.image else None
+        image = (self.numbers[team], picture) if picture else None
         item = Item(item_id, kind, clip_id, LETTERS[team], of, band, effect)
-        return item, Shown(item_id, clip_id, said.text, image, values, cue)
+        return item, Shown(item_id, clip_id, text, image, values, cue)
 
 
 def _question(text: str, place: int, finalist: Finalist, final: Final) -> tuple[str, str]:

@@ -1,6 +1,7 @@
 """A juror's page: one file with clips, explanations and questions, for any browser, without a network."""
 
 import base64
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -8,6 +9,9 @@ from bundle_tools.jury.criteria import Rules
 from bundle_tools.jury.design import Design, Shown
 from bundle_tools.jury.finalists import Final
 from bundle_tools.pages import as_script, render
+
+_NUMBER = re.compile(r"[−-]?\d+(?:[.,]\d+)*(?:\s?%)?")
+HIDDEN = "▢"
 
 
 def sheet_page(design: Design, juror: int, final: Final, rules: Rules, videos: dict[str, bytes]) -> str:
@@ -65,6 +69,11 @@ def _ranges(cuts: tuple[float, ...]) -> list[str]:
     return [f"below {cuts[0]:.2f}", *inner, f"{cuts[-1]:.2f} or more"]
 
 
+def hide_numbers(text: str) -> str:
+    """Put a sign in the place of each number: scores answer the first question and betray texts of other clips."""
+    return _NUMBER.sub(HIDDEN, text)
+
+
 def _item(shown: Shown, places: dict[str, int], final: Final) -> dict[str, Any]:
     from score.report.picture import data_uri  # noqa: PLC0415 - the program's path is known only now
     from score.visible import visible  # noqa: PLC0415
@@ -76,7 +85,7 @@ def _item(shown: Shown, places: dict[str, int], final: Final) -> dict[str, Any]:
     return {
         "id": shown.item_id,
         "clip": places[shown.clip_id],
-        "text": visible(shown.text),
+        "text": hide_numbers(visible(shown.text)),
         "image": image or "",
         "values": [round(value, 3) for value in shown.values],
         "cue": shown.cue.replace("_", " "),

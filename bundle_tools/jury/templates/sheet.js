@@ -3,7 +3,6 @@
   const sheet = JSON.parse(document.getElementById("content").textContent);
   const KEPT = "jury-" + sheet.sheet;
   const EFFECTS = [["lower", "lower"], ["same", "about the same"], ["higher", "higher"]];
-  const NUMBER = /[−-]?\d+(?:[.,]\d+)*(?:\s?%)?/g; // a score in the text would answer the first question
   const LONGEST = 240; // seconds for an item; what is more was a break
   const at = (id) => document.getElementById(id);
   let state = { place: -1, answers: {} };
@@ -121,7 +120,6 @@
     at("revealed").hidden = given.band === null;
     at("pass").setAttribute("aria-pressed", String(given.cannot_judge));
     at("imagine").hidden = !one.cue;
-    at("text").textContent = given.band === null ? one.text.replace(NUMBER, "▢") : one.text;
   };
 
   const show = () => {
@@ -135,6 +133,7 @@
     at("item-title").textContent = "Explanation " + (state.place + 1) + " of " + sheet.items.length + (playing === one.clip ? ", same clip" : ", new clip");
     play(one.clip);
     since = Date.now();
+    at("text").textContent = one.text;
     at("image").hidden = !one.image;
     if (one.image) at("image").src = one.image; else at("image").removeAttribute("src");
     at("bands").replaceChildren(...sheet.bands.map((band, number) =>
