@@ -1,5 +1,6 @@
 """The blocks of lines that can stand on a page, by name: tables made of the registry, the settings and the lock."""
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 
 from bundle_tools.competition import columns_of
@@ -12,6 +13,9 @@ from bundle_tools.landmarks.page import table as landmark_table
 NONE = "-"
 NEEDS = {"known_causes": "causes", "plausibility": "observations"}
 """Columns that hold 0 for everybody where the settings name no such file."""
+EXAMPLE_SKILL = 0.75
+EXAMPLE = {"cue_claims": 0.7, "faithfulness_space": 0.6, "known_causes": 0.4, "faithfulness_time": 0.5, "text": 0.8}
+"""Skill and axes of the worked example; any values from 0 to 1 would do."""
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -39,6 +43,27 @@ def weights(phase: PhaseFacts) -> str:
     titles = {column["key"]: str(column["title"]) for column in phase.columns}
     return _table(
         ("axis", "weight"), [(titles.get(axis, axis), weight(value)) for axis, value in phase.weights.items()]
+    )
+
+
+def worked_example(phase: PhaseFacts) -> str:
+    """Make an example of the total, from axes to points, with the weights that apply."""
+    if phase.scoring("explanation", "power") != 0.5:
+        raise FigureError(
+            f"{phase.name} does not take square roots: rewrite the formula on the page, without this block."
+        )
+    titles = {column["key"]: str(column["title"]) for column in phase.columns}
+    roots = {axis: math.sqrt(EXAMPLE[axis]) for axis in phase.weights}
+    rows = [
+        (titles.get(axis, axis), f"{EXAMPLE[axis]:.2f}", f"{root:.3f}", f"{phase.weights[axis] * root:.3f}")
+        for axis, root in roots.items()
+    ]
+    whole = sum(phase.weights[axis] * root for axis, root in roots.items())
+    return (
+        f"**A worked example.** With $c = 1$, $\\text{{skill}}^{{\\prime}} = {EXAMPLE_SKILL}$, and\n\n"
+        + _table(("axis", "$S$", r"$\sqrt{S}$", r"$w \sqrt{S}$"), rows)
+        + f"\n\nthe sum is {whole:.3f}, its square {whole**2:.3f}, and the score "
+        + f"100 · 1 · {EXAMPLE_SKILL} · {whole**2:.3f} = **{100 * EXAMPLE_SKILL * whole**2:.1f}**."
     )
 
 
@@ -93,6 +118,7 @@ def landmarks(phase: PhaseFacts) -> str:
 BLOCKS: dict[str, Callable[[PhaseFacts], str]] = {
     "columns": columns,
     "weights": weights,
+    "worked_example": worked_example,
     "limits": limits,
     "packages": packages,
     "packages_all": packages_all,

@@ -145,7 +145,7 @@ def rows_of(page: str, after: str) -> list[list[str]]:
 def test_the_worked_total_is_right() -> None:
     page = text_of("evaluation")
     reference = read_settings(ROOT / "reference_data/practice/task.yaml")
-    titles = {column.key: column.title.lower() for column in columns(reference)}
+    titles = {column.key: column.title for column in columns(reference)}
     weights = {titles[name]: getattr(reference.explanation.weights, name) for name in AXES}
     # The page takes square roots, and says that one axis brings the square of its weight.
     assert reference.explanation.power == 0.5
@@ -159,8 +159,8 @@ def test_the_worked_total_is_right() -> None:
     assert f"the sum is {parts:.3f}, its square {parts**2:.3f}" in page
     assert f"**{100 * 0.75 * parts**2:.1f}**" in page
     # One axis alone, and words alone: claims, half of the known causes, the text.
-    assert f"({100 * weights['cue claims'] ** 2:.0f} points for cue claims)" in page
-    words = weights["cue claims"] + weights["known causes"] * math.sqrt(0.5) + weights["text"]
+    assert f"({100 * weights['Cue claims'] ** 2:.0f} points for cue claims)" in page
+    words = weights["Cue claims"] + weights["Known causes"] * math.sqrt(0.5) + weights["Text"]
     assert f"can reach {100 * words**2:.0f} points" in page.replace("\n", " ")
     assert f"can reach {100 * words**2:.0f} of 100 points" in text_of("faq")
 

@@ -135,6 +135,22 @@ def test_figures_of_scoring_follow_its_settings(copy: Path) -> None:
     assert "| Cue claims | 0.50 |" in after.block("weights")
 
 
+def test_the_worked_example_follows_the_weights(copy: Path) -> None:
+    before = figures(copy).block("worked_example")
+    edit(copy, REFERENCE, "cue_claims: 0.35", "cue_claims: 0.45")
+    edit(copy, REFERENCE, "faithfulness_time: 0.15", "faithfulness_time: 0.05")
+    after = figures(copy).block("worked_example")
+    # 0.45 √0.7 + 0.20 √0.6 + 0.20 √0.4 + 0.05 √0.5 + 0.10 √0.8 = 0.7827, squared 0.6126
+    assert "| Cue claims | 0.70 | 0.837 | 0.376 |" in after
+    assert "the sum is 0.783, its square 0.613, and the score 100 · 1 · 0.75 · 0.613 = **45.9**." in after
+    assert "= **44.4**." in before
+    edit(copy, REFERENCE, "causes: causes.json\n", "")
+    assert "Known causes" not in figures(copy).block("worked_example")
+    edit(copy, REFERENCE, "power: 0.5", "power: 1.0")
+    with pytest.raises(FigureError, match="square roots"):
+        figures(copy).block("worked_example")
+
+
 def test_without_known_causes_the_other_weights_grow(copy: Path) -> None:
     edit(copy, REFERENCE, "causes: causes.json\n", "")
     found = figures(copy)
