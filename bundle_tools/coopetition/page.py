@@ -8,7 +8,7 @@ from bundle_tools.coopetition.usefulness import PASSED_ON, Use, Useful, usefulne
 from bundle_tools.coopetition.works import Work
 from bundle_tools.pages import render
 
-_WIDTH, _HEIGHT, _GAP_X, _GAP_Y = 190, 46, 90, 18
+_WIDTH, _HEIGHT, _GAP_X, _GAP_Y = 220, 46, 90, 18
 _LONGEST_NAME = 21
 ALONE = "Every run counts as a team of its own, since no teams were named (--teams)."
 
@@ -19,6 +19,8 @@ class Node:
 
     name: str
     """Run or repository, shortened."""
+    title: str
+    """The same in full."""
     note: str
     """Its score and what it received."""
     x: int
@@ -100,7 +102,13 @@ def lines(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> lis
     text += [f"{row.points:>8.2f}  {row.users:>5}  {row.name}" for row in usefulness(works, baseline)]
     if len(text) == 3:
         text.append("Nobody credits anybody.")
-    text += ["", *(f"{use.user} uses {use.source}: {use.points:.2f} ({use.used})" for use in uses(works, baseline))]
+    text += [
+        "",
+        *(
+            f"{use.user} uses {use.source}: {use.points:.2f} ({use.used}){_remark(use)}"
+            for use in uses(works, baseline)
+        ),
+    ]
     return [*text, *([ALONE] if _alone(works) else []), *remarks]
 
 
@@ -128,7 +136,7 @@ def _graph(works: Sequence[Work], found: Sequence[Use], rows: Sequence[Useful]) 
         places[name] = column * (_WIDTH + _GAP_X), filled.get(column, 0) * (_HEIGHT + _GAP_Y)
         filled[column] = filled.get(column, 0) + 1
     nodes = tuple(
-        Node(_short(name), _note(totals.get(name), points.get(name, 0.0)), *places[name], name not in totals)
+        Node(_short(name), name, _note(totals.get(name), points.get(name, 0.0)), *places[name], name not in totals)
         for name in linked
     )
     most = max((use.points for use in found), default=0.0) or 1.0
@@ -156,5 +164,11 @@ def _note(total: float | None, points: float) -> str:
     return ", ".join(parts)
 
 
+def _remark(use: Use) -> str:
+    return f" [{use.remark}]" if use.remark else ""
+
+
 def _short(name: str) -> str:
+    """Shorten a name to the width of a box; of an address, host and scheme go first: `owner/name` says most."""
+    name = name.partition("://")[2].partition("/")[2] or name
     return name if len(name) <= _LONGEST_NAME else "…" + name[1 - _LONGEST_NAME :]

@@ -18,6 +18,7 @@ from bundle_tools.coopetition.works import Work
 
 PASSED_ON = 0.5
 """Share of what a work receives that goes on to what it credits itself."""
+SECOND = "a better submission of its team gives the lead"
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Use:
     """What the source receives through it, in points of the explanation score, >= 0."""
     gain: float | None
     """How much higher the user scores than the source; None for a repository. About 0: look for a mere copy."""
+    remark: str
+    """Why the user gives no lead of its own; empty for its team's best submission."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,8 @@ def uses(works: Sequence[Work], baseline: float) -> list[Use]:
     by_name = {work.name: work for work in works}
     order = _users_first(works)
     points = {(work.name, credit.source): 0.0 for work in works for credit in work.credits}
-    for giver in _best_runs(works):
+    givers = _best_runs(works)
+    for giver in givers:
         held = {giver.name: max(0.0, giver.total - baseline)}  # what each work has of this lead to share out
         for name in order:
             parts = _parts(by_name[name], by_name) if name in held else {}
@@ -86,6 +90,7 @@ def uses(works: Sequence[Work], baseline: float) -> list[Use]:
             used=credit.used,
             points=points[work.name, credit.source],
             gain=work.total - by_name[credit.source].total if credit.source in by_name else None,
+            remark="" if work in givers else SECOND,
         )
         for work in works
         for credit in work.credits

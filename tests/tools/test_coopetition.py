@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bundle_tools.cli import main
 from bundle_tools.compare.runs import Run
 from bundle_tools.coopetition.page import ALONE, lines, page
-from bundle_tools.coopetition.usefulness import usefulness, uses
+from bundle_tools.coopetition.usefulness import SECOND, usefulness, uses
 from bundle_tools.coopetition.works import Credit, Work, read_teams, read_works
 from bundle_tools.errors import BundleError
 from tests.jury.finalists import make_bundle, make_run
@@ -107,6 +107,23 @@ def test_a_team_gives_its_lead_once() -> None:
     # An older run still passes on what others gave it: that is their lead.
     runs.append(work("c", 30.0, "u2"))
     assert by_team(runs) == {"team a": 50.0, "team b": 10.0, "us": 20.0, "team c": 0.0}
+
+
+def test_a_credit_that_gives_no_lead_says_why() -> None:
+    runs = [
+        work("a", 5.0),
+        *(replace(work(name, total, "a"), team="us") for name, total in (("u1", 60.0), ("u2", 50.0))),
+    ]
+    assert {use.user: (use.points, use.remark) for use in uses(runs, 10.0)} == {"u1": (50.0, ""), "u2": (0.0, SECOND)}
+    assert [SECOND in line for line in lines(runs, 10.0, []) if " uses " in line] == [False, True]
+    assert page(runs, 10.0, []).count(SECOND) == 1
+
+
+def test_the_graph_shows_owner_and_name_of_a_repository() -> None:
+    html = page([work("a", 9.0, "https://code.example/owner/name", "https://code.example")], 0.0, [])
+    assert ">owner/name</text>" in html
+    assert "<title>https://code.example/owner/name</title>" in html
+    assert ">https://code.example</text>" in html
 
 
 def test_a_lead_does_not_come_back_through_a_friend() -> None:
