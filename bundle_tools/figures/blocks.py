@@ -106,13 +106,14 @@ def _versions(phase: PhaseFacts, *, every: bool) -> str:
 
 
 def landmarks(phase: PhaseFacts) -> str:
-    """Make the table of what baselines reach; empty before it was computed."""
+    """Make the table of what baselines reach, below the phase's name; empty before it was computed."""
     if phase.landmarks is None:
         return ""
     try:
-        return landmark_table(phase.landmarks, columns_of(phase.draft.content), open_=phase.is_open)
+        table = landmark_table(phase.landmarks, columns_of(phase.draft.content), open_=phase.is_open)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise FigureError(f"The landmarks of {phase.name} cannot be shown. Run `bundle check`.") from error
+    return f"In **{phase.entry.get('name')}**{'' if phase.is_open else ', roughly'}:\n\n{table}"
 
 
 BLOCKS: dict[str, Callable[[PhaseFacts], str]] = {

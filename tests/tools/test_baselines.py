@@ -189,6 +189,7 @@ def test_the_command_writes_the_page_and_a_second_time_nothing(computed: Path) -
     text = page.read_text()
     assert text.startswith("# Evaluation")
     assert text.endswith("\n\nMore.\n")
+    assert "\n\nIn **Practice**:\n\n| score |" in text
     assert "| Accuracy | " in text
     before = (text, record_of(computed))
     assert baselines(computed) == 0
