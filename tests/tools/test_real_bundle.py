@@ -130,6 +130,7 @@ MUTATIONS: list[tuple[str, Callable[[Path], object]]] = [
     ("columns-precision", edit("competition.yaml", r"(key: coverage.*precision: )\d+", r"\g<1>1")),
     ("columns-unknown", edit(REFERENCE + "task.yaml", r"^main_target: .*$", "main_target: charisma")),
     ("data-version", edit(REFERENCE + "task.yaml", r"^data_version: .*$", "data_version: other-7")),
+    ("data-challenge", edit("competition.yaml", r"^title: .*$", "title: Second Impressions")),
     ("data-targets", edit(INPUT + "task.yaml", r"name: interview", "name: invitation")),
     ("data-time-limit", edit(INPUT + "task.yaml", r"time_limit_s: \d+", "time_limit_s: 900")),
     ("data-time-limit", edit("competition.yaml", r"execution_time_limit: 600", "execution_time_limit: 300")),

@@ -72,6 +72,12 @@ def _check_agreement(draft: Draft, index: object, inputs: Side, reference: Side)
         what = f"Targets: {_targets(given)} in the input data, {_targets(wanted)} in the reference data."
         effect = "Predictions are judged against other names or ranges."
         yield Finding("data-targets", "error", where, what, effect, "Make names, order and ranges equal.")
+    title, named = draft.content.get("title"), wanted.get("challenge")
+    if isinstance(title, str) and isinstance(named, str) and named.strip() != title.strip():
+        what = f"challenge: {shown(named)}; the title of the competition is {shown(title)}."
+        effect = "Reports, and the line to cite a score by, carry another name than the competition."
+        fix = "Write the title here, too; pages and starting kit may hold the earlier one."
+        yield Finding("data-challenge", "warning", reference.at("task.yaml"), what, effect, fix)
     limits = given.get("limits")
     limit = limits.get("time_limit_s") if isinstance(limits, dict) else None
     for _, phase in draft.entries("phases"):
