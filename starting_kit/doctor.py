@@ -140,12 +140,14 @@ def _folder(folder: Path, found: list[Finding], *, zipped: bool = False) -> Look
     environments = tuple(name.removesuffix("pyvenv.cfg") for name in files if name.endswith("/pyvenv.cfg"))
     own = [name for name in files if not name.startswith(environments)]
     packed = [name for name in own if not _is_junk(name)]
+    secrets = list(_secrets(folder, own))
+    told = {finding.where.partition(", line ")[0] for finding in secrets}
     findings = [
         *refused,
-        *_secrets(folder, own),
+        *secrets,
         *read_sources(folder, packed),
         *_environments(environments),
-        *_left_out(own),
+        *_left_out([name for name in own if name not in told]),
     ]
     order = {"error": 0, "warning": 1, "note": 2}
     unique = dict.fromkeys(sorted(findings, key=lambda finding: order[finding.level]))

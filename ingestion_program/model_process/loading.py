@@ -12,6 +12,8 @@ from model_process.failures import advise, describe, location, summarise
 
 __all__ = ["LoadFailure", "describe", "load_model", "location"]
 PACKAGES_LISTED = 40
+# They belong to the environment, and no model needs them.
+INSTALLERS = frozenset({"pip", "setuptools", "wheel"})
 AT_HOME = "run it at home with `run.py` of the starting kit, and correct the line"
 
 
@@ -121,7 +123,8 @@ def _first_bad_byte(content: bytes) -> int:
 
 
 def _installed() -> str:
-    names = sorted({str(found.metadata["Name"]) for found in importlib.metadata.distributions()}, key=str.casefold)
+    installed = {str(found.metadata["Name"]) for found in importlib.metadata.distributions()}
+    names = sorted(installed - INSTALLERS, key=str.casefold)
     return ", ".join(names[:PACKAGES_LISTED]) + (", …" if len(names) > PACKAGES_LISTED else "")
 
 

@@ -6,6 +6,7 @@ import sys
 import urllib.error
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -74,6 +75,12 @@ def test_a_missing_module_comes_with_those_that_are_there(tmp_path: Path) -> Non
     assert ", av, " in report["expected"].lower()
     assert "no_such_package" in report["found"]
     assert "zip" in report["fix"]
+
+
+def test_what_only_installs_others_is_no_package_to_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = [SimpleNamespace(metadata={"Name": name}) for name in ("setuptools", "numpy", "pip", "wheel", "av")]
+    monkeypatch.setattr("importlib.metadata.distributions", lambda: there)
+    assert failure(tmp_path, "import no_such_package")["expected"].endswith(" image: av, numpy")
 
 
 CLASSES = {

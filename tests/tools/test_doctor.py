@@ -144,6 +144,11 @@ def test_everything_is_said_at_once(tmp_path: Path) -> None:
     assert "module_missing" in codes
 
 
+def test_what_has_to_go_is_not_called_harmless(tmp_path: Path) -> None:
+    looked = doctor.look_over(write(tmp_path, {"model.py": MODEL, ".env": "X=1", ".notes/a.txt": f"{KEY}\n"}))
+    assert [finding.code for finding in looked.findings] == ["secret_file", "secret_text"]
+
+
 def test_of_another_folder_only_the_right_one_is_named(tmp_path: Path) -> None:
     write(
         tmp_path,
