@@ -91,7 +91,7 @@ def dresses(value: float, fewest: int) -> Iterator[Dress]:
         yield written(value, places)
     for text in (repr(value), f"{value:.4e}", value.hex(), f"{100 * value:.2f}"):
         yield Dress(text, NO_NUMBER)
-    yield Dress(f"{100 * value:.1f}", NO_NUMBER, " ?%")
+    yield Dress(f"{100 * value:.1f}", NO_NUMBER, r"\s?%")
     for data in (repr(value).encode(), f"{value:.4f}".encode(), struct.pack("<d", value), struct.pack("<f", value)):
         yield coded(data)
 

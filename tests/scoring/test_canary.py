@@ -164,6 +164,7 @@ def test_the_search_can_fail(score: Score) -> None:
     assert sum(name.startswith("error") for name in found) >= 3
     for name, text in (
         ("constant", "56.7 %"),
+        ("constant", "56.7\N{NO-BREAK SPACE}%"),
         ("label 0.6180339887", "MC42MTgwMzM5ODg3"),
         (f"source {SOURCES[0]}", SOURCES[0]),
     ):

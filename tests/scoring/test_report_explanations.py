@@ -189,7 +189,7 @@ def test_deletion_curves_keep_their_order_on_paper() -> None:
         point.low is not None and point.high is not None and point.high < point.y < point.low for point in plot.top
     )
     assert plot.rows[0].top == "1.00 ± 0.10"
-    assert plot.y_ticks[-1][1] == "5.0 %"
+    assert plot.y_ticks[-1][1] == "5.0\N{NO-BREAK SPACE}%"
     assert deletion_plot(DeletionCurve("time", ())) is None
 
 

@@ -56,7 +56,7 @@ def test_a_point_is_where_its_clip_is_whatever_the_range() -> None:
     plot = scatter(truth, predicted, UNIT)
     assert [(dot.x, dot.y) for dot in plot.dots] == [(25.0, 20.0), (40.0, 90.0)]
     assert scatter(100 * truth, 100 * predicted, PERCENT).dots == plot.dots
-    assert plot.caption.startswith("2 clips; 50 % lie within a tenth")
+    assert plot.caption.startswith("2 clips; 50\N{NO-BREAK SPACE}% lie within a tenth")
     assert [text for _, text in scatter(truth, predicted, PERCENT).ticks] == ["0", "50", "100"]
 
 

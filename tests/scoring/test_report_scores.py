@@ -22,7 +22,7 @@ from score.report.beside import Beside
 from score.report.build import build_page
 from score.report.content.scores import Scores
 from score.report.factors import factors
-from score.report.numbers import interval, number, percent, plural, position, signed
+from score.report.numbers import factor, interval, number, percent, plural, position, signed
 from tests.scoring.conftest import Score
 from tests.scoring.factory import Case, full_explanation, make_case
 from tests.scoring.pages import HIDDEN, Page, scored_of
@@ -97,7 +97,7 @@ def test_what_would_gain_most_comes_first(tmp_path: Path) -> None:
     assert gains == sorted(gains, reverse=True)
     assert 3 <= len(scores.advice) <= 5
     time = next(item for item in scores.advice if "when the model saw it" in item.sentence)
-    said = r"Known causes is 0\.\d+\. Faithfulness in time is 0\.\d+\. 100 % of the clips have no valid seconds\."
+    said = r"Known causes is 0\.\d+\. Faithfulness in time is 0\.\d+\. 100\s% of the clips have no valid seconds\."
     assert re.fullmatch(said, time.evidence)
 
 
@@ -176,7 +176,7 @@ def test_worthless_predictions_come_first_where_the_explanations_are_poor_too(tm
 )
 def test_each_shortfall_has_its_sentence(axis: str, share: str, words: str) -> None:
     _, figure = axis_advice(axis, replace(NOTHING_LOST, **{share: 0.42}))
-    assert figure.startswith("42 % ")
+    assert figure.startswith("42\N{NO-BREAK SPACE}% ")
     assert words in figure
     assert axis_advice(axis, NOTHING_LOST)[1] == ""
     assert axis_advice(axis, Shortfalls(**dict.fromkeys(asdict(NOTHING_LOST))))[1] == ""
@@ -184,8 +184,10 @@ def test_each_shortfall_has_its_sentence(axis: str, share: str, words: str) -> N
 
 def test_what_holds_for_most_clips_is_advised_first() -> None:
     found = replace(NOTHING_LOST, no_claims=0.17, wrong_sign=0.4, silent=0.2)
-    assert axis_advice("cue_claims", found)[1].startswith("40 % of the claims")
-    assert axis_advice("cue_claims", replace(found, no_claims=0.4))[1].startswith("40 % of the clips have no claim")
+    assert axis_advice("cue_claims", found)[1].startswith("40\N{NO-BREAK SPACE}% of the claims")
+    assert axis_advice("cue_claims", replace(found, no_claims=0.4))[1].startswith(
+        "40\N{NO-BREAK SPACE}% of the clips have no claim"
+    )
 
 
 def test_texts_that_fit_every_clip_are_called_so() -> None:
@@ -256,7 +258,14 @@ def test_without_scripts_the_page_has_every_score(score: Score) -> None:
 def test_numbers_as_people_read_them() -> None:
     assert [number(-0.0004, 3), number(-0.5, 1), number(2, 0)] == ["0.000", "−0.5", "2"]
     assert [signed(0.25, 2), signed(-0.25, 2), signed(0.001, 2)] == ["+0.25", "−0.25", "0.00"]
-    assert [percent(0.125), percent(0.125, 1), percent(-0.5)] == ["12 %", "12.5 %", "−50 %"]
+    assert [percent(0.125), percent(0.125, 1), percent(-0.5)] == [
+        "12\N{NO-BREAK SPACE}%",
+        "12.5\N{NO-BREAK SPACE}%",
+        "−50\N{NO-BREAK SPACE}%",
+    ]
+    assert [factor(value) for value in (0.0, 0.837, 0.0051, 0.0049, 0.0004, 1e-7)] == [
+        *("0.00", "0.84", "0.01", "0.005", "0.0004", "0.00")
+    ]
     assert [interval(None, 2), interval((-1, 0.5), 2)] == ["", "−1.00 to 0.50"]
     assert [position(0, -1, 1), position(1, -1, 1)] == [50, 100]
     assert [plural(1, "clip"), plural(2, "clip"), plural(0, "box", "boxes")] == ["1 clip", "2 clips", "0 boxes"]

@@ -11,7 +11,7 @@ from score.bands import band_of
 from score.report.advice import MEASURED, advice
 from score.report.content.scores import Band, DiagnosticRow, Factor, Mark, ScoreRow, Scores
 from score.report.factors import Factors, factors
-from score.report.numbers import NONE, number, percent
+from score.report.numbers import NO_BREAK, NONE, factor, number, percent
 from score.report.score_rows import score_row
 from score.report.scored import Scored
 from score.report.status import status
@@ -40,7 +40,7 @@ def scores(scored: Scored) -> Scores:
         advice=advice(scored, parts),
         status=status(scored),
         diagnostics=tuple(_diagnostic_row(one, open_=settings.report.clips) for one in scored.evaluation.diagnostics),
-        level=f"{100 * settings.bootstrap.level:g} %" if total.interval else "",
+        level=f"{100 * settings.bootstrap.level:g}{NO_BREAK}%" if total.interval else "",
     )
 
 
@@ -65,9 +65,9 @@ def _bands(bands: tuple[Limits, ...], here: Limits) -> tuple[Band, ...]:
 
 def _factors(parts: Factors) -> tuple[Factor, ...]:
     return (
-        Factor("coverage", number(parts.coverage, 2)),
-        Factor("credit for the predictions", NONE if parts.credit is None else number(parts.credit, 2)),
-        Factor("mean of the axes", number(parts.mean, 2)),
+        Factor("coverage", factor(parts.coverage)),
+        Factor("credit for the predictions", NONE if parts.credit is None else factor(parts.credit)),
+        Factor("mean of the axes", factor(parts.mean)),
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 NONE = "–"
 """Where there is no number."""
+NO_BREAK = "\N{NO-BREAK SPACE}"
+"""A space at which no line ends."""
 
 
 def number(value: float, places: int) -> str:
@@ -18,9 +20,14 @@ def signed(value: float, places: int) -> str:
     return f"+{text}" if value > 0 and float(text) else text
 
 
+def factor(value: float) -> str:
+    """Write a factor in two decimals, or in up to four where it would look like 0."""
+    return number(value, next((places for places in (2, 3, 4) if round(value, places)), 2))
+
+
 def percent(share: float, places: int = 0) -> str:
-    """Write a share as a percentage."""
-    return f"{number(100 * share, places)} %"
+    """Write a share as a percentage; no line ends before its sign."""
+    return f"{number(100 * share, places)}{NO_BREAK}%"
 
 
 def interval(ends: tuple[float, float] | None, places: int) -> str:

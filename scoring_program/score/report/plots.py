@@ -19,7 +19,7 @@ from score.report.content.predictions import (
     Shade,
     TargetPlots,
 )
-from score.report.numbers import NONE, interval, number, plural, position, signed
+from score.report.numbers import NO_BREAK, NONE, interval, number, plural, position, signed
 from score.report.scored import Scored
 from score.settings import Target
 
@@ -75,8 +75,8 @@ def scatter(truth: Array, predicted: Array, target: Target) -> Scatter:
     dots = () if thin else tuple(Dot(_percent(a), _percent(b)) for a, b in zip(x, y, strict=True))
     near = float(np.mean(np.abs(x - y) <= 0.1))
     said = f"{plural(len(truth), 'clip')}; {near:.0%} lie within a tenth of the range of their true value"
-    caption = said.replace("%", " %") + (". Darker cells hold more clips." if thin else ".")
-    label = f"{target.title}, predicted against true: {said.replace('%', ' %')}"
+    caption = said.replace("%", f"{NO_BREAK}%") + (". Darker cells hold more clips." if thin else ".")
+    label = f"{target.title}, predicted against true: {said.replace('%', f'{NO_BREAK}%')}"
     return Scatter(dots, _density(x, y) if thin else (), CELLS, _ticks(target), label, caption)
 
 
