@@ -36,12 +36,14 @@ def sheet_page(design: Design, juror: int, final: Final, rules: Rules, videos: d
         HTML that asks for nothing from outside. Teams, kinds of items, truth and scores are not in it.
     """
     places = {clip_id: number for number, clip_id in enumerate(design.key.clips)}
+    bands = {item.item_id: item.band for item in design.key.items}
     content = {
         "sheet": design.key.sheets[juror],
         "design": design.key.design,
         "juror": juror + 1,
         "jurors": len(design.key.sheets),
         "target": final.settings.main.title,
+        "drawn": final.settings.data_version.startswith("synthetic"),
         "targets": [
             {"title": target.title, "low": target.minimum, "high": target.maximum} for target in final.settings.targets
         ],
@@ -58,7 +60,7 @@ def sheet_page(design: Design, juror: int, final: Final, rules: Rules, videos: d
             }
             for criterion in rules.criteria
         ],
-        "items": [_item(design.shown[item_id], places, final) for item_id in design.orders[juror]],
+        "items": [_item(design.shown[item_id], bands[item_id], places, final) for item_id in design.orders[juror]],
     }
     clips = [base64.b64encode(videos[clip_id]).decode() for clip_id in design.key.clips]
     return render("bundle_tools.jury", "sheet", sheet=content, content=as_script(content), clips=clips)
@@ -74,7 +76,7 @@ def hide_numbers(text: str) -> str:
     return _NUMBER.sub(HIDDEN, text)
 
 
-def _item(shown: Shown, places: dict[str, int], final: Final) -> dict[str, Any]:
+def _item(shown: Shown, band: int, places: dict[str, int], final: Final) -> dict[str, Any]:
     from score.report.picture import data_uri  # noqa: PLC0415 - the program's path is known only now
     from score.visible import visible  # noqa: PLC0415
 
@@ -88,5 +90,6 @@ def _item(shown: Shown, places: dict[str, int], final: Final) -> dict[str, Any]:
         "text": hide_numbers(visible(shown.text)),
         "image": image or "",
         "values": [round(value, 3) for value in shown.values],
+        "band": band,
         "cue": shown.cue.replace("_", " "),
     }

@@ -26,6 +26,7 @@ from .juries import RULES
 WIDE = Format(width=700, height=400, audio=None)
 CHROMIUM = shutil.which("chromium")
 JURORS = 3
+PICTURE = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='640' height='360'/>"
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +73,7 @@ def test_nothing_tells_who_wrote_what_or_what_is_true(jury: Path, key: Key) -> N
         for secret in ("honest", "other-team", "silent", "genuine", "swapped", "boilerplate", *key.clips):
             assert secret not in words
     content = sheet(jury, 1)
-    assert all(set(item) == {"id", "clip", "text", "image", "values", "cue"} for item in content["items"])
+    assert all(set(item) == {"id", "clip", "text", "image", "values", "band", "cue"} for item in content["items"])
 
 
 def test_teams_come_in_latin_squares_and_repeats_far_apart(jury: Path, key: Key) -> None:
@@ -188,15 +189,11 @@ def test_a_whole_session_by_keyboard(jury: Path, key: Key, page: Page, tmp_path:
     page.on("request", lambda request: asked.append(request.url))
     address = (jury / "jury" / "sheet-2.html").as_uri()
     page.goto(address)
-    page.keyboard.press("Tab")
-    while page.evaluate("document.activeElement.id") != "begin":
-        page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")  # Begin is what the page starts with
     items = sheet(jury, 2)["items"]
     for number, item in enumerate(items):
         if number == len(items) // 2:
             page.reload()
-            page.focus("#begin")
             page.keyboard.press("Enter")
         assert page.inner_text("#item-title").startswith(f"Explanation {number + 1} of {len(items)}, ")
         assert not page.is_visible("#revealed")
@@ -206,13 +203,21 @@ def test_a_whole_session_by_keyboard(jury: Path, key: Key, page: Page, tmp_path:
         page.focus("#video")  # as after a click on it; Enter is for the sheet there too
         page.keyboard.press("Enter")  # refused: not finished
         assert "Still open" in page.inner_text("#missing")
+        band = sheet(jury, 2)["bands"][int(str(item["band"]))]["name"]
+        assert page.inner_text("#predicted") == f"What the model predicted: {band}"
+        assert page.inner_text("#bands .predicted").startswith(f"{1 + int(str(item['band']))} · {band}")
+        assert page.locator("#next.primary").count() == 0
         for digit in ("1" if item["cue"] else "") + "43210":
             page.keyboard.press(digit)
+        assert page.locator("#next.primary").count() == 1
         page.keyboard.press("Enter")
     assert "Everything is answered" in page.inner_text("#end-text")
     assert page.evaluate("document.getElementById('video').error") is None
     with page.expect_download() as download:
         page.keyboard.press("s")
+    assert download.value.suggested_filename == "ratings-2.json"
+    assert page.inner_text("#saved") == "Saved as ratings-2.json"
+    assert "saved as ratings-2.json" in page.inner_text("#end-text")
     download.value.save_as(tmp_path / "ratings.json")
     (answers,) = read_answers([tmp_path / "ratings.json"], key, RULES)
     assert answers.juror == 2
@@ -313,6 +318,16 @@ def test_everything_is_in_sight_and_has_a_name(jury: Path, page: Page) -> None:
         "Math.max(...[...document.querySelectorAll('#criteria .choices')].map(e => e.getBoundingClientRect().bottom))"
     )
     assert page.evaluate(bottom) < page.evaluate("document.querySelector('.go').getBoundingClientRect().top")
+    # A long text and the largest picture stand beside them.
+    page.evaluate("document.getElementById('text').textContent = 'some words '.repeat(40)")
+    page.evaluate(
+        f"document.getElementById('image').src = {PICTURE!r}; document.getElementById('image').hidden = false"
+    )
+    page.wait_for_function("document.getElementById('image').naturalWidth === 640")
+    box = page.locator("#image").bounding_box()
+    assert box is not None
+    assert box["height"] > 120
+    assert box["y"] + box["height"] <= 768
     for criterion in RULES.criteria:
         group = page.get_by_role("group", name=f"{criterion.title} {criterion.question}")
         assert group.get_by_role("radio").count() == 1 + RULES.highest - RULES.lowest

@@ -2,6 +2,7 @@
 (() => {
   const sheet = JSON.parse(document.getElementById("content").textContent);
   const KEPT = "jury-" + sheet.sheet;
+  const SAVED = "ratings-" + sheet.juror + ".json";
   const EFFECTS = [["lower", "lower"], ["same", "about the same"], ["higher", "higher"]];
   const LONGEST = 240; // seconds for an item; what is more was a break
   const at = (id) => document.getElementById(id);
@@ -47,6 +48,7 @@
 
   const keep = () => {
     unsaved = true;
+    at("saved").textContent = "";
     try { localStorage.setItem(KEPT, JSON.stringify(state)); kept = true; } catch { kept = false; }
     at("unkept").hidden = kept;
   };
@@ -63,6 +65,7 @@
   const isDone = (one) => gaps(one, state.answers[one.id]).length === 0;
 
   const progress = () => {
+    if (item()) at("next").classList.toggle("primary", isDone(item()));
     const done = sheet.items.filter(isDone).length;
     at("bar").value = done;
     const left = state.pace ? Math.ceil(state.pace * (sheet.items.length - done) / 60) : 0;
@@ -120,6 +123,9 @@
     at("revealed").hidden = given.band === null;
     at("pass").setAttribute("aria-pressed", String(given.cannot_judge));
     at("imagine").hidden = !one.cue;
+    // A prediction may look like the limit of two bands, so its band is said.
+    at("predicted").textContent = "What the model predicted: " + sheet.bands[one.band].name;
+    [...at("bands").children].forEach((label, number) => label.classList.toggle("predicted", given.band !== null && number === one.band));
   };
 
   const show = () => {
@@ -216,10 +222,12 @@
     const file = JSON.stringify({ format_version: 1, sha256: sha256(payload), payload });
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([file], { type: "application/json" }));
-    link.download = "ratings-" + sheet.juror + ".json";
+    link.download = SAVED;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // some browsers read it later
     unsaved = false;
+    at("saved").textContent = "Saved as " + SAVED;
+    if (sheet.items.every(isDone)) at("end-text").textContent = "Everything is answered and saved as " + SAVED + ". Send this file to the organisers. Thank you.";
   };
 
   const load = async (file) => {
@@ -285,4 +293,5 @@
   at("unkept").hidden = kept;
   progress();
   if (state.place >= 0) at("begin").textContent = "Go on where you stopped";
+  at("begin").focus({ preventScroll: true });
 })();
