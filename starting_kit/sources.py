@@ -4,7 +4,7 @@ import ast
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from finding import Finding
@@ -35,6 +35,7 @@ def read_sources(folder: Path, names: Sequence[str]) -> Iterator[Finding]:
         Its files, as paths below the folder.
     """
     own = {PurePosixPath(name).parts[0].removesuffix(".py") for name in names}
+    sources: dict[str, ast.Module] = {}
     for name in names:
         path = folder / name
         if not name.endswith(".py") or path.stat().st_size > LARGEST_SOURCE:
@@ -48,14 +49,37 @@ def read_sources(folder: Path, names: Sequence[str]) -> Iterator[Finding]:
             found = f"no Python 3.11 ({getattr(error, 'msg', None) or error})"
             yield Finding("error", "syntax_error", f"{name}, line {line}" if line else name, found, "correct that line")
             continue
-        yield from _imports(name, tree, own)
+        sources[name] = tree
+    reached = _reached(sources)
+    # Whatever a submission does to the path of modules, what it has nowhere it cannot import.
+    held = {part.removesuffix(".py") for name in names for part in PurePosixPath(name).parts}
+    for name, tree in sources.items():
+        yield from _imports(name, tree, own, (_always(tree) if name in reached else frozenset()) - held)
         yield from _paths(name, tree)
         yield from _bare_names(name, tree, frozenset(names))
         if name == "model.py":
             yield from _model(tree)
 
 
-def _imports(name: str, tree: ast.Module, own: set[str]) -> Iterator[Finding]:
+def _always(tree: ast.Module) -> frozenset[str]:
+    """Name the packages and modules that a source imports whatever happens: outside functions, `if` and `try`."""
+    tops = {alias.name for node in tree.body if isinstance(node, ast.Import) for alias in node.names}
+    tops |= {node.module for node in tree.body if isinstance(node, ast.ImportFrom) and node.module and not node.level}
+    return frozenset(name.partition(".")[0] for name in tops)
+
+
+def _reached(sources: Mapping[str, ast.Module]) -> set[str]:
+    """Name the sources at the top of the folder that are run as soon as `model.py` is imported, itself among them."""
+    reached, ahead = set[str](), ["model.py"]
+    while ahead:
+        name = ahead.pop()
+        if name in sources and name not in reached:
+            reached.add(name)
+            ahead += [source for top in _always(sources[name]) for source in (f"{top}.py", f"{top}/__init__.py")]
+    return reached
+
+
+def _imports(name: str, tree: ast.Module, own: set[str], always: frozenset[str]) -> Iterator[Finding]:
     said = set(own)
     for node in ast.walk(tree):
         modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -67,10 +91,10 @@ def _imports(name: str, tree: ast.Module, own: set[str]) -> Iterator[Finding]:
                 continue
             said.add(top)
             if top not in sys.stdlib_module_names and top not in INSTALLED:
-                yield Finding(
-                    "warning", "module_missing", where, f"an import of {top}, which the platform lacks",
-                    INSTEAD.get(top, "put the module into the folder if it is pure Python, or do without"),
-                )  # fmt: skip
+                level = "error" if top in always else "warning"
+                found = f"an import of {top}, which the platform lacks"
+                fix = INSTEAD.get(top, "put the module into the folder if it is pure Python, or do without")
+                yield Finding(level, "module_missing", where, found, fix)
             elif top in NETWORK:
                 fix = "put what is needed into the folder: there is no network"
                 yield Finding("warning", "network", where, f"an import of {top}", fix)

@@ -59,7 +59,7 @@ BAD: dict[str, tuple[Files, str, str, str]] = {
     "too many": ({"model.py": MODEL.replace("self, clip)", "self, clip, x)")}, "error", "signature_wrong", "predict"),
     "keyword only": ({"model.py": MODEL.replace("clip)", "clip, *, x)", 1)}, "error", "signature_wrong", "predict"),
     "async": ({"model.py": MODEL.replace("def predict", "async def predict")}, "error", "signature_wrong", "predict"),
-    "torch": ({"model.py": f"import torch\n{MODEL}"}, "warning", "module_missing", "line 1"),
+    "torch": ({"model.py": f"import torch\n{MODEL}"}, "error", "module_missing", "line 1"),
     "from torch": (
         {"model.py": MODEL, "a.py": "def f():\n    from torch.nn import X\n"},
         "warning",
@@ -68,8 +68,27 @@ BAD: dict[str, tuple[Files, str, str, str]] = {
     ),
     "network": ({"model.py": f"from urllib.request import urlopen\n{MODEL}"}, "warning", "network", "urllib"),
     "processes": ({"model.py": f"import subprocess\n{MODEL}"}, "warning", "processes", "threads"),
-    "torch's way out": ({"model.py": f"import torch\n{MODEL}"}, "warning", "module_missing", "cv2.dnn"),
-    "the same import again": ({"model.py": f"import torch\nimport torch.nn\n{MODEL}"}, "warning", "module_missing", ""),
+    "torch in a module": (
+        {"model.py": f"import a\n{MODEL}", "a.py": "from b import X\n", "b/__init__.py": "import os, torch.nn\n"},
+        "error",
+        "module_missing",
+        "b/__init__.py, line 1",
+    ),
+    "torch, perhaps": (
+        {"model.py": f"try:\n    import torch\nexcept ImportError:\n    torch = None\n{MODEL}"},
+        "warning",
+        "module_missing",
+        "line 2",
+    ),
+    "torch in training": ({"model.py": MODEL, "train.py": "import torch\n"}, "warning", "module_missing", "train.py"),
+    "module elsewhere": (
+        {"model.py": f"import sys\nsys.path.append('x')\nimport mine\n{MODEL}", "vendor/mine.py": ""},
+        "warning",
+        "module_missing",
+        "line 3",
+    ),
+    "torch's way out": ({"model.py": f"import torch\n{MODEL}"}, "error", "module_missing", "cv2.dnn"),
+    "the same import again": ({"model.py": f"import torch\nimport torch.nn\n{MODEL}"}, "error", "module_missing", ""),
     "bare name": (
         {"model.py": f"import numpy as np\nX = np.load('w.npz')\n{MODEL}", "w.npz": b"1"},
         "warning",
@@ -140,8 +159,7 @@ def test_each_problem_is_named_with_its_place(name: str, tmp_path: Path) -> None
 def test_everything_is_said_at_once(tmp_path: Path) -> None:
     folder = write(tmp_path, {"model.py": "import torch\nclass Model: ...\n", ".env": "x", "metadata": "x"})
     codes = [finding.code for finding in doctor.look_over(folder).findings]
-    assert codes[:4] == ["metadata_present", "secret_file", "method_missing", "method_missing"]
-    assert "module_missing" in codes
+    assert codes[:5] == ["metadata_present", "secret_file", "module_missing", "method_missing", "method_missing"]
 
 
 def test_what_has_to_go_is_not_called_harmless(tmp_path: Path) -> None:
