@@ -1,9 +1,11 @@
 """Put runs side by side, and say which difference is more than luck: python3 compare.py runs/first runs/second.
 
-The first run named is the one that the others are compared with.
+The first run named is the one that the others are compared with. Of runs over fewer clips than the phase has
+(`run.py --clips`) only the scores are shown.
 """
 
 import argparse
+import csv
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -42,7 +44,16 @@ def read_run(folder: Path) -> "ClipScores | str":
     return clip_scores(prepared.outcomes, prepared.settings)
 
 
-def table(names: Sequence[str], runs: Sequence["ClipScores"]) -> list[str]:
+def count_clips(reference: Path) -> int:
+    """Count the clips of a phase, or of a part of it, by its labels; 0 where there are none."""
+    labels = reference / "labels.csv"
+    if not labels.is_file():
+        return 0
+    with labels.open(encoding="utf-8-sig", newline="") as file:
+        return sum(1 for _ in csv.DictReader(file))
+
+
+def table(names: Sequence[str], runs: Sequence["ClipScores"], *, enough: bool = True) -> list[str]:
     """Write a line for each score, and two for how often each run is better or worse than the first.
 
     Parameters
@@ -51,6 +62,8 @@ def table(names: Sequence[str], runs: Sequence["ClipScores"]) -> list[str]:
         How the runs are called.
     runs
         As many, all over the same clips.
+    enough
+        Whether these are clips enough to say which run is better.
     """
     from score.bootstrap import resample_weights  # noqa: PLC0415
     from score.columns import columns  # noqa: PLC0415
@@ -64,7 +77,7 @@ def table(names: Sequence[str], runs: Sequence["ClipScores"]) -> list[str]:
         [column.key, *(f"{column.rounded(one[column.key][0]):.{column.decimals}f}" for one in usual)]
         for column in shown
     ]
-    if first.groups > 1 and len(runs) > 1:
+    if enough and first.groups > 1 and len(runs) > 1:
         # The same persons are drawn for all runs: what a resample is kind to, it is kind to in each of them.
         weights = np.concatenate(list(resample_weights(first.groups, RESAMPLES, first.settings.bootstrap.seed)))
         drawn = [column_values(run, weights)[shown[0].key] for run in runs]
@@ -98,9 +111,13 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.write(f"{problem}.\n")
     if problems:
         return 1
-    for line in table([folder.name for folder in folders], [runs[folder] for folder in folders]):
+    there = count_clips(folders[0] / "input/ref")
+    whole = count_clips(ROOT / "reference_data/practice")
+    for line in table([folder.name for folder in folders], [runs[folder] for folder in folders], enough=there >= whole):
         sys.stdout.write(line + "\n")
-    if len(folders) > 1:
+    if there < whole:
+        sys.stdout.write(f"\nOnly {there} of {whole} clips: too few to compare. Run all of them, without --clips.\n")
+    elif len(folders) > 1:
         said = f"share of {RESAMPLES} resamples of the persons in which the total is higher or lower than that of"
         sys.stdout.write(f"\nbetter in, worse in: {said} {folders[0].name}. From {SURE:.0%} on it is more than luck.\n")
     return 0

@@ -69,6 +69,18 @@ def test_it_agrees_with_the_comparison_of_the_organisers(runs: Path, capsys: pyt
     assert ours["worse in"] == [f"{theirs['noisy']['above']['good']:.0%}"]
 
 
+def test_of_a_few_clips_nothing_is_said_about_luck(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert compare.main([str(runs / "few"), str(runs / "few")]) == 0
+    said = capsys.readouterr().out
+    assert "Only 6 of 24 clips: too few to compare." in said
+    assert "explanation" in said
+    assert not any(words in said for words in ("luck", "better in", "worse in"))
+    assert compare.main([str(runs / "good"), str(runs / "noisy")]) == 0
+    said = capsys.readouterr().out
+    assert "too few" not in said
+    assert "more than luck" in said
+
+
 def test_everything_that_cannot_be_compared_is_said_at_once(
     runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
