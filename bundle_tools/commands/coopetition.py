@@ -21,6 +21,10 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "runs", metavar="RUN", type=Path, nargs="+",
         help="a folder of `bundle run`, or the prediction output of a submission (folder or zip)",
     )  # fmt: skip
+    coopetition.add_argument(
+        "--shared", metavar="RUN", type=Path, nargs="+", default=[],
+        help="runs of other phases that these may credit; they receive and pass on, and give nothing of their own",
+    )  # fmt: skip
     coopetition.add_argument("--teams", type=Path, help="a table of lines `run,team`: a team's own work counts nothing")
     coopetition.add_argument(
         "--baseline", metavar="SCORE", type=float, default=0.0,
@@ -42,18 +46,34 @@ def _coopetition(arguments: argparse.Namespace) -> int:
     teams = read_teams(arguments.teams) if arguments.teams else {}
     with tempfile.TemporaryDirectory(prefix="bundle-coopetition-") as folder:
         scratch = Path(folder)
-        runs = find_runs(arguments.runs, scratch)
+        found = find_runs([*arguments.runs, *arguments.shared], scratch)
+        runs, shared = found[: len(arguments.runs)], found[len(arguments.runs) :]
         tasks = sorted({run.task for run in runs})
         if len(tasks) > 1:
-            raise BundleError(f"expected runs of one phase, found {', '.join(tasks)}. Take each phase for itself.")
-        unknown = sorted(teams.keys() - {run.name for run in runs})
+            raise BundleError(
+                f"expected runs of one phase, found {', '.join(tasks)}. "
+                "Name those whose scores count first, and runs of other phases after --shared."
+            )
+        same = sorted(run.name for run in shared if run.task == tasks[0])
+        if same:
+            raise BundleError(f"--shared {', '.join(same)}: of the phase {tasks[0]} itself. Name them before --shared.")
+        unknown = sorted(teams.keys() - {run.name for run in found})
         if unknown:
             raise BundleError(
                 f"{arguments.teams}: {', '.join(unknown)}: none of these runs. Use the names of the runs."
             )
+        teamless = sorted({run.name for run in found} - teams.keys()) if shared else []
+        if teamless:  # a team's credit of its own earlier run must count nothing
+            raise BundleError(
+                f"--shared needs a team for every run, in a table for --teams; without one: {', '.join(teamless)}."
+            )
         field = score_field(competition.phase(tasks[0]), runs, 1, scratch)
+        for task in sorted({run.task for run in shared}):  # not for the scores: whoever changed a run is found out
+            checked = scratch / f"shared-{task}"
+            checked.mkdir()
+            score_field(competition.phase(task), [run for run in shared if run.task == task], 1, checked)
         totals = {entry.name: entry.points[TOTAL] for entry in field.entries}
-        works, remarks = read_works(runs, totals, teams)
+        works, remarks = read_works(found, totals, teams)
     if arguments.html:
         arguments.html.parent.mkdir(parents=True, exist_ok=True)
         arguments.html.write_text(page(works, arguments.baseline, remarks), "utf-8")

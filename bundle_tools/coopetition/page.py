@@ -75,7 +75,7 @@ def page(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> str:
         "coopetition",
         rows=rows,
         uses=found,
-        works=sorted(works, key=lambda work: (-work.total, work.name)),
+        works=sorted(works, key=lambda work: (work.total is None, -(work.total or 0.0), work.name)),
         baseline=baseline,
         passed_on=PASSED_ON,
         remarks=remarks,
@@ -136,7 +136,13 @@ def _graph(works: Sequence[Work], found: Sequence[Use], rows: Sequence[Useful]) 
         places[name] = column * (_WIDTH + _GAP_X), filled.get(column, 0) * (_HEIGHT + _GAP_Y)
         filled[column] = filled.get(column, 0) + 1
     nodes = tuple(
-        Node(_short(name), name, _note(totals.get(name), points.get(name, 0.0)), *places[name], name not in totals)
+        Node(
+            _short(name),
+            name,
+            _note(totals.get(name), points.get(name, 0.0), name not in totals),
+            *places[name],
+            name not in totals,
+        )
         for name in linked
     )
     most = max((use.points for use in found), default=0.0) or 1.0
@@ -157,11 +163,9 @@ def _graph(works: Sequence[Work], found: Sequence[Use], rows: Sequence[Useful]) 
     return Graph(width, height * 5 // 4 if passing else height, nodes, tuple(edges))
 
 
-def _note(total: float | None, points: float) -> str:
-    parts = ([f"score {total:.2f}"] if total is not None else ["repository"]) + (
-        [f"{points:.2f} useful"] if points else []
-    )
-    return ", ".join(parts)
+def _note(total: float | None, points: float, repository: bool) -> str:
+    what = "repository" if repository else "another phase" if total is None else f"score {total:.2f}"
+    return f"{what}, {points:.2f} useful" if points else what
 
 
 def _remark(use: Use) -> str:

@@ -3,7 +3,8 @@
 The *lead* of a team is what its best run (by explanation score; the first by name among equals) has over the baseline,
 0 if it has less. It goes to what that run credits: in equal parts to each team and repository, and within a team to its
 works. What a work receives, it passes on in the same way, but only half of it, since it added something of its own.
-Repositories keep all. Nobody's score changes: usefulness is a prize of its own.
+Repositories keep all. Work shared in another phase has no score here: it gives nothing of its own, and passes on
+what it receives by the same rule. Nobody's score changes: usefulness is a prize of its own.
 
 Each rule closes a way to win without helping anybody. One run a team gives: else one that credits A and another that
 credits B would hand out the lead twice. Nothing of a lead comes back to its own team: else a team would earn half of
@@ -18,6 +19,7 @@ from bundle_tools.coopetition.works import Work
 
 PASSED_ON = 0.5
 """Share of what a work receives that goes on to what it credits itself."""
+SHARED = "work of another phase: gives no lead of its own"
 SECOND = "a better submission of its team gives the lead"
 
 
@@ -34,7 +36,7 @@ class Use:
     points: float
     """What the source receives through it, in points of the explanation score, >= 0."""
     gain: float | None
-    """How much higher the user scores than the source; None for a repository. About 0: look for a mere copy."""
+    """How much higher the user scores than the source; None without two scores. About 0: look for a mere copy."""
     remark: str
     """Why the user gives no lead of its own; empty for its team's best submission."""
 
@@ -52,7 +54,7 @@ class Useful:
     users: int
     """Teams that credit it directly."""
     total: float | None
-    """Its own explanation score; None for a repository."""
+    """Its own explanation score; None for a repository and for work of another phase."""
 
 
 def uses(works: Sequence[Work], baseline: float) -> list[Use]:
@@ -75,7 +77,7 @@ def uses(works: Sequence[Work], baseline: float) -> list[Use]:
     points = {(work.name, credit.source): 0.0 for work in works for credit in work.credits}
     givers = _best_runs(works)
     for giver in givers:
-        held = {giver.name: max(0.0, giver.total - baseline)}  # what each work has of this lead to share out
+        held = {giver.name: max(0.0, (giver.total or 0.0) - baseline)}  # what each work has of this lead to share out
         for name in order:
             parts = _parts(by_name[name], by_name) if name in held else {}
             for source, part in parts.items():
@@ -89,8 +91,8 @@ def uses(works: Sequence[Work], baseline: float) -> list[Use]:
             source=credit.source,
             used=credit.used,
             points=points[work.name, credit.source],
-            gain=work.total - by_name[credit.source].total if credit.source in by_name else None,
-            remark="" if work in givers else SECOND,
+            gain=_gain(work, by_name.get(credit.source)),
+            remark=SHARED if work.total is None else "" if work in givers else SECOND,
         )
         for work in works
         for credit in work.credits
@@ -113,10 +115,17 @@ def usefulness(works: Sequence[Work], baseline: float) -> list[Useful]:
     return sorted(rows, key=lambda row: (-row.points, row.name))
 
 
+def _gain(user: Work, source: Work | None) -> float | None:
+    if user.total is None or source is None or source.total is None:
+        return None
+    return user.total - source.total
+
+
 def _best_runs(works: Sequence[Work]) -> list[Work]:
     """Give the run of each team that shares its lead out."""
     best: dict[str, Work] = {}
-    for work in sorted(works, key=lambda work: (-work.total, work.name)):
+    scored = [work for work in works if work.total is not None]
+    for work in sorted(scored, key=lambda work: (-(work.total or 0.0), work.name)):
         best.setdefault(work.team, work)
     return list(best.values())
 

@@ -28,8 +28,8 @@ class Work:
     """The run's name."""
     team: str
     """Whose it is; the run's name where nobody said."""
-    total: float
-    """Its explanation score, 0 to 100."""
+    total: float | None
+    """Its explanation score, 0 to 100; None for work shared in another phase, which has no lead and only receives."""
     credits: tuple[Credit, ...]
     """What it builds on, each source once, its own team's work left out."""
 
@@ -44,7 +44,7 @@ def read_works(
     runs
         At least one.
     totals
-        Explanation score by name of a run.
+        Explanation score by name of a run; a run that is not in it was shared in another phase.
     teams
         Team by name of a run; a run that is not in it is a team of its own.
 
@@ -66,14 +66,14 @@ def read_works(
     for run in runs:
         credits: dict[str, Credit] = {}
         for entry in _entries(facts[run.name]):
-            source = _source(entry, hashes, run.name, remarks)
+            source = _source(entry, hashes, team_of, totals, run.name, remarks)
             if source is None:
                 continue
             if team_of.get(source) == team_of[run.name]:
                 remarks.append(f"{run.name}: credits its own team ({source}), which counts for nothing.")
                 continue
             credits.setdefault(source, Credit(source, str(entry.get("used", ""))[:200]))
-        works.append(Work(run.name, team_of[run.name], totals[run.name], tuple(credits.values())))
+        works.append(Work(run.name, team_of[run.name], totals.get(run.name), tuple(credits.values())))
     circle = _circle({work.name: [credit.source for credit in work.credits] for work in works})
     if circle:
         found = " builds on ".join(circle)
@@ -112,13 +112,21 @@ def _entries(facts: dict[str, Any]) -> list[dict[str, Any]]:
     return [entry for entry in given if isinstance(entry, dict)] if isinstance(given, list) else []
 
 
-def _source(entry: dict[str, Any], hashes: Mapping[str, str], name: str, remarks: list[str]) -> str | None:
+def _source(
+    entry: dict[str, Any],
+    hashes: Mapping[str, str],
+    team_of: Mapping[str, str],
+    totals: Mapping[str, float],
+    name: str,
+    remarks: list[str],
+) -> str | None:
     if repository := entry.get("repository"):
         return str(repository).rstrip("/").removesuffix(".git")
     digest = str(entry.get("submission") or "")
     found = [other for other, full in hashes.items() if digest and full.startswith(digest)]
-    if len(found) == 1:
-        return found[0]
+    if len({(hashes[other], team_of[other]) for other in found}) == 1:
+        # The same file, sent to several phases by the same team, is one work: take the run that is scored.
+        return min(found, key=lambda other: (other not in totals, other))
     what = "is none of these runs" if not found else f"fits {', '.join(found)}"
     remarks.append(f"{name}: the submission {digest[:16]} {what}; the credit is left out.")
     return None

@@ -1,26 +1,29 @@
 """Credits and usefulness: properties, worked numbers, circles, own teams, and the page."""
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bundle_tools.cli import main
 from bundle_tools.compare.runs import Run
 from bundle_tools.coopetition.page import ALONE, lines, page
-from bundle_tools.coopetition.usefulness import SECOND, usefulness, uses
+from bundle_tools.coopetition.usefulness import SECOND, SHARED, usefulness, uses
 from bundle_tools.coopetition.works import Credit, Work, read_teams, read_works
 from bundle_tools.errors import BundleError
 from tests.jury.finalists import make_bundle, make_run
+from tests.scoring.factory import make_case, make_input
 
 REPOSITORY = "https://code.example/face"
 
 
-def work(name: str, total: float, *sources: str) -> Work:
+def work(name: str, total: float | None, *sources: str) -> Work:
     return Work(name, f"team {name}", total, tuple(Credit(source, "its tracker") for source in sources))
 
 
@@ -78,8 +81,11 @@ def test_properties(works: list[Work], baseline: float) -> None:
     ]
     assert [row.points for row in usefulness(works[::-1], baseline)] == pytest.approx([row.points for row in rows])
     assert all(row.points >= 0 for row in rows)
-    best = {one.team: one for one in sorted(works, key=lambda one: (one.total, [-ord(letter) for letter in one.name]))}
-    leads = sum(max(0.0, one.total - baseline) for one in best.values() if one.credits)
+    best = {
+        one.team: one
+        for one in sorted(works, key=lambda one: (one.total or 0.0, [-ord(letter) for letter in one.name]))
+    }
+    leads = sum(max(0.0, (one.total or 0.0) - baseline) for one in best.values() if one.credits)
     given_ = sum(row.points for row in rows)
     assert leads - 1e-6 <= given_ <= 2 * leads + 1e-6  # each lead is given once; passing on at most doubles it
     assert {row.name for row in rows} == {credit.source for one in works for credit in one.credits}
@@ -88,7 +94,7 @@ def test_properties(works: list[Work], baseline: float) -> None:
 @given(fields(), st.floats(0, 100))
 def test_a_team_gains_nothing_by_more_runs_that_are_no_better(works: list[Work], baseline: float) -> None:
     copies = [replace(one, name=f"z{one.name}") for one in works]
-    worse = [replace(one, name=f"y{one.name}", total=one.total / 2) for one in works]
+    worse = [replace(one, name=f"y{one.name}", total=(one.total or 0.0) / 2) for one in works]
     assert usefulness([*copies, *works, *worse], baseline) == usefulness(works, baseline)
 
 
@@ -124,6 +130,50 @@ def test_the_graph_shows_owner_and_name_of_a_repository() -> None:
     assert ">owner/name</text>" in html
     assert "<title>https://code.example/owner/name</title>" in html
     assert ">https://code.example</text>" in html
+
+
+def shared_fields() -> st.SearchStrategy[list[Work]]:
+    """Give fields in which some works are of another phase."""
+    return st.tuples(fields(), st.sets(st.integers(0, 6))).map(
+        lambda drawn: [replace(one, total=None) if number in drawn[1] else one for number, one in enumerate(drawn[0])]
+    )
+
+
+@given(shared_fields(), st.floats(0, 100))
+def test_shared_work_gives_no_lead_and_changes_no_lead(works: list[Work], baseline: float) -> None:
+    unscored = [one if one.total is None else replace(one, total=0.0) for one in works]
+    assert all(use.points == 0 for use in uses(unscored, baseline))
+    for giver in (one for one in works if one.total):
+        alone = [giver if one == giver else two for one, two in zip(works, unscored, strict=True)]
+        given_ = sum(use.points for use in uses(alone, baseline) if use.user == giver.name)
+        lead = max(0.0, (giver.total or 0.0) - baseline) if giver.credits else 0.0
+        assert given_ == pytest.approx(lead)
+        assert by_team(alone, baseline)[giver.team] == 0  # nor does anything come back through shared work
+
+
+@given(fields(), st.floats(0, 100))
+def test_shared_work_that_nobody_credits_moves_no_points(works: list[Work], baseline: float) -> None:
+    more = [replace(one, name=f"s{one.name}", total=None) for one in works]
+    assert usefulness([*more, *works], baseline) == usefulness(works, baseline)
+
+
+def test_the_worked_table_of_the_guide() -> None:
+    field = [
+        Work("final-a", "A", 60.0, (Credit("practice-b", "x"),)),
+        Work("final-b", "B", 40.0, ()),
+        Work("practice-b", "B", None, (Credit("practice-c", "x"), Credit("practice-a", "x"))),
+        Work("practice-c", "C", None, ()),
+        Work("practice-a", "A", None, ()),
+    ]
+    received = {row.name: row.points for row in usefulness(field, 0.0)}
+    assert received == {"practice-b": 60.0, "practice-c": 15.0, "practice-a": 0.0}
+    assert {use.user: (use.gain, use.remark) for use in uses(field, 0.0)} == {
+        "final-a": (None, ""),
+        "practice-b": (None, SHARED),
+    }
+    html = page(field, 0.0, [])
+    assert "another phase, 60.00 useful" in html
+    assert "<td>another phase</td>" in html
 
 
 def test_a_lead_does_not_come_back_through_a_friend() -> None:
@@ -186,6 +236,19 @@ def test_credits_find_runs_and_what_leads_nowhere_is_said(tmp_path: Path) -> Non
     assert len(remarks) == 2
     assert "deadbeef is none of these runs" in remarks[0]
     assert "own team" in remarks[1]
+
+
+def test_the_same_file_in_two_phases_is_one_work_of_its_team(tmp_path: Path) -> None:
+    runs = runs_of(tmp_path, {"earlier": [], "final": [], "user": [{"submission": "00000000", "used": "x"}]})
+    (runs[1].folder / "run.json").write_text((runs[0].folder / "run.json").read_text())
+    totals = {"final": 1.0, "user": 2.0}
+    works, remarks = read_works(runs, totals, {"earlier": "us", "final": "us"})
+    assert [credit.source for credit in works[2].credits] == ["final"]
+    assert remarks == []
+    assert [one.total for one in works] == [None, 1.0, 2.0]
+    works, remarks = read_works(runs, totals, {"earlier": "us", "final": "thief"})
+    assert works[2].credits == ()
+    assert "fits earlier, final" in remarks[0]
 
 
 def test_a_circle_is_refused(tmp_path: Path) -> None:
@@ -253,6 +316,37 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], change_
     (tmp_path / "teams.csv").write_text("honest-team,us\nother-team,us\nthird,us\n")
     assert main([*words, "--teams", str(tmp_path / "teams.csv")]) == 1
     assert "third" in capsys.readouterr().err
+
+
+def test_work_of_another_phase_is_credited_only_if_it_is_named_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], change_run: Callable[..., None]
+) -> None:
+    bundle = make_bundle(tmp_path / "bundle")
+    user = make_run(tmp_path / "user", bundle, "honest-team")
+    made = make_input(tmp_path / "made", make_case(task="practice"))
+    shutil.move(made / "ref", bundle / "reference_data" / "practice")
+    source = tmp_path / "source"
+    shutil.move(made / "res", source / "ingestion_output")
+    text = (bundle / "competition.yaml").read_text("utf-8")
+    content = yaml.safe_load(text)
+    content["tasks"].append(content["tasks"][0] | {"index": 1, "reference_data": "reference_data/practice/"})
+    content["phases"].append({"index": 1, "name": "Practice", "tasks": [1]})
+    (bundle / "competition.yaml").write_text(yaml.safe_dump(content), "utf-8")
+    change_run(source, submission_sha256="11" * 32)
+    change_run(user, credits=[{"submission": "11111111", "repository": None, "used": "its probes"}])
+    words = ["coopetition", "--bundle", str(bundle), "--json", str(user)]
+    assert main([*words, str(source)]) == 1
+    assert "runs of other phases after --shared" in capsys.readouterr().err
+    assert main([*words, "--shared", str(source)]) == 1
+    assert "without one: source, user" in capsys.readouterr().err
+    (tmp_path / "teams.csv").write_text("user,us\nsource,them\n")
+    words += ["--teams", str(tmp_path / "teams.csv"), "--shared", str(source)]
+    assert main(words) == 0
+    (row,) = json.loads(capsys.readouterr().out)["useful"]
+    assert (row["name"], row["team"], row["total"]) == ("source", "them", None)
+    assert row["points"] > 20
+    assert main([*words, str(user)]) == 1
+    assert "Name them before --shared" in capsys.readouterr().err
 
 
 @pytest.fixture
