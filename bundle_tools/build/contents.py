@@ -18,6 +18,7 @@ TOP_LEVEL = (
     *("competition.yaml", "logo.png", "pages", "ingestion_program", "scoring_program", "input_data", "reference_data"),
     *("public_data", "solutions", "starting_kit"),
 )
+KIT_NAME = "starting_kit"
 # What a participant needs to run the practice phase at home and to write texts, beside starting_kit/ itself.
 KIT = (
     *("ingestion_program", "scoring_program", "input_data/practice", "reference_data/practice", "solutions"),
@@ -39,7 +40,7 @@ def entries(root: Path, text: str, training: Path | None) -> Iterator[Entry]:
     for name in KIT:
         if (root / name).exists():
             private = _groups_of(root / name)
-            files = _files(root / name, f"starting_kit/{name}")
+            files = _files(root / name, f"{KIT_NAME}/{name}")
             yield from (entry for entry in files if entry[1] != private)
 
 

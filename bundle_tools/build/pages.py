@@ -5,15 +5,15 @@ from pathlib import Path
 
 import yaml
 
-from bundle_tools.build.contents import Entry
+from bundle_tools.build.contents import KIT_NAME, Entry
 from bundle_tools.check.document import Draft
 from bundle_tools.figures.lookup import figures_of
-from bundle_tools.figures.marks import fill
+from bundle_tools.figures.marks import fill, strip
 from bundle_tools.version1 import as_version2, is_version1
 
 
 def current_pages(root: Path, text: str, entries: list[Entry]) -> Iterator[Entry]:
-    """Give the entries with current figures in every Markdown file.
+    """Give the entries with current figures in every Markdown file; those of the kit lose their marks.
 
     Parameters
     ----------
@@ -29,7 +29,10 @@ def current_pages(root: Path, text: str, entries: list[Entry]) -> Iterator[Entry
     for name, file in entries:
         if name.endswith(".md") and isinstance(file, Path):
             before = file.read_bytes().decode("utf-8", "surrogateescape")
-            filled = fill(before, figures)
-            yield name, filled.text.encode("utf-8", "surrogateescape") if filled.changes else file
+            now = fill(before, figures).text
+            if name.startswith(f"{KIT_NAME}/"):
+                # In the kit Markdown is read as it is written.
+                now = strip(now)
+            yield name, file if now == before else now.encode("utf-8", "surrogateescape")
         else:
             yield name, file

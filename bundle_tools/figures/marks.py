@@ -22,6 +22,8 @@ TOKEN = re.compile(
 )
 # What may stand before a comment that Markdown takes for a line of HTML: a list, a quotation.
 START = re.compile(r"(?:\s|>|[-*+]\s|\d+[.)]\s)*")
+# What goes with the mark of a block: the end of its line where that is left, and one empty line.
+REST_OF_BLOCK = re.compile(r"(?<!\n)[ \t]*\r?\n(?:[ \t]*\r?\n)?|[ \t]*\r?\n")
 LONGEST_TOLD = 60
 BEFORE = 20
 
@@ -134,6 +136,26 @@ def fill(text: str, figures: Figures) -> Filled:
             pieces += [text[done : opening.end], expected]
             done = closing.start
     return Filled("".join([*pieces, text[done:]]), tuple(changes), tuple(problems))
+
+
+def strip(text: str) -> str:
+    """Take the marks out of a text, for readers who see Markdown as it is written; what stands between them stays.
+
+    Parameters
+    ----------
+    text
+        Markdown. Comments in code, and those that mark nothing, stay too.
+    """
+    pieces, done = [], 0
+    for pair in _pairs(list(_marks(text, ()))):
+        if pair[0] is pair[1]:
+            continue
+        for mark in pair:
+            pieces.append(text[done : mark.start])
+            done = mark.end
+            if mark.block and (rest := REST_OF_BLOCK.match(text, done)):
+                done = rest.end()
+    return "".join([*pieces, text[done:]])
 
 
 def _pairs(marks: list[_Mark]) -> Iterator[tuple[_Mark, _Mark]]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bundle_tools.figures.marks import Change, FigureError, Figures, fill
+from bundle_tools.figures.marks import Change, FigureError, Figures, fill, strip
 
 INLINE = {"calls": "12", "clips.final": "24", "note": "one | two"}
 BLOCKS = {"weights": "| a |\n|---|\n| b |", "landmarks:final": "", "one": "line"}
@@ -49,6 +49,36 @@ def test_only_what_stands_between_marks_changes(text: str, value: str) -> None:
     assert first.replace("\r\n\0\r\n\r\n", "").replace("\n\0\n\n", "").replace("\0", "") == outside
     marked = pieces(Figures(lambda _: value, lambda _: value, FIGURES.blocks))
     assert fill(marked, Figures(lambda _: "", lambda _: "", FIGURES.blocks)).text == outside
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        (
+            "at most <!--=calls-->**12**<!--/--> and `<!--=calls-->12<!--/-->`\n",
+            "at most **12** and `<!--=calls-->12<!--/-->`\n",
+        ),
+        ("a\n\n<!-- one -->\n\nline\n\n<!-- /one -->\n\nb\n", "a\n\nline\n\nb\n"),
+        ("a\r\n\r\n<!-- one -->\r\n\r\nline\r\n\r\n<!-- /one -->\r\nb\r\n", "a\r\n\r\nline\r\n\r\nb\r\n"),
+        ("<!-- one -->\n\n| a |\n\n<!-- /one -->", "| a |\n\n"),
+        (
+            "```\n<!-- one -->\n<!-- /one -->\n```\n<!-- note -->\n",
+            "```\n<!-- one -->\n<!-- /one -->\n```\n<!-- note -->\n",
+        ),
+        ("<!--/--> <!--=calls--> <!-- /one -->\n", "<!--/--> <!--=calls--> <!-- /one -->\n"),
+    ],
+    ids=["inline", "block", "windows", "end", "code", "broken"],
+)
+def test_marks_are_taken_out_and_what_they_mark_stays(text: str, read: str) -> None:
+    assert strip(text) == read
+
+
+@given(TEXTS)
+def test_without_marks_nothing_but_marks_and_empty_lines_is_missing(text: str) -> None:
+    once = strip(text)
+    assert once.count("text") == text.count("text")
+    assert once.count("12") == text.count("12")
+    assert once == text or "<!--" in text
 
 
 @given(TEXTS)
