@@ -4,6 +4,7 @@ import csv
 import hashlib
 import json
 import multiprocessing
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
@@ -22,7 +23,7 @@ from bundle_tools.synth.dataset import Member, plan, training_means
 from bundle_tools.synth.labels import MAIN_TARGET, TARGETS
 from bundle_tools.synth.masks import COLUMNS, ROWS, occupied
 from bundle_tools.synth.seeds import stream
-from bundle_tools.synth.settings import DISCLOSURES, input_settings, readme, reference_settings
+from bundle_tools.synth.settings import DATA_VERSION, DISCLOSURES, input_settings, readme, reference_settings
 from bundle_tools.synth.telling import tell
 
 Progress = Callable[[int, int], None]
@@ -31,6 +32,8 @@ Progress = Callable[[int, int], None]
 COMMITTED = {"practice": (24, 72101), "final": (24, 72102)}
 """Clips and seed of the phases in the repository."""
 _SAMPLE = (12, 72103)
+VERSION_LINE = re.compile(rb"^(data_version:[ \t]*)[^\s#]+", re.MULTILINE)
+VERSION_DIGITS = 8
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,7 @@ def write_phase(
     workers, progress
         As in `write_training`.
     keep_settings
-        Whether a ``task.yaml`` that is there stays as it is.
+        Whether a ``task.yaml`` that is there stays as it is, but for its ``data_version``: that is made from the clips.
     """
     if phase not in DISCLOSURES:
         raise ValueError(f"unknown phase {phase!r}: expected one of {', '.join(DISCLOSURES)}")
@@ -117,9 +120,10 @@ def write_phase(
     with tempfile.TemporaryDirectory(prefix=".bundle-phase-", dir=input_dir.parent) as temporary:
         given, wanted = Path(temporary, "input"), Path(temporary, "reference")
         _make_phase(phase, members, given, wanted, workers, progress)
+        version = _version_of(given / "clips.csv")
         for made, folder in ((given, input_dir), (wanted, reference_dir)):
-            if keep_settings and (folder / "task.yaml").exists():
-                (made / "task.yaml").unlink()
+            if keep_settings:
+                _keep_settings(folder / "task.yaml", made / "task.yaml", version)
             _move_into(folder, made)
     # Scores of baselines on earlier clips are worse than none: `bundle data baselines` computes them anew.
     (reference_dir / "landmarks.json").unlink(missing_ok=True)
@@ -150,6 +154,17 @@ def _make_phase(
         write_key_frames([(m.clip_id, input_dir / "clips" / f"{m.clip_id}.mp4") for m in members], reference_dir)
     _write_groups(members, reference_dir)
     (reference_dir / "task.yaml").write_text(reference_settings(phase, training_means()), encoding="utf-8")
+
+
+def _version_of(clips: Path) -> str:
+    """Name a set of clips by the list with their SHA-256, which says nothing of the seed."""
+    return f"{DATA_VERSION}-{hashlib.sha256(clips.read_bytes()).hexdigest()[:VERSION_DIGITS]}"
+
+
+def _keep_settings(there: Path, made: Path, version: str) -> None:
+    """Write the settings that are there, or else those that were made, with another version of the data."""
+    content = (there if there.exists() else made).read_bytes()
+    made.write_bytes(VERSION_LINE.sub(rb"\g<1>" + version.encode(), content, count=1))
 
 
 def write_committed(root: Path, *, workers: int, progress: Progress | None = None) -> None:

@@ -1,6 +1,7 @@
 """`bundle data` and the progress bar."""
 
 import fcntl
+import hashlib
 import os
 import pty
 import re
@@ -11,6 +12,7 @@ import termios
 from pathlib import Path
 
 import pytest
+import yaml
 
 from bundle_tools.cli import main
 from bundle_tools.synth import folders
@@ -37,6 +39,12 @@ def test_a_labelled_set_is_made_once_and_never_over_something(
     assert "empty or new" in capsys.readouterr().err
 
 
+def versions(root: Path) -> set[str]:
+    """Give the `data_version` of both sides of the tiny bundle's phase."""
+    sides = (root / side / "practice" / "task.yaml" for side in ("input_data", "reference_data"))
+    return {yaml.safe_load(path.read_text())["data_version"] for path in sides}
+
+
 @pytest.mark.slow
 def test_a_phase_is_made_with_a_seed_that_is_told_once(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tiny / "pages" / "overview.md"
@@ -48,14 +56,22 @@ def test_a_phase_is_made_with_a_seed_that_is_told_once(tiny: Path, capsys: pytes
     assert "pages/overview.md:3: clips 5 -> 1" in told
     assert "-->1<" in page.read_text()
     first = (tiny / "reference_data" / "practice" / "labels.csv").read_bytes()
+    digits = hashlib.sha256((tiny / "input_data" / "practice" / "clips.csv").read_bytes()).hexdigest()[:8]
+    assert versions(tiny) == {f"synthetic-2-{digits}"}
     assert len(list((tiny / "input_data" / "practice" / "clips").glob("*.mp4"))) == 1
     assert main([*arguments, "--seed", seed]) == 1
     assert "Add --replace" in capsys.readouterr().err
     settings = tiny / "input_data" / "practice" / "task.yaml"
     settings.write_text(settings.read_text().replace("call_s: 30", "call_s: 20"))
+    reference = tiny / "reference_data" / "practice" / "task.yaml"
+    kept = reference.read_text()
+    reference.write_text(kept.replace(f"synthetic-2-{digits}", "synthetic-1"))
     assert main([*arguments, "--seed", seed, "--replace"]) == 0
     assert (tiny / "reference_data" / "practice" / "labels.csv").read_bytes() == first
     assert "call_s: 20" in settings.read_text()
+    # The same clips have the same name again, and nothing else was changed.
+    assert reference.read_text() == kept
+    assert versions(tiny) == {f"synthetic-2-{digits}"}
     assert main(["data", "phase", "exam", "--clips", "2", "--bundle", str(tiny)]) == 1
 
 
