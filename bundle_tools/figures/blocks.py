@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 
 from bundle_tools.competition import columns_of
 from bundle_tools.figures.facts import PhaseFacts
-from bundle_tools.figures.inline import INLINE
 from bundle_tools.figures.marks import FigureError
 from bundle_tools.figures.numbers import number, weight
 from bundle_tools.landmarks.page import table as landmark_table
@@ -67,42 +66,9 @@ def worked_example(phase: PhaseFacts) -> str:
     )
 
 
-def limits(phase: PhaseFacts) -> str:
-    """Make the table of what a run may cost."""
-    limit = {name: INLINE[name](phase) for name in ("time_limit_s", "working_time_s", "load_s", "call_s", "restarts")}
-    rows = [
-        (
-            "whole run",
-            f"{limit['time_limit_s']} s for all clips and altered copies; to be safe, nothing further is started after "
-            f"about {limit['working_time_s']} s, and what is done counts",
-        ),
-        ("loading (import and constructor)", f"{limit['load_s']} s"),
-        ("one call of `predict` or `explain`", f"{limit['call_s']} s"),
-        ("restarts after a crash or a hang", f"{limit['restarts']}; after that the remaining clips fail"),
-    ]
-    if phase.has("probes"):
-        probed = {name: INLINE[name](phase) for name in ("calls", "repeats_min", "repeats_max")}
-        told = (
-            f"at most {probed['calls']} calls a clip, asked last, with the time that is left; then "
-            f"{probed['repeats_min']} to {probed['repeats_max']} of them once more, by a fresh process"
-        )
-        rows.insert(1, ("altered copies", told))
-    return _table(("what", "limit"), rows)
-
-
-def packages(phase: PhaseFacts) -> str:
-    """Make the table of the packages that the project itself asks for."""
-    return _versions(phase, every=False)
-
-
 def packages_all(phase: PhaseFacts) -> str:
     """Make the table of all packages that are installed."""
-    return _versions(phase, every=True)
-
-
-def _versions(phase: PhaseFacts, *, every: bool) -> str:
-    chosen = [package for _, package in sorted(phase.packages.items()) if every or package.direct]
-    return _table(("package", "version"), [(package.name, package.version) for package in chosen])
+    return _table(("package", "version"), sorted(phase.packages.items()))
 
 
 def landmarks(phase: PhaseFacts) -> str:
@@ -120,8 +86,6 @@ BLOCKS: dict[str, Callable[[PhaseFacts], str]] = {
     "columns": columns,
     "weights": weights,
     "worked_example": worked_example,
-    "limits": limits,
-    "packages": packages,
     "packages_all": packages_all,
     "landmarks": landmarks,
 }

@@ -21,21 +21,8 @@ from bundle_tools.competition import slug_of
 from bundle_tools.figures.marks import FigureError
 
 LOCK = "requirements.lock"
-LOCKED = re.compile(r"^(?P<name>[\w.-]+)==(?P<version>[^\s;]+)(?P<rest>.*\n(?:[ \t].*\n?)*)", re.MULTILINE)
-"""A package in a lock with its hashes, and with the remark who needs it."""
-PROJECT = "(pyproject.toml)"
-
-
-@dataclass(frozen=True)
-class Package:
-    """A locked package."""
-
-    name: str
-    """In lower case, e.g. "opencv-python-headless"."""
-    version: str
-    """Exact."""
-    direct: bool
-    """Whether the project itself needs it, not only another package."""
+LOCKED = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
+"""A package in a lock, and its version."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +45,6 @@ class PhaseFacts:
     def setting(self, *keys: str) -> Any:  # noqa: ANN401 - whatever the file holds
         """Give a setting of the input data."""
         return self._inside(self._input_settings, "input_data", keys)
-
-    def has(self, key: str) -> bool:
-        """Tell whether the settings of the input data have a key."""
-        return key in self._input_settings
 
     def scoring(self, *keys: str) -> Any:  # noqa: ANN401 - as above
         """Give a setting of the reference data, as the scoring program reads it."""
@@ -113,14 +96,12 @@ class PhaseFacts:
             raise FigureError(f"{self.name}: {name} cannot be read.") from error
 
     @cached_property
-    def packages(self) -> Mapping[str, Package]:
-        """What the ingestion program's image holds, by name."""
+    def packages(self) -> Mapping[str, str]:
+        """What the ingestion program's image holds: name in lower case -> exact version."""
         program = find(self.draft, self.task.get("ingestion_program"))
         if program is None or LOCK not in program.names():
             self._missing(f"has no {LOCK} in its ingestion program")
-        found = LOCKED.finditer(program.text(LOCK))
-        packages = [Package(one["name"].lower(), one["version"], PROJECT in one["rest"]) for one in found]
-        return {package.name: package for package in packages}
+        return {name.lower(): version for name, version in LOCKED.findall(program.text(LOCK))}
 
     @cached_property
     def landmarks(self) -> dict[str, Any] | None:

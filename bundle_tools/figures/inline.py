@@ -219,14 +219,10 @@ def _bands(phase: PhaseFacts) -> dict[str, str]:
     return {str(band["word"]).replace(" ", "_"): number(band["begins"]) for band in bands}
 
 
-def _packages(phase: PhaseFacts) -> dict[str, str]:
-    return {name: package.version for name, package in phase.packages.items()}
-
-
-FAMILIES: dict[str, Callable[[PhaseFacts], dict[str, str]]] = {
+FAMILIES: dict[str, Callable[[PhaseFacts], Mapping[str, str]]] = {
     "weight": _weights,
     "points_alone": _points_alone,
     "band": _bands,
-    "package": _packages,
+    "package": lambda phase: phase.packages,
 }
 """What comes before the dot -> what may come after it, with the figure."""
