@@ -133,9 +133,13 @@ def _is_owned(tokens: Phrase, start: int) -> bool:
 
 def _at(tokens: Phrase, start: int, phrases: frozenset[Phrase]) -> Phrase | None:
     """Give the longest phrase that begins at a place."""
-    longest = max((len(phrase) for phrase in phrases), default=0)
-    pieces = (tokens[start : start + length] for length in range(longest, 0, -1))
+    pieces = (tokens[start : start + length] for length in range(_longest(phrases), 0, -1))
     return next((piece for piece in pieces if piece in phrases), None)
+
+
+@cache
+def _longest(phrases: frozenset[Phrase]) -> int:
+    return max((len(phrase) for phrase in phrases), default=0)
 
 
 def _bare(token: str) -> str:
