@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +11,8 @@ from ingest.probes.draws import Draws
 from ingest.probes.plan import Call, Claims, CueEdit, plan_calls
 from ingest.probes.repeats import choose_repeats
 from ingest.probes.settings import OPERATORS, ProbeSettings
-from score.pipeline import main as score
+from score.evaluation import evaluate
+from score.pipeline import prepare
 from tests.meaning.entrants import Entrant, Submission
 from tests.meaning.world import COLUMNS, ROWS, TARGETS, VOCABULARY, Alteration, World, unaltered
 from tests.scoring.factory import Case, make_input, task_settings
@@ -54,14 +52,10 @@ def phase_settings() -> dict[str, Any]:
 
 
 def scores_of(root: Path) -> dict[str, float]:
-    """Run the scoring program on what `write_run` wrote; returns ``scores.json``."""
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        code = score([str(root), str(root / "output")])
-    if code:
-        raise AssertionError(f"the scoring program ended with code {code}: expected 0\n{said.getvalue()}")
-    scores: dict[str, float] = json.loads((root / "output" / "scores.json").read_text())
-    return scores
+    """Score what `write_run` wrote as the scoring program does, but make no page; returns the scores."""
+    prepared = prepare(root)
+    evaluation = evaluate(prepared.outcomes, prepared.settings, prepared.results.run.duration_s)
+    return {column.key: column.rounded(estimate.value) for column, estimate in evaluation.columns}
 
 
 def _second_pass(submission: Submission) -> list[dict[str, Any]]:
@@ -69,7 +63,7 @@ def _second_pass(submission: Submission) -> list[dict[str, Any]]:
     draws, plan = _plan(submission)
     numbers = {call: number for number, call in enumerate(call for calls in plan.values() for call in calls)}
     lines = [_line(submission, call, number) for call, number in numbers.items()]
-    answered = [call for call in numbers if call.kind != "twin"]
+    answered = {call for call in numbers if call.kind != "twin"}
     # A fresh process is shown the very same copies, jitter and all.
     fresh = Submission(submission.entrant, submission.world)
     again = choose_repeats(plan, answered, draws)

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
+from score.pipeline import main
 from tests.meaning.entrants import ENTRANTS
+from tests.meaning.simulate import scores_of, write_run
 from tests.meaning.table import COLUMNS, PAGE, ordered_right, read_table, score_in
 from tests.meaning.world import make_world
-
-pytestmark = pytest.mark.slow
 
 Scores = dict[str, dict[str, float]]
 CLIPS = 120
 CHANCE = 0.15  # three standard errors at 100 clips
 
 
-@pytest.fixture(scope="session", params=[1, 2])
+# The second world shows that the first one was no luck.
+@pytest.fixture(scope="session", params=[1, pytest.param(2, marks=pytest.mark.slow)])
 def scores(request: pytest.FixtureRequest) -> Scores:
     world = make_world(CLIPS, request.param)
     return {entrant.key: score_in(world, entrant) for entrant in ENTRANTS}
@@ -115,6 +118,13 @@ def test_an_account_of_a_model_without_skill_is_worth_nothing(scores: Scores) ->
 
 def test_everyone_who_writes_is_covered(scores: Scores) -> None:
     assert all(of["coverage"] == 1 for of in scores.values())
+
+
+def test_the_scores_are_those_of_the_program(tmp_path: Path) -> None:
+    # Here the steps of the program are called, and no page is made; a page would take most of the time.
+    root = write_run(tmp_path, ENTRANTS[0], make_world(8, 1))
+    assert main([str(root), str(root / "output")]) == 0
+    assert json.loads((root / "output" / "scores.json").read_text()) == scores_of(root)
 
 
 def test_a_little_more_noise_is_told_apart() -> None:

@@ -11,8 +11,6 @@ from tests.meaning import simulate
 from tests.meaning.entrants import Entrant, Submission
 from tests.meaning.world import TARGETS, VOCABULARY, Alteration, Array, make_world, unaltered
 
-pytestmark = pytest.mark.slow
-
 CLIPS = 120
 
 
