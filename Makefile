@@ -1,7 +1,6 @@
 # Nothing is needed but Python 3.11+, make and git; `make` alone lists the targets. Works with GNU make 3.81 (macOS) and newer.
 
 BIN = .venv/bin
-STAMP = .venv/.set-up
 SUBMISSION = solutions/cue_reader
 PHASE = practice
 COMPILE = uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --fork-strategy fewest
@@ -9,22 +8,23 @@ COMPILE = uv pip compile --quiet --universal --generate-hashes --no-header --pyt
 ARGS =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test check build lint format screenshots bench lock clean
+.PHONY: help setup demo test test-all check build lint format screenshots bench lock clean
 
 help: ## list the targets
 	@echo "First Impressions, Explained: make TARGET"
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' Makefile
 
-setup: $(STAMP) ## make .venv with the locked packages and the bundle command
-
-$(STAMP): requirements/dev.lock pyproject.toml bundle_tools/set_up.sh
+setup: ## make .venv with the locked packages and the bundle command; PYTHON=/path/to/python3.12 names the Python
 	@PYTHON="$(PYTHON)" sh bundle_tools/set_up.sh
 
 demo: setup ## run the cue_reader solution on the practice phase; print its scores and its report
 	@$(BIN)/bundle run $(SUBMISSION) --phase $(PHASE) $(ARGS)
 
-test: setup ## run all tests, on all processor cores
+test: setup ## run the tests that need nothing but Python, on all processor cores
 	@$(BIN)/pytest -n auto $(ARGS)
+
+test-all: setup ## run all tests, also the long ones and those that need Chromium, Docker or npm
+	@$(BIN)/pytest -n auto --all $(ARGS)
 
 check: setup ## tell everything that is wrong with the bundle
 	@$(BIN)/bundle check $(ARGS)

@@ -1,10 +1,16 @@
-"""How the tests are spread over the processor cores; none of them fails because a machine is busy, or by bad luck."""
+"""Which tests run, how they are spread over the processor cores, and what they cost.
 
+None of them fails because a machine is busy, or by bad luck.
+"""
+
+from collections import Counter
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
+
+from tests.costs import Costs
 
 _UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # The same examples in every run: a gate must not depend on luck. Look for new ones with --hypothesis-profile=searching.
@@ -27,3 +33,58 @@ class _SharersTogether(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdi
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:  # noqa: ANN401 - its own type
     """Let pytest-xdist use it."""
     return _SharersTogether(config, log)
+
+
+LEFT_OUT = {
+    "browser": "needs Chromium",
+    "container": "needs a Docker engine",
+    "footage": "needs a package with real footage, which is downloaded",
+    "npm": "needs npm and its registry",
+    "slow": "a long search, or the long way to what a faster test sees too",
+}
+"""What `make test` leaves out, and why: marks of tests."""
+_COUNTS = pytest.StashKey[Counter[str]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let `--all` run everything."""
+    parser.addoption("--all", action="store_true", help="run the tests, too, that `make test` leaves out")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Count costs, and what is left out."""
+    config.stash[_COUNTS] = Counter()
+    config.pluginmanager.register(Costs())
+    for mark, reason in LEFT_OUT.items():
+        config.addinivalue_line("markers", f"{mark}: left to `make test-all`: {reason}")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what has a mark of LEFT_OUT, unless everything was asked for, or marks or single tests by name."""
+    if config.option.all or config.option.markexpr or any("::" in argument for argument in config.args):
+        return
+    marked = [(item, next((m for m in LEFT_OUT if item.get_closest_marker(m)), "")) for item in items]
+    config.stash[_COUNTS].update(mark for _, mark in marked if mark)
+    config.hook.pytest_deselected(items=[item for item, mark in marked if mark])
+    items[:] = [item for item, mark in marked if not mark]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:  # noqa: ANN401, ARG001 - pytest-xdist's names and types
+    """Hear from a test process what it left out; all leave out the same."""
+    node.config.stash[_COUNTS] = Counter(node.workeroutput.get("left_out", {}))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Say what was left out, in a test process of pytest-xdist."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = dict(session.config.stash[_COUNTS])
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Tell what was left out, and how to run it."""
+    if counts := config.stash[_COUNTS]:
+        terminalreporter.section("left out")
+        for mark, count in counts.most_common():
+            terminalreporter.line(f"{count:6} {mark}: {LEFT_OUT[mark]}")
+        terminalreporter.line("`make test-all` runs them too.")
