@@ -13,8 +13,20 @@ is_new_enough() {
     "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
 }
 
+version() {
+    "$1" -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2>/dev/null || true
+}
+
 find_python() {
-    for candidate in ${PYTHON:-} python3 python3.13 python3.12 python3.11 python3.14 python; do
+    if [ -n "${PYTHON:-}" ]; then
+        # Whoever names a Python wants that one: another in its place would be a surprise.
+        is_new_enough "$PYTHON" || fail "PYTHON=$PYTHON does not work here: Python 3.11 or newer is needed." \
+            "  It says: $("$PYTHON" --version 2>&1 || true)" \
+            "Name one that works, such as PYTHON=/path/to/python3.12, or leave PYTHON out."
+        echo "$PYTHON"
+        return
+    fi
+    for candidate in python3 python3.13 python3.12 python3.11 python3.14 python; do
         if is_new_enough "$candidate"; then
             echo "$candidate"
             return
@@ -29,6 +41,11 @@ find_python() {
 
 lock=requirements/dev.lock
 stamp=.venv/.set-up
+if [ -n "${PYTHON:-}" ]; then
+    python=$(find_python)
+    # The environment of another version is made anew; so is one whose Python is gone.
+    [ ! -d .venv ] || [ "$(version .venv/bin/python)" = "$(version "$python")" ] || rm -f "$stamp" .venv/bin/python
+fi
 wanted=$(cat "$lock" pyproject.toml bundle_tools/set_up.sh | cksum)
 if [ -x .venv/bin/bundle ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ] && is_new_enough .venv/bin/python; then
     touch "$stamp"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-TOOLS = ("cat", "cksum", "dirname", "sh", "touch", "echo")
+TOOLS = ("cat", "cksum", "dirname", "sh", "touch", "echo", "rm")
 
 
 @pytest.fixture
@@ -43,10 +43,34 @@ def test_no_python(clone: Path) -> None:
 
 
 def test_an_old_python_is_named(clone: Path) -> None:
-    fake_python(clone, "python3", '[ "$1" = --version ] && echo Python 3.9.2 && exit 0; exit 1\n')
+    fake_python(clone, "python3", OLD)
     done = set_up(clone)
     assert done.returncode == 1
     assert "found: Python 3.9.2" in done.stderr
+
+
+OLD = '[ "$1" = --version ] && echo Python 3.9.2 && exit 0; exit 1\n'
+
+
+@pytest.mark.parametrize("named", ["python3.99", "/no/such/python", "python_old"])
+def test_a_named_python_that_does_not_work_is_an_error(clone: Path, named: str) -> None:
+    """Even where another one would do, and where everything is set up already."""
+    fake_python(clone, "python3", "echo Python 3.12.1\n")
+    fake_python(clone, "python_old", OLD)
+    finish(clone)
+    done = set_up(clone, PYTHON=named)
+    assert done.returncode == 1
+    assert f"PYTHON={named} does not work here" in done.stderr
+    assert ("Python 3.9.2" in done.stderr) == (named == "python_old")
+    assert "Setting up" not in done.stdout
+
+
+def test_an_environment_of_another_python_is_made_anew(clone: Path) -> None:
+    finish(clone)
+    fake_python(
+        clone, "newer", 'case "$*" in *print*) echo 3.13.0;; *venv*--clear*) exit 1;; *) echo Python 3.13.0;; esac'
+    )
+    assert "Setting up .venv with Python 3.13.0" in set_up(clone, PYTHON="newer").stdout
 
 
 def test_a_python_without_venv_names_the_package(clone: Path) -> None:
@@ -57,7 +81,8 @@ def test_a_python_without_venv_names_the_package(clone: Path) -> None:
     assert "apt-get install python3-venv" in done.stderr
 
 
-def test_a_finished_set_up_is_left_alone(clone: Path) -> None:
+def finish(clone: Path) -> None:
+    """Leave what a finished set-up leaves."""
     (clone / ".venv" / "bin").mkdir(parents=True)
     for name in ("python", "bundle"):
         fake_python(clone, name, "exit 0\n")
@@ -67,6 +92,10 @@ def test_a_finished_set_up_is_left_alone(clone: Path) -> None:
     ]
     wanted = subprocess.run(["cksum"], input=b"".join(parts), capture_output=True, check=True).stdout
     (clone / ".venv" / ".set-up").write_bytes(wanted)
+
+
+def test_a_finished_set_up_is_left_alone(clone: Path) -> None:
+    finish(clone)
     done = set_up(clone)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     with (clone / "requirements" / "dev.lock").open("a") as lock:
@@ -81,5 +110,5 @@ def test_help_lists_every_target() -> None:
     done = subprocess.run(
         [make, "-C", str(ROOT), "--no-print-directory"], capture_output=True, text=True, env=os.environ, check=False
     )
-    for target in ("demo", "test", "check", "lint", "build", "bench", "lock"):
+    for target in ("demo", "test", "test-all", "check", "lint", "build", "bench", "lock"):
         assert f"\n  {target} " in done.stdout
