@@ -1,17 +1,19 @@
 """Runs inside the container: ingestion on one case after another, and a look at what each leaves behind.
 
 Usage: driver.py FOLDER. Each folder below it is a stage (tests/hostile/stage.py); `result.json` is written into it.
+Beside this file lies `tests`, with `warm.py` alone.
 """
 
 import json
 import os
-import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-WALL_S = 60
+from tests import warm
+
+HANGS_S = 300
 
 
 def run(app: Path) -> None:
@@ -19,22 +21,12 @@ def run(app: Path) -> None:
     arguments = [str(app / name) for name in ("input_data", "output", "program", "ingested_program")]
     environment = {**os.environ, "HOME": str(app / "home"), "TMPDIR": str(app / "tmp"), "PYTHONDONTWRITEBYTECODE": "1"}
     environment["CANARY"] = "canary-of-the-environment"
-    process = subprocess.Popen(
-        [sys.executable, str(app / "program" / "ingestion.py"), *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        cwd=app / "work",
-        env=environment,
+    ended = warm.start(app / "program" / "ingestion.py", arguments, cwd=app / "work", environment=environment).wait(
+        HANGS_S
     )
-    try:
-        printed, _ = process.communicate(timeout=WALL_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        printed, _ = process.communicate()
     result = {
-        "exit_code": process.returncode,
-        "printed": printed.decode("utf-8", "replace"),
+        "exit_code": ended.code,
+        "printed": ended.printed,
         "strangers": strangers(os.fsencode(app) + b"/"),
     }
     (app / "result.json").write_text(json.dumps(result))

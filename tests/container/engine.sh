@@ -3,7 +3,7 @@
 #
 #   engine.sh up      use the running engine, else start one; prints its address (DOCKER_HOST)
 #   engine.sh base    a bare Python image, like the one in competition.yaml; prints its name
-#   engine.sh image   build docker/Dockerfile on it; prints the image's name
+#   engine.sh image   build docker/Dockerfile on it with the wheels in the folder WHEELS; prints the image's name
 #   engine.sh down    stop the engine that `up` started
 #
 # Exit code 77: this machine cannot do it, and the last line says why. Everything else goes to standard error.
@@ -15,7 +15,6 @@ official=$(sed -n 's/^docker_image: *//p' "$root/competition.yaml")
 base=first-impressions-base:bookworm
 own_bridge=first-impress
 image=first-impressions-test:latest
-python=${PYTHON:-$root/.venv/bin/python}
 
 cannot() {
     echo "$*" >&2
@@ -85,16 +84,7 @@ image() {
     mkdir "$scratch/ingestion_program" "$scratch/docker"
     cp "$root/ingestion_program/requirements.lock" "$scratch/ingestion_program/"
     cp "$root/docker/Dockerfile" "$scratch/docker/"
-    wheels=$state/wheels-$(cksum <"$root/ingestion_program/requirements.lock" | tr ' ' -)
-    if [ ! -d "$wheels" ]; then
-        # Fetched out here, where the package index is known to be reachable; the build then needs no network.
-        mkdir -p "$state"
-        rm -rf "$wheels.part"
-        "$python" -m pip download --quiet --only-binary :all: --require-hashes \
-            -r "$root/ingestion_program/requirements.lock" -d "$wheels.part" >&2 || cannot "The wheels of the image cannot be fetched."
-        mv "$wheels.part" "$wheels"
-    fi
-    cp -R "$wheels" "$scratch/docker/wheels"
+    cp -RL "$WHEELS" "$scratch/docker/wheels"
     docker build --quiet --network none --build-arg BASE="$base" --build-arg PIP_ARGS=--no-index \
         -f "$scratch/docker/Dockerfile" -t "$image" "$scratch" >&2
     echo "$image"

@@ -23,7 +23,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert main(["build", "--bundle", str(ROOT), "--out", str(archive), "--wheels", "--image", "python:test"]) == 0
     shutil.unpack_archive(archive, folder / "bundle")
     archive.unlink()
-    return keep_clips(folder / "bundle", 6)
+    return keep_clips(folder / "bundle", 2)
 
 
 def scores(bundle: Path, out: Path, phase: str, *options: str) -> dict[str, float]:

@@ -12,7 +12,7 @@ from bundle_tools.cli import main
 from tests.fewer import copy_with
 
 ROOT = Path(__file__).resolve().parents[2]
-CLIPS = 6
+CLIPS = 2
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from bundle_tools.emulator.docker import DockerEngine
 from bundle_tools.emulator.engine import Container
+from tests import warm
 from tests.hostile.cases import CASES, Case
 from tests.hostile.stage import CLIPS, SECRETS, Stage, set_stage, write_clips
 from tests.hostile.test_corpus import check_verdict
@@ -35,7 +36,7 @@ def docker_run(image: str, app: Path, arguments: list[str], name: str, options: 
     command = DockerEngine(image).command(Container("hostile", {"/app": app}, arguments), name)
     where = command.index("--workdir")
     command[where : where + 2] = ["--workdir", "/app", "--rm", *options]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=400, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=1200, check=False)
     assert done.returncode in {0, 1}, done.stdout + done.stderr
     return done.stdout + done.stderr
 
@@ -56,6 +57,8 @@ def played(
     for case in [CASES["honest_model"], *CHOSEN]:
         before[case.name] = set_stage(app / "cases" / case.name, short_phase, case).snapshot()
     shutil.copy(HERE / "driver.py", app)
+    (app / "tests").mkdir()
+    shutil.copy(warm.__file__, app / "tests")
     options = []
     if tier == "seccomp":
         (app / "profile.json").write_text(json.dumps(NO_LANDLOCK))
