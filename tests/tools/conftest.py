@@ -1,12 +1,18 @@
 """A tiny bundle with programs of a few lines: the platform's rules can be tried without our own programs."""
 
+import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from bundle_tools.check import clock
+from bundle_tools.check.clips import listed
+from bundle_tools.check.clips.video import count_frames
+from bundle_tools.check.document import Draft, read
+from bundle_tools.check.settings import registry
 from bundle_tools.check.settings.registry import Told
 
 COMPETITION = """\
@@ -115,3 +121,39 @@ def pinned_clock(monkeypatch: pytest.MonkeyPatch) -> datetime:
 @pytest.fixture
 def tiny(tmp_path: Path) -> Path:
     return write_files(tmp_path / "tiny", FILES)
+
+
+_DRAFTS: dict[bytes, Draft] = {}
+
+
+def draft_of(bundle: Path) -> Draft:
+    """Read competition.yaml; one that many bundles share is parsed once, which takes longer than most rules."""
+    text = (bundle / "competition.yaml").read_bytes()
+    if text not in _DRAFTS:
+        found, _ = read(bundle, folder=True)
+        assert found is not None
+        _DRAFTS[text] = found
+    return replace(_DRAFTS[text], root=bundle)
+
+
+_FRAMES: dict[bytes, tuple[int, str | None]] = {}
+
+
+@pytest.fixture
+def decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Remember what came of decoding a clip, which depends on its bytes alone."""
+
+    def remembered(content: bytes) -> tuple[int, str | None]:
+        digest = hashlib.sha256(content).digest()
+        if digest not in _FRAMES:
+            _FRAMES[digest] = count_frames(content)
+        return _FRAMES[digest]
+
+    monkeypatch.setattr(listed, "count_frames", remembered)
+
+
+@pytest.fixture
+def asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask a scoring program once on behalf of all bundles that link to it."""
+    ask = registry._ask
+    monkeypatch.setattr(registry, "_ask", lambda path, state, settings: ask(path.resolve(), state, settings))

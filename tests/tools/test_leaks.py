@@ -30,7 +30,6 @@ from bundle_tools.check import check
 from bundle_tools.check.archive import check_zip
 from bundle_tools.check.clips.giveaways import check_giveaways
 from bundle_tools.check.dataset import Dataset
-from bundle_tools.check.document import Draft, read
 from bundle_tools.check.findings import Finding
 from bundle_tools.check.secrets.answers import Answers, hidden_answers
 from bundle_tools.check.secrets.identities import check_identities
@@ -46,12 +45,13 @@ from bundle_tools.check.secrets.search import (
     printed_words,
 )
 
-from .conftest import PNG, write_files
+from .conftest import PNG, draft_of, write_files
 
 ROOT = Path(__file__).resolve().parents[2]
-ENTRIES = (
-    *("competition.yaml", "logo.png", "pages", "ingestion_program", "scoring_program", "input_data", "reference_data"),
-    *("public_data", "solutions", "starting_kit"),
+KEPT = (
+    *("competition.yaml", "pages/faq.md", "pages/overview.md", "starting_kit/README.md", "public_data/labels.csv"),
+    *("ingestion_program/metadata.yaml", "ingestion_program/ingestion.py", "scoring_program/metadata.yaml"),
+    *("scoring_program/scoring.py", "solutions/constant/model.py", "solutions/cue_reader/model.py"),
 )
 FINAL = "reference_data/final/labels.csv"
 KEY = "5f2b9c7e1d804a6fb3c8e97a2d451b60" * 2 + "\n"
@@ -70,32 +70,30 @@ def labels_file(bundle: Path) -> bytes:
     return (bundle / FINAL).read_bytes()
 
 
-def caches_and_most_clips(_: str, names: list[str]) -> set[str]:
-    clips = sorted(name for name in names if name.endswith(".mp4"))
-    return {"__pycache__", *clips[1:]}
+@pytest.fixture(scope="module")
+def skeleton(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the real bundle with a file or two of each program, solution and page, and one clip a phase.
+
+    Each file of a bundle is searched for each answer, and the whole of it holds nothing (test_real_bundle.py).
+    """
+    root = tmp_path_factory.mktemp("skeleton")
+    files = [ROOT / name for name in KEPT]
+    for data in ("input_data", "reference_data"):
+        files += [path for path in (ROOT / data).glob("*/*") if path.is_file()]
+    files += [min(folder.iterdir()) for folder in ROOT.glob("input_data/*/clips")]
+    for path in files:
+        put(root / path.relative_to(ROOT), path.read_bytes())
+    return root
 
 
 @pytest.fixture
-def bundle(tmp_path: Path) -> Path:
-    """Copy the real bundle with one clip a folder."""
-    copy = tmp_path / "b"
-    copy.mkdir()
-    for name in ENTRIES:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, copy / name, ignore=caches_and_most_clips)
-        else:
-            shutil.copy(ROOT / name, copy / name)
-    return copy
-
-
-def draft(bundle: Path) -> Draft:
-    found, _ = read(bundle, folder=True)
-    assert found is not None
-    return found
+def bundle(skeleton: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(skeleton, tmp_path / "b"))
 
 
 def findings(bundle: Path) -> list[Finding]:
-    return [*check_leaks(draft(bundle)), *check_identities(draft(bundle))]
+    given = draft_of(bundle)
+    return [*check_leaks(given), *check_identities(given)]
 
 
 def codes(bundle: Path) -> set[str]:
@@ -135,6 +133,16 @@ def zipped(name: str, content: bytes) -> bytes:
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(name, content)
     return buffer.getvalue()
+
+
+def claiming(archive: bytes, size: int, claimed: int) -> bytes:
+    """Make a zip claim that each of its files of this size has another: what is judged before it is unpacked."""
+    assert size.to_bytes(4, "little") in archive
+    return archive.replace(size.to_bytes(4, "little"), claimed.to_bytes(4, "little"))
+
+
+def zip_bomb() -> bytes:
+    return claiming(zipped("x", bytes(1_234_567)), 1_234_567, 300_000_000)
 
 
 def labels_as_json(bundle: Path) -> str:
@@ -330,6 +338,7 @@ PLANTED: list[tuple[str, Mutation]] = [
     ("leak", plant("solutions/constant/data.zip", lambda b: zipped("a/b.csv", (b / FINAL).read_bytes()))),
     ("leak", plant("public_data/x.csv.gz", lambda b: gzip.compress((b / FINAL).read_bytes()))),
     ("leak", plant("public_data/x.csv", words_apart)),
+    ("leak", plant("public_data/x.txt", lambda b: (b / FINAL).with_name("causes.json").read_bytes())),
     ("leak", plant("public_data/x.csv", lambda b: (b / FINAL).read_text().encode("utf-16"))),
     ("leak", plant("input_data/practice/x.csv", lambda b: (b / FINAL).read_bytes())),
     ("leak", plant("public_data/x.tar.xz", lambda b: tarred("a/b.csv", (b / FINAL).read_bytes(), "w:xz"))),
@@ -418,13 +427,13 @@ PLANTED: list[tuple[str, Mutation]] = [
     ("seal-damaged", keys_of(KEY[:20], KEY[:20])),
     ("seal-damaged", keys_of(KEY.upper(), KEY.upper())),
     # What cannot be searched.
-    ("archive-bomb", plant("reference_data/final/x.zip", lambda _: zipped("x", bytes(300_000_000)))),
-    ("archive-bomb", plant("public_data/x.zip", lambda _: zipped("y.zip", zipped("x", bytes(300_000_000))))),
-    ("archive-bomb", plant("public_data/x.xz", lambda _: lzma.compress(bytes(60_000_000)))),
+    ("archive-bomb", plant("reference_data/final/x.zip", lambda _: zip_bomb())),
+    ("archive-bomb", plant("public_data/x.zip", lambda _: zipped("y.zip", zip_bomb()))),
+    ("archive-bomb", plant("public_data/x.xz", lambda _: lzma.compress(bytes(60_000_000), preset=0))),
     ("archive-unopened", plant("public_data/x.xz", lambda _: b"\xfd7zXZ\x00 broken")),
     ("archive-unopened", plant("public_data/x.tar", lambda b: tarred("x", b"x" * 600, "w")[:700])),
-    ("archive-bomb", plant("public_data/x.zip", lambda _: zipped("x", bytes(300_000_000)))),
-    ("archive-bomb", plant("public_data/x.gz", lambda _: gzip.compress(bytes(60_000_000)))),
+    ("archive-bomb", plant("public_data/x.zip", lambda _: zip_bomb())),
+    ("archive-bomb", plant("public_data/x.gz", lambda _: gzip.compress(bytes(60_000_000), 1))),
     ("archive-unopened", plant("public_data/x.zip", lambda _: b"PK\x03\x04 broken")),
     ("archive-unopened", plant("public_data/x.gz", lambda _: b"\x1f\x8b\x08 broken")),
 ]
@@ -603,17 +612,16 @@ def test_labels_that_are_no_numbers_are_no_traceback(bundle: Path) -> None:
     for pattern, odd in ((r"0\.3\d+", "nan"), (r"0\.4\d+", "1e306"), (r"0\.5\d+", "-1e999"), (r"0\.6\d+", "x")):
         path.write_text(re.sub(pattern, odd, path.read_text()))
     assert findings(bundle) == []
-    assert list(check_giveaways(draft(bundle))) == []
+    assert list(check_giveaways(draft_of(bundle))) == []
     assert any(
-        not all(map(math.isfinite, row)) for answers in hidden_answers(draft(bundle)) for row in answers.rows.values()
+        not all(map(math.isfinite, row))
+        for answers in hidden_answers(draft_of(bundle))
+        for row in answers.rows.values()
     )
 
 
 def test_a_lying_zip_ends_the_search_and_nothing_else(tmp_path: Path) -> None:
-    content = zipped("x", b"a" * 1000)
-    lying = content.replace((1000).to_bytes(4, "little"), (10).to_bytes(4, "little"))
-    assert lying != content
-    put(tmp_path / "x.zip", lying)
+    put(tmp_path / "x.zip", claiming(zipped("x", b"a" * 1000), 1000, 10))
     put(tmp_path / "y.txt", "y")
     unopened: list[Unopened] = []
     names = [file.name for file in look_inside(Dataset(tmp_path), unopened)]
@@ -684,8 +692,8 @@ def test_a_bomb_of_many_members_is_found(tiny: Path) -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for number in range(6):
-            archive.writestr(str(number), bytes(49_000_000))
-    put(tiny / "x.zip", buffer.getvalue())
+            archive.writestr(str(number), bytes(123_456))
+    put(tiny / "x.zip", claiming(buffer.getvalue(), 123_456, 49_000_000))
     assert {finding.code for finding in check_zip(tiny / "x.zip")} == {"zip-bomb"}
 
 

@@ -7,25 +7,35 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import FrameType
 
 import av
 import pytest
 import yaml
 
-from bundle_tools.build import TOP_LEVEL
-from bundle_tools.check import check
-from bundle_tools.check.document import read
+from bundle_tools.build import TOP_LEVEL, Options, build
+from bundle_tools.build.contents import entries
+from bundle_tools.check import Rule, check
+from bundle_tools.check.archive import check_folder, check_zip
+from bundle_tools.check.clips.causes import check_misplaced
+from bundle_tools.check.clips.data import check_data
+from bundle_tools.check.document import Draft, read
+from bundle_tools.check.findings import Finding
 from bundle_tools.check.settings import registry
 from bundle_tools.check.settings.leaderboard import check_leaderboards
+from bundle_tools.check.settings.registry import check_registry
+from bundle_tools.check.settings.tasks import check_solutions
 from bundle_tools.cli import main
 from bundle_tools.competition import load
 from bundle_tools.figures.pages import fill_pages
+from tests.fewer import keep_clips
 
-from .conftest import telling
+from .conftest import draft_of, telling
 
 ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = ("ingestion_program", "scoring_program")
 
 
 @pytest.fixture(scope="module")
@@ -40,39 +50,42 @@ def by_hand(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return archive
 
 
-def test_the_folders_are_valid() -> None:
-    findings = [finding for finding in check(ROOT) if finding.code != "junk"]
-    assert findings == []
+@pytest.fixture(scope="module")
+def short(by_hand: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Unpack the zip and keep two clips of each phase."""
+    bundle = tmp_path_factory.mktemp("short") / "bundle"
+    shutil.unpack_archive(by_hand, bundle)
+    keep_clips(bundle, 2)
+    fill_pages(bundle)
+    return bundle
 
 
-def test_the_zip_made_by_hand_is_valid_and_small(by_hand: Path) -> None:
-    assert check(by_hand) == []
+def test_the_folders_are_valid_and_zip_to_little(by_hand: Path, decoded_once: None) -> None:
+    assert [finding for finding in check(ROOT) if finding.code != "junk"] == []
+    assert check_zip(by_hand) == []
     # Clips and their copies may take 25 MB.
     assert by_hand.stat().st_size < 28e6
 
 
-def test_the_zip_made_by_hand_runs(by_hand: Path, tmp_path: Path) -> None:
-    bundle = tmp_path / "bundle"
-    shutil.unpack_archive(by_hand, bundle)
-    for phase in load(bundle).phases:
-        out = tmp_path / phase.slug
-        arguments = ["run", str(bundle / "solutions" / "constant"), "--bundle", str(bundle)]
-        assert main([*arguments, "--phase", phase.slug, "--out", str(out)]) == 0
-        scores = json.loads((out / "scoring_output" / "scores.json").read_text())
-        assert list(scores) == [column.key for column in load(bundle).columns]
-        assert scores["skill"] == pytest.approx(0, abs=0.15)
-        assert scores["explanation"] == 0
-        assert scores["failed_clips"] == 0
-        assert (out / "scoring_output" / "detailed_results.html").stat().st_size > 1000
+def expect_whole_row(bundle: Path, output: Path) -> None:
+    """See that a run of the solution `constant` came to its end."""
+    scores = json.loads((output / "scores.json").read_text())
+    assert list(scores) == [column.key for column in load(bundle).columns]
+    assert (scores["explanation"], scores["failed_clips"], scores["coverage"]) == (0, 0, 1)
+    assert (output / "detailed_results.html").stat().st_size > 1000
 
 
-@pytest.mark.slow
-def test_the_built_zip_is_valid_and_its_kit_runs(tmp_path: Path) -> None:
-    out = tmp_path / "bundle.zip"
-    assert main(["build", "--bundle", str(ROOT), "--out", str(out)]) == 0
-    assert check(out) == []
+def test_the_zip_made_by_hand_runs(short: Path, tmp_path: Path) -> None:
+    arguments = ["run", str(short / "solutions" / "constant"), "--bundle", str(short), "--phase", "final"]
+    assert main([*arguments, "--out", str(tmp_path / "out")]) == 0
+    expect_whole_row(short, tmp_path / "out" / "scoring_output")
+
+
+def test_the_built_zip_is_valid_and_its_kit_runs(short: Path, tmp_path: Path, decoded_once: None) -> None:
+    # It checks the zip, and gives what is no error.
+    assert {finding.severity for finding in build(short, Options(tmp_path / "bundle.zip"))} <= {"note"}
     built = tmp_path / "built"
-    shutil.unpack_archive(out, built)
+    shutil.unpack_archive(tmp_path / "bundle.zip", built)
     for archive in (*built.glob("*.zip"), *built.glob("solutions/*.zip")):
         shutil.unpack_archive(archive, archive.with_suffix(""))
     kit = built / "starting_kit"
@@ -80,15 +93,22 @@ def test_the_built_zip_is_valid_and_its_kit_runs(tmp_path: Path) -> None:
     assert not (kit / "reference_data" / "final").exists()
     ran = subprocess.run([sys.executable, "run.py", "solutions/constant"], cwd=kit, capture_output=True, check=False)
     assert ran.returncode == 0, ran.stderr.decode()
-    shutil.rmtree(kit / "my_run")
-    clips = (built / "reference_data" / "final" / "labels.csv").read_text().splitlines()[1:]
+    expect_whole_row(built, kit / "my_run" / "output")
+
+
+def test_nothing_that_participants_get_names_a_hidden_clip() -> None:
+    clips = (ROOT / "reference_data" / "final" / "labels.csv").read_text().splitlines()[1:]
     hidden = {line.split(",")[0] for line in clips}
     assert len(hidden) >= 24
-    for folder in (kit, built / "public_data", built / "solutions"):
-        texts = [path for path in folder.rglob("*") if path.suffix in {".csv", ".json", ".yaml", ".md", ".py"}]
-        assert texts
-        for path in texts:
-            assert not any(clip in path.read_text(encoding="utf-8") for clip in hidden), path
+    given = ("starting_kit/", "public_data/", "solutions/")
+    texts = {
+        name: content.decode() if isinstance(content, bytes) else content.read_text("utf-8")
+        for name, content in entries(ROOT, (ROOT / "competition.yaml").read_text(), None)
+        if name.startswith(given) and Path(name).suffix in {".csv", ".json", ".yaml", ".md", ".py"}
+    }
+    assert {name.partition("/")[0] + "/" for name in texts} == {*given}
+    for name, text in texts.items():
+        assert not any(clip in text for clip in hidden), name
 
 
 def edit(name: str, pattern: str, replacement: str) -> Callable[[Path], object]:
@@ -99,6 +119,11 @@ def edit(name: str, pattern: str, replacement: str) -> Callable[[Path], object]:
         path.write_text(text)
 
     return mutate
+
+
+def folder_rule(draft: Draft) -> Iterable[Finding]:
+    """Look at the starting kit as `check` looks at every folder that would be packed."""
+    return check_folder(draft.root, [draft.root / "starting_kit"])
 
 
 def first_clip(bundle: Path) -> Path:
@@ -120,100 +145,113 @@ def cut(clip: Path) -> None:
 
 
 INPUT, REFERENCE = "input_data/practice/", "reference_data/practice/"
-MUTATIONS: list[tuple[str, Callable[[Path], object]]] = [
-    ("columns-sorting", edit("competition.yaml", r"(key: failed_clips.*sorting: )asc", r"\1desc")),
-    ("columns-sorting", edit("competition.yaml", r"(key: explanation,.*sorting: )desc", r"\1asc")),
-    ("columns-title", edit("competition.yaml", r"title: Explanation score", "title: Explanations")),
-    ("columns-missing", edit("competition.yaml", r"^.*key: coverage.*$\n", "")),
-    ("columns-extra", edit("competition.yaml", r"key: coverage", "key: completeness")),
-    ("columns-order", edit("competition.yaml", r"^(.*key: skill.*\n)(.*key: faithfulness_space.*\n)", r"\2\1")),
-    ("columns-precision", edit("competition.yaml", r"(key: coverage.*precision: )\d+", r"\g<1>1")),
-    ("columns-unknown", edit(REFERENCE + "task.yaml", r"^main_target: .*$", "main_target: charisma")),
-    ("data-version", edit(REFERENCE + "task.yaml", r"^data_version: .*$", "data_version: other-7")),
-    ("data-challenge", edit("competition.yaml", r"^title: .*$", "title: Second Impressions")),
-    ("data-targets", edit(INPUT + "task.yaml", r"name: interview", "name: invitation")),
-    ("data-time-limit", edit(INPUT + "task.yaml", r"time_limit_s: \d+", "time_limit_s: 900")),
-    ("data-time-limit", edit("competition.yaml", r"execution_time_limit: 600", "execution_time_limit: 300")),
-    ("data-settings", edit(INPUT + "task.yaml", r"\A", "- x\n")),
-    ("clips-missing", lambda bundle: (bundle / INPUT / "clips.csv").unlink()),
-    ("clips-header", edit(INPUT + "clips.csv", r"^clip_id", "id")),
-    ("clips-row", edit(INPUT + "clips.csv", r"^c[0-9a-f]{9},", "../clip,")),
-    ("clips-twice", edit(INPUT + "clips.csv", r"^(c[0-9a-f]{9},.*)$", r"\1\n\1")),
-    ("clip-missing", lambda bundle: first_clip(bundle).unlink()),
-    ("clip-hash", lambda bundle: first_clip(bundle).write_bytes(first_clip(bundle).read_bytes() + b"x")),
-    ("clip-frames", lambda bundle: cut(first_clip(bundle))),
-    ("clip-unreadable", lambda bundle: first_clip(bundle).write_bytes(b"no video")),
-    ("clips-extra", lambda bundle: shutil.copy(first_clip(bundle), first_clip(bundle).with_name("zz.mp4"))),
-    ("clips-none", edit(INPUT + "clips.csv", r"(?s)^c[0-9a-f]{9},.*", "")),
-    ("labels-missing", lambda bundle: (bundle / REFERENCE / "labels.csv").unlink()),
-    ("labels-header", edit(REFERENCE + "labels.csv", "openness", "curiosity")),
-    ("labels-clips", edit(REFERENCE + "labels.csv", r"^c[0-9a-f]{9},.*$\n", "")),
-    ("labels-clips", edit(INPUT + "clips.csv", r"^c[0-9a-f]{9},.*$\n", "")),
-    ("labels-value", edit(REFERENCE + "labels.csv", r",0\.\d+$", ",1.01")),
-    ("labels-value", edit(REFERENCE + "labels.csv", r",0\.\d+$", ",nan")),
-    ("labels-value", edit(REFERENCE + "labels.csv", r",0\.\d+$", ",")),
-    ("labels-value", edit(REFERENCE + "labels.csv", r",0\.\d+$", "")),
-    ("labels-value", edit(REFERENCE + "labels.csv", r"^(c[0-9a-f]{9},.*)$", r"\1\n\1")),
-    ("labels-value", edit(REFERENCE + "labels.csv", r",s[0-9a-f]{9},", ",,")),
-    ("labels-value", edit(REFERENCE + "labels.csv", r"^c([0-9a-f]{9}),", r"_\1,")),
-    ("copies-missing", lambda bundle: (bundle / INPUT / "copies.csv").unlink()),
-    ("copies-clip", edit(INPUT + "copies.csv", r"^(c[0-9a-f]{9}),c[0-9a-f]{9},", r"\1,c000000000,")),
-    ("copies-cue", edit(INPUT + "copies.csv", r"^(c[0-9a-f]{9},c[0-9a-f]{9}),[a-z_]+,", r"\1,charisma,")),
-    ("probes-key", edit(INPUT + "task.yaml", r"^  shares:", "  share:")),
-    ("probes-value", edit(INPUT + "task.yaml", r"^  edits: 3", "  edits: 9")),
-    ("causes-missing", lambda bundle: (bundle / REFERENCE / "causes.json").unlink()),
-    ("causes-clips", edit(REFERENCE + "labels.csv", r"^c[0-9a-f]{9},.*$\n", "")),
-    ("causes-misplaced", lambda bundle: shutil.copy(bundle / REFERENCE / "causes.json", bundle / INPUT)),
-    ("leak", lambda bundle: shutil.copy(bundle / "reference_data/final/causes.json", bundle / "public_data/x.txt")),
-    ("folder-link", lambda bundle: (bundle / "starting_kit/x").symlink_to(bundle / "pages")),
-    ("solution-model", lambda bundle: (bundle / "solutions/constant/model.py").unlink()),
-    ("solution-syntax", edit("solutions/constant/model.py", r"^class", "clas")),
-    ("solution-contract", edit("solutions/constant/model.py", r"def explain", "def describe")),
-    ("leak", lambda bundle: shutil.copy(bundle / "reference_data/final/labels.csv", bundle / "public_data/x.csv")),
-]
-
-
-@pytest.fixture(scope="module")
-def short(by_hand: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Keep two clips of each phase: decoding all of them again for every mutation would take minutes."""
-    bundle = tmp_path_factory.mktemp("short") / "bundle"
-    shutil.unpack_archive(by_hand, bundle)
-    for phase in ("practice", "final"):
-        given, wanted = bundle / "input_data" / phase, bundle / "reference_data" / phase
-        for path in (given / "clips.csv", wanted / "labels.csv"):
-            path.write_text("".join(path.read_text().splitlines(keepends=True)[:3]))
-        kept = {line.split(",")[0] for line in (given / "clips.csv").read_text().splitlines()[1:]}
-        header, *rows = (given / "copies.csv").read_text().splitlines(keepends=True)
-        # One copy of each clip.
-        copies = list({row.split(",")[1]: row for row in rows if row.split(",")[1] in kept}.values())
-        (given / "copies.csv").write_text(header + "".join(copies))
-        if (frames := wanted / "key_frames.csv").exists():
-            rows = frames.read_text().splitlines(keepends=True)
-            frames.write_text("".join(row for row in rows if row.split(",")[0] in {"clip_id", *kept}))
-        causes = json.loads((wanted / "causes.json").read_text())
-        causes["clips"] = {clip: known for clip, known in causes["clips"].items() if clip in kept}
-        (wanted / "causes.json").write_text(json.dumps(causes))
-        # Baselines of all clips, and groups of all people, are not those of two.
-        text = (wanted / "task.yaml").read_text()
-        (wanted / "task.yaml").write_text(re.sub(r"^(groups|landmarks): .*\n", "", text, flags=re.MULTILINE))
-        kept |= {row.split(",")[0] for row in copies}
-        for file in [*(given / "clips").iterdir(), *(given / "copies").iterdir()]:
-            if file.stem not in kept:
-                file.unlink()
-    fill_pages(bundle)
-    assert [finding for finding in check(bundle) if finding.severity != "note"] == []
-    return bundle
+MUTATIONS: dict[Rule, list[tuple[str, Callable[[Path], object]]]] = {
+    check_registry: [
+        ("columns-sorting", edit("competition.yaml", r"(key: failed_clips.*sorting: )asc", r"\1desc")),
+        ("columns-sorting", edit("competition.yaml", r"(key: explanation,.*sorting: )desc", r"\1asc")),
+        ("columns-title", edit("competition.yaml", r"title: Explanation score", "title: Explanations")),
+        ("columns-missing", edit("competition.yaml", r"^.*key: coverage.*$\n", "")),
+        ("columns-extra", edit("competition.yaml", r"key: coverage", "key: completeness")),
+        ("columns-order", edit("competition.yaml", r"^(.*key: skill.*\n)(.*key: faithfulness_space.*\n)", r"\2\1")),
+        ("columns-precision", edit("competition.yaml", r"(key: coverage.*precision: )\d+", r"\g<1>1")),
+        ("columns-unknown", edit(REFERENCE + "task.yaml", r"^main_target: .*$", "main_target: charisma")),
+    ],
+    check_data: [
+        ("data-version", edit(REFERENCE + "task.yaml", r"^data_version: .*$", "data_version: other-7")),
+        ("data-challenge", edit("competition.yaml", r"^title: .*$", "title: Second Impressions")),
+        ("data-targets", edit(INPUT + "task.yaml", r"name: interview", "name: invitation")),
+        ("data-time-limit", edit(INPUT + "task.yaml", r"time_limit_s: \d+", "time_limit_s: 900")),
+        ("data-time-limit", edit("competition.yaml", r"execution_time_limit: 600", "execution_time_limit: 300")),
+        ("data-settings", edit(INPUT + "task.yaml", r"\A", "- x\n")),
+        ("clips-missing", lambda bundle: (bundle / INPUT / "clips.csv").unlink()),
+        ("clips-header", edit(INPUT + "clips.csv", r"^clip_id", "id")),
+        ("clips-row", edit(INPUT + "clips.csv", r"^c[0-9a-f]{9},", "../clip,")),
+        ("clips-twice", edit(INPUT + "clips.csv", r"^(c[0-9a-f]{9},.*)$", r"\1\n\1")),
+        ("clip-missing", lambda bundle: first_clip(bundle).unlink()),
+        ("clip-hash", lambda bundle: first_clip(bundle).write_bytes(first_clip(bundle).read_bytes() + b"x")),
+        ("clip-frames", lambda bundle: cut(first_clip(bundle))),
+        ("clip-unreadable", lambda bundle: first_clip(bundle).write_bytes(b"no video")),
+        ("clips-extra", lambda bundle: shutil.copy(first_clip(bundle), first_clip(bundle).with_name("zz.mp4"))),
+        ("clips-none", edit(INPUT + "clips.csv", r"(?s)^c[0-9a-f]{9},.*", "")),
+        ("labels-missing", lambda bundle: (bundle / REFERENCE / "labels.csv").unlink()),
+        ("labels-header", edit(REFERENCE + "labels.csv", "openness", "curiosity")),
+        ("labels-clips", edit(REFERENCE + "labels.csv", r"^c[0-9a-f]{9},.*$\n", "")),
+        ("labels-clips", edit(INPUT + "clips.csv", r"^c[0-9a-f]{9},.*$\n", "")),
+        ("labels-value", edit(REFERENCE + "labels.csv", r",0\.\d+$", ",1.01")),
+        ("labels-value", edit(REFERENCE + "labels.csv", r",0\.\d+$", ",nan")),
+        ("labels-value", edit(REFERENCE + "labels.csv", r",0\.\d+$", ",")),
+        ("labels-value", edit(REFERENCE + "labels.csv", r",0\.\d+$", "")),
+        ("labels-value", edit(REFERENCE + "labels.csv", r"^(c[0-9a-f]{9},.*)$", r"\1\n\1")),
+        ("labels-value", edit(REFERENCE + "labels.csv", r",s[0-9a-f]{9},", ",,")),
+        ("labels-value", edit(REFERENCE + "labels.csv", r"^c([0-9a-f]{9}),", r"_\1,")),
+        ("copies-missing", lambda bundle: (bundle / INPUT / "copies.csv").unlink()),
+        ("copies-clip", edit(INPUT + "copies.csv", r"^(c[0-9a-f]{9}),c[0-9a-f]{9},", r"\1,c000000000,")),
+        ("copies-cue", edit(INPUT + "copies.csv", r"^(c[0-9a-f]{9},c[0-9a-f]{9}),[a-z_]+,", r"\1,charisma,")),
+        ("probes-key", edit(INPUT + "task.yaml", r"^  shares:", "  share:")),
+        ("probes-value", edit(INPUT + "task.yaml", r"^  edits: 3", "  edits: 9")),
+        ("causes-missing", lambda bundle: (bundle / REFERENCE / "causes.json").unlink()),
+        ("causes-clips", edit(REFERENCE + "labels.csv", r"^c[0-9a-f]{9},.*$\n", "")),
+    ],
+    check_misplaced: [
+        ("causes-misplaced", lambda bundle: shutil.copy(bundle / REFERENCE / "causes.json", bundle / INPUT)),
+    ],
+    check_solutions: [
+        ("solution-model", lambda bundle: (bundle / "solutions/constant/model.py").unlink()),
+        ("solution-syntax", edit("solutions/constant/model.py", r"^class", "clas")),
+        ("solution-contract", edit("solutions/constant/model.py", r"def explain", "def describe")),
+    ],
+    folder_rule: [
+        ("folder-link", lambda bundle: (bundle / "starting_kit/x").symlink_to(bundle / "pages")),
+    ],
+}
 
 
 @pytest.fixture
 def copy(short: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(short, tmp_path / "copy"))
+    """Copy what mutations change, and link to the programs."""
+    copy = tmp_path / "copy"
+    shutil.copytree(short, copy, ignore=lambda _, names: {"public_data", *PROGRAMS} & {*names})
+    for name in PROGRAMS:
+        (copy / name).symlink_to(short / name)
+    return copy
 
 
-@pytest.mark.parametrize(("code", "mutate"), MUTATIONS)
-def test_every_broken_agreement_is_found(copy: Path, code: str, mutate: Callable[[Path], object]) -> None:
+@pytest.mark.parametrize(
+    ("rule", "code", "mutate"), [(rule, *mutation) for rule, mutations in MUTATIONS.items() for mutation in mutations]
+)
+def test_every_broken_agreement_is_found(
+    copy: Path, rule: Rule, code: str, mutate: Callable[[Path], object], decoded_once: None, asked_once: None
+) -> None:
+    """Each by the rule that is meant; that all rules are asked, and find nothing before, is a test of its own."""
     mutate(copy)
-    assert code in {finding.code for finding in check(copy)}
+    assert code in {finding.code for finding in rule(draft_of(copy))}
+
+
+def test_every_rule_is_asked_and_the_short_bundle_breaks_none(short: Path, decoded_once: None) -> None:
+    """Whatever is called check_... in the checker runs when a bundle is checked."""
+    asked: set[str] = set()
+
+    def watch(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_name.startswith("check_"):
+            asked.add(frame.f_code.co_name)
+
+    sys.setprofile(watch)
+    try:
+        found = check(short)
+    finally:
+        sys.setprofile(None)
+    assert {finding.severity for finding in found} <= {"note"}
+    of_zips = {"check_zip", "check_yaml_size", "check_large"}
+    assert rules() - asked == {*of_zips, "check_version1"}
+
+
+def rules() -> set[str]:
+    """Name all functions of the checker that are called check_..., at the top of their modules."""
+    files = (ROOT / "bundle_tools" / "check").rglob("*.py")
+    nodes = [node for path in files for node in ast.parse(path.read_text()).body]
+    found = {node.name for node in nodes if isinstance(node, ast.FunctionDef) and node.name.startswith("check_")}
+    assert len(found) > 40
+    return found
 
 
 @pytest.mark.parametrize("value", [None, 1, True, "text", [], {}, [[]], -0.5])
