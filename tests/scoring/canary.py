@@ -12,6 +12,7 @@ import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,7 @@ class Secrets:
         return found
 
 
+@cache
 def secrets(*, labels: bool = True, clips: bool = True) -> Secrets:
     """What must not get out; sources and means never may. A page that is open for clips is full of three decimals."""
     fewest = 3 if clips else 4
