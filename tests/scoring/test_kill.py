@@ -5,9 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import random
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,62 +13,74 @@ from typing import Any
 
 import pytest
 
+from tests import warm
 from tests.scoring.conftest import Outcome, Score, run_scoring
 from tests.scoring.factory import Case, honest_probes, make_case, make_input, write_manifest
 from tests.scoring.pages import Page
 
 PROGRAM = Path(__file__).parents[2] / "scoring_program" / "scoring.py"
-MOMENTS = 50
+WATCHED = Path(__file__).with_name("watched.py")
 OUTPUT = ["detailed_results.html", "scores.txt", "scores.json"]
 RECORDS = ["predictions.csv", "explanations.jsonl", "clips.jsonl", "probes.jsonl"]
 
 
-def start(source: Path, target: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, str(PROGRAM), str(source), str(target)]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bytes]]:
+    """A run, and the files that scoring leaves of it when nobody kills it."""
+    case = make_case(clips=4, report={"clips": True, "truth": True, "gallery": 4})
+    source = make_input(tmp_path_factory.mktemp("run"), case)
+    whole = contents(run_scoring(source, source / "whole").out)
+    assert sorted(whole) == sorted(OUTPUT)
+    return source, whole
 
 
-def kill_when(process: subprocess.Popen[bytes], moment: Callable[[], bool]) -> None:
-    while process.poll() is None and not moment():
-        time.sleep(0.0002)  # what is killed needs the processor more
-    with contextlib.suppress(ProcessLookupError):
-        process.send_signal(signal.SIGKILL)
-    process.wait(timeout=30)
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()} if folder.is_dir() else {}
+
+
+def check_what_is_left(target: Path, whole: dict[str, bytes]) -> None:
+    finished = {name: data for name, data in contents(target).items() if not name.startswith(".")}
+    if b"being scored" in finished.get(OUTPUT[0], b""):  # the first page, whole as well
+        Page(finished.pop(OUTPUT[0]).decode())
+        assert not finished
+    assert finished == {name: whole[name] for name in finished}
+    assert "scores.json" not in finished or len(finished) == 3
+
+
+def test_scoring_killed_at_any_step_leaves_whole_files_or_none(
+    run: tuple[Path, dict[str, bytes]], tmp_path: Path
+) -> None:
+    source, whole = run
+    assert warm.run(WATCHED, [tmp_path / "states", source, tmp_path / "output"]).code == 0
+    assert contents(tmp_path / "output") == whole
+    states = sorted((tmp_path / "states").iterdir())
+    known = []
+    for state in states:
+        check_what_is_left(state, whole)
+        left = contents(state)
+        if left not in known:  # scoring goes on with whatever was left
+            known.append(left)
+            assert run_scoring(source, state).code == 0
+            assert contents(state) == whole
+    # The page is written twice, the others once: nothing of it, half, all under its first name, and under its own.
+    assert len(known) >= 1 + 4 * 4
 
 
 @pytest.mark.slow
-def test_scoring_killed_at_fifty_moments_leaves_whole_files_or_none(tmp_path: Path) -> None:
-    source = make_input(tmp_path / "input", make_case(report={"clips": True, "truth": True, "gallery": 12}))
-    whole = {path.name: path.read_bytes() for path in run_scoring(source, tmp_path / "whole").out.iterdir()}
-    assert sorted(whole) == sorted(OUTPUT)
-    begun = time.monotonic()
-    assert start(source, tmp_path / "timed").wait(timeout=60) == 0
-    lasts = time.monotonic() - begun
-
+def test_scoring_killed_at_any_moment_leaves_whole_files_or_none(
+    run: tuple[Path, dict[str, bytes]], tmp_path: Path
+) -> None:
+    source, whole = run
     draw = random.Random(20170721)  # noqa: S311 - a test
-    interrupted = 0
-    for number in range(MOMENTS):
+    for number in range(10):
         target = tmp_path / f"killed-{number}"
-        process = start(source, target)
-        if number % 5:  # anywhere in the run
-            ends = time.monotonic() + draw.uniform(0, 1.1) * lasts
-            kill_when(process, lambda: time.monotonic() >= ends)  # noqa: B023 - called before the next round
-        else:  # in the few milliseconds of writing, as soon as a certain file or its draft is there
-            name = draw.choice([f"{dot}{name}" for name in OUTPUT for dot in ("", ".")])
-            waited = target / (f"{name}.tmp" if name.startswith(".") else name)
-            kill_when(process, waited.exists)
-        left = {path.name: path.read_bytes() for path in target.iterdir()} if target.is_dir() else {}
-        finished = {name: data for name, data in left.items() if not name.startswith(".")}
-        if b"being scored" in finished.get(OUTPUT[0], b""):  # the first page, whole as well
-            Page(finished.pop(OUTPUT[0]).decode())
-            assert not finished, number
-        assert finished == {name: whole[name] for name in finished}, number
-        assert "scores.json" not in finished or len(finished) == 3
-        interrupted += len(finished) < 3
-        again = run_scoring(source, target)
-        assert again.code == 0
-        assert {path.name: path.read_bytes() for path in target.iterdir()} == whole
-    assert interrupted >= MOMENTS // 3
+        scoring = warm.start(PROGRAM, [source, target])
+        time.sleep(draw.uniform(0, 0.5))
+        scoring.kill()
+        scoring.wait()
+        check_what_is_left(target, whole)
+        assert run_scoring(source, target).code == 0
+        assert contents(target) == whole
 
 
 def cut(path: Path, at: int) -> bytes:
@@ -130,17 +139,41 @@ def one_clear_message(done: Outcome) -> None:
     Page(done.page)
 
 
-@pytest.mark.parametrize("seed", range(MOMENTS))
+CUTS: dict[str, Callable[[bytes], int]] = {
+    "at its beginning": lambda _: 0,
+    "in its first line": lambda data: data.index(b"\n") // 2,
+    "before the end of its first line": lambda data: data.index(b"\n"),
+    "between lines": lambda data: data.index(b"\n") + 1,
+    "before the last brace or digit": lambda data: data.index(b"\n", len(data) // 2) - 1,
+    "in the middle": lambda data: len(data) // 2,
+    "before its last line": lambda data: data.rindex(b"\n", 0, -1) + 1,
+    "before its last byte": lambda data: len(data) - 1,
+}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+@pytest.mark.parametrize("place", CUTS)
+def test_records_cut_off_cost_the_clips_behind_the_cut_and_no_more(tmp_path: Path, name: str, place: str) -> None:
+    case = make_case(clips=5)
+    source = make_input(tmp_path / "input", case)
+    check_cut(source, case, name, CUTS[place]((source / "res" / name).read_bytes()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
 def test_records_cut_off_anywhere_cost_the_clips_behind_the_cut_and_no_more(tmp_path: Path, seed: int) -> None:
-    """The manifest lists what is there, as the watchdog of a run that ended early seals it."""
     draw = random.Random(seed)  # noqa: S311 - a test
-    case = make_case(clips=8)
+    case = make_case(clips=5)
     source = make_input(tmp_path / "input", case)
     name = RECORDS[seed % 4]
-    path = source / "res" / name
-    kept = cut(path, draw.randrange(path.stat().st_size))
+    check_cut(source, case, name, draw.randrange((source / "res" / name).stat().st_size))
+
+
+def check_cut(source: Path, case: Case, name: str, at: int) -> None:
+    """The manifest lists what is there, as the watchdog of a run that ended early seals it."""
+    kept = cut(source / "res" / name, at)
     write_manifest(source / "res")
-    done = run_scoring(source, tmp_path / "output")
+    done = run_scoring(source, source / "output")
     all_gone = len(lost(name, kept, case)) == len(case.clip_ids)
     if all_gone and name != "explanations.jsonl":  # not even a header, or no record of any clip
         return one_clear_message(done)
@@ -149,43 +182,58 @@ def test_records_cut_off_anywhere_cost_the_clips_behind_the_cut_and_no_more(tmp_
     if name == "probes.jsonl":
         calls = honest_probes(case)[: len(whole_lines(kept))]
         as_if = replace(case, probes=lambda _: calls)
-    expected = run_scoring(make_input(tmp_path / "expected", as_if), tmp_path / "as if")
+    expected = run_scoring(make_input(source / "expected", as_if), source / "as if")
     assert done.scores == expected.scores
     return None
 
 
-@pytest.mark.parametrize("seed", range(MOMENTS))
-def test_a_file_cut_off_after_the_manifest_was_written_is_one_clear_message(tmp_path: Path, seed: int) -> None:
-    draw = random.Random(seed)  # noqa: S311 - a test
+def files_of(source: Path) -> list[Path]:
+    """The files of a run; one picture stands for all."""
+    pictures = sorted((source / "res" / "images").iterdir())
+    return [*sorted(path for path in (source / "res").iterdir() if path.is_file()), pictures[1]]
+
+
+def test_a_file_cut_off_after_the_manifest_was_written_is_one_clear_message(tmp_path: Path) -> None:
     source = make_input(tmp_path / "input", make_case(clips=4))
-    files = sorted(path for path in (source / "res").rglob("*") if path.is_file())
-    path = draw.choice(files)
-    cut(path, draw.randrange(path.stat().st_size))
-    one_clear_message(run_scoring(source, tmp_path / "output"))
+    for path in files_of(source):
+        data = path.read_bytes()
+        for at in (0, len(data) // 2, len(data) - 1):
+            cut(path, at)
+            one_clear_message(run_scoring(source, tmp_path / "output"))
+        path.write_bytes(data)
+    assert run_scoring(source, tmp_path / "output").code == 0
 
 
 @pytest.mark.parametrize("listed", [False, True], ids=["after listing", "before listing"])
-@pytest.mark.parametrize("seed", range(MOMENTS // 2))
-def test_files_that_a_kill_took_are_one_clear_message_or_pictures(tmp_path: Path, seed: int, listed: bool) -> None:
-    draw = random.Random(seed)  # noqa: S311 - a test
+def test_files_that_a_kill_took_are_one_clear_message_or_pictures(tmp_path: Path, listed: bool) -> None:
     case = make_case(clips=4)
     source = make_input(tmp_path / "input", case)
-    files = sorted(path for path in (source / "res").rglob("*") if path.is_file())
-    gone = draw.sample(files, draw.randint(1, 3))
-    for path in gone:
-        path.unlink()
-    if listed and source / "res" / "manifest.json" not in gone:
-        write_manifest(source / "res")
-    done = run_scoring(source, tmp_path / "output")
-    harmless = all(path.parent.name == "images" or path.name in ("log.txt", "probes.jsonl") for path in gone)
-    if not (listed and harmless):
-        return one_clear_message(done)
-    assert done.code == 0
-    if any(path.name == "probes.jsonl" for path in gone):  # then nothing was shown
-        case.probes = None
-    whole = run_scoring(make_input(tmp_path / "whole", case), tmp_path / "as if").scores
-    assert done.scores == whole
-    return None
+    whole = run_scoring(source, tmp_path / "output").scores
+    unseen = replace(case, probes=None)  # without its records the second pass has shown nothing
+    blind = run_scoring(make_input(tmp_path / "blind", unseen), tmp_path / "output").scores
+    one_by_one = [[path] for path in files_of(source)]
+    together = [path for path in files_of(source) if harmless(path)]
+    pictures = sorted((source / "res" / "images").iterdir())
+    for gone in (*one_by_one, together, pictures, [together[0], source / "res" / "run.json"]):
+        before = {path: path.read_bytes() for path in (*gone, source / "res" / "manifest.json")}
+        for path in gone:
+            path.unlink()
+        manifest = source / "res" / "manifest.json" in gone
+        if listed and not manifest:
+            write_manifest(source / "res")
+        done = run_scoring(source, tmp_path / "output")
+        if listed and all(map(harmless, gone)):
+            assert done.code == 0
+            assert done.scores == (blind if any(path.name == "probes.jsonl" for path in gone) else whole)
+        else:
+            one_clear_message(done)
+        for path, data in before.items():
+            path.write_bytes(data)
+
+
+def harmless(path: Path) -> bool:
+    """Whether a run is worth something without this file, where the manifest does not list it."""
+    return path.parent.name == "images" or path.name in ("log.txt", "probes.jsonl")
 
 
 def test_a_run_without_its_last_file_is_no_low_score(score: Score) -> None:
