@@ -1,10 +1,12 @@
 """A tiny bundle with programs of a few lines: the platform's rules can be tried without our own programs."""
 
 import hashlib
+import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,6 +16,7 @@ from bundle_tools.check.clips.video import count_frames
 from bundle_tools.check.document import Draft, read
 from bundle_tools.check.settings import registry
 from bundle_tools.check.settings.registry import Told
+from tests import warm
 
 COMPETITION = """\
 version: 2
@@ -91,6 +94,10 @@ FILES: dict[str, str | bytes] = {
 }
 
 
+THIRDS = (0, *(pytest.param(third, marks=pytest.mark.slow) for third in (1, 2)))
+"""Parts of a long search, one of them for every day."""
+
+
 def write_files(folder: Path, files: dict[str, str | bytes]) -> Path:
     for name, content in files.items():
         path = folder / name
@@ -157,3 +164,17 @@ def asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ask a scoring program once on behalf of all bundles that link to it."""
     ask = registry._ask
     monkeypatch.setattr(registry, "_ask", lambda path, state, settings: ask(path.resolve(), state, settings))
+
+
+@pytest.fixture
+def asked_in_a_fork(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Ask scoring programs in forked processes; that asking starts an interpreter is seen in test_real_bundle.py."""
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        question = tmp_path_factory.mktemp("question") / "question.py"
+        # In the place of the option -B.
+        question.write_text(f"import sys; sys.dont_write_bytecode = True\n{command[3]}")
+        ended = warm.run(question, command[4:])
+        return subprocess.CompletedProcess(command, ended.code, ended.printed, ended.printed)
+
+    monkeypatch.setattr(registry, "subprocess", SimpleNamespace(run=run, TimeoutExpired=subprocess.TimeoutExpired))

@@ -32,8 +32,9 @@ from score.fairness import ENOUGH_PEOPLE
 from score.language.levels import BANDS
 from score.settings import read_settings
 
-from .conftest import write_files
+from .conftest import THIRDS, write_files
 
+pytestmark = pytest.mark.usefixtures("asked_in_a_fork")
 ROOT = Path(__file__).resolve().parents[2]
 PHASES = ("practice", "final")
 TASK, REFERENCE = "input_data/{}/task.yaml", "reference_data/{}/task.yaml"
@@ -257,21 +258,24 @@ def places(node: object, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [path, *(place for key, child in children for place in places(child, (*path, key)))]
 
 
+@pytest.mark.parametrize("third", THIRDS)
 @pytest.mark.parametrize("file", ["competition.yaml", TASK.format("practice")])
-def test_rubbish_in_any_place_is_a_figure_or_an_error_never_a_traceback(copy: Path, file: str) -> None:
-    text = (copy / file).read_text()
-    content = yaml.safe_load(text)
+def test_rubbish_in_any_place_is_a_figure_or_an_error_never_a_traceback(copy: Path, file: str, third: int) -> None:
+    competition = yaml.safe_load((copy / "competition.yaml").read_text())
     for part in ("pages", "fact_sheet", "solutions"):
-        content.pop(part, None)
-    for board in content.get("leaderboards", []):
-        del board["columns"][1:]
+        del competition[part]
+    del competition["leaderboards"][0]["columns"][1:]
+    (copy / "competition.yaml").write_text(yaml.safe_dump(competition))
+    content = yaml.safe_load((copy / file).read_text())
     values: Iterator[object] = itertools.cycle([None, "text", [], {}, float("inf"), -1, [None], True, 10**400, 0])
     told = set()
-    for place in places(content)[1:]:
+    for number, (place, value) in enumerate(zip(places(content)[1:], values, strict=False)):
+        if number % 3 != third:
+            continue
         broken = node = copy_of(content)
         for key in place[:-1]:
             node = node[key]
-        node[place[-1]] = next(values)
+        node[place[-1]] = value
         (copy / file).write_text(yaml.safe_dump(broken))
         try:
             found = figures(copy)
@@ -283,7 +287,7 @@ def test_rubbish_in_any_place_is_a_figure_or_an_error_never_a_traceback(copy: Pa
                     look_up(name)
                 except FigureError as error:
                     told.add(str(error))
-    assert len(told) > 20
+    assert len(told) > 10
 
 
 def test_the_table_of_columns_is_the_registry(texts: Path) -> None:
