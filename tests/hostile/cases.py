@@ -9,6 +9,8 @@ import yaml
 HERE = Path(__file__).resolve().parent
 TIERS = ("portable", "basic", "seccomp", "full")
 EXIT_CODES = {"complete": 0, "partial": 0, "invalid": 1, "organiser_error": 2}
+OWN = ("tier", "container", "scored", "alone", "stains", "waits", "settings")
+"""Keys that a case has once; all others belong to a verdict."""
 Class = Literal["S", "C", "W", "ok"]
 Lost = Literal["prediction", "explanation", "text", "image", "evidence", "nothing", "some"]
 
@@ -56,6 +58,12 @@ class Case:
     """Whether it is also run in containers."""
     scored: bool = False
     """Whether scoring is run on what it leaves."""
+    alone: bool = False
+    """Whether it needs a run of its own although one clip shows what it does."""
+    stains: bool = False
+    """Whether it leaves the model process unfit for other cases."""
+    waits: bool = False
+    """Whether it goes on until a call has taken too long, although its codes do not say so."""
     settings: dict[str, Any] = field(default_factory=dict)
     """Keys of `limits` that differ from the corpus's own."""
 
@@ -75,7 +83,7 @@ def read_case(folder: Path) -> Case:
     """Read `expect.yaml` of a folder; an unknown key is an error."""
     content = yaml.safe_load((folder / "expect.yaml").read_text("utf-8"))
     rows, otherwise = content.pop("row"), content.pop("otherwise", {})
-    own = {name: content.pop(name) for name in ("tier", "container", "scored", "settings") if name in content}
+    own = {name: content.pop(name) for name in OWN if name in content}
     return Case(
         name=folder.name,
         rows=tuple(rows),

@@ -9,15 +9,17 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from compileall import compile_dir
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from threading import Timer
 from typing import Any
 
 import yaml
 
+from tests import warm
 from tests.hostile.cases import HERE, TIERS, Case
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import PROGRAM, SETTINGS, Outcome, write_phase
@@ -31,7 +33,8 @@ SECRETS = ("0.918273645", "canary-of-the-environment", KEY)
 LIMITS = {"time_limit_s": 90, "load_s": 10, "call_s": 3, "restarts": 4, "memory_mb": 512}
 KEPT = ("input_data", "program", "ingested_program", "input", "home", "work")
 """Folders in which nothing may change."""
-WALL_S = 60
+WALL_S = 600
+"""A run that has not ended by then never will."""
 MEMORY_MB = 1500
 """More than a model and its frames may have; ingestion itself has to stay far below."""
 # The worker's container has a root without any capability: where the tests have one with all, it is taken from them.
@@ -97,26 +100,38 @@ def write_clips(folder: Path, count: int = CLIPS) -> Path:
     return phase
 
 
-def lay_out(program: Path, target: Path) -> None:
-    """Copy a program with its bytecode: else each of the hundreds of runs would compile the same files again."""
+@cache
+def _compiled(program: Path) -> Path:
     compile_dir(program, quiet=2)
+    return program
+
+
+def lay_out(program: Path, target: Path) -> None:
+    """Copy a program with its bytecode: else each of the many runs would compile the same files again."""
     # Another worker may be compiling them, too: its half-written files vanish again.
-    shutil.copytree(program, target, ignore=shutil.ignore_patterns("*.pyc.*"))
+    shutil.copytree(_compiled(program), target, ignore=shutil.ignore_patterns("*.pyc.*"))
 
 
 def set_stage(app: Path, phase: Path, case: Case, tier: str = TIERS[-1]) -> Stage:
-    """Lay the folders out as the worker does."""
+    """Lay the folders out for a case that plays alone."""
+    return lay_stage(app, phase, lambda folder: write_submission(case, folder), {**LIMITS, **case.settings}, tier)
+
+
+def lay_stage(
+    app: Path, phase: Path, submit: Callable[[Path], object], limits: dict[str, Any], tier: str = TIERS[-1]
+) -> Stage:
+    """Lay the folders out as the worker does; `submit` writes the submission into a new folder."""
     stage = Stage(app)
     lay_out(PROGRAM, app / "program")
     (app / "program" / "seal.key").write_text(KEY)
     shutil.copytree(phase, app / "input_data")
-    settings = {**SETTINGS, "limits": {**LIMITS, **case.settings}, "isolation": {"at_most": tier}}
+    settings = {**SETTINGS, "limits": limits, "isolation": {"at_most": tier}}
     (app / "input_data" / "task.yaml").write_text(yaml.safe_dump(settings))
     (app / "input" / "ref").mkdir(parents=True)
     (app / "input" / "ref" / "labels.csv").write_text(f"clip_id,source_id,warmth,interview\nc002,s,{SECRETS[0]},0.5\n")
     for name in ("home", "work", "tmp"):
         (app / name).mkdir()
-    write_submission(case, app / "ingested_program")
+    submit(app / "ingested_program")
     # The platform leaves a copy of the submission in the output folder.
     shutil.copytree(app / "ingested_program", stage.output, symlinks=True)
     return stage
@@ -133,26 +148,16 @@ def write_submission(case: Case, folder: Path) -> None:
         make(folder)
 
 
-def start(stage: Stage) -> "subprocess.Popen[str]":
-    """Start ingestion on the stage, as a root without capabilities where the tests are root."""
-    arguments = [stage.app / name for name in ("input_data", "output", "program", "ingested_program")]
-    bare = BARE_ROOT if os.geteuid() == 0 and shutil.which("setpriv") else ()
-    return subprocess.Popen(
-        [*bare, sys.executable, str(stage.app / "program" / "ingestion.py"), *map(str, arguments)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        cwd=stage.app / "work",
-        env={
-            "PATH": os.environ["PATH"],
-            "HOME": str(stage.app / "home"),
-            "TMPDIR": str(stage.app / "tmp"),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "CANARY": SECRETS[1],
-        },
-    )
+def _command(stage: Stage) -> tuple[list[Path], dict[str, str]]:
+    """Return ingestion's arguments and all its variables."""
+    variables = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(stage.app / "home"),
+        "TMPDIR": str(stage.app / "tmp"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "CANARY": SECRETS[1],
+    }
+    return [stage.app / name for name in ("input_data", "output", "program", "ingested_program")], variables
 
 
 @dataclass(frozen=True)
@@ -163,9 +168,34 @@ class Played(Outcome):
     """Largest resident memory of ingestion and what it started, each for itself, MB."""
 
 
-def play(stage: Stage) -> Played:
-    """Run ingestion to its end; one that does not end is killed and found by its verdict."""
-    process = start(stage)
+def start(stage: Stage) -> warm.Running:
+    """Start ingestion on the stage, as a root without capabilities where the tests are root."""
+    arguments, variables = _command(stage)
+    script = stage.app / "program" / "ingestion.py"
+    return warm.start(script, arguments, cwd=stage.app / "work", environment=variables, bare_root=True)
+
+
+def play(stage: Stage, *, interpreter: bool = False) -> Played:
+    """Run ingestion to its end, in a new interpreter if asked; a run without an end is killed, and fails its test."""
+    if interpreter:
+        return _play_in_an_interpreter(stage)
+    ended = start(stage).wait(WALL_S)
+    return Played(ended.code, stage.output, ended.printed, ended.memory_mb)
+
+
+def _play_in_an_interpreter(stage: Stage) -> Played:
+    arguments, variables = _command(stage)
+    bare = BARE_ROOT if os.geteuid() == 0 and shutil.which("setpriv") else ()
+    process = subprocess.Popen(
+        [*bare, sys.executable, str(stage.app / "program" / "ingestion.py"), *map(str, arguments)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        cwd=stage.app / "work",
+        env=variables,
+    )
     assert process.stdout is not None
     alarm = Timer(WALL_S, process.kill)
     alarm.start()
@@ -177,24 +207,50 @@ def play(stage: Stage) -> Played:
     return Played(process.returncode, stage.output, printed, usage.ru_maxrss >> 10)
 
 
+@dataclass(frozen=True)
+class Told:
+    """What a run says of one clip."""
+
+    status: str
+    """Of clips.jsonl."""
+    problems: list[dict[str, Any]]
+    """Of clips.jsonl."""
+    row: dict[str, str] | None
+    """Of predictions.csv, without the clip's name."""
+    explanation: dict[str, Any] | None
+    """Of explanations.jsonl, without the clip's name; the image as the bytes of its file."""
+
+
+def told(outcome: Outcome) -> list[Told]:
+    """Read what a run says of its clips."""
+
+    def unnamed(line: dict[str, Any] | None) -> dict[str, Any] | None:
+        if line is None:
+            return None
+        image = line.get("image")
+        line = {key: value for key, value in line.items() if key != "clip_id"}
+        return {**line, "image": (outcome.folder / image).read_bytes()} if image else line
+
+    rows, texts = outcome.predictions(), {line["clip_id"]: line for line in outcome.lines("explanations.jsonl")}
+    clips = outcome.lines("clips.jsonl")
+    assert [clip["clip_id"] for clip in clips] == [f"c{number:03d}" for number in range(len(clips))]
+    return [
+        Told(clip["status"], clip["problems"], unnamed(rows.get(clip["clip_id"])), unnamed(texts.get(clip["clip_id"])))
+        for clip in clips
+    ]
+
+
 def score(stage: Stage, folder: Path) -> "Scored":
     """Run the scoring program, with the key, on what ingestion left; `folder` is new."""
     lay_out(SCORING, folder / "program")
     (folder / "program" / "seal.key").write_text(KEY)
     shutil.copytree(stage.output, folder / "input" / "res", symlinks=True)
     write_reference(folder / "input" / "ref", len(list((stage.app / "input_data" / "clips").iterdir())))
-    done = subprocess.run(
-        [sys.executable, str(folder / "program" / "scoring.py"), str(folder / "input"), str(folder / "output")],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=WALL_S,
-        check=False,
-    )
+    done = warm.run(folder / "program" / "scoring.py", [folder / "input", folder / "output"])
     scores = folder / "output" / "scores.json"
     return Scored(
-        exit_code=done.returncode,
-        printed=done.stdout + done.stderr,
+        exit_code=done.code,
+        printed=done.printed,
         scores=json.loads(scores.read_text()) if scores.exists() else None,
         page=(folder / "output" / "detailed_results.html").read_text(),
     )
@@ -233,5 +289,6 @@ def write_reference(folder: Path, clips: int) -> None:
         "report": {"clips": True, "truth": True, "gallery": 2},
     }
     (folder / "task.yaml").write_text(yaml.safe_dump(settings))
-    rows = [f"c{number:03d},s{number},{0.3 + 0.02 * number},{0.2 + 0.03 * number}" for number in range(clips)]
+    values = [(number, 0.3 + 0.02 * (number % 20), 0.2 + 0.03 * (number % 20)) for number in range(clips)]
+    rows = [f"c{number:03d},s{number},{warmth},{interview}" for number, warmth, interview in values]
     (folder / "labels.csv").write_text("clip_id,source_id,warmth,interview\n" + "\n".join(rows) + "\n")
