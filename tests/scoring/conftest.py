@@ -6,11 +6,13 @@ import contextlib
 import io
 import json
 import os
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 
 from score.pipeline import main
 from tests.scoring.factory import Case, make_input
@@ -42,12 +44,28 @@ def run_scoring(source: Path, target: Path) -> Outcome:
 
 
 Score = Callable[..., Outcome]
+_PARSED: dict[tuple[str, type[yaml.SafeLoader]], bytes] = {}
 
 
 @pytest.fixture(autouse=True)
 def _no_power_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not wait until every byte is on the disk, thousands of times; runs as a process still do."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+@pytest.fixture(autouse=True)
+def _settings_are_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Remember what the factory's settings say: to parse them takes as long as to score four clips."""
+    parse = yaml.load
+
+    def load(text: str | bytes, Loader: type[yaml.SafeLoader]) -> object:  # noqa: N803 - PyYAML's name
+        if not isinstance(text, str) or not text.startswith("format_version: 1\ntask: "):
+            return parse(text, Loader=Loader)
+        if (text, Loader) not in _PARSED:
+            _PARSED[text, Loader] = pickle.dumps(parse(text, Loader=Loader))
+        return pickle.loads(_PARSED[text, Loader])  # noqa: S301 - our own
+
+    monkeypatch.setattr(yaml, "load", load)
 
 
 @pytest.fixture

@@ -60,8 +60,9 @@ class World:
     """By target and cue, on the unit scale; the first cue is the main one."""
 
 
+@cache
 def world(clip_id: str) -> World:
-    """Draw a clip's truth; a head that moves about, so that no place is right for all clips."""
+    """Draw a clip's truth; a head that moves about, so that no place is right for all clips. Nobody changes it."""
     rng = np.random.default_rng(list(clip_id.encode()))
     space, time = np.zeros((ROWS, COLUMNS)), np.zeros(BINS)
     row, column = rng.integers(0, ROWS - 3), rng.integers(0, COLUMNS - 4)
@@ -72,6 +73,7 @@ def world(clip_id: str) -> World:
     contributions = {
         name: dict(zip(cues.tolist(), (sizes * rng.choice([-1, 1], 4)).tolist(), strict=True)) for name in NAMES
     }
+    space.flags.writeable = time.flags.writeable = False
     return World(space, time, contributions)
 
 
@@ -107,7 +109,7 @@ def known_causes(clip_ids: Sequence[str]) -> dict[str, Any]:
         bits = "".join(str(int(cell)) for cell in true.space.ravel())
         main = next(iter(true.contributions["interview"]))
         clips[clip_id] = {
-            "contributions": true.contributions,
+            "contributions": {target: dict(cues) for target, cues in true.contributions.items()},
             "space": {main: [f"{int(bits, 2):036x}"] * BINS},
             "time": {main: [int(second) for second in true.time]},
         }
