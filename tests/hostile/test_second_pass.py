@@ -6,6 +6,7 @@ every byte, whatever it does afterwards; and no misbehaviour may earn more on an
 
 import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import SETTINGS, write_phase
 
 CLIPS = 4
+FRAMES = 66
+"""Of the first clip; each further one has three more."""
 CUES = ["lighting", "words", "voice", "motion"]
 AXES = ("explanation", "faithfulness_space", "faithfulness_time", "cue_claims", "text")
 PROBES: dict[str, Any] = {
@@ -40,6 +43,7 @@ class Model(Honest):
     def predict(self, clip):
         frames = np.stack(list(clip.frames(count=4, size=(32, 18)))).mean(axis=3) / 255
         answer = {{"warmth": float(frames[:, :, :16].mean()), "interview": float(frames.mean())}}
+        which = (clip.frame_count - {frames}) // 3
         self.calls += 1
         self.streak += 1
         {always}
@@ -49,6 +53,7 @@ class Model(Honest):
 
     def explain(self, clip, prediction):
         altered, self.streak = self.streak > 3, 0
+        which = (clip.frame_count - {frames}) // 3
         frames = np.stack(list(clip.frames(count=3, size=(32, 18)))).mean(axis=3)
         cues = [{{"cue": "lighting", "target": name, "contribution": 0.2}} for name in ("warmth", "interview")]
         evidence = {{"space": frames.mean(axis=0) + np.arange(32), "time": [0.2, 0.5, 0.1], "cues": cues}}
@@ -109,6 +114,13 @@ TRICKS = {
         same=False,
     ),
 }  # fmt: skip
+TOGETHER = (
+    ("raises", "not_a_number", "forgets_a_target", "returns_nothing"),
+    ("explains_by_an_error", "enormous_map", "constant_map", "map_of_nothing"),
+    ("constant_time", "no_evidence"),
+)
+"""Tricks that cost nothing but what they spoil: they share a run, each on a clip of its own."""
+RUNS: list[tuple[str, ...]] = [*TOGETHER, *((name,) for name in TRICKS if not any(name in names for names in TOGETHER))]
 
 
 @pytest.fixture(scope="session")
@@ -116,14 +128,29 @@ def filmed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Clips of almost three seconds, each of another length."""
     folder = tmp_path_factory.mktemp("filmed")
     form = Format(width=64, height=36)
-    clips = [write_clip(folder / f"{number}.mp4", 66 + 3 * number, form) for number in range(CLIPS)]
+    clips = [write_clip(folder / f"{number}.mp4", FRAMES + 3 * number, form) for number in range(CLIPS)]
     phase = write_phase(folder / "phase", clips)
     words = {f"c{number:03d}": "one two three four five six" for number in range(CLIPS)}
     (phase / "transcripts.json").write_text(json.dumps(words))
     return phase
 
 
-def stage_for(app: Path, phase: Path, trick: Trick) -> Stage:
+def source(tricks: Sequence[Trick]) -> str:
+    """Return a model that plays one trick on all clips, or each on a clip of its own."""
+
+    def chosen(statements: list[str], indent: int) -> str:
+        if len(statements) == 1:
+            return statements[0]
+        blocks = [f"if which == {number}:\n{' ' * indent}    {text}" for number, text in enumerate(statements)]
+        return f"\n{' ' * indent}".join(blocks)
+
+    altered = chosen([trick.altered for trick in tricks], 12)
+    told = chosen([trick.told for trick in tricks], 8)
+    always = chosen([trick.always for trick in tricks], 8)
+    return MODEL.format(altered=altered, told=told, always=always, frames=FRAMES)
+
+
+def stage_for(app: Path, phase: Path, *tricks: Trick) -> Stage:
     stage = set_stage(app, phase, CASES["honest_model"])
     evidence = {"grid": {"rows": 9, "columns": 16}, "cues": CUES}
     settings = {
@@ -133,9 +160,8 @@ def stage_for(app: Path, phase: Path, trick: Trick) -> Stage:
         "probes": PROBES,
     }
     (app / "input_data" / "task.yaml").write_text(yaml.safe_dump(settings))
-    model = MODEL.format(altered=trick.altered, told=trick.told, always=trick.always)
     for folder in (app / "ingested_program", stage.output):
-        (folder / "model.py").write_text(model)
+        (folder / "model.py").write_text(source(tricks))
     return stage
 
 
@@ -158,59 +184,71 @@ def honest(filmed: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Play
     return outcome, judged(stage, folder / "scoring")
 
 
-@pytest.mark.parametrize("name", TRICKS)
-def test_misbehaving_on_altered_clips(name: str, filmed: Path, honest: tuple[Played, Scored], tmp_path: Path) -> None:
-    trick = TRICKS[name]
-    stage = stage_for(tmp_path / "app", filmed, trick)
+@pytest.mark.parametrize("names", RUNS, ids=" ".join)
+def test_misbehaving_on_altered_clips(
+    names: tuple[str, ...], filmed: Path, honest: tuple[Played, Scored], tmp_path: Path
+) -> None:
+    tricks = [TRICKS[name] for name in names]
+    stage = stage_for(tmp_path / "app", filmed, *tricks)
     before = stage.snapshot()
     outcome = play(stage)
     check_what_never_happens(stage, before, outcome)
-    check_run(trick, outcome, honest[0])
-    check_calls(trick, outcome)
+    same = all(trick.same for trick in tricks)
+    check_run(tricks, outcome, honest[0], same=same)
+    for number, trick in enumerate(tricks):
+        clips = [f"c{number:03d}"] if len(tricks) > 1 else [f"c{every:03d}" for every in range(CLIPS)]
+        check_calls(trick, clips, outcome, honest[0])
     scored = judged(stage, tmp_path / "scoring")
     assert scored.scores is not None
     assert honest[1].scores is not None
     assert scored.page.count("<script") == honest[1].page.count("<script")  # the page's own
     assert scored.scores["failed_clips"] == 0
-    if trick.same:
+    if same:
         for column in ("interview_accuracy", "skill", "coverage"):
             assert scored.scores[column] == honest[1].scores[column]
-    if trick.lost:
+    if all(trick.lost for trick in tricks):
         assert all(scored.scores[axis] <= honest[1].scores[axis] + 1e-9 for axis in AXES)
 
 
-def check_run(trick: Trick, outcome: Played, honest: Played) -> None:
+def check_run(tricks: Sequence[Trick], outcome: Played, honest: Played, *, same: bool) -> None:
     run = outcome.json("run.json")
     assert (run["status"], outcome.exit_code) == ("complete", 0), outcome.printed
     assert run["clips"]["ok"] == CLIPS
-    if trick.same:
+    if same:
         for name in ("predictions.csv", "explanations.jsonl"):
             assert (outcome.folder / name).read_bytes() == (honest.folder / name).read_bytes()
     codes = {problem["code"] for problem in run["problems"]}
     assert all(problem["severity"] == "warning" for problem in run["problems"])
-    assert trick.code in codes or not trick.code, outcome.printed
+    assert {trick.code for trick in tricks if trick.code} <= codes, outcome.printed
     assert len(outcome.printed) < 200_000
-
-
-def check_calls(trick: Trick, outcome: Played) -> None:
-    probes = outcome.json("run.json")["probes"]
-    recorded = outcome.lines("probes.jsonl")
+    probes, recorded = run["probes"], outcome.lines("probes.jsonl")
     lines = [line for line in recorded if not line["again"]]
     assert len(recorded) - len(lines) == (probes["again"] or {"clips": 0})["clips"] <= CLIPS
     assert probes["asked"] == len(lines) <= probes["planned"] <= 12 * CLIPS
-    answered = [line for line in lines if line["prediction"] is not None or line["explanation"] is not None]
-    assert probes["answered"] == len(answered)
+    assert (probes["asked"] < probes["planned"]) == any(trick.lost == "rest" for trick in tricks)
+    assert probes["answered"] == sum(map(answered, lines))
+
+
+def answered(line: dict[str, Any]) -> bool:
+    return line["prediction"] is not None or line["explanation"] is not None
+
+
+def check_calls(trick: Trick, clips: Sequence[str], outcome: Played, honest: Played) -> None:
+    """Look at what a trick costs the clips that it is played on."""
+    lines, usual = (
+        [line for line in run.lines("probes.jsonl") if not line["again"] and line["clip_id"] in clips]
+        for run in (outcome, honest)
+    )
     assert not {line["kind"] for line in lines} & set(trick.without)
-    for line in answered:
+    assert {line["kind"] for line in usual} >= set(trick.without)
+    for line in lines:
         assert line["prediction"] is None or set(line["prediction"]) == {"warmth", "interview"}
         assert line["prediction"] is None or all(0 <= value <= 1 for value in line["prediction"].values())
-    if trick.lost == "rest":
-        assert probes["asked"] < probes["planned"]
-    elif trick.lost == "some":
-        assert probes["asked"] == probes["planned"]
-        assert probes["answered"] < probes["asked"]
-    elif trick.told == "pass":
-        assert probes["answered"] == probes["planned"], outcome.printed
+    if trick.lost == "some":
+        assert len(lines) == len(usual)
+        assert not all(map(answered, lines))
+    elif trick.told == "pass" and trick.lost != "rest":
+        assert all(map(answered, lines)), outcome.printed
 
 
 def test_what_it_prints_in_the_second_pass_of_a_hidden_phase_stays_inside(filmed: Path, tmp_path: Path) -> None:
