@@ -1,7 +1,10 @@
 """The commands of the guides, to be executed: whatever stands in a block marked `sh`."""
 
+import contextlib
+import io
 import os
 import re
+import select
 import shlex
 import subprocess
 import sys
@@ -9,9 +12,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bundle_tools.cli import main
+from tests import warm
 
 ROOT = Path(__file__).resolve().parents[1]
 _SHELL = re.compile(r"^ *```sh\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+# Asks this process, and ends as it says; a pipe takes so short a message at one stroke.
+_ASKS = """\
+#!/bin/sh
+{{ printf '%s\\n' {name} "$PWD" "$@"; printf '\\036'; }} | cat > "{folder}/asked"
+read -r code < "{folder}/answered"
+exit "$code"
+"""
 
 
 def shell_blocks(guide: str) -> list[str]:
@@ -20,28 +31,68 @@ def shell_blocks(guide: str) -> list[str]:
 
 
 def run_script(script: str, folder: Path, programs: Path) -> subprocess.CompletedProcess[str]:
-    """Run a script in a folder, up to the first line that fails.
+    """Run a script in a folder, up to the first line that fails; what it printed comes first, then what `bundle` did.
 
     Parameters
     ----------
     script
-        Lines of shell; `bundle` and `python3` are those of these tests.
+        Lines of shell. `bundle` is called in this process, and scripts of Python are run by a warm one.
     folder
         Where it runs.
     programs
         A new folder for the two.
     """
     programs.mkdir()
-    # Links would lose their environment: Python looks for it beside the path by which it was called.
-    python = f'exec "{sys.executable}"'
-    for name, command in (("python3", python), ("bundle", f'PYTHONPATH="{ROOT}" {python} -m bundle_tools.cli')):
-        (programs / name).write_text(f'#!/bin/sh\n{command} "$@"\n', "utf-8")
+    for name in ("bundle", "python3"):
+        (programs / name).write_text(_ASKS.format(name=name, folder=programs), "utf-8")
         (programs / name).chmod(0o755)
+    for pipe in ("asked", "answered"):
+        os.mkfifo(programs / pipe)
     environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
-    call = ["sh", "-c", f"set -eux\n{script}"]
-    done = subprocess.run(call, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    printed, heard = programs / "stdout", io.StringIO()
+    with printed.open("w") as stdout, (programs / "stderr").open("w") as stderr:
+        call = ["sh", "-c", f"set -eux\n{script}"]
+        with subprocess.Popen(call, cwd=folder, env=environment, stdout=stdout, stderr=stderr) as shell:
+            _serve(shell, programs, heard)
+    done = subprocess.CompletedProcess(
+        call, shell.returncode, printed.read_text("utf-8") + heard.getvalue(), (programs / "stderr").read_text("utf-8")
+    )
+    assert done.returncode == 0, done.stderr[-3000:] + done.stdout[-3000:]
     return done
+
+
+def _serve(shell: subprocess.Popen[bytes], programs: Path, heard: io.StringIO) -> None:
+    """Do what the shell asks for, one thing after the other, until it has ended."""
+    asked = os.open(programs / "asked", os.O_RDWR)
+    try:
+        message = b""
+        while shell.poll() is None:
+            if not select.select([asked], [], [], 0.02)[0]:
+                continue
+            message += os.read(asked, 65536)
+            if message.endswith(b"\036"):
+                name, cwd, *words = message[:-1].decode().splitlines()
+                message = b""
+                code = _call(name, Path(cwd), words, heard)
+                (programs / "answered").write_text(f"{code}\n")
+    finally:
+        os.close(asked)
+
+
+def _call(name: str, cwd: Path, words: Sequence[str], heard: io.StringIO) -> int:
+    if name == "python3" and words[0].endswith(".py"):
+        ended = warm.run(cwd / words[0], words[1:], cwd=cwd)
+        heard.write(ended.printed)
+        return ended.code
+    if name == "python3":
+        done = subprocess.run([sys.executable, *words], cwd=cwd, capture_output=True, text=True, check=False)
+        heard.write(done.stdout + done.stderr)
+        return done.returncode
+    with contextlib.chdir(cwd), contextlib.redirect_stdout(heard), contextlib.redirect_stderr(heard):
+        try:
+            return main(words)
+        except SystemExit as error:
+            return int(bool(error.code))
 
 
 def run_lines(lines: Sequence[str]) -> None:
