@@ -207,39 +207,6 @@ def _play_in_an_interpreter(stage: Stage) -> Played:
     return Played(process.returncode, stage.output, printed, usage.ru_maxrss >> 10)
 
 
-@dataclass(frozen=True)
-class Told:
-    """What a run says of one clip."""
-
-    status: str
-    """Of clips.jsonl."""
-    problems: list[dict[str, Any]]
-    """Of clips.jsonl."""
-    row: dict[str, str] | None
-    """Of predictions.csv, without the clip's name."""
-    explanation: dict[str, Any] | None
-    """Of explanations.jsonl, without the clip's name; the image as the bytes of its file."""
-
-
-def told(outcome: Outcome) -> list[Told]:
-    """Read what a run says of its clips."""
-
-    def unnamed(line: dict[str, Any] | None) -> dict[str, Any] | None:
-        if line is None:
-            return None
-        image = line.get("image")
-        line = {key: value for key, value in line.items() if key != "clip_id"}
-        return {**line, "image": (outcome.folder / image).read_bytes()} if image else line
-
-    rows, texts = outcome.predictions(), {line["clip_id"]: line for line in outcome.lines("explanations.jsonl")}
-    clips = outcome.lines("clips.jsonl")
-    assert [clip["clip_id"] for clip in clips] == [f"c{number:03d}" for number in range(len(clips))]
-    return [
-        Told(clip["status"], clip["problems"], unnamed(rows.get(clip["clip_id"])), unnamed(texts.get(clip["clip_id"])))
-        for clip in clips
-    ]
-
-
 def score(stage: Stage, folder: Path) -> "Scored":
     """Run the scoring program, with the key, on what ingestion left; `folder` is new."""
     lay_out(SCORING, folder / "program")

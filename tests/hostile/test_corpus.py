@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tests.hostile.cases import CASES, EXIT_CODES, TIERS, Case, Verdict, read_case
-from tests.hostile.stage import KEY, MEMORY_MB, Played, Stage, Told, play, score, set_stage, told
+from tests.hostile.stage import KEY, MEMORY_MB, Played, Stage, play, score, set_stage
 from tests.hostile.together import plays_alone
-from tests.ingestion.conftest import Outcome
+from tests.ingestion.conftest import Outcome, Told, told
 
 OUR_FILES = re.compile(
     r"predictions\.csv|(explanations|clips|probes)\.jsonl|run\.json|log\.txt|model_output\.txt|images/c\d{3}\.jpg"

@@ -19,9 +19,9 @@ from ingest.errors import IngestionError, Problem
 from ingest.seal import take_key
 from ingest.settings import read_task
 from tests.hostile.cases import CASES
-from tests.hostile.stage import CLIPS, KEY, LIMITS, SECRETS, Played, Stage, Told, play, set_stage, told
+from tests.hostile.stage import CLIPS, KEY, LIMITS, SECRETS, Played, Stage, play, set_stage
 from tests.ingestion.clips import Format, write_clip
-from tests.ingestion.conftest import SETTINGS, write_phase
+from tests.ingestion.conftest import SETTINGS, Told, told, write_phase
 
 CLIP = 2
 """Position of the clip that is damaged."""

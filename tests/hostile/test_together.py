@@ -8,7 +8,7 @@ import pytest
 from ingest.errors import Problem
 from ingest.feedback import Feedback
 from tests.hostile.cases import CASES, TIERS, Case
-from tests.hostile.stage import Played, told
+from tests.hostile.stage import Played
 from tests.hostile.test_corpus import (
     check_clip,
     check_problems,
@@ -18,6 +18,7 @@ from tests.hostile.test_corpus import (
     machines_tier,
 )
 from tests.hostile.together import Gathered, load_together, only_loads, play_together, plays_alone, waits
+from tests.ingestion.conftest import told
 
 WEAKER = ("portable", "basic", "seccomp")
 CALL_S = {"waiting": 2, "others": 60, **dict.fromkeys(WEAKER, 5)}

@@ -13,8 +13,8 @@ from typing import Any
 
 from tests import warm
 from tests.hostile.cases import HERE, Case
-from tests.hostile.stage import LIMITS, Played, Stage, Told, lay_stage, play, told, write_submission
-from tests.ingestion.conftest import PROGRAM, write_phase
+from tests.hostile.stage import LIMITS, Played, Stage, lay_stage, play, write_submission
+from tests.ingestion.conftest import PROGRAM, Told, told, write_phase
 
 LOADING = {
     "syntax_error",

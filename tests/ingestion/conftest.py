@@ -3,8 +3,6 @@
 import csv
 import hashlib
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests import warm
 from tests.ingestion.clips import write_clip
 
 PROGRAM = Path(__file__).resolve().parents[2] / "ingestion_program"
@@ -35,6 +34,9 @@ SETTINGS: dict[str, Any] = {
     "feedback": {"model_output": True},
 }
 
+ONCE: dict[str, Any] = {**SETTINGS, "limits": {**SETTINGS["limits"], "load_s": 100}}
+"""Settings that leave no time to load a model again, so that nobody is asked again in a fresh process."""
+
 MODEL = """\
 class Model:
     def __init__(self, assets):
@@ -53,6 +55,29 @@ class Model:
 def model_source(*, predict: str = "pass", explain: str = "pass") -> str:
     """Return a valid model with a statement put at the top of either method."""
     return MODEL.format(predict=predict, explain=explain)
+
+
+# One pair of methods a model; the transcript of a clip names the model that is meant.
+METHODS = """
+    def predict_{name}(self, clip):
+        {predict}
+        return {{"warmth": 0.25, "interview": 0.75}}
+
+    def explain_{name}(self, clip, prediction):
+        {explain}
+        return {{"text": "A text that is long enough to count."}}
+"""
+CHOICE = """\
+class Model:
+    def __init__(self, assets):
+        self.assets = assets
+
+    def predict(self, clip):
+        return getattr(self, f"predict_{clip.transcript}")(clip)
+
+    def explain(self, clip, prediction):
+        return getattr(self, f"explain_{clip.transcript}")(clip, prediction)
+"""
 
 
 @dataclass(frozen=True)
@@ -80,6 +105,49 @@ class Outcome:
         return [problem["code"] for problem in self.json("run.json")["problems"]]
 
 
+@dataclass(frozen=True)
+class Told:
+    """What a run says of one clip."""
+
+    status: str
+    """Of clips.jsonl."""
+    problems: list[dict[str, Any]]
+    """Of clips.jsonl."""
+    row: dict[str, str] | None
+    """Of predictions.csv, without the clip's name."""
+    explanation: dict[str, Any] | None
+    """Of explanations.jsonl, without the clip's name; the image as the bytes of its file."""
+
+    @property
+    def codes(self) -> list[str]:
+        """Of its problems."""
+        return [problem["code"] for problem in self.problems]
+
+    @property
+    def words(self) -> str:
+        """Its problems in words."""
+        return "\n".join(str(problem) for problem in self.problems)
+
+
+def told(outcome: Outcome) -> list[Told]:
+    """Read what a run says of its clips."""
+
+    def unnamed(line: dict[str, Any] | None) -> dict[str, Any] | None:
+        if line is None:
+            return None
+        image = line.get("image")
+        line = {key: value for key, value in line.items() if key != "clip_id"}
+        return {**line, "image": (outcome.folder / image).read_bytes()} if image else line
+
+    rows, texts = outcome.predictions(), {line["clip_id"]: line for line in outcome.lines("explanations.jsonl")}
+    clips = outcome.lines("clips.jsonl")
+    assert [clip["clip_id"] for clip in clips] == [f"c{number:03d}" for number in range(len(clips))]
+    return [
+        Told(clip["status"], clip["problems"], unnamed(rows.get(clip["clip_id"])), unnamed(texts.get(clip["clip_id"])))
+        for clip in clips
+    ]
+
+
 def write_phase(folder: Path, clips: list[Path], settings: dict[str, Any] | None = None) -> Path:
     """Write an input folder over existing clips."""
     (folder / "clips").mkdir(parents=True)
@@ -94,13 +162,10 @@ def write_phase(folder: Path, clips: list[Path], settings: dict[str, Any] | None
     return folder
 
 
-def run_program(
-    input_data: Path, submission: Path, output: Path, timeout_s: float = 120, program: Path = PROGRAM
-) -> Outcome:
+def run_program(input_data: Path, submission: Path, output: Path, program: Path = PROGRAM) -> Outcome:
     """Run the ingestion program as the platform does: as a process, on folders."""
-    command = [sys.executable, str(program / "ingestion.py"), *map(str, (input_data, output, program, submission))]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False)
-    return Outcome(done.returncode, output, done.stdout + done.stderr)
+    ended = warm.run(program / "ingestion.py", (input_data, output, program, submission))
+    return Outcome(ended.code, output, ended.printed)
 
 
 @pytest.fixture(scope="session")
@@ -111,8 +176,39 @@ def numbered_clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def phase(numbered_clip: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A phase of three clips; not to be changed."""
-    return write_phase(tmp_path_factory.mktemp("phase") / "input", [numbered_clip] * 3)
+    """A phase of three clips, in which nobody is asked again; not to be changed."""
+    return write_phase(tmp_path_factory.mktemp("phase") / "input", [numbered_clip] * 3, ONCE)
+
+
+Together = tuple[Outcome, dict[str, Told]]
+"""A run of several models, and what it says of the clip of each."""
+
+
+@pytest.fixture
+def ingest_together(numbered_clip: Path, tmp_path: Path) -> Callable[..., Together]:
+    """Run several models, each on a clip of its own: name -> statements on top of `predict` and of `explain`.
+
+    A clip of a good model stands before the first and behind each; it must be all right.
+    """
+
+    def run(models: dict[str, tuple[str, str]], settings: dict[str, Any] = ONCE) -> Together:
+        order = ["good", *(word for name in models for word in (name, "good"))]
+        limits = {**settings["limits"], "time_limit_s": 1000, "load_s": 2000, "restarts": len(models)}
+        folder = write_phase(tmp_path / "input", [numbered_clip] * len(order), {**settings, "limits": limits})
+        words = {f"c{number:03d}": name for number, name in enumerate(order)}
+        (folder / "transcripts.json").write_text(json.dumps(words))
+        methods = {**models, "good": ("pass", "pass")}
+        source = "".join(METHODS.format(name=n, predict=p, explain=e) for n, (p, e) in methods.items())
+        (tmp_path / "submission").mkdir()
+        (tmp_path / "submission" / "model.py").write_text(CHOICE + source)
+        outcome = run_program(folder, tmp_path / "submission", tmp_path / "output")
+        assert outcome.exit_code == 0, outcome.printed
+        clips = told(outcome)
+        behind = {name: good for name, good in zip(("nobody", *models), clips[::2], strict=True) if good.codes}
+        assert behind == {}, outcome.printed
+        return outcome, dict(zip(models, clips[1::2], strict=True))
+
+    return run
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from ingest.codes import CODES
 from ingest.errors import Problem, Stage
 from ingest.feedback import LONGEST, Feedback
-from tests.ingestion.conftest import SETTINGS, Outcome, model_source, write_phase
+from tests.ingestion.conftest import ONCE, Outcome, Together, model_source, write_phase
 
 Ingest = Callable[..., Outcome]
 CANARY = "XyzzyCanary"
 NUMBER = 271828
-HIDDEN = {**SETTINGS, "feedback": {"model_output": False}}
+HIDDEN = {**ONCE, "feedback": {"model_output": False}}
 ON_THE_FIRST = "if clip.transcript: "
 CLAIM = "{'cue': 'smile', 'target': 'interview', 'contribution': 0.5}"
 TEXT = "'text': 'x' * 30"
@@ -77,10 +77,16 @@ LOAD = {
     "foreign_code": "import gc\nfor o in gc.get_objects():\n  if type(o).__name__ == 'Connection':\n"
     f"    o.send({{'op': 'failed', 'code': 'settings_value', 'where': '{CANARY}', 'found': '{CANARY}'}})",
 }
-SOURCES = {
-    **{f"predict_{name}": model_source(predict=statement) for name, statement in PREDICT.items()},
-    **{f"explain_{name}": model_source(explain=statement) for name, statement in EXPLAIN.items()},
+TOGETHER = {
+    **{f"predict_{name}": (statement, "pass") for name, statement in PREDICT.items()},
+    **{f"explain_{name}": ("pass", statement) for name, statement in EXPLAIN.items()},
+}
+# What is said of the run as a whole, or of its end.
+WHOLE = {
     **{f"load_{name}": source for name, source in LOAD.items()},
+    "raises_on_all": model_source(predict=PREDICT["exception"]),
+    "dies_on_all": model_source(predict=PREDICT["printed_and_died"]),
+    "raises_on_one": model_source(predict=PREDICT["exception_on_one_clip"]),
 }
 ANSWERS = {"predictions.csv", "explanations.jsonl", "images"}
 
@@ -90,15 +96,18 @@ def hidden_phase(numbered_clip: Path, tmp_path_factory: pytest.TempPathFactory) 
     return write_phase(tmp_path_factory.mktemp("hidden") / "input", [numbered_clip] * 2, HIDDEN)
 
 
-@pytest.mark.parametrize("name", sorted(SOURCES))
-def test_a_hidden_phase_repeats_nothing_that_a_model_says(name: str, ingest: Ingest, hidden_phase: Path) -> None:
-    outcome = ingest(SOURCES[name], input_data=hidden_phase)
-    told = {"printed": outcome.printed}
+def said(outcome: Outcome) -> dict[str, str]:
+    """Return all that comes out of a run but the answers: those the platform itself keeps in a hidden phase."""
+    texts = {"printed": outcome.printed}
     for path in outcome.folder.rglob("*"):
-        # The answers themselves are what the platform keeps from participants in a hidden phase.
         if path.is_file() and path.relative_to(outcome.folder).parts[0] not in ANSWERS:
-            told[path.name] = path.read_text()
-    assert {"run.json", "clips.jsonl", "log.txt", "manifest.json"} <= told.keys() | {"clips.jsonl"}
+            texts[path.name] = path.read_text()
+    assert {"run.json", "log.txt", "manifest.json"} <= texts.keys()
+    return texts
+
+
+def check_hidden(outcome: Outcome) -> None:
+    told = said(outcome)
     for place, text in told.items():
         assert CANARY.lower() not in text.lower(), (place, text)
         assert str(NUMBER) not in text, (place, text)
@@ -107,16 +116,29 @@ def test_a_hidden_phase_repeats_nothing_that_a_model_says(name: str, ingest: Ing
     assert "c000" not in told["printed"] + told["log.txt"]
 
 
-@pytest.mark.parametrize(
-    "name", ["predict_exception_on_one_clip", "explain_cue", "load_import", "predict_value_number"]
-)
-def test_an_open_phase_quotes_it(name: str, ingest: Ingest) -> None:
-    printed = ingest(SOURCES[name]).printed
-    assert CANARY in printed or str(NUMBER) in printed
+def test_a_hidden_phase_repeats_nothing_that_models_say(ingest_together: Callable[..., Together]) -> None:
+    outcome, clips = ingest_together(TOGETHER, HIDDEN)
+    check_hidden(outcome)
+    assert not any(name in outcome.printed for name in ("c001", "c003", "c007"))
+    # A key too many is all that leaves the prediction of an odd answer.
+    fine = {name for name in TOGETHER if clips[name].status == "ok" and not clips[name].codes}
+    assert fine == {"predict_printed"}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_hidden_phase_repeats_nothing_of_the_run_as_a_whole(name: str, ingest: Ingest, hidden_phase: Path) -> None:
+    check_hidden(ingest(WHOLE[name], input_data=hidden_phase))
+
+
+def test_an_open_phase_quotes_it(ingest_together: Callable[..., Together]) -> None:
+    names = ("predict_exception", "explain_cue", "predict_value_number")
+    _, clips = ingest_together({name: TOGETHER[name] for name in names}, ONCE)
+    for name in names:
+        assert CANARY in clips[name].words or str(NUMBER) in clips[name].words
 
 
 def test_the_line_in_the_participants_own_file_is_told(ingest: Ingest, hidden_phase: Path) -> None:
-    outcome = ingest(SOURCES["predict_exception_on_one_clip"], input_data=hidden_phase)
+    outcome = ingest(WHOLE["raises_on_one"], input_data=hidden_phase)
     (problem,) = outcome.lines("clips.jsonl")[0]["problems"]
     assert (problem["code"], problem["where"]) == ("model_raised", "model.py line 6")
     assert (problem["found"], problem["fix"]) == ("an exception", "correct that line")
@@ -128,7 +150,7 @@ def test_a_hidden_phase_counts_what_happened_and_names_no_clip(
     rubbish = tmp_path / "rubbish.mp4"
     rubbish.write_bytes(b"no video at all")
     folder = write_phase(tmp_path / "input", [numbered_clip, rubbish, numbered_clip], HIDDEN)
-    outcome = ingest(SOURCES["predict_exception_on_one_clip"], input_data=folder)
+    outcome = ingest(WHOLE["raises_on_one"], input_data=folder)
     lines = outcome.printed.splitlines()
     assert any("1 of 3 clips · model_raised · model.py line 6" in line for line in lines)
     assert any("1 of 3 clips · clip_unreadable · clips.jsonl says which" in line for line in lines)

@@ -42,7 +42,7 @@ SYNTAX: dict[str, tuple[str | bytes, str, str]] = {
     "nul": (b"x = 1\ny = '\x00'\n", "model.py line 2", "null"),
     "utf_16": ("x = 1\n".encode("utf-16"), "model.py line 1", ""),
     "python_2": ("x = 1\nprint 'hello'\n", "model.py line 2", VERSION),
-    "newer": ("type X = int\n", "model.py line 1", VERSION),
+    "newer": ("perhaps x = 1\n", "model.py line 1", VERSION),
     "unclosed": ("x = (1,\n", "model.py line 1", "never closed"),
     "unknown_encoding": ("# coding: klingon\n", "model.py line 1", "klingon"),
 }
@@ -121,6 +121,20 @@ def test_methods_of_another_form(name: str, tmp_path: Path) -> None:
     report = failure(tmp_path, source)
     assert report["code"] == "signature_wrong"
     assert said in report["found"]
+    assert "self" in report["expected"] or "ordinary method" in report["expected"]
+
+
+MISSING = {
+    "__init__(self, assets)": f"class Model:\n{METHODS}",
+    "predict(self, clip)": f"class Model:\n{INIT}  def explain(self, clip, prediction): pass",
+    "explain(self, clip, prediction)": f"class Model:\n{INIT}  def predict(self, clip): pass",
+}
+
+
+@pytest.mark.parametrize("name", sorted(MISSING))
+def test_a_method_that_is_missing(name: str, tmp_path: Path) -> None:
+    report = failure(tmp_path, MISSING[name])
+    assert (report["code"], report["expected"]) == ("method_missing", name)
 
 
 RAISED = {

@@ -3,13 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from ingest.errors import Problem
 from ingest.log import MAXIMUM_LINES, Log
 from ingest.tally import Tally
 from tests.ingestion.clips import write_clip
-from tests.ingestion.conftest import Outcome, model_source, write_phase
+from tests.ingestion.conftest import ONCE, Outcome, Together, model_source, write_phase
 
 Ingest = Callable[..., Outcome]
 CLAIM = "{'cue': 'smile', 'target': 'interview', 'contribution': 0.5}"
@@ -28,20 +26,6 @@ ANSWERS = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(ANSWERS))
-def test_odd_explanations_cost_only_themselves(name: str, ingest: Ingest) -> None:
-    value, has_text = ANSWERS[name]
-    explain = f"import numpy as np\n        if clip.transcript: return {value}"
-    outcome = ingest(model_source(explain=explain))
-    assert outcome.exit_code == 0, outcome.printed
-    assert outcome.json("run.json")["restarts"] == 0
-    first, *others = outcome.lines("explanations.jsonl")
-    assert (first["text"] is not None) == has_text
-    assert first["evidence"] is None
-    assert all(other["text"] for other in others)
-    assert name == "surrogate" or outcome.clip_codes(0)
-
-
 CALLS = {
     "broken_exception": (
         "class E(Exception):\n            def __str__(self): raise E\n        if clip.transcript: raise E"
@@ -55,11 +39,16 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(CALLS))
-def test_odd_failures_cost_only_their_clip(name: str, ingest: Ingest) -> None:
-    outcome = ingest(model_source(predict=CALLS[name]))
-    assert outcome.exit_code == 0, outcome.printed
-    assert [line["status"] for line in outcome.lines("clips.jsonl")] == ["failed", "ok", "ok"]
+def test_odd_answers_and_failures_cost_only_themselves(ingest_together: Callable[..., Together]) -> None:
+    explaining = {name: ("pass", f"import numpy as np; return {value}") for name, (value, _) in ANSWERS.items()}
+    outcome, clips = ingest_together({**explaining, **{name: (call, "pass") for name, call in CALLS.items()}})
+    for name, (_, has_text) in ANSWERS.items():
+        explanation = clips[name].explanation
+        assert explanation is not None, name
+        assert ((explanation["text"] is not None), explanation["evidence"]) == (has_text, None), name
+        assert name == "surrogate" or clips[name].codes, name
+    assert {name for name in CALLS if clips[name].status != "failed"} == set()
+    assert outcome.json("run.json")["restarts"] == 1  # after the signal
 
 
 def test_an_iterator_that_is_kept_ends_with_its_call(ingest: Ingest) -> None:
@@ -99,7 +88,7 @@ def test_a_large_answer_does_not_wait_for_frames_that_nobody_reads(tmp_path: Pat
         "            break\n"
         "        return {'text': 'x' * 30, 'evidence': {'space': np.random.default_rng(1).random((4, 200, 355))}}"
     )
-    outcome = ingest(model_source(explain=explain), input_data=write_phase(tmp_path / "input", [long] * 2))
+    outcome = ingest(model_source(explain=explain), input_data=write_phase(tmp_path / "input", [long] * 2, ONCE))
     assert outcome.json("run.json")["clips"]["ok"] == 2, outcome.printed
     # The sleep is half a second; waiting for one another would take until the call's limit of 20 s.
     assert all(line["explain_s"] < 10 for line in outcome.lines("clips.jsonl"))

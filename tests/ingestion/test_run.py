@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from tests.ingestion.clips import write_clip
-from tests.ingestion.conftest import SETTINGS, Outcome, model_source, run_program, write_phase
+from tests.ingestion.conftest import ONCE, SETTINGS, Outcome, Together, model_source, run_program, write_phase
 
 Ingest = Callable[..., Outcome]
 
@@ -40,8 +40,18 @@ class Model:
 """
 
 
-def test_a_good_model(ingest: Ingest) -> None:
-    outcome = ingest(GOOD, files={"weight.txt": "0.25"})
+@pytest.fixture(scope="module")
+def good(phase: Path, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """What a good model leaves behind; not to be changed."""
+    folder = tmp_path_factory.mktemp("good")
+    (folder / "submission").mkdir()
+    (folder / "submission" / "model.py").write_text(GOOD)
+    (folder / "submission" / "weight.txt").write_text("0.25")
+    return run_program(phase, folder / "submission", folder / "output")
+
+
+def test_a_good_model(good: Outcome) -> None:
+    outcome = good
     assert outcome.exit_code == 0, outcome.printed
     run = outcome.json("run.json")
     assert run["status"] == "complete"
@@ -57,10 +67,11 @@ def test_a_good_model(ingest: Ingest) -> None:
     assert picture is not None
     assert picture.shape == (200, 355, 3)
     assert "loaded" in (outcome.folder / "model_output.txt").read_text()
+    assert outcome.printed == (outcome.folder / "log.txt").read_text()
 
 
-def test_the_manifest_lists_every_file_with_its_hash(ingest: Ingest) -> None:
-    outcome = ingest(GOOD, files={"weight.txt": "0.25"})
+def test_the_manifest_lists_every_file_with_its_hash(good: Outcome) -> None:
+    outcome = good
     files = outcome.json("manifest.json")["files"]
     present = {path.relative_to(outcome.folder).as_posix() for path in outcome.folder.rglob("*") if path.is_file()}
     assert set(files) == present - {"manifest.json"}
@@ -69,9 +80,8 @@ def test_the_manifest_lists_every_file_with_its_hash(ingest: Ingest) -> None:
         assert entry == {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 
 
-def test_the_records_follow_the_schema(ingest: Ingest) -> None:
+def test_the_records_follow_the_schema(good: Outcome, ingest: Ingest) -> None:
     schema = yaml.safe_load((Path(__file__).resolve().parents[2] / "docs" / "output_format.schema.yaml").read_text())
-    good = ingest(GOOD, files={"weight.txt": "0.25"})
     bad = ingest(model_source(predict="1 / 0 if clip.transcript else 0"))
     for outcome in (good, bad):
         for name in ("run.json", "manifest.json"):
@@ -82,20 +92,19 @@ def test_the_records_follow_the_schema(ingest: Ingest) -> None:
 
 
 def test_the_run_says_on_which_data_it_ran_and_in_which_image(
-    ingest: Ingest, phase: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    good: Outcome, ingest: Ingest, phase: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COMPETITION_IMAGE", "example/image:1")
-    run = ingest(GOOD, files={"weight.txt": "0.25"}).json("run.json")
+    run = good.json("run.json")
     names = ("clips.csv", "transcripts.json")
     lines = (f"{hashlib.sha256((phase / name).read_bytes()).hexdigest()}  {name}\n" for name in names)
     assert run["data_sha256"] == hashlib.sha256("".join(lines).encode()).hexdigest()
-    assert (run["seed"], run["image"]) == (SETTINGS["seed"], "example/image:1")
-    monkeypatch.delenv("COMPETITION_IMAGE")
+    assert (run["seed"], run["image"]) == (SETTINGS["seed"], None)
+    monkeypatch.setenv("COMPETITION_IMAGE", "example/image:1")
     other = Path(shutil.copytree(phase, tmp_path / "other"))
     (other / "transcripts.json").write_text('{"c000": "good bye"}')
-    again = ingest(GOOD, input_data=other).json("run.json")
+    again = ingest(model_source(), input_data=other).json("run.json")
     assert again["data_sha256"] != run["data_sha256"]
-    assert (again["settings_sha256"], again["image"]) == (run["settings_sha256"], None)
+    assert (again["settings_sha256"], again["image"]) == (run["settings_sha256"], "example/image:1")
 
 
 TIMINGS = {"predict_s", "explain_s", "duration_s", "load_s"}
@@ -106,12 +115,8 @@ def without_timings(record: dict[str, object]) -> dict[str, object]:
     return {key: value for key, value in record.items() if key not in TIMINGS}
 
 
-def test_two_runs_are_alike_in_every_byte_but_for_timings(ingest: Ingest, tmp_path: Path) -> None:
-    source = GOOD.replace("text = f", "assert clip.transcript; text = f")
-    first = ingest(source, files={"weight.txt": "0.25"})
-    kept = Outcome(first.exit_code, tmp_path / "kept", first.printed)
-    shutil.copytree(first.folder, kept.folder)
-    second = ingest(source)
+def test_two_runs_are_alike_in_every_byte_but_for_timings(good: Outcome, ingest: Ingest) -> None:
+    kept, second = good, ingest(GOOD, files={"weight.txt": "0.25"})
     names = {path.relative_to(kept.folder).as_posix() for path in kept.folder.rglob("*") if path.is_file()}
     assert names == {path.relative_to(second.folder).as_posix() for path in second.folder.rglob("*") if path.is_file()}
     timed = {"clips.jsonl", "run.json", "manifest.json", "log.txt"}
@@ -141,52 +146,18 @@ def test_what_lies_in_the_output_is_removed_and_links_are_not_followed(ingest: I
     assert len(outcome.predictions()) == 3
 
 
+# Each ends at another place; all other reasons are held in-process and in the hostile corpus.
 LOADING = {
-    "no_model": (None, {"readme.txt": "hi"}, "model_missing", "readme.txt"),
-    "empty": (None, {}, "model_missing", "empty archive"),
-    "in_a_folder": (None, {"sub/model.py": "x = 1"}, "model_missing", "zip the files of sub"),
-    "wrong_case": (None, {"Model.PY": "x = 1"}, "model_missing", "rename Model.PY"),
-    "metadata": (model_source(), {"metadata": "command: ls"}, "metadata_present", "remove the file metadata"),
-    "syntax": ("class Model:\n  def f(:\n", {}, "syntax_error", "model.py line 2"),
-    "null_byte": ("x = 1\n\x00", {}, "syntax_error", "model.py"),
-    "module": ("import no_such_package", {}, "module_missing", "no_such_package"),
-    "import_raises": ("raise RuntimeError('weights are gone')", {}, "import_raised", "weights are gone"),
-    "import_exits": ("import sys; sys.exit(0)", {}, "import_raised", "SystemExit"),
-    "no_class": ("class Modell: pass", {}, "class_missing", "rename Modell to Model"),
-    "no_constructor": ("class Model:\n  def predict(self, clip): pass", {}, "method_missing", "__init__"),
-    "no_explain": (
-        "class Model:\n  def __init__(self, assets): pass\n  def predict(self, clip): pass",
-        {},
-        "method_missing",
-        "explain(self, clip, prediction)",
-    ),
-    "signature": (
-        "class Model:\n  def __init__(self, assets): pass\n  def predict(self): pass\n  def explain(self, c, p): pass",
-        {},
-        "signature_wrong",
-        "predict(self, clip)",
-    ),
-    "constructor": (
-        "class Model:\n  def __init__(self, assets): open('weights.npz')\n"
-        "  def predict(self, clip): pass\n  def explain(self, c, p): pass",
-        {},
-        "constructor_raised",
-        "assets /",
-    ),
-    "generator": (
-        "class Model:\n  def __init__(self, assets): pass\n  def predict(self, clip): yield 1\n"
-        "  def explain(self, c, p): pass",
-        {},
-        "signature_wrong",
-        "generator",
-    ),
+    "empty": (None, "model_missing", "empty archive"),
+    "syntax": ("class Model:\n  def f(:\n", "syntax_error", "model.py line 2"),
+    "import_raises": ("raise RuntimeError('weights are gone')", "import_raised", "weights are gone"),
 }
 
 
 @pytest.mark.parametrize("name", sorted(LOADING))
 def test_submissions_that_cannot_be_loaded(name: str, ingest: Ingest) -> None:
-    source, files, code, said = LOADING[name]
-    outcome = ingest(source, files=files)
+    source, code, said = LOADING[name]
+    outcome = ingest(source)
     assert outcome.exit_code == 1, outcome.printed
     assert outcome.json("run.json")["status"] == "invalid"
     assert outcome.run_codes() == [code]
@@ -199,7 +170,7 @@ def test_submissions_that_cannot_be_loaded(name: str, ingest: Ingest) -> None:
 # The first clip is the one with a transcript: the fault shows only there.
 ON_THE_FIRST = "clip.transcript and "
 ONE_CLIP = {
-    "raises": (f"{ON_THE_FIRST}[][1]", "pass", "model_raised", "line 6"),
+    "raises": (f"{ON_THE_FIRST}[][1]", "pass", "model_raised", "model.py line "),
     "exits": (f"import sys; {ON_THE_FIRST}sys.exit(0)", "pass", "model_raised", "SystemExit"),
     "ends": (f"import os; {ON_THE_FIRST}os._exit(0)", "pass", "crashed", "by itself (exit 0)"),
     "crashes": (f"import os; {ON_THE_FIRST}os.abort()", "pass", "crashed", "SIGABRT"),
@@ -223,25 +194,6 @@ ONE_CLIP = {
 }
 
 
-@pytest.fixture(scope="session")
-def hasty_phase(numbered_clip: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three clips with three seconds a call."""
-    settings = {**SETTINGS, "limits": {**SETTINGS["limits"], "call_s": 3, "load_s": 5}}
-    return write_phase(tmp_path_factory.mktemp("hasty") / "input", [numbered_clip] * 3, settings)
-
-
-@pytest.mark.parametrize("name", sorted(ONE_CLIP))
-def test_a_failing_clip_costs_only_itself(name: str, ingest: Ingest, hasty_phase: Path) -> None:
-    predict, explain, code, said = ONE_CLIP[name]
-    outcome = ingest(model_source(predict=predict, explain=explain), input_data=hasty_phase)
-    assert outcome.exit_code == 0, outcome.printed
-    assert [line["status"] for line in outcome.lines("clips.jsonl")] == ["failed", "ok", "ok"]
-    assert outcome.clip_codes(0) == [code]
-    assert said in outcome.printed
-    assert list(outcome.predictions()) == ["c001", "c002"]
-    assert [line["clip_id"] for line in outcome.lines("explanations.jsonl")] == ["c001", "c002"]
-
-
 EXPLANATIONS = {
     "raises": ("1 / 0", "model_raised"),
     "empty_text": ("return {'text': ''}", "text_short"),
@@ -255,17 +207,23 @@ EXPLANATIONS = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(EXPLANATIONS))
-def test_a_bad_explanation_leaves_the_prediction(name: str, ingest: Ingest) -> None:
-    statement, code = EXPLANATIONS[name]
-    outcome = ingest(model_source(explain=f"if clip.transcript:\n            {statement}"))
-    assert outcome.exit_code == 0, outcome.printed
-    assert outcome.clip_codes(0) == [code]
-    assert len(outcome.predictions()) == 3
-    assert len(outcome.lines("explanations.jsonl")) == 3
+def test_a_failing_call_costs_only_itself(ingest_together: Callable[..., Together]) -> None:
+    predictions = {name: (predict, explain) for name, (predict, explain, *_) in ONE_CLIP.items()}
+    explanations = {f"explaining_{name}": ("pass", statement) for name, (statement, _) in EXPLANATIONS.items()}
+    hasty = {**SETTINGS, "limits": {**SETTINGS["limits"], "call_s": 3}}
+    _, clips = ingest_together({**predictions, **explanations}, hasty)
+    for name, (_, _, code, said) in ONE_CLIP.items():
+        clip = clips[name]
+        assert (clip.status, clip.codes, clip.row, clip.explanation) == ("failed", [code], None, None), name
+        assert said in clip.words, name
+    for name, (_, code) in EXPLANATIONS.items():
+        clip = clips[f"explaining_{name}"]
+        assert (clip.status, clip.codes) == ("ok", [code]), name
+        assert clip.row is not None, name
+        assert clip.explanation is not None, name
 
 
-@pytest.mark.parametrize("statement", ["1 / 0", "return None", "return {'warmth': 2, 'interview': 3}"])
+@pytest.mark.parametrize("statement", ["1 / 0", "return None"])
 def test_the_same_failure_on_every_clip_is_no_result(statement: str, ingest: Ingest) -> None:
     outcome = ingest(model_source(predict=statement))
     assert outcome.exit_code == 1
@@ -283,29 +241,6 @@ def test_a_model_that_always_dies_is_started_only_so_often(ingest: Ingest) -> No
     assert outcome.exit_code == 1
 
 
-def test_unreadable_clips_are_the_organisers_fault_and_cost_nobody(
-    numbered_clip: Path, tmp_path: Path, ingest: Ingest
-) -> None:
-    rubbish = tmp_path / "rubbish.mp4"
-    rubbish.write_bytes(b"no video at all")
-    folder = write_phase(tmp_path / "input", [numbered_clip, rubbish, numbered_clip])
-    outcome = ingest(model_source(), input_data=folder)
-    assert outcome.exit_code == 0
-    assert [line["status"] for line in outcome.lines("clips.jsonl")] == ["ok", "unreadable", "ok"]
-    assert outcome.lines("clips.jsonl")[1]["problems"][0]["fault"] == "organiser"
-    assert outcome.json("run.json")["clips"]["failed"] == 0
-
-
-def test_changed_clips_stop_the_run(numbered_clip: Path, tmp_path: Path, ingest: Ingest) -> None:
-    folder = write_phase(tmp_path / "input", [numbered_clip])
-    with (folder / "clips" / "c000.mp4").open("ab") as file:
-        file.write(b"x")
-    outcome = ingest(model_source(), input_data=folder)
-    assert outcome.exit_code == 2
-    assert outcome.run_codes() == ["clip_changed"]
-    assert outcome.json("run.json")["problems"][0]["fault"] == "organiser"
-
-
 def test_time_runs_out_in_an_orderly_way(numbered_clip: Path, tmp_path: Path) -> None:
     settings = {**SETTINGS, "limits": {**SETTINGS["limits"], "time_limit_s": 24}}  # a budget of 12 s
     folder = write_phase(tmp_path / "input", [numbered_clip] * 6, settings)
@@ -316,7 +251,6 @@ def test_time_runs_out_in_an_orderly_way(numbered_clip: Path, tmp_path: Path) ->
     assert outcome.exit_code == 0
     run = outcome.json("run.json")
     assert run["status"] == "partial"
-    assert run["duration_s"] < 20
     assert 1 <= run["clips"]["ok"] <= 3
     assert run["clips"]["ok"] + run["clips"]["not_reached"] == 6
     assert len(outcome.lines("clips.jsonl")) == 6
@@ -361,7 +295,7 @@ class Model:
 
 def test_the_log_is_short_however_many_clips_fail(numbered_clip: Path, tmp_path: Path) -> None:
     short = write_clip(tmp_path / "short.mp4", 3)
-    folder = write_phase(tmp_path / "input", [short] * 260)
+    folder = write_phase(tmp_path / "input", [short] * 260, ONCE)
     submission = tmp_path / "submission"
     submission.mkdir()
     (submission / "model.py").write_text(
@@ -379,7 +313,7 @@ def test_no_process_and_no_scratch_folder_is_left(
     ingest: Ingest, numbered_clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A tier that lets a model start processes at all.
-    basic = write_phase(tmp_path / "basic", [numbered_clip], {**SETTINGS, "isolation": {"at_most": "basic"}})
+    basic = write_phase(tmp_path / "basic", [numbered_clip], {**ONCE, "isolation": {"at_most": "basic"}})
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setenv("TMPDIR", str(scratch))
@@ -398,7 +332,7 @@ def test_no_process_and_no_scratch_folder_is_left(
 
 def test_predictions_do_not_depend_on_the_order_of_clips(numbered_clip: Path, tmp_path: Path) -> None:
     other = write_clip(tmp_path / "other.mp4", 30)
-    folder = write_phase(tmp_path / "input", [numbered_clip, other, numbered_clip])
+    folder = write_phase(tmp_path / "input", [numbered_clip, other, numbered_clip], ONCE)
     rows = list(csv.reader((folder / "clips.csv").open(newline="")))
     submission = tmp_path / "submission"
     submission.mkdir()

@@ -2,4 +2,4 @@ from pathlib import Path
 
 
 def make(folder: Path) -> None:
-    (folder / "model.py").write_text("type Number = int | float\nclass Model: pass\n")
+    (folder / "model.py").write_text("perhaps import numpy\nclass Model: pass\n")
