@@ -2,6 +2,7 @@
 
 import hashlib
 import subprocess
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -178,3 +179,19 @@ def asked_in_a_fork(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.Te
         return subprocess.CompletedProcess(command, ended.code, ended.printed, ended.printed)
 
     monkeypatch.setattr(registry, "subprocess", SimpleNamespace(run=run, TimeoutExpired=subprocess.TimeoutExpired))
+
+
+def end_when(happened: Callable[[], bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the time of the next program be up once something has happened: on a busy machine it takes its time."""
+    waited: list[bool] = []
+
+    class Patient(subprocess.Popen[bytes]):
+        def wait(self, timeout: float | None = None) -> int:
+            if timeout is None or waited:
+                return super().wait(timeout)
+            waited.append(True)
+            while not happened() and self.poll() is None:
+                time.sleep(0.01)
+            raise subprocess.TimeoutExpired(self.args, timeout)
+
+    monkeypatch.setattr(subprocess, "Popen", Patient)

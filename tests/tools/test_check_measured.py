@@ -27,6 +27,7 @@ from tests.ingestion.clips import Format, write_clip
 
 from .conftest import write_files
 
+pytestmark = pytest.mark.usefixtures("decoded_once")
 CLIPS = ("c0a1b2c3d4", "c1a1b2c3d4", "c2a1b2c3d4", "c3a1b2c3d4", "c4a1b2c3d4")
 CUES = ("smile", "gaze", "clothing")
 TARGETS = ("openness", "interview")

@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import termios
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ import yaml
 from bundle_tools.cli import main
 from bundle_tools.synth import folders
 
+ROOT = Path(__file__).resolve().parents[2]
 BAR = """
 from bundle_tools.console import progress_bar
 with progress_bar("clips") as progress:
@@ -45,8 +47,24 @@ def versions(root: Path) -> set[str]:
     return {yaml.safe_load(path.read_text())["data_version"] for path in sides}
 
 
-@pytest.mark.slow
-def test_a_phase_is_made_with_a_seed_that_is_told_once(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def made_of_one(jobs: Sequence[folders._Job], *_: object) -> list[folders._Made]:
+    """Take a clip of the repository for each that would be drawn, with its name behind it."""
+    clip = min((ROOT / "input_data" / "practice" / "clips").iterdir()).read_bytes()
+    made = []
+    for job in jobs:
+        names = {job.member.clip_id: "clips"} | {copy.copy_id: "copies" for copy in job.member.copies}
+        files = {name: clip + name.encode() for name in names}
+        for name, content in files.items():
+            (job.out / names[name] / f"{name}.mp4").write_bytes(content)
+        digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+        made.append(folders._Made(dict.fromkeys(names, "Hello."), digests, {}))
+    return made
+
+
+def test_a_phase_is_made_with_a_seed_that_is_told_once(
+    tiny: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "_make", made_of_one)
     page = tiny / "pages" / "overview.md"
     page.write_text("# Tiny\n\nIt has <!--=clips-->5<!--/--> clips.\n")
     arguments = ["data", "phase", "practice", "--clips", "1", "--bundle", str(tiny)]

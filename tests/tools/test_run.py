@@ -4,15 +4,18 @@ import ast
 import time
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
+import psutil
 import pytest
 import yaml
 
 from bundle_tools.archive import zip_folder
 from bundle_tools.cli import main
-from bundle_tools.emulator import jobs
+from bundle_tools.emulator import engine, jobs, limits
+from bundle_tools.emulator.stream import Ended
 
-from .conftest import COMPETITION, write_files
+from .conftest import COMPETITION, end_when, write_files
 
 Ran = tuple[int, Path]
 """Exit code, and the folder of the results."""
@@ -106,47 +109,71 @@ def test_execute_bits_are_lost(tiny: Path) -> None:
     assert not (out / "ingestion_output" / "model.py").stat().st_mode & 0o111
 
 
-def test_a_job_over_its_limit_is_removed_with_all_it_started(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    beat = tiny.parent / "heart"
-    child = f"import time\nwhile True: open({str(beat)!r}, 'a').write('x'); time.sleep(0.05)"
+def test_a_job_over_its_limit_is_removed_with_all_it_started(
+    tiny: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    born = tiny.parent / "born"
+    child = f"import os, time; open({str(born)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
     with (tiny / "ingestion_program" / "ingest.py").open("a") as file:
         file.write(
             "import subprocess, time\n"
             f"subprocess.Popen([sys.executable, '-c', {child!r}], start_new_session=True)\n"
-            "time.sleep(60)\n"
+            "time.sleep(600)\n"
         )
-    started = time.monotonic()
+    end_when(lambda: born.exists() and born.read_text() != "", monkeypatch)
     code, out = run(tiny, options=("--over-limit", "kill", "--time-limit", "2"))
-    assert time.monotonic() - started < 20
     printed = capfd.readouterr()
     assert code == 1
     assert "Status on Codabench: Failed" in printed.out
     assert "execution time limit exceeded: ingestion was removed at 2 s (--time-limit)" in printed.err
     assert not (out / "logs" / "scoring_stdout.txt").exists()
     assert (out / "ingestion_output" / "predictions.txt").is_file()
-    size = beat.stat().st_size
-    time.sleep(0.5)
-    assert beat.stat().st_size == size
+    assert has_ended(int(born.read_text()))
 
 
-def test_both_containers_of_a_job_share_its_limit(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    write_files(
-        tiny / "solutions" / "half",
-        {
-            "metadata": "command: python3 /app/program/sleep.py\n",
-            "sleep.py": "import time\ntime.sleep(1.2)\n",
-        },
-    )
-    with (tiny / "ingestion_program" / "ingest.py").open("a") as file:
-        file.write("import time; time.sleep(1.2)\n")
+def has_ended(pid: int) -> bool:
+    """Tell whether a process that was killed is gone, or waits for somebody to ask for its end."""
+    for _ in range(6000):
+        try:
+            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+                return True
+        except psutil.NoSuchProcess:
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def programs_that_take(seconds: float, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, float | None]]:
+    """Start no program; each takes so long by a clock of its own. Receives their names and the time that each gets."""
+    started: list[tuple[str, float | None]] = []
+    monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=lambda: seconds * len(started)))
+
+    def stand_in(_: list[str], log: Path, *, timeout_s: float | None, **__: object) -> Ended:
+        started.append((log.name, timeout_s))
+        return Ended(0, seconds, killed=timeout_s is not None and timeout_s < seconds)
+
+    monkeypatch.setattr(engine, "stream", stand_in)
+    return started
+
+
+def test_both_containers_of_a_job_share_its_limit(
+    tiny: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = programs_that_take(1.25, monkeypatch)
+    write_files(tiny / "solutions" / "half", {"metadata": "command: python3 /app/program/model.py\n"})
     assert run(tiny, options=("--over-limit", "kill", "--time-limit", "2"))[0] == 1
     assert "ingestion was removed at 2 s" in capfd.readouterr().err
+    assert started == [("prediction", 2), ("prediction_ingestion", 0.75)]
 
 
-def test_scoring_over_its_limit_is_removed(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (tiny / "scoring_program" / "score.py").write_text("import time\ntime.sleep(60)\n")
+def test_scoring_over_its_limit_is_removed(
+    tiny: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = programs_that_take(60, monkeypatch)
+    (tiny / "ingestion_program" / "metadata.yaml").unlink()
     assert run(tiny, options=("--over-limit", "kill", "--time-limit", "1"))[0] == 1
     assert "scoring was removed at 1 s" in capfd.readouterr().err
+    assert started == [("scoring", 1)]
 
 
 def test_the_workers_data_are_mapped_and_scoring_sees_them(tiny: Path) -> None:

@@ -1,7 +1,5 @@
 """`bundle build --format codalab-v1`: the same challenge in CodaLab's form, as CodaLab and as Codabench take it."""
 
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from bundle_tools.build.version1 import rendered_page
 from bundle_tools.check import check
 from bundle_tools.cli import main
 from bundle_tools.version1 import as_version2
+from tests import warm
 from tests.fewer import copy_with
 from tests.scoring.conftest import run_scoring
 from tests.scoring.factory import make_case, make_input
@@ -159,6 +158,7 @@ def test_pages_pass_through_a_second_rendering() -> None:
     assert "x = 1&#10;&#10;&#10;y = '&lt;b&gt;'" in rendered_page(MARKDOWN)
 
 
+@pytest.mark.usefixtures("asked_in_a_fork")
 def test_the_real_challenge_scores_alike_under_both_contracts(tmp_path: Path) -> None:
     bundle = copy_with(ROOT, tmp_path / "challenge", 1, *TOP_LEVEL)
     code, out = build(bundle, "--no-key")
@@ -172,8 +172,8 @@ def test_the_real_challenge_scores_alike_under_both_contracts(tmp_path: Path) ->
         command = command.replace(variable, str(value))
     words = command.split()
     assert words[0] == "python3"
-    done = subprocess.run([sys.executable, *words[1:]], capture_output=True, text=True, check=False, cwd="/")
-    assert done.returncode == 0, done.stderr
+    done = warm.run(Path(words[1]), words[2:], cwd=Path("/"))
+    assert done.code == 0, done.printed
     scores = (target / "scores.txt").read_text()
     assert scores == (run_scoring(source, tmp_path / "second").out / "scores.txt").read_text()
     # As CodaLab reads them: one colon a line.
