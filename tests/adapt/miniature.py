@@ -60,7 +60,7 @@ def _old(value: object) -> bytes:
 
 def clip(name: str) -> bytes:
     """Return a clip that no other name has."""
-    return make_clip(10 * int(name[1:3]) + int(name[-5]))
+    return make_clip(10 * int(name[1:3]) + int(name[-5]), seconds=1)
 
 
 def miniature(root: Path, *, skip: tuple[str, ...] = ()) -> Path:

@@ -5,8 +5,6 @@ import csv
 import json
 import re
 import shutil
-import subprocess
-import sys
 from datetime import datetime
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from bundle_tools.adapt.problems import Problems
 from bundle_tools.check import check
 from bundle_tools.cli import main
 from bundle_tools.errors import BundleError
+from tests import warm
 
 from .clips import make_clip
 
@@ -95,30 +94,24 @@ def test_phases_of_few_people_are_warned_of(tmp_path: Path, capsys: pytest.Captu
     assert "WARNING: practice and final: luck decides among fewer than 10 people" in capsys.readouterr().out
 
 
-def test_it_runs_and_its_columns_follow_the_settings(bundle: Path, tmp_path: Path) -> None:
-    run = ["run", str(bundle / "starting_kit/template"), "--bundle", str(bundle), "--out", str(tmp_path / "run")]
-    assert main(run) == 0
-    scores = json.loads((tmp_path / "run/scoring_output/scores.json").read_text())
+def test_its_kit_runs_its_template_and_the_columns_follow_the_settings(bundle: Path, tmp_path: Path) -> None:
+    kit, out = bundle / "starting_kit", tmp_path / "run"
+    done = warm.run(kit / "run.py", [kit / "template", "--clips", "2", "--out", out], cwd=tmp_path)
+    assert done.code == 0, done.printed
+    scores = json.loads((out / "output/scores.json").read_text())
     columns = yaml.safe_load((bundle / "competition.yaml").read_text())["leaderboards"][0]["columns"]
     assert list(scores) == [column["key"] for column in columns]
     assert {"warmth_accuracy", "warmth_ccc"} < set(scores)
     assert scores["failed_clips"] == 0
     assert scores["coverage"] == 1
-    page = (tmp_path / "run/scoring_output/detailed_results.html").read_text()
+    page = (out / "output/detailed_results.html").read_text()
     assert "Warmth" in page
     assert "How warm? · practice" in page
     assert "First Impressions" not in page
-    predictions = (tmp_path / "run/ingestion_output/predictions.csv").read_text().splitlines()
+    predictions = (out / "input/res/predictions.csv").read_text().splitlines()
     assert predictions[0] == "clip_id,warmth"
+    assert len(predictions) == 3
     assert all(1 <= float(line.split(",")[1]) <= 7 for line in predictions[1:])
-
-
-def test_the_kits_own_scripts_work(bundle: Path, tmp_path: Path) -> None:
-    kit, out = bundle / "starting_kit", tmp_path / "run"
-    call = [sys.executable, str(kit / "run.py"), str(kit / "template"), "--clips", "1", "--out", str(out)]
-    done = subprocess.run(call, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert json.loads((out / "output/scores.json").read_text())["failed_clips"] == 0
 
 
 def test_nothing_in_it_speaks_of_another_challenge(bundle: Path) -> None:

@@ -52,12 +52,12 @@ def annotation(name: str) -> bytes:
         "video_id": name,
         "original_scores": {"neuroticism": 0.9},
         "observations": [
-            {"dimension": "Action", "start_time": 0.5, "end_time": 1.04, "description": "Waves.", "bboxes": boxes},
-            {"dimension": "Audio", "start_time": 1.04, "end_time": 1.6, "description": "Laughs.", "bboxes": []},
+            {"dimension": "Action", "start_time": 0.5, "end_time": 0.64, "description": "Waves.", "bboxes": boxes},
+            {"dimension": "Audio", "start_time": 0.64, "end_time": 0.96, "description": "Laughs.", "bboxes": []},
             {"dimension": "Expression", "start_time": 0, "end_time": 0.4, "description": "Frowns.", "bboxes": boxes},
         ],
         "personality_analyses": [
-            {"trait": "Extraversion", "rationale": "A wave ([0.5s-1.0s]) and a laugh ([1.0s-1.6s])."},
+            {"trait": "Extraversion", "rationale": "A wave ([0.5s-0.6s]) and a laugh ([0.6s-1.0s])."},
             {"trait": "Neuroticism", "rationale": "The frown ([0.0s-0.4s]) shows nerves."},
         ],
     }
@@ -95,7 +95,7 @@ def test_observations_reach_the_reference_and_scoring_reads_them(
     for name in chosen[:2]:
         # The wave with its box cut at the edge of the frame, and the laugh; not the frown.
         times = [(point.start_s, point.end_s, point.box) for point in read[practice[name]]]
-        assert times == [(0.5, 1.04, (0.9, 0.5, 1.0, 0.75)), (1.04, 1.6, None)]
+        assert times == [(0.5, 0.64, (0.9, 0.5, 1.0, 0.75)), (0.64, 0.96, None)]
     said = capsys.readouterr().out
     assert "practice: 4 observations in 2 of 6 clips" in said
     assert "CC BY-NC-SA 4.0" in said
