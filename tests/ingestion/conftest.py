@@ -5,9 +5,11 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 import yaml
 
@@ -146,6 +148,21 @@ def told(outcome: Outcome) -> list[Told]:
         Told(clip["status"], clip["problems"], unnamed(rows.get(clip["clip_id"])), unnamed(texts.get(clip["clip_id"])))
         for clip in clips
     ]
+
+
+@cache
+def follows(name: str) -> Callable[[Any], None]:
+    """Return what raises an error for a record that is not as the schema of the output format says."""
+    schema = yaml.safe_load((PROGRAM.parent / "docs" / "output_format.schema.yaml").read_text())
+    validator = jsonschema.validators.validator_for(schema)(schema["$defs"][name] | {"$defs": schema["$defs"]})
+    return validator.validate
+
+
+def run_script(folder: Path, source: str) -> tuple[int, str]:
+    """Run a script in a process of its own; return its exit code and what it printed."""
+    (folder / "script.py").write_text(source)
+    ended = warm.run(folder / "script.py")
+    return ended.code, ended.printed
 
 
 def write_phase(folder: Path, clips: list[Path], settings: dict[str, Any] | None = None) -> Path:

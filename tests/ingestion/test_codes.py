@@ -30,9 +30,9 @@ def makers(tree: ast.AST) -> set[str]:
 def used_codes(path: Path) -> set[str]:
     """Return every code that a module gives a problem; anything that is neither a literal nor handed on is an error."""
     tree = ast.parse(path.read_text())
-    found = set()
+    found, makes_one = set(), makers(tree)
     for call, name in calls(tree):
-        if name not in makers(tree):
+        if name not in makes_one:
             continue
         argument = call.args[0] if call.args else next(word.value for word in call.keywords if word.arg == "code")
         if isinstance(argument, ast.Constant):

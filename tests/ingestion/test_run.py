@@ -8,13 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import cv2
-import jsonschema
 import psutil
 import pytest
-import yaml
 
 from tests.ingestion.clips import write_clip
-from tests.ingestion.conftest import ONCE, SETTINGS, Outcome, Together, model_source, run_program, write_phase
+from tests.ingestion.conftest import ONCE, SETTINGS, Outcome, Together, follows, model_source, run_program, write_phase
 
 Ingest = Callable[..., Outcome]
 
@@ -81,14 +79,13 @@ def test_the_manifest_lists_every_file_with_its_hash(good: Outcome) -> None:
 
 
 def test_the_records_follow_the_schema(good: Outcome, ingest: Ingest) -> None:
-    schema = yaml.safe_load((Path(__file__).resolve().parents[2] / "docs" / "output_format.schema.yaml").read_text())
     bad = ingest(model_source(predict="1 / 0 if clip.transcript else 0"))
     for outcome in (good, bad):
         for name in ("run.json", "manifest.json"):
-            jsonschema.validate(outcome.json(name), schema["$defs"][name] | {"$defs": schema["$defs"]})
+            follows(name)(outcome.json(name))
         for name in ("explanations.jsonl", "clips.jsonl"):
             for line in outcome.lines(name):
-                jsonschema.validate(line, schema["$defs"][name] | {"$defs": schema["$defs"]})
+                follows(name)(line)
 
 
 def test_the_run_says_on_which_data_it_ran_and_in_which_image(

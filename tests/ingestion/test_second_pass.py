@@ -2,17 +2,13 @@
 
 import hashlib
 import json
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import jsonschema
 import pytest
-import yaml
 
 from ingest.data import read_footage
 from ingest.errors import Problem
@@ -25,11 +21,10 @@ from ingest.results import Results
 from ingest.settings import read_task
 from ingest.tally import Tally
 from tests.ingestion.clips import Format, write_clip
-from tests.ingestion.conftest import PROGRAM, SETTINGS, Outcome, run_program, write_phase
+from tests.ingestion.conftest import PROGRAM, SETTINGS, Outcome, follows, run_program, run_script, write_phase
 
 Ingest = Callable[..., Outcome]
 
-SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "output_format.schema.yaml"
 PROBES: dict[str, Any] = {
     "shares": [0.1, 0.5],
     "operators": ["imputation", "blur", "median", "moment"],
@@ -87,6 +82,14 @@ def filmed(clip: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def two_filmed(clip: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two clips with words; not to be changed."""
+    folder = write_phase(tmp_path_factory.mktemp("two") / "input", [clip] * 2, probing())
+    (folder / "transcripts.json").write_text(json.dumps({"c000": "one two three", "c001": "four five"}))
+    return folder
+
+
 def write_copies(folder: Path, clip: Path, clips: int) -> None:
     """Write three copies of every clip."""
     (folder / "copies").mkdir()
@@ -102,17 +105,25 @@ def write_copies(folder: Path, clip: Path, clips: int) -> None:
     (folder / "transcripts.json").write_text(json.dumps(texts))
 
 
-def test_every_call_of_the_plan_is_asked_and_recorded(ingest: Ingest, filmed: Path) -> None:
-    outcome = ingest(source(), input_data=filmed)
+@pytest.fixture(scope="module")
+def asked(filmed: Path, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """What a good model leaves behind; not to be changed."""
+    folder = tmp_path_factory.mktemp("asked")
+    (folder / "submission").mkdir()
+    (folder / "submission" / "model.py").write_text(source())
+    return run_program(filmed, folder / "submission", folder / "output")
+
+
+def test_every_call_of_the_plan_is_asked_and_recorded(asked: Outcome) -> None:
+    outcome = asked
     run, lines = outcome.json("run.json"), outcome.lines("probes.jsonl")
     assert run["status"] == "complete", outcome.printed
     assert run["restarts"] == 0
     again = run["probes"]["again"]["clips"]
     assert run["probes"]["planned"] == run["probes"]["asked"] == run["probes"]["answered"] == len(lines) - again
-    schema = yaml.safe_load(SCHEMA.read_text())
     for line in lines:
-        jsonschema.validate(line, schema["$defs"]["probes.jsonl"] | {"$defs": schema["$defs"]})
-    jsonschema.validate(run, schema["$defs"]["run.json"] | {"$defs": schema["$defs"]})
+        follows("probes.jsonl")(line)
+    follows("run.json")(run)
     lines = lines[: len(lines) - again]
     kinds = Counter(line["kind"] for line in lines)
     assert kinds["original"] == 5
@@ -130,11 +141,11 @@ def test_every_call_of_the_plan_is_asked_and_recorded(ingest: Ingest, filmed: Pa
     assert "probes.jsonl" in outcome.json("manifest.json")["files"]
 
 
-def test_the_same_run_twice_gives_the_same_bytes_and_a_key_others(filmed: Path, tmp_path: Path) -> None:
+def test_the_same_run_twice_gives_the_same_bytes_and_a_key_others(asked: Outcome, filmed: Path, tmp_path: Path) -> None:
     submission = tmp_path / "submission"
     submission.mkdir()
     (submission / "model.py").write_text(source())
-    first, second = (run_program(filmed, submission, tmp_path / name) for name in ("first", "second"))
+    first, second = asked, run_program(filmed, submission, tmp_path / "second")
     assert (first.folder / "probes.jsonl").read_bytes() == (second.folder / "probes.jsonl").read_bytes()
     predicted = [line["prediction"] for line in first.lines("probes.jsonl") if line["kind"] != "twin"]
     assert len({json.dumps(one) for one in predicted}) > len(predicted) / 2
@@ -163,16 +174,16 @@ def test_rendered_copies_are_the_edits_and_bring_their_own_words(clip: Path, tmp
     }  # fmt: skip
 
 
-def test_facts_tell_nothing(ingest: Ingest, filmed: Path) -> None:
+def test_facts_tell_nothing(ingest: Ingest, two_filmed: Path) -> None:
     # The hash of all that is not picture, sound or words, as a prediction.
     predict = (
         "facts = (clip.duration_s, clip.fps, clip.width, clip.height, clip.frame_count, len(clip.audio(8000)), "
         "sum(1 for _ in clip.frames()), next(clip.frames(count=1)).shape, sorted(vars(clip)))\n"
         "        import zlib; return {'warmth': zlib.crc32(repr(facts).encode()) / 2**32, 'interview': 0.5}"
     )
-    outcome = ingest(source(predict), input_data=filmed)
+    outcome = ingest(source(predict), input_data=two_filmed)
     told = [line["prediction"]["warmth"] for line in outcome.lines("probes.jsonl") if line["prediction"]]
-    assert len(told) > 30
+    assert len(told) > 10
     assert set(told) == {float(row["warmth"]) for row in outcome.predictions().values()}
 
 
@@ -212,9 +223,9 @@ def test_a_crash_costs_its_call_and_the_restarts_of_the_task(ingest: Ingest, fil
     assert len(outcome.predictions()) == 5
 
 
-def test_an_exception_costs_its_call_only(ingest: Ingest, filmed: Path) -> None:
+def test_an_exception_costs_its_call_only(ingest: Ingest, two_filmed: Path) -> None:
     predict = "self.n = getattr(self, 'n', 0) + 1; assert self.n % 10"
-    outcome = ingest(source(predict), input_data=filmed)
+    outcome = ingest(source(predict), input_data=two_filmed)
     run = outcome.json("run.json")
     assert run["restarts"] == 0
     assert run["probes"]["asked"] == run["probes"]["planned"] > run["probes"]["answered"]
@@ -251,11 +262,13 @@ from ingest.pipeline import run
 from ingest.probes import run as patched
 
 original, calls = patched.line, []
+# Not in the line that raises: that line is ours, and a traceback may quote it.
+said = "SECRET"
 
 def breaks(*arguments):
     calls.append(1)
     if len(calls) == 5:
-        raise RuntimeError("SECRET")
+        raise RuntimeError(said)
     return original(*arguments)
 
 patched.line = breaks
@@ -270,8 +283,8 @@ def test_an_error_of_ours_in_the_second_pass_is_a_warning_that_quotes_nothing(fi
     (tmp_path / "submission" / "model.py").write_text(source())
     folders = {"input_data": filmed, **{name: tmp_path / name for name in ("output", "program", "submission")}}
     script = BREAKS.format(program=str(PROGRAM), folders={name: str(path) for name, path in folders.items()})
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
-    outcome = Outcome(done.returncode, tmp_path / "output", done.stdout + done.stderr)
+    code, printed = run_script(tmp_path, script)
+    outcome = Outcome(code, tmp_path / "output", printed)
     run = outcome.json("run.json")
     assert (outcome.exit_code, run["status"], run["clips"]["ok"]) == (0, "complete", 5), outcome.printed
     (ours,) = [problem for problem in run["problems"] if problem["code"] == "unexpected"]
@@ -351,7 +364,6 @@ def test_time_that_runs_out_is_no_failure(clip: Path, tmp_path: Path, ingest: In
     run = outcome.json("run.json")
     assert (outcome.exit_code, run["status"]) == (0, "complete")
     assert 0 < run["probes"]["asked"] < run["probes"]["planned"]
-    assert run["duration_s"] < 22
     assert "probes_not_reached" in outcome.run_codes()
 
 
