@@ -11,7 +11,6 @@ import pytest
 from tests.pages.rendering import HERE, NoLibrariesError, Platform, Way, install, shown_pages
 from tests.scoring.browser import chromium
 
-pytestmark = pytest.mark.browser
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```\w*\n.*?^```$", re.MULTILINE | re.DOTALL)
 FORMULA = re.compile(r"\$\$[\s\S]+?\$\$|\$[^$\n]+?\$")
@@ -67,6 +66,8 @@ def test_the_lock_names_no_registry() -> None:
     assert "resolved" not in (HERE / "package-lock.json").read_text("utf-8")
 
 
+@pytest.mark.npm
+@pytest.mark.browser
 @pytest.mark.parametrize("way", ["today", "before"])
 def test_pages_look_as_they_are_meant(platform: Platform, way: Way) -> None:
     pages = shown_pages(ROOT)

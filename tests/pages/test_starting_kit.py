@@ -2,41 +2,32 @@
 
 import csv
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import jsonschema
-import pytest
 import yaml
+
+from ingest.submission import hash_submission
+from tests import warm
+from tests.fewer import keep_clips
+from tests.guides import run_script
 
 ROOT = Path(__file__).resolve().parents[2]
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def run_kit(kit: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    call = [sys.executable, "run.py", *arguments]
-    return subprocess.run(call, cwd=kit, capture_output=True, text=True, check=False)
+def run_kit(kit: Path, *arguments: str) -> warm.Ended:
+    return warm.run(kit / "run.py", arguments, cwd=kit)
 
 
-@pytest.mark.slow
 def test_commands_of_the_readme_work(kit: Path, tmp_path: Path) -> None:
     blocks = SHELL.findall((kit / "README.md").read_text("utf-8"))
     # The first block makes an environment; the one that runs these tests has the same packages.
     assert "pip install" in blocks[0]
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    # A link would lose its environment: Python looks for it beside the path by which it was called.
-    (programs / "python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n', "utf-8")
-    (programs / "python3").chmod(0o755)
-    environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
-    script = "\n".join(["set -eu", *blocks[1:]])
-    result = subprocess.run(["sh", "-c", script], cwd=kit, env=environment, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr
+    result = run_script("\n".join(blocks[1:]), keep_clips(kit, 1), tmp_path / "bin")
     assert result.stdout.count("Report: ") == 4
     by_run = json.loads((kit / "my_run/output/scores.json").read_text("utf-8"))
     by_hand = json.loads((kit / "by_hand/output/scores.json").read_text("utf-8"))
@@ -52,17 +43,17 @@ def test_a_submission_without_a_model_says_so(kit: Path) -> None:
     (kit / "my_run/input/res").mkdir(parents=True)
     (kit / "my_run/input/res/log.txt").write_text("earlier", "utf-8")
     result = run_kit(kit, "solutions")
-    assert result.returncode == 1
-    assert "error: submission: model.py inside the folder constant" in result.stdout
-    assert f"give the folder that holds it: {Path('solutions/constant')}" in result.stdout
-    assert "Nothing was run" in result.stdout
+    assert result.code == 1
+    assert "error: submission: model.py inside the folder constant" in result.printed
+    assert f"give the folder that holds it: {Path('solutions/constant')}" in result.printed
+    assert "Nothing was run" in result.printed
     assert (kit / "my_run/input/res/log.txt").read_text("utf-8") == "earlier"
 
 
 def test_something_that_is_no_submission_is_refused(kit: Path) -> None:
-    assert "README.md is no folder and no zip" in run_kit(kit, "README.md").stderr
-    assert "give its folder: template" in run_kit(kit, "template/model.py").stderr
-    assert f"missing.zip does not exist below {kit}" in run_kit(kit, "missing.zip").stderr
+    assert "README.md is no folder and no zip" in run_kit(kit, "README.md").printed
+    assert "give its folder: template" in run_kit(kit, "template/model.py").printed
+    assert f"missing.zip does not exist below {kit}" in run_kit(kit, "missing.zip").printed
 
 
 def test_of_a_folder_runs_what_would_be_packed(kit: Path) -> None:
@@ -70,12 +61,11 @@ def test_of_a_folder_runs_what_would_be_packed(kit: Path) -> None:
     (kit / "mine/.notes").write_text("x", "utf-8")
     shutil.copytree(kit / "mine", kit / "mine/.ipynb_checkpoints")
     result = run_kit(kit, "mine", "--clips", "1")
-    assert result.returncode == 0, result.stderr
-    assert "note: submission: 3 files of no use" in result.stdout
-    assert "run all of them before you compare" in result.stdout
+    assert result.code == 0, result.printed
+    assert "note: submission: 3 files of no use" in result.printed
+    assert "run all of them before you compare" in result.printed
     ran = json.loads((kit / "my_run/input/res/run.json").read_text("utf-8"))["submission_sha256"]
-    assert run_kit(kit, "template", "--clips", "1").returncode == 0
-    assert json.loads((kit / "my_run/input/res/run.json").read_text("utf-8"))["submission_sha256"] == ran
+    assert ran == hash_submission(kit / "template")
 
 
 def test_a_damaged_zip_is_refused_and_earlier_results_stay(kit: Path) -> None:
@@ -87,16 +77,16 @@ def test_a_damaged_zip_is_refused_and_earlier_results_stay(kit: Path) -> None:
     (kit / "my_run/input/res").mkdir(parents=True)
     (kit / "my_run/input/res/log.txt").write_text("earlier", "utf-8")
     result = run_kit(kit, "cut.zip")
-    assert result.returncode == 2
-    assert "cut.zip cannot be unpacked" in result.stderr
-    assert "Traceback" not in result.stderr
+    assert result.code == 2
+    assert "cut.zip cannot be unpacked" in result.printed
+    assert "Traceback" not in result.printed
     assert (kit / "my_run/input/res/log.txt").read_text("utf-8") == "earlier"
 
 
 def test_results_never_replace_other_files(kit: Path) -> None:
     result = run_kit(kit, "template", "--out", "solutions")
-    assert result.returncode == 2
-    assert "holds other things" in result.stderr
+    assert result.code == 2
+    assert "holds other things" in result.printed
     assert (kit / "solutions/constant/model.py").is_file()
 
 
