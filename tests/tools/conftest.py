@@ -12,8 +12,8 @@ from types import SimpleNamespace
 import pytest
 
 from bundle_tools.check import clock
-from bundle_tools.check.clips import listed
-from bundle_tools.check.clips.video import count_frames
+from bundle_tools.check.clips import listed, video
+from bundle_tools.check.clips.video import Video, describe
 from bundle_tools.check.document import Draft, read
 from bundle_tools.check.settings import registry
 from bundle_tools.check.settings.registry import Told
@@ -144,20 +144,28 @@ def draft_of(bundle: Path) -> Draft:
     return replace(_DRAFTS[text], root=bundle)
 
 
-_FRAMES: dict[bytes, tuple[int, str | None]] = {}
+_DECODED: dict[bytes, tuple[int, str | None]] = {}
+_DESCRIBED: dict[bytes, Video] = {}
 
 
 @pytest.fixture
 def decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Remember what came of decoding a clip, which depends on its bytes alone."""
+    """Remember what a clip says of itself and what came of decoding it, which depend on its bytes alone."""
 
-    def remembered(content: bytes) -> tuple[int, str | None]:
+    def decoded(content: bytes) -> tuple[int, str | None]:
         digest = hashlib.sha256(content).digest()
-        if digest not in _FRAMES:
-            _FRAMES[digest] = count_frames(content)
-        return _FRAMES[digest]
+        if digest not in _DECODED:
+            _DECODED[digest] = video.count_frames(content)
+        return _DECODED[digest]
 
-    monkeypatch.setattr(listed, "count_frames", remembered)
+    def described(content: bytes) -> Video:
+        digest = hashlib.sha256(content).digest()
+        if digest not in _DESCRIBED:
+            _DESCRIBED[digest] = describe(content)
+        return _DESCRIBED[digest]
+
+    monkeypatch.setattr(listed, "count_frames", decoded)
+    monkeypatch.setattr(video, "describe", described)
 
 
 @pytest.fixture

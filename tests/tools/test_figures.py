@@ -34,7 +34,7 @@ from score.settings import read_settings
 
 from .conftest import THIRDS, write_files
 
-pytestmark = pytest.mark.usefixtures("asked_in_a_fork")
+pytestmark = pytest.mark.usefixtures("asked_in_a_fork", "asked_once")
 ROOT = Path(__file__).resolve().parents[2]
 PHASES = ("practice", "final")
 TASK, REFERENCE = "input_data/{}/task.yaml", "reference_data/{}/task.yaml"

@@ -118,6 +118,7 @@ def test_labels_that_are_no_numbers_are_left_out() -> None:
     assert judge(named(x), named(y), sources) is None
 
 
+@pytest.mark.slow
 def test_two_thousand_clips_take_seconds() -> None:
     x, y, sources = null_set(9, clips=2000, family=3, features=20)
     start = time.process_time()
@@ -261,6 +262,7 @@ def test_a_clip_unlike_the_others_is_noted(tiny: Path, code: str, severity: str,
     assert [(finding.code, finding.severity) for finding in data_findings(draft)] == [(code, severity)]
 
 
+@pytest.mark.usefixtures("decoded_once")
 @pytest.mark.parametrize(("kind", "packet"), [("video", 60), ("audio", 56)])
 def test_a_clip_that_breaks_in_the_middle_is_found_with_its_frame(tiny: Path, kind: str, packet: int) -> None:
     clip = (ROOT / "input_data/practice/clips").glob("*.mp4")

@@ -44,6 +44,7 @@ from bundle_tools.check.secrets.search import (
     named_ids,
     printed_words,
 )
+from tests.fewer import keep_clips
 
 from .conftest import PNG, draft_of, write_files
 
@@ -72,17 +73,21 @@ def labels_file(bundle: Path) -> bytes:
 
 @pytest.fixture(scope="module")
 def skeleton(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write the real bundle with a file or two of each program, solution and page, and one clip a phase.
+    """Write the real bundle with a file or two of each program, solution and page, and of ten clips a phase.
 
     Each file of a bundle is searched for each answer, and the whole of it holds nothing (test_real_bundle.py).
     """
     root = tmp_path_factory.mktemp("skeleton")
     files = [ROOT / name for name in KEPT]
     for data in ("input_data", "reference_data"):
-        files += [path for path in (ROOT / data).glob("*/*") if path.is_file()]
-    files += [min(folder.iterdir()) for folder in ROOT.glob("input_data/*/clips")]
+        files += [path for path in (ROOT / data).glob("*/*") if path.is_file() and path.name != "key_frames.csv"]
     for path in files:
         put(root / path.relative_to(ROOT), path.read_bytes())
+    keep_clips(root, 10)
+    for phase in ("practice", "final"):
+        (root / f"input_data/{phase}/clips").mkdir()
+        clip = f"input_data/{phase}/clips/{next(iter(table(root, phase)))}.mp4"
+        shutil.copy(ROOT / clip, root / clip)
     return root
 
 
@@ -263,7 +268,8 @@ def clips_of(bundle: Path, phase: str) -> list[Path]:
 
 
 def whole_bundle_clips(bundle: Path) -> None:
-    shutil.copytree(ROOT / "input_data/final/clips", bundle / "input_data/final/clips", dirs_exist_ok=True)
+    for clip in table(bundle):
+        shutil.copy(ROOT / f"input_data/final/clips/{clip}.mp4", bundle / "input_data/final/clips")
 
 
 def add_to_clip(bundle: Path, path: Path, content: bytes) -> None:
