@@ -148,7 +148,7 @@ def write_submission(case: Case, folder: Path) -> None:
         make(folder)
 
 
-def _command(stage: Stage) -> tuple[list[Path], dict[str, str]]:
+def command(stage: Stage) -> tuple[list[Path], dict[str, str]]:
     """Return ingestion's arguments and all its variables."""
     variables = {
         "PATH": os.environ["PATH"],
@@ -170,7 +170,7 @@ class Played(Outcome):
 
 def start(stage: Stage) -> warm.Running:
     """Start ingestion on the stage, as a root without capabilities where the tests are root."""
-    arguments, variables = _command(stage)
+    arguments, variables = command(stage)
     script = stage.app / "program" / "ingestion.py"
     return warm.start(script, arguments, cwd=stage.app / "work", environment=variables, bare_root=True)
 
@@ -184,7 +184,7 @@ def play(stage: Stage, *, interpreter: bool = False) -> Played:
 
 
 def _play_in_an_interpreter(stage: Stage) -> Played:
-    arguments, variables = _command(stage)
+    arguments, variables = command(stage)
     bare = BARE_ROOT if os.geteuid() == 0 and shutil.which("setpriv") else ()
     process = subprocess.Popen(
         [*bare, sys.executable, str(stage.app / "program" / "ingestion.py"), *map(str, arguments)],

@@ -14,8 +14,6 @@ from .conftest import write_files
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ("ingestion_program", "scoring_program")
-SERVERS = ("1.25", "newer")
-pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -32,11 +30,18 @@ def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def forgery(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str | bytes]:
-    """Give results with the true values as predictions, and a manifest that fits them but for the seal."""
+def honest(sealed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give what a run of an honest submission leaves; not to be changed."""
     out = tmp_path_factory.mktemp("honest") / "out"
-    assert run(ROOT, ROOT / "solutions" / "constant", out) == 0
-    results = out / "ingestion_output"
+    assert run(sealed, ROOT / "solutions" / "constant", out, "--server", "1.25") == 0
+    return out
+
+
+@pytest.fixture(scope="module")
+def forgery(honest: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str | bytes]:
+    """Give results with the true values as predictions, and a manifest that fits them but for the seal."""
+    results = tmp_path_factory.mktemp("forged") / "results"
+    shutil.copytree(honest / "ingestion_output", results)
     with (ROOT / "reference_data" / "practice" / "labels.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     with (results / "predictions.csv").open(encoding="utf-8") as file:
@@ -72,16 +77,26 @@ def test_the_forgery_would_pay_without_a_seal(tmp_path: Path, forgery: dict[str,
     assert scores(tmp_path / "out")["interview_accuracy"] == 1
 
 
-@pytest.mark.parametrize("server", SERVERS)
-def test_an_honest_submission_scores_the_same_on_both_servers(sealed: Path, tmp_path: Path, server: str) -> None:
-    assert run(sealed, ROOT / "solutions" / "constant", tmp_path / "out", "--server", server) == 0
-    honest = scores(tmp_path / "out")
-    assert honest["failed_clips"] == 0
-    assert 0.8 < honest["interview_accuracy"] < 0.95
+def test_an_honest_submission_is_scored(honest: Path) -> None:
+    assert scores(honest)["failed_clips"] == 0
+    assert 0.8 < scores(honest)["interview_accuracy"] < 0.95
 
 
-@pytest.mark.parametrize("server", SERVERS)
-@pytest.mark.parametrize("own_command", [False, True])
+@pytest.mark.slow
+def test_an_honest_submission_scores_the_same_on_both_servers(sealed: Path, honest: Path, tmp_path: Path) -> None:
+    assert run(sealed, ROOT / "solutions" / "constant", tmp_path / "out", "--server", "newer") == 0
+    assert scores(tmp_path / "out") == scores(honest)
+
+
+@pytest.mark.parametrize(
+    ("server", "own_command"),
+    [
+        ("newer", False),
+        ("1.25", True),
+        pytest.param("1.25", False, marks=pytest.mark.slow),
+        pytest.param("newer", True, marks=pytest.mark.slow),
+    ],
+)
 def test_planted_results_never_pay(
     sealed: Path,
     tmp_path: Path,

@@ -1,68 +1,108 @@
-"""Ingestion ended by SIGKILL at any moment: scoring then gives what was sealed, or says that there is nothing."""
+"""Ingestion ended by SIGKILL: scoring then gives what was sealed, or says that there is nothing."""
 
 import random
 import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.hostile.cases import CASES
-from tests.hostile.stage import play, score, set_stage, start, write_clips
+from tests.hostile.stage import Stage, command, play, score, set_stage, start, write_clips
 from tests.ingestion.conftest import Outcome
 
-CLIPS = 12
-BATCHES, MOMENTS = 10, 5
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends the model together with ingestion"),
-]
+CLIPS = 4
+MOMENTS = 6
+KILLED = Path(__file__).with_name("killed.py")
+ONCE = {"load_s": 80}
+"""No time to load the model again: nobody is asked a second time."""
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends the model together with ingestion")
 
 
 @pytest.fixture(scope="module")
-def twelve_clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_clips(tmp_path_factory.mktemp("twelve"), CLIPS)
+def phase(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_clips(tmp_path_factory.mktemp("four"), CLIPS)
 
 
 @pytest.fixture(scope="module")
-def undisturbed(twelve_clips: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, float]:
+def undisturbed(phase: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, float]:
     """A run to the end, and how long it took, seconds."""
-    stage = set_stage(tmp_path_factory.mktemp("undisturbed") / "app", twelve_clips, CASES["honest_model"])
+    stage = stage_for(tmp_path_factory.mktemp("undisturbed"), phase, planted=False)
     started = time.monotonic()
     outcome = play(stage)
     return outcome, time.monotonic() - started
 
 
-@pytest.mark.parametrize("batch", range(BATCHES))
-def test_scoring_after_a_kill(
-    batch: int, twelve_clips: Path, undisturbed: tuple[Outcome, float], tmp_path: Path
+def stage_for(folder: Path, phase: Path, *, planted: bool) -> Stage:
+    """Some submissions bring results of their own, which lie in the output when ingestion is ended early."""
+    case = CASES["plants_results" if planted else "honest_model"]
+    return set_stage(folder / "app", phase, replace(case, settings=ONCE))
+
+
+def check_what_scoring_says(stage: Stage, honest: Outcome, folder: Path, *, planted: bool) -> bool:
+    """Return whether there are scores."""
+    assert stage.strangers() == []
+    scored = score(stage, folder / "scoring")
+    assert "Traceback" not in scored.printed
+    if scored.exit_code != 0:
+        assert scored.exit_code == 1, scored.printed
+        assert scored.scores is None
+        code = "results_unsealed" if (stage.output / "manifest.json").exists() else "results_missing"
+        assert planted or code == "results_missing"
+        assert code in scored.printed
+        assert code in scored.page
+        return False
+    outcome = Outcome(0, stage.output, scored.printed)
+    predictions, wanted = outcome.predictions(), honest.predictions()
+    assert predictions == {name: wanted[name] for name in predictions}
+    assert scored.scores is not None
+    assert scored.scores["failed_clips"] == CLIPS - len(predictions)
+    return True
+
+
+# Module, function, which call: ingestion ends just before it.
+PLACES = {
+    "before the output is emptied": ("pipeline", "empty_folder", 1),
+    "before the first clip": ("runner", "ask_prediction", 1),
+    "between prediction and explanation": ("runner", "ask_explanation", 2),
+    "before the third prediction is written": ("results", "_csv_line", 4),
+    "before a clip is closed": ("results", "_json_line", 4),
+    "before run.json": ("pipeline", "write_run", 1),
+    "before the manifest": ("pipeline", "write_manifest", 1),
+    "before the seal": ("folder", "seal", 1),
+    "before the manifest gets its name": ("folder", "Path.replace", 2 + CLIPS),
+    "after all": ("start", "sys.exit", 1),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_scoring_after_a_kill(place: str, phase: Path, undisturbed: tuple[Outcome, float], tmp_path: Path) -> None:
+    stage = stage_for(tmp_path, phase, planted=True)
+    arguments, variables = command(stage)
+    script = stage.app / "program" / "ingestion.py"
+    killed = warm.start(
+        KILLED, [*PLACES[place], script, *arguments], cwd=stage.app / "work", environment=variables, bare_root=True
+    ).wait()
+    assert killed.code == -signal.SIGKILL, killed.printed
+    assert check_what_scoring_says(stage, undisturbed[0], tmp_path, planted=True) == (place == "after all")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("planted", [False, True])
+def test_scoring_after_a_kill_at_any_moment(
+    planted: bool, phase: Path, undisturbed: tuple[Outcome, float], tmp_path: Path
 ) -> None:
     honest, length_s = undisturbed
-    moments = random.Random(f"moments {batch}")  # noqa: S311 - moments, not keys
+    moments = random.Random(f"moments {planted}")  # noqa: S311 - moments, not keys
     for number in range(MOMENTS):
-        # Every other submission brings results of its own, which lie in the output when it is ended early.
-        planted = number % 2 == 1
-        case = CASES["plants_results" if planted else "honest_model"]
-        stage = set_stage(tmp_path / f"app{number}", twelve_clips, case)
-        process = start(stage)
+        folder = tmp_path / str(number)
+        stage = stage_for(folder, phase, planted=planted)
+        running = start(stage)
         # A little beyond the end, too: the last writes are the most interesting ones.
         time.sleep(moments.random() * length_s * 1.05)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        assert stage.strangers() == []
-        scored = score(stage, tmp_path / f"scoring{number}")
-        assert "Traceback" not in scored.printed
-        if scored.exit_code != 0:
-            assert scored.exit_code == 1, scored.printed
-            assert scored.scores is None
-            code = "results_unsealed" if (stage.output / "manifest.json").exists() else "results_missing"
-            assert planted or code == "results_missing"
-            assert code in scored.printed
-            assert code in scored.page
-            continue
-        outcome = Outcome(0, stage.output, scored.printed)
-        predictions, wanted = outcome.predictions(), honest.predictions()
-        assert predictions == {name: wanted[name] for name in predictions}
-        assert scored.scores is not None
-        assert scored.scores["failed_clips"] == CLIPS - len(predictions)
+        running.kill()
+        running.wait()
+        check_what_scoring_says(stage, honest, folder, planted=planted)
