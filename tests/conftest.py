@@ -19,20 +19,19 @@ settings.register_profile("searching", _UNHURRIED)
 settings.load_profile("repeatable")
 
 
-_TOGETHER = ("tests/container/", "tests/meaning/test_meaning.py")
-"""Tests that share what takes long to make: an engine, the scores of all entrants."""
-
-
-class _SharersTogether(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has no types
-    """Hands out single tests, but all that share something to one worker, which makes it once."""
+class _FilesTogether(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has no types
+    """Hands out whole files, whose tests share what takes long to make; the container tests share one engine."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return next((start for start in _TOGETHER if nodeid.startswith(start)), nodeid)
+        folder = "tests/container/"
+        return folder if nodeid.startswith(folder) else nodeid.partition("::")[0]
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:  # noqa: ANN401 - its own type
     """Let pytest-xdist use it."""
-    return _SharersTogether(config, log)
+    # In the order of their names: many quick files come last, so all cores are busy to the end.
+    config.option.loadscopereorder = False
+    return _FilesTogether(config, log)
 
 
 LEFT_OUT = {
@@ -70,15 +69,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any, error: object) -> None:  # noqa: ANN401, ARG001 - pytest-xdist's names and types
+def pytest_testnodedown(node: Any, error: object) -> None:  # noqa: ANN401 - pytest-xdist's names and types
     """Hear from a test process what it left out; all leave out the same."""
-    node.config.stash[_COUNTS] = Counter(node.workeroutput.get("left_out", {}))
+    if hasattr(node, "workeroutput"):  # one that crashed has none
+        node.config.stash[_COUNTS] = Counter(node.workeroutput["left_out"])
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Say what was left out, in a test process of pytest-xdist."""
     if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["left_out"] = dict(session.config.stash[_COUNTS])
+        counts = session.config.stash[_COUNTS]
+        session.config.workeroutput["left_out"] = dict(counts)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
