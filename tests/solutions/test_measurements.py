@@ -46,6 +46,17 @@ def spec() -> ClipSpec:
     return plan("training", clips=6, seed=31)[2].spec
 
 
+def test_every_measurement_follows_its_cue_when_all_change(spec: ClipSpec, reader: Solution) -> None:
+    cues = [dict(FEATURES)[feature] for feature in SIGNS]
+    little, much = (
+        read_clip(DrawnClip(replace(spec, cues=replace(spec.cues, **dict.fromkeys(cues, level))))).values
+        for level in (0.1, 0.9)
+    )
+    change = dict(zip(NAMES, (much - little) / reader.additive.scales, strict=True))
+    assert {feature: change[feature] * sign > 1 for feature, sign in SIGNS.items()} == dict.fromkeys(SIGNS, True)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("feature", "sign"), SIGNS.items())
 def test_a_measurement_follows_its_cue(spec: ClipSpec, feature: str, sign: int, reader: Solution) -> None:
     cue = dict(FEATURES)[feature]

@@ -2,39 +2,42 @@
 
 import csv
 import json
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 
 import numpy as np
 import pytest
+from cuereader.files import FileClip
 
-from tests.solutions.conftest import CUE_READER, ROOT, SOLUTIONS, load
+from tests.solutions.conftest import ROOT, SOLUTIONS, Solution
 
 PHASES = ("practice", "final")
 
 
-def predict(job: tuple[str, str, str]) -> dict[str, float]:
-    """Return the prediction for one committed clip."""
-    phase, clip_id, transcript = job
-    import cv2  # noqa: PLC0415 - in the worker process
-    from cuereader.files import FileClip  # noqa: PLC0415 - as above
-
-    cv2.setNumThreads(1)
-
-    clip = FileClip(ROOT / "input_data" / phase / "clips" / f"{clip_id}.mp4", transcript)
-    prediction: dict[str, float] = load("cue_reader", "model").Model(CUE_READER).predict(clip)
-    return prediction
+def clip_of(phase: str, clip_id: str, transcripts: dict[str, str]) -> FileClip:
+    return FileClip(ROOT / "input_data" / phase / "clips" / f"{clip_id}.mp4", transcripts[clip_id])
 
 
+def test_the_cue_reader_has_skill_on_every_target_of_a_few_clips(reader: Solution) -> None:
+    rows, transcripts = of_phase("practice")
+    few = rows[::3]
+    check_skill(few, [reader.predict(clip_of("practice", row["clip_id"], transcripts)) for row in few])
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("phase", PHASES)
-def test_the_cue_reader_has_skill_on_every_target(phase: str) -> None:
+def test_the_cue_reader_has_skill_on_every_target(phase: str, reader: Solution) -> None:
+    rows, transcripts = of_phase(phase)
+    check_skill(rows, [reader.predict(clip_of(phase, row["clip_id"], transcripts)) for row in rows])
+
+
+def of_phase(phase: str) -> tuple[list[dict[str, str]], dict[str, str]]:
     with (ROOT / "reference_data" / phase / "labels.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     transcripts = json.loads((ROOT / "input_data" / phase / "transcripts.json").read_text(encoding="utf-8"))
+    return rows, transcripts
+
+
+def check_skill(rows: list[dict[str, str]], predictions: list[dict[str, float]]) -> None:
     means = json.loads((SOLUTIONS / "constant" / "means.json").read_text(encoding="utf-8"))
-    jobs = [(phase, row["clip_id"], transcripts[row["clip_id"]]) for row in rows]
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        predictions = list(pool.map(predict, jobs, chunksize=6))
     for target, mean in means.items():
         labels = np.array([float(row[target]) for row in rows])
         error = np.abs([prediction[target] for prediction in predictions] - labels).mean()

@@ -18,6 +18,7 @@ from bundle_tools.synth.dataset import plan, training_means
 from bundle_tools.synth.encode import CLIP_BYTES
 from bundle_tools.synth.folders import COMMITTED, write_phase, write_training
 from bundle_tools.synth.labels import TARGETS
+from tests.stills import hold_pictures
 
 ROOT = Path(__file__).resolve().parents[2]
 PHASES = ("practice", "final")
@@ -34,7 +35,8 @@ def labels_of(phase: str) -> NDArray[np.float64]:
     return np.array([[float(row[name]) for name in TARGETS] for row in rows])
 
 
-def test_a_small_set_has_every_file_and_is_the_same_twice(tmp_path: Path) -> None:
+def test_a_small_set_has_every_file_and_is_the_same_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hold_pictures(monkeypatch)
     steps: list[tuple[int, int]] = []
     for run in ("one", "two"):
         out = tmp_path / run
@@ -47,7 +49,8 @@ def test_a_small_set_has_every_file_and_is_the_same_twice(tmp_path: Path) -> Non
     assert steps == [(1, 1)] * 2
 
 
-def test_a_phase_is_replaced_not_mixed(tmp_path: Path) -> None:
+def test_a_phase_is_replaced_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hold_pictures(monkeypatch)
     for folder in ("clips", "copies"):
         stale = tmp_path / "in" / folder / "c000000000.mp4"
         stale.parent.mkdir(parents=True)

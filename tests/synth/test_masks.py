@@ -15,6 +15,7 @@ from bundle_tools.synth.dataset import Member, plan
 from bundle_tools.synth.folders import COMMITTED
 from bundle_tools.synth.labels import MAIN_TARGET, TARGETS
 from bundle_tools.synth.masks import COLUMNS, PLACED, ROWS, occupied
+from tests.stills import hold_pictures
 
 ROOT = Path(__file__).resolve().parents[2]
 PHASES = tuple(COMMITTED)
@@ -66,7 +67,8 @@ def test_a_cue_is_where_it_is_drawn(spec: ClipSpec, cells: dict[str, Mask]) -> N
         assert not (cells[cue].any(axis=0) & ~near[cue]).any(), cue
 
 
-def test_a_neutral_cue_occupies_nothing(spec: ClipSpec) -> None:
+def test_a_neutral_cue_occupies_nothing(spec: ClipSpec, monkeypatch: pytest.MonkeyPatch) -> None:
+    hold_pictures(monkeypatch)
     for cue in PLACED:
         assert not occupied(spec.without(cue), [cue])[cue].any()
     assert spec.without("smile").cues.smile == NEUTRAL
@@ -79,7 +81,7 @@ def test_a_smile_lasts_as_long_as_its_spell(spec: ClipSpec, cells: dict[str, Mas
     assert not np.any(active[(track > 0).mean(axis=1) < 0.2])
 
 
-@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("phase", [PHASES[0], pytest.param(PHASES[1], marks=pytest.mark.slow)])
 def test_the_committed_causes_are_what_the_generator_plans(phase: str) -> None:
     causes = causes_of(phase)
     members = members_of(phase)
