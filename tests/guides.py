@@ -63,7 +63,8 @@ def run_script(script: str, folder: Path, programs: Path) -> subprocess.Complete
 
 def _serve(shell: subprocess.Popen[bytes], programs: Path, heard: io.StringIO) -> None:
     """Do what the shell asks for, one thing after the other, until it has ended."""
-    asked = os.open(programs / "asked", os.O_RDWR)
+    # Held open for both directions: whoever opened one later could meet its end in place of an answer.
+    asked, answered = (os.open(programs / name, os.O_RDWR) for name in ("asked", "answered"))
     try:
         message = b""
         while shell.poll() is None:
@@ -74,9 +75,10 @@ def _serve(shell: subprocess.Popen[bytes], programs: Path, heard: io.StringIO) -
                 name, cwd, *words = message[:-1].decode().splitlines()
                 message = b""
                 code = _call(name, Path(cwd), words, heard)
-                (programs / "answered").write_text(f"{code}\n")
+                os.write(answered, f"{code}\n".encode())
     finally:
         os.close(asked)
+        os.close(answered)
 
 
 def _call(name: str, cwd: Path, words: Sequence[str], heard: io.StringIO) -> int:
