@@ -33,7 +33,7 @@ OUTPUT = {"detailed_results.html", "scores.json", "scores.txt"}
 
 def start(source: Path, target: Path, **options: Any) -> subprocess.CompletedProcess[bytes]:  # noqa: ANN401
     return subprocess.run(
-        [sys.executable, PROGRAM, source, target], capture_output=True, timeout=60, check=False, **options
+        [sys.executable, PROGRAM, source, target], capture_output=True, timeout=600, check=False, **options
     )
 
 
@@ -145,7 +145,7 @@ def test_a_score_file_that_is_not_what_was_written_is_taken_away(score: Score, m
 
 
 def heavy_case() -> Any:  # noqa: ANN401
-    case = make_case(clips=200, report={"clips": True, "truth": True, "gallery": 200})
+    case = make_case(clips=50, report={"clips": True, "truth": True, "gallery": 50})
     noise = np.random.default_rng(1).random((1, 32, 32)).tolist()
     evidence = {"space": {"rows": 32, "columns": 32, "weights": noise}}
     case.explain = lambda clip_id: {"text": "&<>'" * 300, "image": None, "evidence": evidence}
@@ -157,7 +157,7 @@ def test_a_page_that_would_be_too_large_shows_fewer_explanations_and_says_so(
 ) -> None:
     done = score(heavy_case())
     size = (done.out / "detailed_results.html").stat().st_size
-    assert 1_000_000 < size <= LARGEST_PAGE
+    assert 250_000 < size <= LARGEST_PAGE
     monkeypatch.setattr(write, "LARGEST_PAGE", size - 1)
     smaller = score(heavy_case())
     assert len(smaller.page.encode()) < size
@@ -172,11 +172,9 @@ def test_a_page_that_would_be_too_large_shows_fewer_explanations_and_says_so(
 @pytest.mark.parametrize(
     "environment",
     [
-        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-        {"LC_ALL": "POSIX", "PYTHONIOENCODING": "ascii"},
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONHASHSEED": "1", "TZ": "America/St_Johns"},
+        {"LC_ALL": "POSIX", "PYTHONIOENCODING": "ascii", "PYTHONHASHSEED": "2", "PYTHONOPTIMIZE": "2"},
         {"LANG": "tr_TR.UTF-8", "TZ": "Pacific/Kiritimati"},
-        {"PYTHONHASHSEED": "1", "TZ": "America/St_Johns"},
-        {"PYTHONHASHSEED": "2", "PYTHONOPTIMIZE": "2"},
     ],
 )
 def test_locale_time_zone_and_hash_seed_change_no_byte(tmp_path: Path, environment: dict[str, str]) -> None:
@@ -196,14 +194,16 @@ def test_a_full_disk_leaves_no_half_file(tmp_path: Path, limit: int) -> None:
     make_input(tmp_path / "input", make_case(report={"clips": True, "truth": True, "gallery": 0}))
     (tmp_path / "output").mkdir()
 
-    def small_files() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-    done = start(tmp_path / "input", tmp_path / "output", preexec_fn=small_files)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))  # for this process, and for the next line alone
+    try:
+        done = run_scoring(tmp_path / "input", tmp_path / "output")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     page = len(run_scoring(tmp_path / "input", tmp_path / "reference").page.encode())
     assert page > limit
-    assert done.returncode == 2
-    assert done.stderr == b"ERROR: reading or writing failed: File too large\n"
+    assert done.code == 2
+    assert done.log == "ERROR: reading or writing failed: File too large\n"
     assert list((tmp_path / "output").iterdir()) == []
 
 
@@ -267,7 +267,7 @@ def test_a_reader_of_the_log_who_leaves_costs_no_score(tmp_path: Path) -> None:
     ours, theirs = os.pipe()
     os.close(ours)
     done = subprocess.run(
-        [sys.executable, PROGRAM, tmp_path / "input", tmp_path / "output"], stdout=theirs, check=False, timeout=60
+        [sys.executable, PROGRAM, tmp_path / "input", tmp_path / "output"], stdout=theirs, check=False, timeout=600
     )
     os.close(theirs)
     assert {path.name for path in (tmp_path / "output").iterdir()} == OUTPUT
