@@ -47,6 +47,9 @@ def test_worked_numbers() -> None:
         ("a", 27.5, 1, 20.0),
         (REPOSITORY, 27.5, 1, None),
     ]
+    table = [line.split() for line in lines(CHAIN, 10.0, [])]
+    given_ = [["50.00", "1", "b"], ["27.50", "1", "a"], ["27.50", "1", REPOSITORY]]
+    assert [row for row in table if row[1:2] == ["1"]] == given_
 
 
 @st.composite
