@@ -1,6 +1,7 @@
 """The guides: links lead somewhere, commands exist, and nothing speaks of the machine that it was written on."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,9 @@ GUIDES = sorted([*(ROOT / name for name in TOP), *(ROOT / "docs").glob("*.md"), 
 LINK = re.compile(r"\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"")
 FENCE = re.compile(r"^```\w*\n.*?^```$", re.MULTILINE | re.DOTALL)
 
-every_guide = pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.relative_to(ROOT).as_posix())
+
+def name_of(guide: Path) -> str:
+    return guide.relative_to(ROOT).as_posix()
 
 
 def commands(guide: Path, name: str, arguments: str) -> set[str]:
@@ -36,46 +39,52 @@ def anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@every_guide
-def test_links_lead_somewhere(guide: Path) -> None:
-    dead = []
+def dead_links(guide: Path) -> Iterator[str]:
     for link in (first or second for first, second in LINK.findall(FENCE.sub("", guide.read_text("utf-8")))):
         if link.startswith("https://"):
             continue
         name, _, anchor = link.partition("#")
         target = (guide.parent / name).resolve() if name else guide
         if not target.exists() or (anchor and anchor not in anchors(target)):
-            dead.append(link)
-    assert dead == []
+            yield f"{name_of(guide)}: {link}"
 
 
-@every_guide
-def test_is_listed(guide: Path) -> None:
-    listing = ROOT / ("docs/README.md" if guide.parent == ROOT / "docs" else "README.md")
-    if guide.parent in {ROOT, ROOT / "docs"} and guide != listing:
-        assert f"({guide.name})" in listing.read_text("utf-8")
+def test_links_lead_somewhere() -> None:
+    assert [dead for guide in GUIDES for dead in dead_links(guide)] == []
 
 
-@every_guide
-def test_names_make_targets_that_exist(guide: Path) -> None:
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
-    assert commands(guide, "make", "[a-z]+") <= targets
+def test_every_guide_is_listed() -> None:
+    unlisted = []
+    for guide in GUIDES:
+        listing = ROOT / ("docs/README.md" if guide.parent == ROOT / "docs" else "README.md")
+        if guide.parent in {ROOT, ROOT / "docs"} and guide != listing:
+            unlisted += [] if f"({guide.name})" in listing.read_text("utf-8") else [name_of(guide)]
+    assert unlisted == []
 
 
-@every_guide
-def test_names_bundle_commands_that_exist(guide: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for command in commands(guide, "bundle", "(?:data |jury )?[a-z]+(?:-[a-z]+)*"):
+def test_make_targets_that_are_named_exist() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    named = {(name_of(guide), target) for guide in GUIDES for target in commands(guide, "make", "[a-z]+(?:-[a-z]+)*")}
+    assert len(named) > 10
+    assert [one for one in sorted(named) if one[1] not in targets] == []
+
+
+def test_bundle_commands_that_are_named_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    called = "(?:data |jury )?[a-z]+(?:-[a-z]+)*"
+    named = {command: name_of(guide) for guide in GUIDES for command in commands(guide, "bundle", called)}
+    assert len(named) > 10
+    for command, guide in named.items():
         with pytest.raises(SystemExit) as ended:
             main([*command.split(), "--help"])
-        assert ended.value.code == 0, f"bundle {command}: {capsys.readouterr().err}"
+        assert ended.value.code == 0, f"{guide}: bundle {command}: {capsys.readouterr().err}"
 
 
-@every_guide
-def test_paths_in_code_exist(guide: Path) -> None:
+def test_paths_in_code_exist() -> None:
     # `folder/file` in backticks, where the folder is one of ours; patterns and placeholders are left alone.
     rooms = "docs|pages|tests|docker|solutions|starting_kit|bundle_tools|benchmarks|requirements|\\w+_(?:program|data)"
-    named = re.findall(rf"`((?:{rooms})/[\w./-]*)`", guide.read_text("utf-8"))
-    assert [name for name in named if not (ROOT / name).exists()] == []
+    path = re.compile(rf"`((?:{rooms})/[\w./-]*)`")
+    named = [(name_of(guide), name) for guide in GUIDES for name in path.findall(guide.read_text("utf-8"))]
+    assert [one for one in named if not (ROOT / one[1]).exists()] == []
 
 
 def test_every_dependency_is_explained() -> None:
