@@ -129,6 +129,15 @@ def test_encoding_again_keeps_the_time_of_every_picture(suffix: str, tmp_path: P
     assert found[0] == pytest.approx(0, abs=0.05)
 
 
+def test_pictures_without_a_time_follow_each_other_at_the_rate() -> None:
+    bare = make_clip(1, seconds=1, container="h264", sound=False)
+    data, _ = clean(bytearray(bare), Treatment(height=60))
+    with av.open(io.BytesIO(data), "r") as container:
+        found = [frame.time for frame in container.decode(video=0)]
+    # A bare stream of H.264 tells no rate; FFmpeg takes it for 25 a second.
+    assert found == pytest.approx([number / 25 for number in range(10)])
+
+
 @pytest.mark.parametrize("treatment", [AS_IT_IS, Treatment(height=60)])
 @pytest.mark.parametrize("content", [b"", b"plain text", make_clip(1)[:2000]])
 def test_what_is_no_video_is_named(content: bytes, treatment: Treatment) -> None:

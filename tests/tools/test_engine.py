@@ -110,9 +110,27 @@ def test_no_screen_stops_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "program").mkdir()
     code = "import sys\nfor _ in range(3): sys.stdout.buffer.write('é'.encode() + b'\\xff' + b'x' * 100_000 + b'\\n')"
     container = Container("scoring", {"/app/program": tmp_path / "program"}, ["python3", "-c", code])
-    assert ProcessEngine().run(container, tmp_path / "logs", timeout_s=20).exit_code == 0
+    assert ProcessEngine().run(container, tmp_path / "logs", timeout_s=600).exit_code == 0
     assert (tmp_path / "logs" / "scoring_stdout.txt").stat().st_size == 3 * 100_004
     assert screen.getvalue().count("x") == (300_000 if works else 0)
+
+
+def test_what_is_shown_is_in_the_log_already(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever loses a run has its log."""
+    log, logged = tmp_path / "logs" / "scoring_stdout.txt", []
+
+    class Watching(Screen):
+        def write(self, text: str) -> int:
+            logged.append(text in log.read_text())
+            return len(text)
+
+    monkeypatch.setattr("sys.stdout", Watching(works=True))
+    (tmp_path / "program").mkdir()
+    container = Container(
+        "scoring", {"/app/program": tmp_path / "program"}, ["python3", "-c", "print('a'); print('b')"]
+    )
+    ProcessEngine().run(container, tmp_path / "logs")
+    assert logged == [True, True]
 
 
 def test_folders_are_opened_for_a_root_without_capabilities(tmp_path: Path) -> None:
