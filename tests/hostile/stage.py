@@ -30,7 +30,8 @@ ATTACKED = "c002"
 KEY = "c0ffee" + "5e" * 29
 SECRETS = ("0.918273645", "canary-of-the-environment", KEY)
 """A label, a variable of ingestion and the seal's key: none of them may ever come out."""
-LIMITS = {"time_limit_s": 90, "load_s": 10, "call_s": 3, "restarts": 4, "memory_mb": 512}
+LIMITS = {"time_limit_s": 90, "load_s": 60, "call_s": 3, "restarts": 4, "memory_mb": 512}
+"""They leave no time to load a model again, so that nobody is asked again in a fresh process."""
 KEPT = ("input_data", "program", "ingested_program", "input", "home", "work")
 """Folders in which nothing may change."""
 WALL_S = 600

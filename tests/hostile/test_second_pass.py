@@ -97,7 +97,6 @@ TRICKS = {
     "answers_otherwise": Trick(
         "answer['interview'] = answer['warmth'] = 0.001 * (self.calls % 900)", code="answers_depend"
     ),
-    "answers_always_the_same": Trick("answer['interview'] = answer['warmth'] = 0.5", code="answers_depend"),
     "prints": Trick("print('x' * 1_000_000); print('\\x1b[31mred', file=sys.stderr)"),
     "remembers_on_disk": Trick(
         "open('seen', 'a').write('x')",
@@ -117,7 +116,7 @@ TRICKS = {
 TOGETHER = (
     ("raises", "not_a_number", "forgets_a_target", "returns_nothing"),
     ("explains_by_an_error", "enormous_map", "constant_map", "map_of_nothing"),
-    ("constant_time", "no_evidence"),
+    ("constant_time", "no_evidence", "prints"),
 )
 """Tricks that cost nothing but what they spoil: they share a run, each on a clip of its own."""
 RUNS: list[tuple[str, ...]] = [*TOGETHER, *((name,) for name in TRICKS if not any(name in names for names in TOGETHER))]
@@ -155,7 +154,7 @@ def stage_for(app: Path, phase: Path, *tricks: Trick) -> Stage:
     evidence = {"grid": {"rows": 9, "columns": 16}, "cues": CUES}
     settings = {
         **SETTINGS,
-        "limits": {**LIMITS, "call_s": 2, "restarts": 3},
+        "limits": {**LIMITS, "load_s": 10, "call_s": 2, "restarts": 3},
         "explanation": {**SETTINGS["explanation"], "evidence": evidence},
         "probes": PROBES,
     }

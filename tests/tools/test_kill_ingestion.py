@@ -4,7 +4,6 @@ import random
 import signal
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,8 +16,6 @@ from tests.ingestion.conftest import Outcome
 CLIPS = 4
 MOMENTS = 6
 KILLED = Path(__file__).with_name("killed.py")
-ONCE = {"load_s": 80}
-"""No time to load the model again: nobody is asked a second time."""
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends the model together with ingestion")
 
 
@@ -38,8 +35,7 @@ def undisturbed(phase: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[
 
 def stage_for(folder: Path, phase: Path, *, planted: bool) -> Stage:
     """Some submissions bring results of their own, which lie in the output when ingestion is ended early."""
-    case = CASES["plants_results" if planted else "honest_model"]
-    return set_stage(folder / "app", phase, replace(case, settings=ONCE))
+    return set_stage(folder / "app", phase, CASES["plants_results" if planted else "honest_model"])
 
 
 def check_what_scoring_says(stage: Stage, honest: Outcome, folder: Path, *, planted: bool) -> bool:
