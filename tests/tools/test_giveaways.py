@@ -15,6 +15,7 @@ import yaml
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
+from bundle_tools.check.clips import listed
 from bundle_tools.check.clips.chance import judge
 from bundle_tools.check.clips.data import check_data
 from bundle_tools.check.clips.giveaways import check_giveaways
@@ -260,6 +261,13 @@ def data_findings(draft: Draft) -> list[Finding]:
 def test_a_clip_unlike_the_others_is_noted(tiny: Path, code: str, severity: str, odd: bytes) -> None:
     draft = write_set(tiny, lambda at: pad(odd if at == 5 else PLAIN))
     assert [(finding.code, finding.severity) for finding in data_findings(draft)] == [(code, severity)]
+
+
+def test_a_frame_that_never_comes_out_is_found(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listed, "count_frames", lambda _: (9, None))
+    found = data_findings(write_set(tiny, lambda _: pad(PLAIN)))
+    assert {finding.code for finding in found} == {"clip-frames"}
+    assert "claims 10 frames, holds 10, and 9 can be decoded" in found[0].what
 
 
 @pytest.mark.usefixtures("decoded_once")
