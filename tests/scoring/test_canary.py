@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from functools import cache
+from inspect import isgeneratorfunction
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -248,6 +249,12 @@ def broken(*_: object, **__: object) -> None:
     raise globals()["_breakdown"]()
 
 
+def broken_generator(*_: object, **__: object) -> Iterator[None]:
+    """The same of one that yields."""
+    raise globals()["_breakdown"]()
+    yield
+
+
 def break_function(patch: pytest.MonkeyPatch, place: str, error: Callable[[], Exception]) -> list[str]:
     """Replace what a function does, whoever holds it; the list grows with every call of it."""
     calls: list[str] = []
@@ -256,8 +263,10 @@ def break_function(patch: pytest.MonkeyPatch, place: str, error: Callable[[], Ex
         calls.append(place)
         return error()
 
-    patch.setitem(function_at(place).__globals__, "_breakdown", breakdown)
-    patch.setattr(function_at(place), "__code__", broken.__code__)
+    function = function_at(place)
+    instead = broken_generator if isgeneratorfunction(function) else broken
+    patch.setitem(function.__globals__, "_breakdown", breakdown)
+    patch.setattr(function, "__code__", instead.__code__)
     return calls
 
 
