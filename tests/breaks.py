@@ -334,15 +334,32 @@ class _Called:
 
 
 def _in_order(one: Break, survey: Survey, only_near: bool) -> list[list[str]]:
-    """Give the files of tests in the order in which they are asked: near and quick, near, all others."""
+    """Give the files of tests in the order in which they are asked: importers of what is broken, quick, near, all."""
     folders = next(tests for start, tests in _NEAR.items() if one.file.startswith(start))
     files = sorted(survey.seconds, key=lambda file: survey.seconds[file])
     near = [file for file in files if file.startswith(tuple(f"{folder}/" for folder in folders))]
-    spent = list(itertools.accumulate(survey.seconds[file] for file in near))
-    quick = [file for file, until in zip(near, spent, strict=True) if until < QUICK_S]
-    rest = [file for file in files if file not in near]
-    groups = [quick, [file for file in near if file not in quick], [] if only_near else rest]
-    return [group for group in groups if group]
+    importers = [file for file in near if _imports(file, one.file)]
+    spent = dict(zip(near, itertools.accumulate(survey.seconds[file] for file in near), strict=True))
+    groups: list[list[str]] = [importers, [file for file in near if spent[file] < QUICK_S], near]
+    if not only_near:
+        groups.append(files)
+    asked: set[str] = set()
+    fresh = []
+    for group in groups:
+        fresh.append([file for file in group if file not in asked])
+        asked.update(group)
+    return [group for group in fresh if group]
+
+
+def _imports(test: str, broken: str) -> bool:
+    """Whether a file of tests imports the broken module by its name."""
+    path = Path(broken)
+    if path.suffix != ".py":
+        return False
+    package = ".".join(path.parent.parts).removeprefix("ingestion_program.").removeprefix("scoring_program.")
+    name = re.escape(path.stem)
+    imports = rf"^(from|import) {re.escape(package)}(\.{name}\b| import .*\b{name}\b)"
+    return re.search(imports, (ROOT / test).read_text("utf-8"), re.MULTILINE) is not None
 
 
 def _without(failing: Sequence[str]) -> list[str]:

@@ -20,7 +20,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import forkserver
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 
@@ -146,6 +146,7 @@ def _become(words: list[str], cwd: str, environment: dict[str, str], folder: str
         os.dup2(printed, stream)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.closerange(3, 256)
+    resource_tracker._resource_tracker._fd = None  # type: ignore[attr-defined]  # a script's own pools start another
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(environment)
