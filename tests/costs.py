@@ -12,16 +12,16 @@ import pytest
 from tests import warm
 
 BUDGETS_S = {
-    "adapt": 25,
-    "hostile": 70,
-    "ingestion": 70,
-    "jury": 15,
-    "meaning": 25,
-    "pages": 35,
-    "scoring": 70,
-    "solutions": 20,
-    "synth": 20,
-    "tools": 80,
+    "adapt": 12,
+    "hostile": 75,
+    "ingestion": 80,
+    "jury": 10,
+    "meaning": 22,
+    "pages": 45,
+    "scoring": 65,
+    "solutions": 12,
+    "synth": 24,
+    "tools": 85,
 }
 """Processor seconds that a folder may take in `make test`."""
 MOST_EXPENSIVE = 10
