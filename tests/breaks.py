@@ -53,7 +53,8 @@ QUICK_S = 15
 NOTHING_TO_RUN = 5
 LONGEST_S = 1500
 """A suite that has not ended by then hangs, which is noticed."""
-NOT_COPIED = (".git", ".venv", "build", "dist", "runs", "__pycache__", ".*_cache", ".hypothesis")
+NOT_COPIED = {".git", ".venv", "build", "dist", "runs", ".hypothesis", ".mypy_cache", ".pytest_cache", ".ruff_cache"}
+"""Entries at the top of the repository that tests do not need."""
 SETTINGS = {".yaml", ".csv", ".json", ".md"}
 MOST_CHARACTERS = 2_000_000
 _COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "in": "not in", "is": "is not"}
@@ -250,7 +251,7 @@ class Workshop:
     """A copy of the working tree, in which one break after the other is made and mended."""
 
     def __init__(self, folder: Path, suite: str) -> None:
-        self._root = Path(shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*NOT_COPIED), symlinks=True))
+        self._root = Path(shutil.copytree(ROOT, folder, ignore=_not_needed, symlinks=True))
         self._suite = suite
 
     def survey(self) -> Survey:
@@ -331,6 +332,10 @@ class Workshop:
 class _Called:
     code: int
     failed: list[str]
+
+
+def _not_needed(folder: str, names: list[str]) -> set[str]:
+    return {"__pycache__", *(NOT_COPIED.intersection(names) if Path(folder) == ROOT else ())}
 
 
 def _in_order(one: Break, survey: Survey, only_near: bool) -> list[list[str]]:
