@@ -3,6 +3,7 @@
 None of them fails because a machine is busy, or by bad luck.
 """
 
+import os
 from collections import Counter
 from typing import Any
 
@@ -25,6 +26,11 @@ class _FilesTogether(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist
     def _split_scope(self, nodeid: str) -> str:
         folder = "tests/container/"
         return folder if nodeid.startswith(folder) else nodeid.partition("::")[0]
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Start one process more than there are cores: some tests wait, for a time-out or a container."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:  # noqa: ANN401 - its own type

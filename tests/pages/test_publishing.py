@@ -21,6 +21,7 @@ def test_it_has_ten_steps() -> None:
     assert steps == [str(step) for step in range(1, 11)]
 
 
+@pytest.mark.slow
 def test_every_command_works_in_the_order_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy = copy_with(ROOT, tmp_path / "challenge", 1, *TOP_LEVEL)
     hold_pictures(monkeypatch)
