@@ -17,7 +17,7 @@ BUDGETS_S = {
     "ingestion": 80,
     "jury": 10,
     "meaning": 22,
-    "pages": 45,
+    "pages": 30,
     "scoring": 65,
     "solutions": 12,
     "synth": 24,
