@@ -1,7 +1,7 @@
 """Runs inside the container: ingestion on one case after another, and a look at what each leaves behind.
 
 Usage: driver.py FOLDER. Each folder below it is a stage (tests/hostile/stage.py); `result.json` is written into it.
-Beside this file lies `tests`, with `warm.py` alone.
+Beside this file lies `tests`, with `warm.py` and `compiled.py` alone.
 """
 
 import json

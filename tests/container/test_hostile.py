@@ -58,7 +58,8 @@ def played(
         before[case.name] = set_stage(app / "cases" / case.name, short_phase, case).snapshot()
     shutil.copy(HERE / "driver.py", app)
     (app / "tests").mkdir()
-    shutil.copy(warm.__file__, app / "tests")
+    for name in ("warm.py", "compiled.py"):
+        shutil.copy(Path(warm.__file__).with_name(name), app / "tests")
     options = []
     if tier == "seccomp":
         (app / "profile.json").write_text(json.dumps(NO_LANDLOCK))
