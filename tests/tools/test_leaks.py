@@ -17,6 +17,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -224,12 +225,8 @@ def a_source_in_public_data(bundle: Path) -> None:
     path.write_text(re.sub(r",s[0-9a-f]{9},", f",{source},", path.read_text(), count=1))
 
 
-def a_hidden_clip(target: str) -> Mutation:
-    def mutate(bundle: Path) -> None:
-        clip = min((bundle / "input_data/final/clips").iterdir())
-        put(bundle / target, clip.read_bytes())
-
-    return mutate
+def a_hidden_clip(bundle: Path) -> bytes:
+    return clips_of(bundle, "final")[0].read_bytes()
 
 
 def words_apart(bundle: Path) -> str:
@@ -241,8 +238,21 @@ def programs_open(bundle: Path) -> None:
     path.write_text(path.read_text().replace("make_programs_available: false", "make_programs_available: true"))
 
 
-def plant(name: str, content: Callable[[Path], str | bytes]) -> Mutation:
-    return lambda bundle: put(bundle / name, content(bundle))
+@dataclass(frozen=True)
+class Plant:
+    """A file that is added to a folder which the bundle hands out."""
+
+    name: str
+    content: Callable[[Path], str | bytes]
+
+    def __call__(self, bundle: Path) -> None:
+        put(bundle / self.name, self.content(bundle))
+
+    def below(self, folder: str) -> str:
+        """Give its path, should it lie in a new folder at the top of the place that is handed out."""
+        parts = self.name.split("/")
+        depth = 2 if parts[0] in {"input_data", "reference_data", "solutions"} else 1
+        return "/".join([*parts[:depth], folder, *parts[depth:]])
 
 
 def both(*mutations: Mutation) -> Mutation:
@@ -304,12 +314,6 @@ def table_after(start: bytes, encoding: str = "utf-8") -> Callable[[Path], bytes
     return lambda bundle: start + (bundle / FINAL).read_text().encode(encoding)
 
 
-def a_hidden_clip_between(before: bytes, after: bytes) -> Mutation:
-    return lambda bundle: put(
-        bundle / "public_data/clips/x.mp4", before + clips_of(bundle, "final")[0].read_bytes() + after
-    )
-
-
 def tarred(name: str, content: bytes, mode: Literal["w", "w:xz", "w:bz2", "w:gz"]) -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode=mode) as archive:
@@ -337,116 +341,133 @@ def one_id(bundle: Path) -> str:
     return f"Look at clip {next(iter(table(bundle)))}, please.\n"
 
 
-PLANTED: list[tuple[str, Mutation]] = [
+PLANTED_FILES: list[tuple[str, Plant]] = [
     # The file itself, in any dress.
-    ("leak", plant("public_data/x.csv", lambda b: (b / FINAL).read_bytes())),
-    ("leak", plant("starting_kit/x.bin", lambda b: (b / FINAL).read_bytes())),
-    ("leak", plant("solutions/constant/data.zip", lambda b: zipped("a/b.csv", (b / FINAL).read_bytes()))),
-    ("leak", plant("public_data/x.csv.gz", lambda b: gzip.compress((b / FINAL).read_bytes()))),
-    ("leak", plant("public_data/x.csv", words_apart)),
-    ("leak", plant("public_data/x.txt", lambda b: (b / FINAL).with_name("causes.json").read_bytes())),
-    ("leak", plant("public_data/x.csv", lambda b: (b / FINAL).read_text().encode("utf-16"))),
-    ("leak", plant("input_data/practice/x.csv", lambda b: (b / FINAL).read_bytes())),
-    ("leak", plant("public_data/x.tar.xz", lambda b: tarred("a/b.csv", (b / FINAL).read_bytes(), "w:xz"))),
-    ("leak", plant("public_data/x.tar", lambda b: tarred("a/b.csv", (b / FINAL).read_bytes(), "w"))),
-    ("leak", plant("public_data/x.csv.bz2", lambda b: bz2.compress((b / FINAL).read_bytes()))),
-    ("leak", plant("public_data/x.zip", lambda b: zipped("y.zip", zipped("z.zip", zipped("x", labels_file(b)))))),
-    ("leak", plant("public_data/x.csv", lambda b: (b / FINAL).read_text().encode("utf-32"))),
-    ("leak", plant("public_data/x.txt", lambda b: base64.b64encode(labels_file(b)))),
-    ("leak", plant("starting_kit/x.ipynb", a_notebook)),
-    ("leak", plant("starting_kit/x.png", lambda b: b"\x89PNG\r\n\x1a\n" + zipped("x.csv", labels_file(b)))),
+    ("leak", Plant("public_data/x.csv", lambda b: (b / FINAL).read_bytes())),
+    ("leak", Plant("starting_kit/x.bin", lambda b: (b / FINAL).read_bytes())),
+    ("leak", Plant("solutions/constant/data.zip", lambda b: zipped("a/b.csv", (b / FINAL).read_bytes()))),
+    ("leak", Plant("public_data/x.csv.gz", lambda b: gzip.compress((b / FINAL).read_bytes()))),
+    ("leak", Plant("public_data/x.csv", words_apart)),
+    ("leak", Plant("public_data/x.txt", lambda b: (b / FINAL).with_name("causes.json").read_bytes())),
+    ("leak", Plant("public_data/x.csv", lambda b: (b / FINAL).read_text().encode("utf-16"))),
+    ("leak", Plant("input_data/practice/x.csv", lambda b: (b / FINAL).read_bytes())),
+    ("leak", Plant("public_data/x.tar.xz", lambda b: tarred("a/b.csv", (b / FINAL).read_bytes(), "w:xz"))),
+    ("leak", Plant("public_data/x.tar", lambda b: tarred("a/b.csv", (b / FINAL).read_bytes(), "w"))),
+    ("leak", Plant("public_data/x.csv.bz2", lambda b: bz2.compress((b / FINAL).read_bytes()))),
+    ("leak", Plant("public_data/x.zip", lambda b: zipped("y.zip", zipped("z.zip", zipped("x", labels_file(b)))))),
+    ("leak", Plant("public_data/x.csv", lambda b: (b / FINAL).read_text().encode("utf-32"))),
+    ("leak", Plant("public_data/x.txt", lambda b: base64.b64encode(labels_file(b)))),
+    ("leak", Plant("starting_kit/x.ipynb", a_notebook)),
+    ("leak", Plant("starting_kit/x.png", lambda b: b"\x89PNG\r\n\x1a\n" + zipped("x.csv", labels_file(b)))),
     # Where no program looks, and participants do.
-    ("leak", plant("starting_kit/__pycache__/x.csv", labels_file)),
-    ("leak", plant("starting_kit/.git/x.csv", labels_file)),
-    ("leak", plant("starting_kit/.git/objects/0a/1b", lambda b: zlib.compress(labels_file(b)))),
+    ("leak", Plant("starting_kit/__pycache__/x.csv", labels_file)),
+    ("leak", Plant("starting_kit/.git/x.csv", labels_file)),
+    ("leak", Plant("starting_kit/.git/objects/0a/1b", lambda b: zlib.compress(labels_file(b)))),
     (
         "leak",
-        plant("solutions/constant/__pycache__/task.yaml", lambda b: (b / FINAL).with_name("task.yaml").read_bytes()),
+        Plant("solutions/constant/__pycache__/task.yaml", lambda b: (b / FINAL).with_name("task.yaml").read_bytes()),
     ),
-    ("leak", a_link("starting_kit/linked", "reference_data/final")),
     # Labels in media and in odd encodings.
-    ("leak-labels", plant("public_data/x.png", table_after(PNG))),
-    ("leak-labels", plant("starting_kit/x.jpg", table_after(b"\xff\xd8\xff\xe0" + bytes(7), "utf-16-le"))),
-    ("leak-labels", plant("public_data/x.csv", lambda b: (b / FINAL).read_text().encode("utf-16-be"))),
+    ("leak-labels", Plant("public_data/x.png", table_after(PNG))),
+    ("leak-labels", Plant("starting_kit/x.jpg", table_after(b"\xff\xd8\xff\xe0" + bytes(7), "utf-16-le"))),
+    ("leak-labels", Plant("public_data/x.csv", lambda b: (b / FINAL).read_text().encode("utf-16-be"))),
+    # Labels beside ids.
+    ("leak-labels", Plant("public_data/x.json", labels_as_json)),
+    ("leak-labels", Plant("starting_kit/x.zip", lambda b: zipped("x.json", labels_as_json(b).encode()))),
+    ("leak-labels", Plant("solutions/cue_reader/x.txt", rounded_beside_ids)),
+    ("leak-labels", Plant("ingestion_program/x.py", lambda b: "ANSWERS = " + labels_as_json(b))),
+    ("leak-labels", Plant("scoring_program/x.json", labels_as_json)),
+    ("leak-labels", Plant("input_data/final/x.txt", rounded_beside_ids)),
+    ("leak-labels", Plant("public_data/x.pkl", lambda b: chalearn_pickle(b, 0))),
+    ("leak-labels", Plant("public_data/x.json", one_clip_with_three_labels)),
+    # Labels alone, in order.
+    ("leak-labels", Plant("public_data/x.txt", lambda b: "\n".join(f"{value:.3f}" for value in column(b)))),
+    ("leak-labels", Plant("public_data/x.txt", lambda b: "\n".join(f"{value:.6e}" for value in column(b)))),
+    (
+        "leak-labels",
+        Plant("public_data/x.csv", lambda b: "\n".join(",".join(map(str, row)) for row in matrix(b)[::-1])),
+    ),
+    ("leak-labels", Plant("solutions/constant/x.npy", lambda b: saved(column(b)))),
+    ("leak-labels", Plant("solutions/constant/x.npy", lambda b: saved(matrix(b).astype("<f4")))),
+    ("leak-labels", Plant("solutions/constant/x.npy", lambda b: saved(np.array(column(b), dtype=">f4")))),
+    ("leak-labels", Plant("starting_kit/x.npz", lambda b: saved(matrix(b), compressed=True))),
+    ("leak-labels", Plant("input_data/final/x.pkl", lambda b: chalearn_pickle(b, 2))),
+    ("leak-labels", Plant("public_data/x.dat", lambda b: b"\xff" * 7 + np.array(column(b)).tobytes() + b"\xff")),
+    ("leak-labels", Plant("public_data/x.csv", lambda b: shuffled_rows(b, "{:.2f}", 1))),
+    ("leak-labels", Plant("input_data/final/x.csv", lambda b: shuffled_rows(b, "{:.0f}", 100))),
+    # Ids.
+    ("leak-id", Plant("public_data/x.md", one_id)),
+    ("leak-id", Plant("starting_kit/x.zip", lambda b: zipped("x.md", one_id(b).encode()))),
+    ("leak-id", Plant("solutions/constant/x.py", lambda b: f"# {one_id(b)}")),
+    # Clips and people.
+    ("leak-clip", Plant("public_data/clips/x.mp4", a_hidden_clip)),
+    ("leak-clip", Plant("input_data/practice/clips/x.mp4", a_hidden_clip)),
+    ("leak-clip", Plant("solutions/constant/x.bin", a_hidden_clip)),
+    ("leak-clip", Plant("public_data/clips/x.mp4", lambda b: a_hidden_clip(b) + bytes(8))),
+    ("leak-clip", Plant("public_data/clips/x.mp4", lambda b: free_box(b"x" * 1000) + a_hidden_clip(b))),
+    # The seal.
+    ("leak-seal", Plant("public_data/x.txt", lambda _: f"key: {KEY}")),
+    ("leak-seal", Plant("starting_kit/ingestion_program/seal.key", lambda _: KEY)),
+    ("leak-seal", Plant("reference_data/final/notes.txt", lambda _: KEY)),
+    ("leak-seal", Plant("input_data/final/seal.key", lambda _: "another one")),
+    ("leak-seal", Plant("scoring_program/score/copy.txt", lambda _: KEY)),
+    ("leak-seal", Plant("starting_kit/x.zip", lambda _: zipped("seal.key", KEY.encode()))),
+    ("leak-seal", Plant("starting_kit/__pycache__/seal.key", lambda _: KEY)),
+    # What cannot be searched.
+    ("archive-bomb", Plant("reference_data/final/x.zip", lambda _: zip_bomb())),
+    ("archive-bomb", Plant("public_data/x.zip", lambda _: zipped("y.zip", zip_bomb()))),
+    ("archive-bomb", Plant("public_data/x.xz", lambda _: lzma.compress(bytes(60_000_000), preset=0))),
+    ("archive-unopened", Plant("public_data/x.xz", lambda _: b"\xfd7zXZ\x00 broken")),
+    ("archive-unopened", Plant("public_data/x.tar", lambda b: tarred("x", b"x" * 600, "w")[:700])),
+    ("archive-bomb", Plant("public_data/x.zip", lambda _: zip_bomb())),
+    ("archive-bomb", Plant("public_data/x.gz", lambda _: gzip.compress(bytes(60_000_000), 1))),
+    ("archive-unopened", Plant("public_data/x.zip", lambda _: b"PK\x03\x04 broken")),
+    ("archive-unopened", Plant("public_data/x.gz", lambda _: b"\x1f\x8b\x08 broken")),
+]
+OTHERWISE: list[tuple[str, Mutation]] = [
+    ("leak", a_link("starting_kit/linked", "reference_data/final")),
     ("leak-labels", table_in_a_practice_clip),
     ("leak-labels", labels_in_boxes(lambda row: ",".join(list(row.values())[2:]).encode())),
     ("leak-labels", labels_in_boxes(lambda row: f"v={float(row['interview']):.4f}".encode())),
     ("leak-labels", labels_in_boxes(lambda row: struct.pack("<d", float(row["openness"])))),
-    # Labels beside ids.
-    ("leak-labels", plant("public_data/x.json", labels_as_json)),
-    ("leak-labels", plant("starting_kit/x.zip", lambda b: zipped("x.json", labels_as_json(b).encode()))),
-    ("leak-labels", plant("solutions/cue_reader/x.txt", rounded_beside_ids)),
-    ("leak-labels", plant("ingestion_program/x.py", lambda b: "ANSWERS = " + labels_as_json(b))),
-    ("leak-labels", plant("scoring_program/x.json", labels_as_json)),
-    ("leak-labels", plant("input_data/final/x.txt", rounded_beside_ids)),
-    ("leak-labels", plant("public_data/x.pkl", lambda b: chalearn_pickle(b, 0))),
-    ("leak-labels", plant("public_data/x.json", one_clip_with_three_labels)),
     ("leak-labels", inside_a_page),
     ("leak-labels", transcripts_with_a_column),
     ("leak-labels", files_named_by_label),
     ("leak-labels", pictures_named_by_label),
-    # Labels alone, in order.
-    ("leak-labels", plant("public_data/x.txt", lambda b: "\n".join(f"{value:.3f}" for value in column(b)))),
-    ("leak-labels", plant("public_data/x.txt", lambda b: "\n".join(f"{value:.6e}" for value in column(b)))),
-    (
-        "leak-labels",
-        plant("public_data/x.csv", lambda b: "\n".join(",".join(map(str, row)) for row in matrix(b)[::-1])),
-    ),
-    ("leak-labels", plant("solutions/constant/x.npy", lambda b: saved(column(b)))),
-    ("leak-labels", plant("solutions/constant/x.npy", lambda b: saved(matrix(b).astype("<f4")))),
-    ("leak-labels", plant("solutions/constant/x.npy", lambda b: saved(np.array(column(b), dtype=">f4")))),
-    ("leak-labels", plant("starting_kit/x.npz", lambda b: saved(matrix(b), compressed=True))),
-    ("leak-labels", plant("input_data/final/x.pkl", lambda b: chalearn_pickle(b, 2))),
-    ("leak-labels", plant("public_data/x.dat", lambda b: b"\xff" * 7 + np.array(column(b)).tobytes() + b"\xff")),
-    ("leak-labels", plant("public_data/x.csv", lambda b: shuffled_rows(b, "{:.2f}", 1))),
-    ("leak-labels", plant("input_data/final/x.csv", lambda b: shuffled_rows(b, "{:.0f}", 100))),
-    # Ids.
-    ("leak-id", plant("public_data/x.md", one_id)),
-    ("leak-id", plant("starting_kit/x.zip", lambda b: zipped("x.md", one_id(b).encode()))),
-    ("leak-id", plant("pages/faq.md", one_id)),
+    ("leak-id", Plant("pages/faq.md", one_id)),
     ("leak-id", lambda b: (b / "competition.yaml").open("a").write(f"# {one_id(b)}")),
-    ("leak-id", plant("solutions/constant/x.py", lambda b: f"# {one_id(b)}")),
-    # Clips and people.
-    ("leak-clip", a_hidden_clip("public_data/clips/x.mp4")),
-    ("leak-clip", a_hidden_clip("input_data/practice/clips/x.mp4")),
-    ("leak-clip", a_hidden_clip("solutions/constant/x.bin")),
-    ("leak-clip", a_hidden_clip_between(b"", bytes(8))),
-    ("leak-clip", a_hidden_clip_between(free_box(b"x" * 1000), b"")),
     ("data-siblings", a_source_in_two_phases),
     ("data-siblings", a_source_in_public_data),
     ("leak-source", files_named_by_source),
     ("leak-transcript", transcripts_that_name_a_clip),
-    # The seal.
-    ("leak-seal", both(sealed, plant("public_data/x.txt", lambda _: f"key: {KEY}"))),
-    ("leak-seal", both(sealed, plant("starting_kit/ingestion_program/seal.key", lambda _: KEY))),
-    ("leak-seal", both(sealed, plant("reference_data/final/notes.txt", lambda _: KEY))),
-    ("leak-seal", both(sealed, plant("input_data/final/seal.key", lambda _: "another one"))),
-    ("leak-seal", both(sealed, plant("scoring_program/score/copy.txt", lambda _: KEY))),
-    ("leak-seal", both(sealed, plant("starting_kit/x.zip", lambda _: zipped("seal.key", KEY.encode())))),
     ("leak-seal", both(sealed, programs_open)),
-    ("leak-seal", plant("solutions/constant/seal.key", lambda _: KEY)),
-    ("leak-seal", both(sealed, plant("starting_kit/__pycache__/seal.key", lambda _: KEY))),
+    ("leak-seal", Plant("solutions/constant/seal.key", lambda _: KEY)),
     ("seal-differs", keys_of(KEY, OTHER_KEY)),
     ("seal-alone", keys_of(KEY, None)),
     ("seal-alone", keys_of(None, KEY)),
     ("seal-damaged", keys_of("", "")),
     ("seal-damaged", keys_of(KEY[:20], KEY[:20])),
     ("seal-damaged", keys_of(KEY.upper(), KEY.upper())),
-    # What cannot be searched.
-    ("archive-bomb", plant("reference_data/final/x.zip", lambda _: zip_bomb())),
-    ("archive-bomb", plant("public_data/x.zip", lambda _: zipped("y.zip", zip_bomb()))),
-    ("archive-bomb", plant("public_data/x.xz", lambda _: lzma.compress(bytes(60_000_000), preset=0))),
-    ("archive-unopened", plant("public_data/x.xz", lambda _: b"\xfd7zXZ\x00 broken")),
-    ("archive-unopened", plant("public_data/x.tar", lambda b: tarred("x", b"x" * 600, "w")[:700])),
-    ("archive-bomb", plant("public_data/x.zip", lambda _: zip_bomb())),
-    ("archive-bomb", plant("public_data/x.gz", lambda _: gzip.compress(bytes(60_000_000), 1))),
-    ("archive-unopened", plant("public_data/x.zip", lambda _: b"PK\x03\x04 broken")),
-    ("archive-unopened", plant("public_data/x.gz", lambda _: b"\x1f\x8b\x08 broken")),
 ]
 
 
-@pytest.mark.parametrize(("code", "mutate"), PLANTED)
-def test_every_hiding_place_is_searched(bundle: Path, code: str, mutate: Mutation) -> None:
+def test_every_planted_file_is_found(bundle: Path) -> None:
+    """All in one bundle, each in a folder of its own: what is found names the file."""
+    sealed(bundle)
+    named = [(code, replace(file, name=file.below(f"n{at}"))) for at, (code, file) in enumerate(PLANTED_FILES)]
+    for _, file in named:
+        file(bundle)
+    found = findings(bundle)
+    missed = [
+        (code, file.name)
+        for code, file in named
+        if not any(one.code == code and file.name in one.what for one in found)
+    ]
+    assert missed == []
+
+
+@pytest.mark.parametrize(("code", "mutate"), OTHERWISE)
+def test_every_other_hiding_place_is_searched(bundle: Path, code: str, mutate: Mutation) -> None:
     mutate(bundle)
     assert code in codes(bundle)
 
@@ -481,38 +502,25 @@ def coarse_guesses(_: Path) -> str:
     return "\n".join(",".join(f"{x:.2f}" for x in row) for row in rows)
 
 
-HARMLESS: list[tuple[str, Mutation]] = [
-    ("nothing", lambda _: None),
-    ("keys in the programs", sealed),
-    (
-        "the practice labels in the kit",
-        plant("starting_kit/x.csv", lambda b: (b / "reference_data/practice/labels.csv").read_bytes()),
-    ),
-    (
-        "a practice clip in public data",
-        plant("public_data/x.mp4", lambda b: min((b / "input_data/practice/clips").iterdir()).read_bytes()),
-    ),
-    ("good predictions", plant("input_data/final/x.csv", guesses_of_hidden_clips)),
-    ("a small archive of zeros", plant("public_data/x.zip", lambda _: zipped("x", bytes(1_000_000)))),
-    (
-        "an equal README",
-        both(
-            plant("public_data/README.md", lambda _: "Read this before you start.\n"),
-            plant("reference_data/final/README.md", lambda _: "Read this before you start.\n"),
-        ),
-    ),
-    ("good predictions to two decimals", plant("starting_kit/x.csv", coarse_guesses)),
-    ("random numbers", plant("public_data/x.npy", lambda _: saved(np.random.default_rng(8).random(100_000)))),
-    (
-        "many written numbers",
-        plant("public_data/x.txt", lambda _: "\n".join(f"{x:.3f}" for x in np.random.default_rng(9).random(100_000))),
-    ),
+HARMLESS: list[Mutation] = [
+    sealed,
+    Plant("starting_kit/practice.csv", lambda b: (b / "reference_data/practice/labels.csv").read_bytes()),
+    Plant("public_data/practice.mp4", lambda b: clips_of(b, "practice")[0].read_bytes()),
+    Plant("public_data/zeros.zip", lambda _: zipped("x", bytes(1_000_000))),
+    Plant("public_data/README.md", lambda _: "Read this before you start.\n"),
+    Plant("reference_data/final/README.md", lambda _: "Read this before you start.\n"),
+    Plant("input_data/final/good_predictions.csv", guesses_of_hidden_clips),
+    Plant("starting_kit/predictions_to_two_decimals.csv", coarse_guesses),
+    Plant("public_data/random.npy", lambda _: saved(np.random.default_rng(8).random(100_000))),
+    Plant("public_data/written.txt", lambda _: "\n".join(f"{x:.3f}" for x in np.random.default_rng(9).random(100_000))),
 ]
 
 
-@pytest.mark.parametrize("mutate", [pytest.param(mutate, id=name) for name, mutate in HARMLESS])
-def test_what_gives_nothing_away_is_no_finding(bundle: Path, mutate: Mutation) -> None:
-    mutate(bundle)
+def test_what_gives_nothing_away_is_no_finding(bundle: Path) -> None:
+    """All in one bundle: a finding would name the file."""
+    assert findings(bundle) == []
+    for mutate in HARMLESS:
+        mutate(bundle)
     assert findings(bundle) == []
 
 
