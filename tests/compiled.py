@@ -1,7 +1,12 @@
-"""The programs' modules, compiled when this is imported: tests run copies of them that have no compiled files."""
+"""What scripts of the programs would each compile again: modules, when this is imported, and Jinja's templates, once.
+
+Tests run copies of the programs, which have no compiled files beside them.
+"""
 
 import _imp
 import marshal
+import sys
+from functools import partialmethod
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType
@@ -14,6 +19,20 @@ _COMPILED = {text: marshal.dumps(compile(text, "", "exec", dont_inherit=True)) f
 _compile = SourceFileLoader.source_to_code
 
 
+def use(templates: str) -> None:
+    """Let this process take what is compiled, wherever a file of the same text lies; `templates` keeps Jinja's."""
+    SourceFileLoader.source_to_code = _source_to_code  # type: ignore[assignment,method-assign]
+    if "jinja2" in sys.modules:  # installed here
+        from jinja2 import Environment, FileSystemBytecodeCache  # noqa: PLC0415
+
+        class AnyFolder(FileSystemBytecodeCache):
+            def get_cache_key(self, name: str, filename: str | None = None) -> str:
+                return super().get_cache_key(name)
+
+        start = partialmethod(Environment.__init__, bytecode_cache=AnyFolder(templates))
+        Environment.__init__ = start  # type: ignore[assignment,method-assign]
+
+
 def _source_to_code(self: SourceFileLoader, data: Any, path: Any, **options: Any) -> CodeType:  # noqa: ANN401
     known = _COMPILED.get(bytes(data))
     if known is None:
@@ -21,8 +40,3 @@ def _source_to_code(self: SourceFileLoader, data: Any, path: Any, **options: Any
     code: CodeType = marshal.loads(known)  # noqa: S302 - our own
     _imp._fix_co_filename(code, path)  # type: ignore[attr-defined]  # what importlib does with code that has moved
     return code
-
-
-def use() -> None:
-    """Let this process import from what is compiled, wherever a file of the same text lies."""
-    SourceFileLoader.source_to_code = _source_to_code  # type: ignore[assignment,method-assign]

@@ -3,7 +3,7 @@
 Each test process keeps one such process (multiprocessing's fork server); it has called nothing of the packages, so it
 has one thread and no state. A script starts in a tenth of a new interpreter's time. It sees two differences: the
 packages are in `sys.modules` from the beginning, and its `/proc/self/cmdline` and `environ` are the fork server's.
-Where that matters, start an interpreter. The programs' modules are compiled already, too (`compiled.py`).
+Where that matters, start an interpreter. What the programs compile is kept, too (`compiled.py`).
 """
 
 import atexit
@@ -100,7 +100,7 @@ def start(
     folder = tempfile.TemporaryDirectory(prefix="warm-")
     variables = dict(os.environ if environment is None else environment)
     words = [str(word) for word in (script, *arguments)]
-    place = (words, str(cwd or Path.cwd()), variables, folder.name, bare_root and os.geteuid() == 0)
+    place = (words, str(cwd or Path.cwd()), variables, folder.name, _templates().name, bare_root and os.geteuid() == 0)
     process = _server().Process(target=_become, args=place)
     (Path(folder.name) / "printed").touch()
     process.start()
@@ -131,6 +131,11 @@ def spent_s() -> float:
 
 
 @cache
+def _templates() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="templates-")
+
+
+@cache
 def _server() -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(
@@ -139,12 +144,14 @@ def _server() -> ForkServerContext:
     return context
 
 
-def _become(words: list[str], cwd: str, environment: dict[str, str], folder: str, bare_root: bool) -> None:
+def _become(
+    words: list[str], cwd: str, environment: dict[str, str], folder: str, templates: str, bare_root: bool
+) -> None:
     """Be the script, in the forked process; never returns."""
     from tests import compiled  # noqa: PLC0415 - not where `start` is called
 
     code = 1
-    compiled.use()
+    compiled.use(templates)
     # What is open here is the fork server's; a script inherits nothing but its standard streams.
     printed = os.open(f"{folder}/printed", os.O_WRONLY | os.O_APPEND)
     for stream in (1, 2):
