@@ -13,6 +13,7 @@ KIT = "starting_kit/"
 """As `competition.yaml` names it."""
 CLIPS = 6
 """The commands are what is tried, not the patience."""
+FORKING = Path(__file__).with_name("forking.py")
 
 
 @pytest.fixture(scope="session")
@@ -33,3 +34,12 @@ def kit(kit_zip: Path, tmp_path: Path) -> Path:
     with zipfile.ZipFile(kit_zip) as opened:
         opened.extractall(folder)
     return keep_clips(folder, CLIPS)
+
+
+def ask_once(kit: Path) -> Path:
+    """Leave a model no time to be loaded again, so that no clip is asked again, altered or not."""
+    settings = kit / "input_data" / "practice" / "task.yaml"
+    text = settings.read_text("utf-8")
+    assert text.count("load_s: 60 ") + text.count("load_s: 60\n") == 1
+    settings.write_text(text.replace("load_s: 60", "load_s: 600"), "utf-8")
+    return kit

@@ -13,6 +13,7 @@ from score.report import advice
 from score.report.axis_advice import axis_advice
 from tests.fewer import keep_clips
 from tests.guides import run_script
+from tests.pages.conftest import FORKING
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "participant.md").read_text("utf-8")
@@ -70,7 +71,8 @@ def test_every_command_works_in_the_order_of_the_guide(kit: Path, tmp_path: Path
     for number, (kind, text) in enumerate(BLOCK.findall(GUIDE)):
         if kind == "sh":
             # The template in place of the example, which looks at a clip for a second: the commands are what is tried.
-            script.append(text.replace("solutions/cue_reader", "template"))
+            few = text.replace("solutions/cue_reader", "template")
+            script.append(few.replace("python3 run.py", f"python3 {FORKING} run.py"))
         else:
             (kit / f"block{number}.py").write_text(text, "utf-8")
             script.append(f"python3 block{number}.py")
