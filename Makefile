@@ -4,6 +4,8 @@ BIN = .venv/bin
 SUBMISSION = solutions/cue_reader
 PHASE = practice
 COMPILE = uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --fork-strategy fewest
+# Even where Python is told to keep no compiled files: the tests import everything in several processes.
+COMPILED = PYTHONDONTWRITEBYTECODE=
 # Extra arguments, e.g. make test ARGS="-k leaderboard"
 ARGS =
 
@@ -21,10 +23,10 @@ demo: setup ## run the cue_reader solution on the practice phase; print its scor
 	@$(BIN)/bundle run $(SUBMISSION) --phase $(PHASE) $(ARGS)
 
 test: setup ## run the tests that need nothing but Python, on all processor cores
-	@$(BIN)/pytest -n auto $(ARGS)
+	@$(COMPILED) $(BIN)/pytest -n auto $(ARGS)
 
 test-all: setup ## run all tests, also the long ones and those that need Chromium, Docker or npm
-	@$(BIN)/pytest -n auto --all $(ARGS)
+	@$(COMPILED) $(BIN)/pytest -n auto --all $(ARGS)
 
 check: setup ## tell everything that is wrong with the bundle
 	@$(BIN)/bundle check $(ARGS)
