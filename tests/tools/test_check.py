@@ -11,6 +11,7 @@ import time
 import zipfile
 from collections.abc import Callable
 from copy import deepcopy as copy_of
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from bundle_tools.check.settings import sizes as settings_of_sizes
 from bundle_tools.check.settings.sizes import check_quota
 from bundle_tools.cli import main
 
-from .conftest import COMPETITION, THIRDS, write_files
+from .conftest import COMPETITION, FILES, THIRDS, write_files
 
 Content = dict[str, Any]
 
@@ -213,66 +214,65 @@ TEXT_MUTATIONS = [
 ]
 
 
-@pytest.mark.parametrize(("code", "old", "new"), TEXT_MUTATIONS)
-def test_every_mistake_in_the_yaml_is_found(tiny: Path, code: str, old: str, new: str) -> None:
-    path = tiny / "competition.yaml"
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new, 1))
-    assert code in codes(tiny)
+def test_every_mistake_in_the_yaml_is_found(tiny: Path, subtests: pytest.Subtests) -> None:
+    for code, old, new in TEXT_MUTATIONS:
+        with subtests.test(code, new=new):
+            assert old in COMPETITION
+            (tiny / "competition.yaml").write_text(COMPETITION.replace(old, new, 1))
+            assert code in codes(tiny)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        *(
-            ('"2030-01-01 12:00:00"', date)
-            for date in (
-                *(
-                    "1-1-2030",
-                    "12-31-2030",
-                    "13-7-2030",
-                    "2030-03-01",
-                    '"2030-03-01T00:00:00+00:00"',
-                    "'2030-03-01T10:00Z'",
-                ),
-                *('"1 March 2030"', "'2030-03-01 10:00'", "\"2030-03-01\"\n    end: ''"),
-            )
-        ),
-        ('"2030-01-01 12:00:00"', '"2030-01-01 12:00:00"\n    end: "2030-01-02 12:00:00"'),
-        ("precision: 0", "precision: 0, computation: null, computation_indexes: null"),
-        ("tasks: [0]\n    exec", "tasks: [0, 0]\n    exec"),
-        ("title: Tiny", "title: Tiny\nfact_sheet: {}"),
-        ("title: Tiny", "title: Tiny\nreward: 100"),
-        ("title: Tiny", "title: Tiny\ncontact_email: first.last+x@sub-1.exämple.org"),
-        ("version: 2", "version: '2'"),
-        ("enable_detailed_results: true", "enable_detailed_results: 'yes'"),
-        ("solutions:\n  - {index: 0, name: half, path: solutions/half/, tasks: [0]}\n", "solutions: []\n"),
-    ],
-)
-def test_what_is_right_stays_unsaid(tiny: Path, old: str, new: str) -> None:
-    path = tiny / "competition.yaml"
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new, 1))
-    assert check(tiny) == []
+RIGHT = [
+    *(
+        ('"2030-01-01 12:00:00"', date)
+        for date in (
+            *(
+                "1-1-2030",
+                "12-31-2030",
+                "13-7-2030",
+                "2030-03-01",
+                '"2030-03-01T00:00:00+00:00"',
+                "'2030-03-01T10:00Z'",
+            ),
+            *('"1 March 2030"', "'2030-03-01 10:00'", "\"2030-03-01\"\n    end: ''"),
+        )
+    ),
+    ('"2030-01-01 12:00:00"', '"2030-01-01 12:00:00"\n    end: "2030-01-02 12:00:00"'),
+    ("precision: 0", "precision: 0, computation: null, computation_indexes: null"),
+    ("tasks: [0]\n    exec", "tasks: [0, 0]\n    exec"),
+    ("title: Tiny", "title: Tiny\nfact_sheet: {}"),
+    ("title: Tiny", "title: Tiny\nreward: 100"),
+    ("title: Tiny", "title: Tiny\ncontact_email: first.last+x@sub-1.exämple.org"),
+    ("version: 2", "version: '2'"),
+    ("enable_detailed_results: true", "enable_detailed_results: 'yes'"),
+    ("solutions:\n  - {index: 0, name: half, path: solutions/half/, tasks: [0]}\n", "solutions: []\n"),
+]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "```markdown\n[x](a.md) ![p](q.png) costs $5 or $6\n```\n",
-        "Write `[x](a.md)` and `![p](q.png)`.",
-        "It costs $5.",
-        "With $N$ clips, $x_i$ of them and $c = 1$:\n\n$$\\frac{1}{N}\n\\sum_i x_i$$\n\nand so on\n\n$$1$$\n",
-        "````markdown\n```\n````\n",
-        "[a](#top) [b](https://example.org/b.md) [c](mailto:c@example.org) [d](/competitions/1/) [e](//example.org/e)",
-        "<a href='https://example.org'>a</a> <img alt='' src='data:image/png;base64,AAAA'> ![b](https://example.org/b.png)",
-    ],
-)
-def test_a_good_page_stays_unsaid(tiny: Path, text: str) -> None:
-    write_files(tiny, {"pages/overview.md": text})
-    assert check(tiny) == []
+def test_what_is_right_stays_unsaid(tiny: Path, subtests: pytest.Subtests) -> None:
+    for old, new in RIGHT:
+        with subtests.test(new):
+            assert old in COMPETITION
+            (tiny / "competition.yaml").write_text(COMPETITION.replace(old, new, 1))
+            assert check(tiny) == []
+
+
+GOOD_PAGES = [
+    "```markdown\n[x](a.md) ![p](q.png) costs $5 or $6\n```\n",
+    "Write `[x](a.md)` and `![p](q.png)`.",
+    "It costs $5.",
+    "With $N$ clips, $x_i$ of them and $c = 1$:\n\n$$\\frac{1}{N}\n\\sum_i x_i$$\n\nand so on\n\n$$1$$\n",
+    "````markdown\n```\n````\n",
+    "[a](#top) [b](https://example.org/b.md) [c](mailto:c@example.org) [d](/competitions/1/) [e](//example.org/e)",
+    "<a href='https://example.org'>a</a> <img alt='' src='data:image/png;base64,AAAA'> ![b](https://example.org/b.png)",
+]
+
+
+def test_a_good_page_stays_unsaid(tiny: Path, subtests: pytest.Subtests) -> None:
+    for text in GOOD_PAGES:
+        with subtests.test(text):
+            write_files(tiny, {"pages/overview.md": text})
+            assert check(tiny) == []
 
 
 def edit(change: Callable[[Content], object]) -> Callable[[Path], None]:
@@ -367,10 +367,12 @@ OTHER_MUTATIONS: list[tuple[str, Callable[[Path], object]]] = [
 ]
 
 
-@pytest.mark.parametrize(("code", "mutate"), OTHER_MUTATIONS)
-def test_every_other_mistake_is_found(tiny: Path, code: str, mutate: Callable[[Path], object]) -> None:
-    mutate(tiny)
-    assert code in codes(tiny)
+def test_every_other_mistake_is_found(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for at, (code, mutate) in enumerate(OTHER_MUTATIONS):
+        with subtests.test(code, at=at):
+            bundle = write_files(tmp_path / str(at), FILES)
+            mutate(bundle)
+            assert code in codes(bundle)
 
 
 def member(name: str, content: bytes = b"x", mode: int = 0o100644) -> tuple[zipfile.ZipInfo, bytes]:
@@ -380,33 +382,35 @@ def member(name: str, content: bytes = b"x", mode: int = 0o100644) -> tuple[zipf
     return info, content
 
 
-@pytest.mark.parametrize(
-    ("code", "extra"),
-    [
-        ("zip-name", [member("../outside")]),
-        ("zip-name", [member("/absolute")]),
-        ("zip-name", [member("back\\slash")]),
-        ("zip-name", [member("\0")]),
-        ("zip-name", [member("c:/autoexec.bat")]),
-        ("zip-link", [member("link", b"/etc/passwd", stat.S_IFLNK | 0o777)]),
-        ("zip-twice", [member("twice"), member("twice")]),
-        ("zip-bomb", [member("bomb", bytes(100_000_001))]),
-        ("zip-case", [member("Pages/terms.md")]),
-        ("zip-long", [member("ü" * 128)]),
-        ("zip-letters", [member("bell\a")]),
-        ("zip-clash", [member("pages")]),
-        ("junk", [member("__MACOSX/._logo.png")]),
-        ("junk", [member(".DS_Store")]),
-    ],
-)
+EXTRA_MEMBERS = [
+    ("zip-name", [member("../outside")]),
+    ("zip-name", [member("/absolute")]),
+    ("zip-name", [member("back\\slash")]),
+    ("zip-name", [member("\0")]),
+    ("zip-name", [member("c:/autoexec.bat")]),
+    ("zip-link", [member("link", b"/etc/passwd", stat.S_IFLNK | 0o777)]),
+    ("zip-twice", [member("twice"), member("twice")]),
+    ("zip-bomb", [member("bomb", bytes(100_000_001))]),
+    ("zip-case", [member("Pages/terms.md")]),
+    ("zip-long", [member("ü" * 128)]),
+    ("zip-letters", [member("bell\a")]),
+    ("zip-clash", [member("pages")]),
+    ("junk", [member("__MACOSX/._logo.png")]),
+    ("junk", [member(".DS_Store")]),
+]
+
+
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_every_mistake_in_the_zip_is_found(tiny: Path, code: str, extra: list[tuple[zipfile.ZipInfo, bytes]]) -> None:
-    archive = tiny.parent / "bad.zip"
-    zip_folder(tiny, archive)
-    with zipfile.ZipFile(archive, "a") as opened:
-        for info, content in extra:
-            opened.writestr(info, content)
-    assert code in codes(archive)
+def test_every_mistake_in_the_zip_is_found(tiny: Path, subtests: pytest.Subtests) -> None:
+    good, bad = tiny.parent / "good.zip", tiny.parent / "bad.zip"
+    zip_folder(tiny, good)
+    for at, (code, extra) in enumerate(EXTRA_MEMBERS):
+        with subtests.test(code, at=at):
+            shutil.copy(good, bad)
+            with zipfile.ZipFile(bad, "a") as opened:
+                for info, content in extra:
+                    opened.writestr(info, content)
+            assert code in codes(bad)
 
 
 def test_an_encrypted_member_is_found(tiny: Path) -> None:
@@ -622,23 +626,27 @@ RUBBISH: list[object] = [None, 1, True, "text", [], [None], {}, {"a": None}, 1.5
 
 
 @pytest.mark.parametrize("third", THIRDS)
-@pytest.mark.parametrize("which", range(len(RUBBISH)))
-def test_rubbish_in_any_place_is_a_finding_never_a_traceback(tiny: Path, which: int, third: int) -> None:
-    """In each third, every place gets three of the nine values."""
-    text = (tiny / "competition.yaml").read_text()
-    content = yaml.safe_load(text)
+def test_rubbish_in_any_place_is_a_finding_never_a_traceback(
+    tiny: Path, third: int, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
+    """In each third, every place gets three of the nine values, put where they stand after reading."""
 
     def places(node: object, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         children = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
         return [path, *(place for key, child in children for place in places(child, (*path, key)))]
 
-    for place in places(content)[1:][(which + third) % 3 :: 3]:
-        node = broken = copy_of(content)
-        for key in place[:-1]:
-            node = node[key]
-        node[place[-1]] = RUBBISH[which]
-        (tiny / "competition.yaml").write_text(yaml.safe_dump(broken))
-        check(tiny)
+    draft, _ = read(tiny, folder=True)
+    assert draft is not None
+    for at, place in enumerate(places(draft.content)[1:]):
+        for value in RUBBISH[(at + third) % 3 :: 3]:
+            node = broken = copy_of(draft.content)
+            for key in place[:-1]:
+                node = node[key]
+            node[place[-1]] = value
+            wrong = replace(draft, content=broken)
+            monkeypatch.setattr("bundle_tools.check.read", lambda *_, _wrong=wrong, **__: (_wrong, []))
+            with subtests.test(str(place), value=value):
+                check(tiny)
 
 
 def test_findings_name_the_line_and_all_come_at_once(tiny: Path) -> None:

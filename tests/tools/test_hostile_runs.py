@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bundle_tools.cli import main
+from tests.fewer import copy_with
 
 from .conftest import write_files
 
@@ -18,14 +19,19 @@ PROGRAMS = ("ingestion_program", "scoring_program")
 
 @pytest.fixture(scope="module")
 def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the bundle as it is built: both programs hold the same secret."""
-    root = tmp_path_factory.mktemp("sealed")
-    shutil.copy(ROOT / "competition.yaml", root)
+    """Give the bundle as it is built, with two clips: both programs hold the same secret."""
+    names = ("competition.yaml", *PROGRAMS, "input_data", "reference_data")
+    root = copy_with(ROOT, tmp_path_factory.mktemp("sealed"), 2, *names)
     for program in PROGRAMS:
-        shutil.copytree(ROOT / program, root / program, ignore=shutil.ignore_patterns("__pycache__"))
         (root / program / "seal.key").write_text("5e" * 32 + "\n")
-    for data in ("input_data", "reference_data"):
-        (root / data).symlink_to(ROOT / data)
+    return root
+
+
+@pytest.fixture(scope="module")
+def unsealed(sealed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = Path(shutil.copytree(sealed, tmp_path_factory.mktemp("unsealed") / "bundle"))
+    for program in PROGRAMS:
+        (root / program / "seal.key").unlink()
     return root
 
 
@@ -38,11 +44,11 @@ def honest(sealed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def forgery(honest: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str | bytes]:
+def forgery(sealed: Path, honest: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str | bytes]:
     """Give results with the true values as predictions, and a manifest that fits them but for the seal."""
     results = tmp_path_factory.mktemp("forged") / "results"
     shutil.copytree(honest / "ingestion_output", results)
-    with (ROOT / "reference_data" / "practice" / "labels.csv").open(encoding="utf-8") as file:
+    with (sealed / "reference_data" / "practice" / "labels.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     with (results / "predictions.csv").open(encoding="utf-8") as file:
         columns = next(csv.reader(file))
@@ -70,10 +76,10 @@ def scores(out: Path) -> dict[str, float]:
     return dict(found)
 
 
-def test_the_forgery_would_pay_without_a_seal(tmp_path: Path, forgery: dict[str, str | bytes]) -> None:
+def test_the_forgery_would_pay_without_a_seal(unsealed: Path, tmp_path: Path, forgery: dict[str, str | bytes]) -> None:
     # Else the tests below would show nothing.
     submission = write_files(tmp_path / "submission", {**forgery, "model.py": "raise SystemExit"})
-    run(ROOT, submission, tmp_path / "out", "--server", "newer")
+    run(unsealed, submission, tmp_path / "out", "--server", "newer")
     assert scores(tmp_path / "out")["interview_accuracy"] == 1
 
 
