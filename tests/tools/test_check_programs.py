@@ -12,7 +12,7 @@ from bundle_tools.check.programs.commands import local_name, script_of, started
 from bundle_tools.check.programs.images import is_reference
 from bundle_tools.check.settings import registry
 
-from .conftest import COMPETITION, SCORING, telling, write_files
+from .conftest import COMPETITION, FILES, SCORING, telling, write_files
 
 INGEST, SCORE = "ingestion_program/ingest.py", "scoring_program/score.py"
 META = "scoring_program/metadata.yaml"
@@ -138,25 +138,26 @@ CASES: list[tuple[str | None, Files]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("command", "code"),
-    [
-        *((f"{start} python3 score.py", "program-start") for start in ("FOO=1", "source env.sh", "cd x")),
-        *((f"{name} score.py", "program-start") for name in ("pyhton3", "pythn", "rscript")),
-        *((line, "program-start") for line in ("python3", "python3 -u", "bash")),
-        *((f"{name} score.py", None) for name in ("python3.11", "pypy3", "ipython", "julia", "node", "./pyhton3/x")),
-        *((line, None) for line in ("python3 -V", "python3 -W x -c y")),
-    ],
-)
-def test_what_a_command_starts(tiny: Path, command: str, code: str | None) -> None:
-    write_files(tiny, {META: f"command: {command}"})
-    assert codes(tiny) - {"program-execute", "program-script"} == ({code} if code else set())
+STARTS: list[tuple[str, str | None]] = [
+    *((f"{start} python3 score.py", "program-start") for start in ("FOO=1", "source env.sh", "cd x")),
+    *((f"{name} score.py", "program-start") for name in ("pyhton3", "pythn", "rscript")),
+    *((line, "program-start") for line in ("python3", "python3 -u", "bash")),
+    *((f"{name} score.py", None) for name in ("python3.11", "pypy3", "ipython", "julia", "node", "./pyhton3/x")),
+    *((line, None) for line in ("python3 -V", "python3 -W x -c y")),
+]
 
 
-@pytest.mark.parametrize(("code", "files"), CASES)
-def test_each_mistake_is_found_and_nothing_else(tiny: Path, code: str | None, files: Files) -> None:
-    write_files(tiny, files)
-    assert codes(tiny) == ({code} if code else set())
+def test_what_a_command_starts(tiny: Path, subtests: pytest.Subtests) -> None:
+    for command, code in STARTS:
+        with subtests.test(command):
+            write_files(tiny, {META: f"command: {command}"})
+            assert codes(tiny) - {"program-execute", "program-script"} == ({code} if code else set())
+
+
+def test_each_mistake_is_found_and_nothing_else(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for at, (code, files) in enumerate(CASES):
+        with subtests.test(code, at=at):
+            assert codes(write_files(tmp_path / str(at), FILES | files)) == ({code} if code else set())
 
 
 @pytest.mark.parametrize(("code", "files"), [case for case in CASES if SCORE in case[1] or INGEST in case[1]][::4])
@@ -263,48 +264,45 @@ def test_nasty_programs_are_never_a_traceback(tiny: Path, nasty: str) -> None:
         check(tiny)
 
 
-@pytest.mark.parametrize(
-    ("name", "good"),
-    [
-        *((name, True) for name in ("python", "python:3.11.9-slim", "library/python:3", "example/a_b-c.d:V1.0_x")),
-        *((name, True) for name in ("localhost/x", "localhost:5000/a/b:1", "Registry.example.org/x:1", "hub:5000/x")),
-        *((name, True) for name in ("x@sha256:" + "0" * 64, "example/x:1@sha256:" + "a" * 64)),
-        *(
-            (name, False)
-            for name in ("my image:1", "https://example.org/x:1", "Example/x:1", "Python:3", "x:", "x/", "")
-        ),
-        *((name, False) for name in ("-x:1", "x:a/b", "x@sha256:1", "a//b", "x:-1", "a___b", "x:1:2")),
-    ],
-)
-def test_names_of_images(name: str, good: bool) -> None:
-    assert is_reference(name) is good
+IMAGES = [
+    *((name, True) for name in ("python", "python:3.11.9-slim", "library/python:3", "example/a_b-c.d:V1.0_x")),
+    *((name, True) for name in ("localhost/x", "localhost:5000/a/b:1", "Registry.example.org/x:1", "hub:5000/x")),
+    *((name, True) for name in ("x@sha256:" + "0" * 64, "example/x:1@sha256:" + "a" * 64)),
+    *((name, False) for name in ("my image:1", "https://example.org/x:1", "Example/x:1", "Python:3", "x:", "x/", "")),
+    *((name, False) for name in ("-x:1", "x:a/b", "x@sha256:1", "a//b", "x:-1", "a___b", "x:1:2")),
+]
+
+
+def test_names_of_images() -> None:
+    assert [(name, good) for name, good in IMAGES if is_reference(name) is not good] == []
 
 
 WHEELS = "scoring_program/wheels/"
 CP311 = WHEELS + "numpy-2.2.0-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl"
 
 
-@pytest.mark.parametrize(
-    ("image", "wheels", "code"),
-    [
-        ("python:3.12.1-slim", [CP311], "image-wheels"),
-        ("python:3.11-alpine", [CP311], "image-wheels"),
-        ("python:3.11-slim", [CP311], None),
-        ("python:3.11-slim", [CP311.replace("x86_64", "aarch64")], "image-wheels"),
-        ("python:3.12-slim", [CP311, CP311.replace("311", "312")], None),
-        ("python:3.12-slim", [WHEELS + "opencv-4.10-cp37-abi3-manylinux_2_17_x86_64.whl"], None),
-        ("python:3.6-slim", [WHEELS + "opencv-4.10-cp37-abi3-manylinux_2_17_x86_64.whl"], "image-wheels"),
-        ("python:3.13-alpine", [WHEELS + "six-1.16-py2.py3-none-any.whl", WHEELS + "odd.whl"], None),
-        ("codalab/codalab-legacy:py37", [CP311], "image-wheels"),
-        ("example/own:3.12", [CP311], None),
-        ("python:slim", [CP311], None),
-        ("python:3.13-slim", ["scoring_program/score/packages.py"], "image-lock"),
-        ("python:3.11-alpine", ["scoring_program/score/packages.py"], "image-lock"),
-        ("python:3.11.9-slim-bookworm", ["scoring_program/score/packages.py"], None),
-        ("my image:1", [], "image-name"),
-    ],
-)
-def test_the_image_is_held_against_the_packages(tiny: Path, image: str, wheels: list[str], code: str | None) -> None:
-    files: Files = {**dict.fromkeys(wheels, b""), "scoring_program/requirements.lock": "numpy==2.2.0"}
-    write_files(tiny, {**files, "competition.yaml": competition("example/tiny:1", image)})
-    assert codes(tiny) == ({code} if code else set())
+IMAGES_AND_WHEELS: list[tuple[str, list[str], str | None]] = [
+    ("python:3.12.1-slim", [CP311], "image-wheels"),
+    ("python:3.11-alpine", [CP311], "image-wheels"),
+    ("python:3.11-slim", [CP311], None),
+    ("python:3.11-slim", [CP311.replace("x86_64", "aarch64")], "image-wheels"),
+    ("python:3.12-slim", [CP311, CP311.replace("311", "312")], None),
+    ("python:3.12-slim", [WHEELS + "opencv-4.10-cp37-abi3-manylinux_2_17_x86_64.whl"], None),
+    ("python:3.6-slim", [WHEELS + "opencv-4.10-cp37-abi3-manylinux_2_17_x86_64.whl"], "image-wheels"),
+    ("python:3.13-alpine", [WHEELS + "six-1.16-py2.py3-none-any.whl", WHEELS + "odd.whl"], None),
+    ("codalab/codalab-legacy:py37", [CP311], "image-wheels"),
+    ("example/own:3.12", [CP311], None),
+    ("python:slim", [CP311], None),
+    ("python:3.13-slim", ["scoring_program/score/packages.py"], "image-lock"),
+    ("python:3.11-alpine", ["scoring_program/score/packages.py"], "image-lock"),
+    ("python:3.11.9-slim-bookworm", ["scoring_program/score/packages.py"], None),
+    ("my image:1", [], "image-name"),
+]
+
+
+def test_the_image_is_held_against_the_packages(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for at, (image, wheels, code) in enumerate(IMAGES_AND_WHEELS):
+        with subtests.test(image, code=code):
+            files: Files = {**dict.fromkeys(wheels, b""), "scoring_program/requirements.lock": "numpy==2.2.0"}
+            files["competition.yaml"] = competition("example/tiny:1", image)
+            assert codes(write_files(tmp_path / str(at), FILES | files)) == ({code} if code else set())
