@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from bundle_tools.cli import main
 from tests.fewer import copy_with
+from tests.guides import fork_programs
 
 from .conftest import write_files
 
@@ -22,6 +24,9 @@ def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give the bundle as it is built, with two clips: both programs hold the same secret."""
     names = ("competition.yaml", *PROGRAMS, "input_data", "reference_data")
     root = copy_with(ROOT, tmp_path_factory.mktemp("sealed"), 2, *names)
+    settings = root / "input_data" / "practice" / "task.yaml"
+    # No time to load a model again: it is not asked again in a fresh process.
+    settings.write_text(re.sub("load_s: 60\\b", "load_s: 600", settings.read_text()))
     for program in PROGRAMS:
         (root / program / "seal.key").write_text("5e" * 32 + "\n")
     return root
@@ -67,7 +72,9 @@ def forgery(sealed: Path, honest: Path, tmp_path_factory: pytest.TempPathFactory
 
 
 def run(root: Path, submission: Path, out: Path, *options: str) -> int:
-    return main(["run", str(submission), "--bundle", str(root), "--phase", "practice", "--out", str(out), *options])
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        fork_programs(monkeypatch)
+        return main(["run", str(submission), "--bundle", str(root), "--phase", "practice", "--out", str(out), *options])
 
 
 def scores(out: Path) -> dict[str, float]:

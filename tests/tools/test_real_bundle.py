@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import av
 import pytest
@@ -32,11 +33,12 @@ from bundle_tools.cli import main
 from bundle_tools.competition import load
 from bundle_tools.figures.pages import fill_pages
 from tests.fewer import keep_clips
+from tests.guides import fork_programs
 
 from .conftest import draft_of, telling
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = ("ingestion_program", "scoring_program")
+CHANGED = ("input_data", "reference_data", "solutions")
 
 
 @pytest.fixture(scope="module")
@@ -61,23 +63,48 @@ def short(by_hand: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return bundle
 
 
-@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_the_folders_are_valid_and_zip_to_little(by_hand: Path, monkeypatch: pytest.MonkeyPatch, whole: bool) -> None:
-    """Clips are the listed ones by their SHA-256; to decode all is the long way to see that they are whole."""
-    if not whole:
-        monkeypatch.setattr(listed, "count_frames", lambda content: (describe(content).packets, None))
+def test_the_folders_are_valid_and_zip_to_little(by_hand: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clips are the listed ones by their SHA-256."""
+    monkeypatch.setattr(listed, "count_frames", lambda content: (describe(content).packets, None))
     assert [finding for finding in check(ROOT) if finding.code != "junk"] == []
     assert check_zip(by_hand) == []
     # Clips and their copies may take 25 MB.
     assert by_hand.stat().st_size < 28e6
 
 
-def test_the_built_zip_is_valid_and_runs(short: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its kit runs in tests/pages/test_starting_kit.py."""
+@pytest.mark.slow
+def test_every_clip_can_be_decoded_to_its_end() -> None:
+    """The long way to see that they are whole."""
+    assert list(check_data(draft_of(ROOT))) == []
+
+
+@pytest.mark.usefixtures("asked_in_a_fork")
+def test_the_built_zip_is_valid_breaks_no_rule_and_runs(
+    short: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is called check_... in the checker runs when a bundle is checked; its kit runs in tests/pages."""
+    asked: set[str] = set()
+
+    def watch(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_name.startswith("check_"):
+            asked.add(frame.f_code.co_name)
+
+    def check_watched(path: Path, **told: Any) -> list[Finding]:  # noqa: ANN401 - whatever the build tells
+        # That nothing is wrong with the folder is seen above.
+        if path == short:
+            return []
+        sys.setprofile(watch)
+        try:
+            return check(path, **told)
+        finally:
+            sys.setprofile(None)
+
     out = tmp_path / "bundle.zip"
-    # That nothing is wrong with the folder is seen above; of the zip, all that is no error comes back.
-    monkeypatch.setattr("bundle_tools.build.check", lambda path, **told: [] if path == short else check(path, **told))
+    monkeypatch.setattr("bundle_tools.build.check", check_watched)
+    # Of the zip, all that is no error comes back.
     assert {finding.severity for finding in build(short, Options(out))} <= {"note"}
+    assert rules() - asked == {"check_folder", "check_version1"}
+    fork_programs(monkeypatch)
     solution = short / "solutions" / "constant"
     arguments = ["run", str(solution), "--bundle", str(out), "--phase", "final", "--out", str(tmp_path / "out")]
     assert main(arguments) == 0
@@ -85,6 +112,15 @@ def test_the_built_zip_is_valid_and_runs(short: Path, tmp_path: Path, monkeypatc
     assert list(scores) == [column.key for column in load(short).columns]
     assert (scores["explanation"], scores["failed_clips"], scores["coverage"]) == (0, 0, 1)
     assert (tmp_path / "out/scoring_output/detailed_results.html").stat().st_size > 1000
+
+
+def rules() -> set[str]:
+    """Name all functions of the checker that are called check_..., at the top of their modules."""
+    files = (ROOT / "bundle_tools" / "check").rglob("*.py")
+    nodes = [node for path in files for node in ast.parse(path.read_text()).body]
+    found = {node.name for node in nodes if isinstance(node, ast.FunctionDef) and node.name.startswith("check_")}
+    assert len(found) > 40
+    return found
 
 
 def test_nothing_that_participants_get_names_a_hidden_clip() -> None:
@@ -113,8 +149,8 @@ def edit(name: str, pattern: str, replacement: str) -> Callable[[Path], object]:
 
 
 def folder_rule(draft: Draft) -> Iterable[Finding]:
-    """Look at the starting kit as `check` looks at every folder that would be packed."""
-    return check_folder(draft.root, [draft.root / "starting_kit"])
+    """Look at the solutions as `check` looks at every folder that would be packed."""
+    return check_folder(draft.root, [draft.root / "solutions"])
 
 
 def first_clip(bundle: Path) -> Path:
@@ -192,18 +228,23 @@ MUTATIONS: dict[Rule, list[tuple[str, Callable[[Path], object]]]] = {
         ("solution-contract", edit("solutions/constant/model.py", r"def explain", "def describe")),
     ],
     folder_rule: [
-        ("folder-link", lambda bundle: (bundle / "starting_kit/x").symlink_to(bundle / "pages")),
+        ("folder-link", lambda bundle: (bundle / "solutions/x").symlink_to(bundle / "pages")),
     ],
 }
 
 
 @pytest.fixture
 def copy(short: Path, tmp_path: Path) -> Path:
-    """Copy what mutations change, without the other phase, and link to the programs."""
+    """Copy what mutations change, without the other phase, and link to the rest."""
     copy = tmp_path / "copy"
-    shutil.copytree(short, copy, ignore=lambda _, names: {"final", "public_data", *PROGRAMS} & {*names})
-    for name in PROGRAMS:
-        (copy / name).symlink_to(short / name)
+    copy.mkdir()
+    for path in short.iterdir():
+        if path.name in CHANGED:
+            shutil.copytree(path, copy / path.name, ignore=shutil.ignore_patterns("final"))
+        elif path.name == "competition.yaml":
+            shutil.copy(path, copy)
+        else:
+            (copy / path.name).symlink_to(path)
     return copy
 
 
@@ -211,38 +252,17 @@ def copy(short: Path, tmp_path: Path) -> Path:
     ("rule", "code", "mutate"), [(rule, *mutation) for rule, mutations in MUTATIONS.items() for mutation in mutations]
 )
 def test_every_broken_agreement_is_found(
-    copy: Path, rule: Rule, code: str, mutate: Callable[[Path], object], decoded_once: None, asked_once: None
+    copy: Path,
+    rule: Rule,
+    code: str,
+    mutate: Callable[[Path], object],
+    decoded_once: None,
+    asked_once: None,
+    asked_in_a_fork: None,
 ) -> None:
     """Each by the rule that is meant; that all rules are asked, and find nothing before, is a test of its own."""
     mutate(copy)
     assert code in {finding.code for finding in rule(draft_of(copy))}
-
-
-def test_every_rule_is_asked_and_the_short_bundle_breaks_none(short: Path, decoded_once: None) -> None:
-    """Whatever is called check_... in the checker runs when a bundle is checked."""
-    asked: set[str] = set()
-
-    def watch(frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and frame.f_code.co_name.startswith("check_"):
-            asked.add(frame.f_code.co_name)
-
-    sys.setprofile(watch)
-    try:
-        found = check(short)
-    finally:
-        sys.setprofile(None)
-    assert {finding.severity for finding in found} <= {"note"}
-    of_zips = {"check_zip", "check_yaml_size", "check_large"}
-    assert rules() - asked == {*of_zips, "check_version1"}
-
-
-def rules() -> set[str]:
-    """Name all functions of the checker that are called check_..., at the top of their modules."""
-    files = (ROOT / "bundle_tools" / "check").rglob("*.py")
-    nodes = [node for path in files for node in ast.parse(path.read_text()).body]
-    found = {node.name for node in nodes if isinstance(node, ast.FunctionDef) and node.name.startswith("check_")}
-    assert len(found) > 40
-    return found
 
 
 @pytest.mark.parametrize("value", [None, 1, True, "text", [], {}, [[]], -0.5])
