@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.hostile.cases import CASES, EXIT_CODES, TIERS, Case, Verdict, read_case
-from tests.hostile.stage import KEY, MEMORY_MB, Played, Stage, play, score, set_stage
+from tests.hostile.stage import KEY, LIMITS, MEMORY_MB, Played, Stage, play, score, set_stage
 from tests.hostile.together import plays_alone
 from tests.ingestion.conftest import Outcome, Told, told
 
@@ -61,6 +61,7 @@ def check(case: Case, tier: str, phase: Path, honest: Played, tmp_path: Path) ->
     with expected_failure(verdict):
         check_what_never_happens(stage, before, outcome)
         check_verdict(verdict, outcome, honest)
+        assert outcome.json("run.json")["restarts"] <= {**LIMITS, **case.settings}["restarts"]
         if case.scored and tier == machines_tier(honest):
             check_scores(stage, outcome, tmp_path / "scoring", judged=verdict.kind != "S")
 

@@ -26,6 +26,7 @@ class Format:
     gop: int = 250
     comment: str = ""
     late_sound_s: float = 0.0
+    rate: int = RATE
 
 
 def numbered_frame(number: int, width: int, height: int) -> npt.NDArray[np.uint8]:
@@ -55,14 +56,14 @@ def write_clip(path: Path, count: int, form: Format | None = None, times_ms: Seq
         video.codec_context.gop_size = form.gop
         video.codec_context.time_base = Fraction(1, 1000) if times_ms else Fraction(1, form.fps)
         if form.audio:
-            sound = container.add_stream(form.audio, rate=RATE)
+            sound = container.add_stream(form.audio, rate=form.rate)
             assert isinstance(sound, av.AudioStream)
             sound.layout = "mono"
             seconds = times_ms[-1] / 1000 if times_ms else count / form.fps
-            length = int((seconds + form.late_sound_s) * RATE)
-            samples = (0.5 * np.sin(np.arange(length) * 2 * np.pi * 440 / RATE)).astype(np.float32)
+            length = int((seconds + form.late_sound_s) * form.rate)
+            samples = (0.5 * np.sin(np.arange(length) * 2 * np.pi * 440 / form.rate)).astype(np.float32)
             audio_frame = av.AudioFrame.from_ndarray(samples[None], format="fltp", layout="mono")
-            audio_frame.sample_rate = RATE
+            audio_frame.sample_rate = form.rate
             fifo = av.AudioFifo()
             fifo.write(audio_frame)
             size = 960 if form.audio == "libopus" else 1024  # the only size that each encoder takes

@@ -53,7 +53,7 @@ BROKEN: dict[str, tuple[str | bytes, str, int]] = {
     "binary": (b"\x00\xff\xfe", "credits.yaml", 0),
     "references": ("format_version: 1\na: &a [x]\ncredits: [*a, *a]\n", "credits.yaml", 0),
     "an object": ("!!python/object/apply:os.system ['true']", "credits.yaml", 0),
-    "deep": ("[" * 5000, "credits.yaml", 0),
+    "deep": ("[\n" * 5000, "credits.yaml", 0),
     "large": ("#" * (LARGEST_FILE + 1), "bytes", 0),
     "a list": ("- a\n", "format_version", 0),
     "version": ("format_version: 2\ncredits: []\n", "format_version", 0),

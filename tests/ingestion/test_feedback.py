@@ -1,5 +1,6 @@
 """What is said of a model's problems: a hidden phase must not hand on a single word that a model chose."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from ingest.codes import CODES
 from ingest.errors import Problem, Stage
 from ingest.feedback import LONGEST, Feedback
+from model_process.loading import LoadFailure, load_model
 from tests.ingestion.conftest import ONCE, Outcome, Together, model_source, write_phase
 
 Ingest = Callable[..., Outcome]
@@ -83,7 +85,7 @@ TOGETHER = {
 }
 # What is said of the run as a whole, or of its end.
 WHOLE = {
-    **{f"load_{name}": source for name, source in LOAD.items()},
+    **{f"load_{name}": LOAD[name] for name in ("import", "forged_code", "foreign_code")},
     "raises_on_all": model_source(predict=PREDICT["exception"]),
     "dies_on_all": model_source(predict=PREDICT["printed_and_died"]),
     "raises_on_one": model_source(predict=PREDICT["exception_on_one_clip"]),
@@ -128,6 +130,24 @@ def test_a_hidden_phase_repeats_nothing_that_models_say(ingest_together: Callabl
 @pytest.mark.parametrize("name", WHOLE)
 def test_a_hidden_phase_repeats_nothing_of_the_run_as_a_whole(name: str, ingest: Ingest, hidden_phase: Path) -> None:
     check_hidden(ingest(WHOLE[name], input_data=hidden_phase))
+
+
+def test_a_hidden_phase_repeats_nothing_of_models_that_cannot_be_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", sys.path)  # puts it back
+    for name, source in LOAD.items() - {(name, LOAD[name]) for name in ("forged_code", "foreign_code")}:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "model.py").write_text(source)
+        monkeypatch.setattr(sys, "path", [*sys.path])
+        monkeypatch.delitem(sys.modules, "model", raising=False)
+        with pytest.raises(LoadFailure) as caught:
+            load_model(tmp_path / name)
+        report = caught.value.report
+        problem = Problem(report["code"], "load", report["where"], report["found"], report["expected"], report["fix"])
+        assert CANARY in str(problem), name
+        told = Feedback(tmp_path / name, ("warmth",), hidden=True).tell(problem)
+        assert CANARY not in str(told.record()) + told.line(), name
 
 
 def test_an_open_phase_quotes_it(ingest_together: Callable[..., Together]) -> None:

@@ -180,7 +180,7 @@ HARD = {
     "empty_int": "seed: !!int ''",
     "bad_bool": "seed: !!bool x",
     "bad_time": "seed: !!timestamp x",
-    "deep": "[" * 5000,
+    "deep": "[\n" * 5000,
     "unhashable": "? {a: b}\n: c",
     "surrogate": "task: \"\\ud800\"",
     "merge": "<<: 3",

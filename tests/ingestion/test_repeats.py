@@ -15,7 +15,7 @@ from ingest.receipt import Determinism
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import Outcome, follows, write_phase
 from tests.ingestion.test_probe_plan import claims, plan
-from tests.ingestion.test_second_pass import probing, source, write_copies
+from tests.ingestion.test_second_pass import BLIND, probing, source, write_copies
 
 Ingest = Callable[..., Outcome]
 CLIPS = 4
@@ -76,7 +76,7 @@ def test_the_warning_says_how_many_and_how_far() -> None:
 @pytest.fixture(scope="module")
 def filmed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Clips with rendered copies, which look like their clips and have other words; not to be changed."""
-    clip = write_clip(tmp_path_factory.mktemp("clip") / "clip.mp4", 50, Format(width=160, height=90))
+    clip = write_clip(tmp_path_factory.mktemp("clip") / "clip.mp4", 50, Format(width=160, height=90, rate=16_000))
     folder = write_phase(tmp_path_factory.mktemp("copies") / "input", [clip] * CLIPS, probing(copies="copies.csv"))
     write_copies(folder, clip, CLIPS)
     return folder
@@ -120,7 +120,8 @@ def test_a_model_that_remembers_is_found_and_told(ingest: Ingest, filmed: Path) 
 def test_a_crash_when_asked_again_costs_one_answer_and_a_restart(ingest: Ingest, filmed: Path) -> None:
     # No other process begins with a copy.
     predict = (
-        "import os; self.n = getattr(self, 'n', 0) + 1; self.n == 1 and clip.transcript == 'a copy' and os._exit(3)"
+        "import os; self.n = getattr(self, 'n', 0) + 1; self.n == 1 and clip.transcript == 'a copy' and os._exit(3)\n"
+        f"        {BLIND}"
     )
     outcome = ingest(source(predict), input_data=filmed)
     run, again = outcome.json("run.json"), [line for line in outcome.lines("probes.jsonl") if line["again"]]

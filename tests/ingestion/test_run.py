@@ -78,14 +78,16 @@ def test_the_manifest_lists_every_file_with_its_hash(good: Outcome) -> None:
         assert entry == {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 
 
-def test_the_records_follow_the_schema(good: Outcome, ingest: Ingest) -> None:
-    bad = ingest(model_source(predict="1 / 0 if clip.transcript else 0"))
-    for outcome in (good, bad):
-        for name in ("run.json", "manifest.json"):
-            follows(name)(outcome.json(name))
-        for name in ("explanations.jsonl", "clips.jsonl"):
-            for line in outcome.lines(name):
-                follows(name)(line)
+def follow_the_schema(outcome: Outcome) -> None:
+    for name in ("run.json", "manifest.json"):
+        follows(name)(outcome.json(name))
+    for name in ("explanations.jsonl", "clips.jsonl"):
+        for line in outcome.lines(name):
+            follows(name)(line)
+
+
+def test_the_records_follow_the_schema(good: Outcome) -> None:
+    follow_the_schema(good)
 
 
 def test_the_run_says_on_which_data_it_ran_and_in_which_image(
@@ -112,7 +114,15 @@ def without_timings(record: dict[str, object]) -> dict[str, object]:
     return {key: value for key, value in record.items() if key not in TIMINGS}
 
 
-def test_two_runs_are_alike_in_every_byte_but_for_timings(good: Outcome, ingest: Ingest) -> None:
+def test_two_runs_are_alike_in_every_byte_but_for_timings(good: Outcome, ingest: Ingest, tmp_path: Path) -> None:
+    # What lies in the output is removed, and links are not followed.
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "precious.txt").write_text("keep me")
+    output = tmp_path / "output"
+    output.mkdir()
+    (output / "predictions.csv").write_text("planted")
+    (output / "scores.json").write_text("{}")
+    (output / "folder").symlink_to(tmp_path / "outside")
     kept, second = good, ingest(GOOD, files={"weight.txt": "0.25"})
     names = {path.relative_to(kept.folder).as_posix() for path in kept.folder.rglob("*") if path.is_file()}
     assert names == {path.relative_to(second.folder).as_posix() for path in second.folder.rglob("*") if path.is_file()}
@@ -124,23 +134,8 @@ def test_two_runs_are_alike_in_every_byte_but_for_timings(good: Outcome, ingest:
     assert list(map(without_timings, kept.lines("clips.jsonl"))) == list(
         map(without_timings, second.lines("clips.jsonl"))
     )
-
-
-def test_what_lies_in_the_output_is_removed_and_links_are_not_followed(ingest: Ingest, tmp_path: Path) -> None:
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / "precious.txt").write_text("keep me")
-    output = tmp_path / "output"
-    output.mkdir()
-    (output / "predictions.csv").write_text("planted")
-    (output / "scores.json").write_text("{}")
-    (output / "folder").symlink_to(outside)
-    outcome = ingest(model_source())
-    assert outcome.exit_code == 0
-    assert (outside / "precious.txt").read_text() == "keep me"
-    assert not (output / "scores.json").exists()
-    assert not (output / "folder").exists()
-    assert len(outcome.predictions()) == 3
+    assert (tmp_path / "outside" / "precious.txt").read_text() == "keep me"
+    assert not (output / "folder").is_symlink()
 
 
 # Each ends at another place; all other reasons are held in-process and in the hostile corpus.
@@ -208,7 +203,8 @@ def test_a_failing_call_costs_only_itself(ingest_together: Callable[..., Togethe
     predictions = {name: (predict, explain) for name, (predict, explain, *_) in ONE_CLIP.items()}
     explanations = {f"explaining_{name}": ("pass", statement) for name, (statement, _) in EXPLANATIONS.items()}
     hasty = {**SETTINGS, "limits": {**SETTINGS["limits"], "call_s": 3}}
-    _, clips = ingest_together({**predictions, **explanations}, hasty)
+    outcome, clips = ingest_together({**predictions, **explanations}, hasty)
+    follow_the_schema(outcome)
     for name, (_, _, code, said) in ONE_CLIP.items():
         clip = clips[name]
         assert (clip.status, clip.codes, clip.row, clip.explanation) == ("failed", [code], None, None), name
@@ -220,9 +216,8 @@ def test_a_failing_call_costs_only_itself(ingest_together: Callable[..., Togethe
         assert clip.explanation is not None, name
 
 
-@pytest.mark.parametrize("statement", ["1 / 0", "return None"])
-def test_the_same_failure_on_every_clip_is_no_result(statement: str, ingest: Ingest) -> None:
-    outcome = ingest(model_source(predict=statement))
+def test_the_same_failure_on_every_clip_is_no_result(ingest: Ingest) -> None:
+    outcome = ingest(model_source(predict="return None"))  # what raises on every clip is a hostile case
     assert outcome.exit_code == 1
     assert outcome.run_codes() == ["every_clip_failed"]
     (problem,) = outcome.json("run.json")["problems"]
@@ -230,12 +225,6 @@ def test_the_same_failure_on_every_clip_is_no_result(statement: str, ingest: Ing
     first = outcome.lines("clips.jsonl")[0]["problems"][0]
     assert first["found"] in problem["found"]
     assert first["fix"] in problem["fix"]
-
-
-def test_a_model_that_always_dies_is_started_only_so_often(ingest: Ingest) -> None:
-    outcome = ingest(model_source(predict="import os; os._exit(1)"))
-    assert outcome.json("run.json")["restarts"] == 2
-    assert outcome.exit_code == 1
 
 
 def test_time_runs_out_in_an_orderly_way(numbered_clip: Path, tmp_path: Path) -> None:
@@ -304,6 +293,7 @@ def test_the_log_is_short_however_many_clips_fail(numbered_clip: Path, tmp_path:
     assert len(lines) <= 200
     assert "complete" in lines[-1]
     assert outcome.printed.splitlines() == lines
+    assert "at this speed" not in outcome.printed  # no forecast where time is enough
 
 
 def test_no_process_and_no_scratch_folder_is_left(

@@ -53,6 +53,9 @@ class Model:
         return {{"text": f"A text that is long enough, of {{len(clip.transcript)}} letters.", "evidence": evidence}}
 """
 
+BLIND = "return {'warmth': 0.5, 'interview': 0.5}"
+"""Of a model that looks at no frame, for tests of what becomes of calls: frames take most of the time of a run."""
+
 
 def source(predict: str = "pass", explain: str = "pass") -> str:
     return MODEL.format(predict=predict, explain=explain)
@@ -67,8 +70,8 @@ def probing(**changes: Any) -> dict[str, Any]:  # noqa: ANN401
 
 @pytest.fixture(scope="module")
 def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three seconds of numbered frames, with sound."""
-    return write_clip(tmp_path_factory.mktemp("clip") / "clip.mp4", 75, Format(width=160, height=90))
+    """Three seconds of numbered frames, with sound of which a third is enough to decode."""
+    return write_clip(tmp_path_factory.mktemp("clip") / "clip.mp4", 75, Format(width=160, height=90, rate=16_000))
 
 
 @pytest.fixture(scope="module")
@@ -155,6 +158,7 @@ def test_the_same_run_twice_gives_the_same_bytes_and_a_key_others(asked: Outcome
     for path in PROGRAM.iterdir():
         (program / path.name).symlink_to(path)
     (program / "seal.key").write_text("ab" * 32)
+    (submission / "model.py").write_text(source(BLIND))
     keyed = run_program(filmed, submission, tmp_path / "keyed", program=program)
     assert [(line["clip_id"], line["kind"]) for line in keyed.lines("probes.jsonl")] != [
         (line["clip_id"], line["kind"]) for line in first.lines("probes.jsonl")
@@ -189,7 +193,7 @@ def test_facts_tell_nothing(ingest: Ingest, two_filmed: Path) -> None:
 
 def test_without_evidence_only_the_cue_edits_are_left(ingest: Ingest, filmed: Path) -> None:
     explain = "return {'text': 'A text that is long enough to count.'}"
-    lines = ingest(source(explain=explain), input_data=filmed).lines("probes.jsonl")
+    lines = ingest(source(BLIND, explain), input_data=filmed).lines("probes.jsonl")
     kinds = Counter(line["kind"] for line in lines if not line["again"])
     assert kinds == {"original": 5, "cue": 11, "twin": 2, "decoy": 2}
 
@@ -207,7 +211,7 @@ HIDDEN_PLACES = "float(np.stack(list(clip.frames(count=3, size=(64, 36)))).mean(
 
 def test_a_crash_costs_its_call_and_the_restarts_of_the_task(ingest: Ingest, filmed: Path) -> None:
     # A clip that was given no words loses them; a model that dies of it does so only where they were taken.
-    predict = "import os; self.n = getattr(self, 'n', 0) + 1; self.n == 10 and os._exit(3)"
+    predict = f"import os; self.n = getattr(self, 'n', 0) + 1; self.n == 10 and os._exit(3); {BLIND}"
     outcome = ingest(source(predict), input_data=filmed)
     run, lines = outcome.json("run.json"), outcome.lines("probes.jsonl")
     assert run["status"] == "complete", outcome.printed
@@ -224,7 +228,7 @@ def test_a_crash_costs_its_call_and_the_restarts_of_the_task(ingest: Ingest, fil
 
 
 def test_an_exception_costs_its_call_only(ingest: Ingest, two_filmed: Path) -> None:
-    predict = "self.n = getattr(self, 'n', 0) + 1; assert self.n % 10"
+    predict = f"self.n = getattr(self, 'n', 0) + 1; assert self.n % 10; {BLIND}"
     outcome = ingest(source(predict), input_data=two_filmed)
     run = outcome.json("run.json")
     assert run["restarts"] == 0
@@ -360,7 +364,7 @@ def test_copies_that_a_dead_model_should_be_asked_again_have_failed(
 def test_time_that_runs_out_is_no_failure(clip: Path, tmp_path: Path, ingest: Ingest) -> None:
     limits = {"time_limit_s": 24, "load_s": 3, "call_s": 3, "restarts": 2}  # 12 s of budget
     folder = write_phase(tmp_path / "input", [clip] * 5, probing(limits=limits))
-    outcome = ingest(source("import time; time.sleep(0.4)"), input_data=folder)
+    outcome = ingest(source(f"import time; time.sleep(0.4); {BLIND}"), input_data=folder)
     run = outcome.json("run.json")
     assert (outcome.exit_code, run["status"]) == (0, "complete")
     assert 0 < run["probes"]["asked"] < run["probes"]["planned"]
@@ -379,7 +383,9 @@ def test_where_no_time_is_left_the_plan_is_recorded_all_the_same(clip: Path, tmp
 
 def test_a_hidden_phase_says_nothing_of_the_clips(clip: Path, tmp_path: Path, ingest: Ingest) -> None:
     folder = write_phase(tmp_path / "input", [clip] * 4, probing(feedback={"model_output": False}))
-    predict = "self.n = getattr(self, 'n', 0) + 1\n        if self.n > 8: raise ValueError('SECRET c001')"
+    predict = (
+        f"self.n = getattr(self, 'n', 0) + 1\n        if self.n > 8: raise ValueError('SECRET c001')\n        {BLIND}"
+    )
     outcome = ingest(source(predict), input_data=folder)
     run = outcome.json("run.json")
     assert "probes_unanswered" in outcome.run_codes()

@@ -11,7 +11,7 @@ from tests.meaning import simulate
 from tests.meaning.entrants import Entrant, Submission
 from tests.meaning.world import TARGETS, VOCABULARY, Alteration, Array, make_world, unaltered
 
-CLIPS = 120
+CLIPS = 60
 
 
 class Remembers(Submission):
