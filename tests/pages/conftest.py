@@ -7,6 +7,7 @@ import pytest
 
 from bundle_tools.build.contents import downloads, entries, zip_folders
 from tests.fewer import keep_clips
+from tests.tools.conftest import asked_in_a_fork  # noqa: F401 - a fixture
 
 ROOT = Path(__file__).resolve().parents[2]
 KIT = "starting_kit/"
@@ -34,12 +35,3 @@ def kit(kit_zip: Path, tmp_path: Path) -> Path:
     with zipfile.ZipFile(kit_zip) as opened:
         opened.extractall(folder)
     return keep_clips(folder, CLIPS)
-
-
-def ask_once(kit: Path) -> Path:
-    """Leave a model no time to be loaded again, so that no clip is asked again, altered or not."""
-    settings = kit / "input_data" / "practice" / "task.yaml"
-    text = settings.read_text("utf-8")
-    assert text.count("load_s: 60 ") + text.count("load_s: 60\n") == 1
-    settings.write_text(text.replace("load_s: 60", "load_s: 600"), "utf-8")
-    return kit

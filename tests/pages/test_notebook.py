@@ -15,6 +15,10 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from tests import warm
+from tests.fewer import keep_clips
+from tests.pages.conftest import FORKING
+
 ROOT = Path(__file__).resolve().parents[2]
 TOUR = ROOT / "starting_kit" / "tour.ipynb"
 # The packages of requirements.txt by the names of their modules, Jupyter's, and the reader of the example solution.
@@ -139,7 +143,7 @@ def test_finds_the_programs_and_the_training_data(
 def test_runs_from_top_to_bottom_and_packs_a_submission(kit: Path) -> None:
     notebook = read()
     notebook.cells.append(nbformat.v4.new_code_cell(LAST_CELL))  # type: ignore[no-untyped-call]
-    executed = execute(notebook, kit)
+    executed = execute(notebook, keep_clips(kit, 3))
     shown = [kind for cell in executed.cells for output in cell.get("outputs", []) for kind in output.get("data", {})]
     assert shown.count("image/png") == 3
     cells = {cell.id: cell for cell in executed.cells}
@@ -162,8 +166,7 @@ def test_runs_from_top_to_bottom_and_packs_a_submission(kit: Path) -> None:
 
     with zipfile.ZipFile(tour / "submission.zip") as archive:
         assert set(archive.namelist()) == {*(f"{name}.py" for name in modules()), "weights.json"}
-    call = [sys.executable, "run.py", "runs/tour/submission.zip", "--out", "again"]
-    assert subprocess.run(call, cwd=kit, capture_output=True, check=False).returncode == 0
+    assert warm.run(FORKING, ["run.py", "runs/tour/submission.zip", "--out", "again"], cwd=kit).code == 0
     again = json.loads((kit / "again/output/scores.json").read_text("utf-8"))
     assert {**again, "duration_s": 0} == {**scores, "duration_s": 0}
 

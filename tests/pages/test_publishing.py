@@ -8,8 +8,8 @@ import pytest
 
 from bundle_tools.build import TOP_LEVEL
 from bundle_tools.cli import main
-from tests.fewer import copy_with
-from tests.guides import run_script, shell_blocks
+from tests.fewer import ask_once, copy_with
+from tests.guides import fork_programs, run_script, shell_blocks
 from tests.stills import hold_pictures
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,9 +22,11 @@ def test_it_has_ten_steps() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("asked_in_a_fork")
 def test_every_command_works_in_the_order_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    copy = copy_with(ROOT, tmp_path / "challenge", 1, *TOP_LEVEL)
+    copy = ask_once(copy_with(ROOT, tmp_path / "challenge", 1, *TOP_LEVEL))
     hold_pictures(monkeypatch)
+    fork_programs(monkeypatch)
     blocks = shell_blocks(GUIDE)
     # The first one clones and makes the demo, as every run of the checks does before it comes here.
     assert blocks[0].startswith("git clone")

@@ -12,9 +12,9 @@ import yaml
 
 from ingest.submission import hash_submission
 from tests import warm
-from tests.fewer import keep_clips
+from tests.fewer import ask_once, keep_clips
 from tests.guides import run_script
-from tests.pages.conftest import FORKING, ask_once
+from tests.pages.conftest import FORKING
 
 ROOT = Path(__file__).resolve().parents[2]
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
