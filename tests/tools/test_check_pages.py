@@ -50,7 +50,6 @@ def test_addresses_of_a_page(text: str, pictures: list[str], links: list[str]) -
     assert (loaded(text), linked(text)) == (pictures, links)
 
 
-@pytest.mark.parametrize("size", [200_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "piece",
     [
@@ -61,13 +60,14 @@ def test_addresses_of_a_page(text: str, pictures: list[str], links: list[str]) -
     ],
     ids=repr,
 )
-def test_a_page_of_any_shape_is_read_in_one_pass(tiny: Path, piece: str, size: int) -> None:
+def test_a_page_of_any_shape_is_read_in_one_pass(tiny: Path, piece: str) -> None:
+    size = 250_000
     page = piece * (size // len(piece)) if piece else " " * (size * 6 // 10) + "<!--=a-->1<!--/-->" * (size // 50)
     write_files(tiny, {PAGE: page})
     started = time.process_time()
     check(tiny)
-    # About 1 s for a megabyte; in quadratic time it would be minutes, and seconds for a fifth of it.
-    assert time.process_time() - started < size * 15e-6
+    # A tenth to a fifth of a second; in quadratic time it would be seconds.
+    assert time.process_time() - started < 1
 
 
 def test_a_page_of_broken_links_is_told_shortly(tiny: Path) -> None:

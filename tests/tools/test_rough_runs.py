@@ -6,12 +6,18 @@ import pytest
 
 from bundle_tools.cli import main
 from bundle_tools.competition import load
+from tests.guides import fork_programs
 
 from .conftest import COMPETITION, SCORING, write_files
 
 INGEST, SCORE = "ingestion_program/ingest.py", "scoring_program/score.py"
 START = "import os, shutil, sys\noutput = sys.argv[2]\n"
 TAKEN = "which cannot be done in a container; taken as empty"
+
+
+@pytest.fixture(autouse=True)
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    fork_programs(monkeypatch)
 
 
 def run(tiny: Path, *options: str) -> int:
