@@ -14,7 +14,8 @@ import yaml
 from bundle_tools.archive import zip_folder
 from bundle_tools.cli import main
 from ingest.legacy.pickles import read_pickle
-from tests.guides import run_lines, shell_blocks
+from tests.fewer import copy_with
+from tests.guides import fork_programs, run_lines, shell_blocks
 from tests.tools.conftest import write_files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -212,9 +213,14 @@ def test_aliases_of_no_clip_are_told(run_folder: Path, tmp_path: Path, capsys: p
 
 
 @pytest.mark.slow
-def test_an_entry_of_2017_runs_where_results_are_allowed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_entry_of_2017_runs_where_results_are_allowed(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """From records to a zip of 2017, and through ingestion, scoring and the report."""
-    with (ROOT / "reference_data" / "practice" / "labels.csv").open(encoding="utf-8") as file:
+    bundle = copy_with(ROOT, tmp_path / "bundle", 2, "competition.yaml", "input_data", "reference_data")
+    for name in ("ingestion_program", "scoring_program"):
+        (bundle / name).symlink_to(ROOT / name)
+    with (bundle / "reference_data" / "practice" / "labels.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     targets = [name for name in rows[0] if name not in {"clip_id", "source_id"}]
     predictions = [",".join(["clip_id", *targets]), *(",".join([row["clip_id"], *["0.5"] * 6]) for row in rows)]
@@ -233,20 +239,13 @@ def test_an_entry_of_2017_runs_where_results_are_allowed(tmp_path: Path, capfd: 
     assert main(["convert", str(run), "--out", str(tmp_path / "old"), *old]) == 0
     zip_folder(tmp_path / "old", tmp_path / "old.zip")
 
-    bundle = tmp_path / "bundle"
-    bundle.mkdir()
-    shutil.copy(ROOT / "competition.yaml", bundle)
-    for name in ("ingestion_program", "scoring_program", "reference_data"):
-        (bundle / name).symlink_to(ROOT / name)
-    (bundle / "input_data").mkdir()
-    (bundle / "input_data" / "final").symlink_to(ROOT / "input_data" / "final")
-    shutil.copytree(ROOT / "input_data" / "practice", bundle / "input_data" / "practice")
     path = bundle / "input_data" / "practice" / "task.yaml"
     more = {"results": True, "aliases": "aliases.csv", "target_aliases": {"neuroticism": "emotional_stability"}}
     path.write_text(yaml.safe_dump({**yaml.safe_load(path.read_text()), **more}))
     shutil.copy(tmp_path / "aliases.csv", path.parent)
     out = tmp_path / "out"
     command = ["run", str(tmp_path / "old.zip"), "--bundle", str(bundle), "--phase", "practice", "--out", str(out)]
+    fork_programs(monkeypatch)
     assert main(command) == 0, capfd.readouterr().out
     record = json.loads((out / "ingestion_output" / "run.json").read_text())
     assert (record["results"], record["status"], record["clips"]["ok"]) == (True, "complete", len(rows))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bundle_tools.cli import main
+from bundle_tools.emulator import stream
 from bundle_tools.emulator.docker import DockerEngine, Pull
 from bundle_tools.emulator.engine import Container
 from bundle_tools.emulator.failures import CannotStart
@@ -131,6 +132,8 @@ def test_a_container_over_its_time_is_removed_by_name(
 ) -> None:
     (docker / "program").write_text("exec sleep 600\n")
     end_when(lambda: bool(calls(docker)), monkeypatch)
+    # The stand-in ends nothing, however long one waits.
+    monkeypatch.setattr(stream, "GRACE_S", 0.1)
     outcome = DockerEngine("image:1").run(container(tmp_path), tmp_path / "logs", timeout_s=0.5)
     assert outcome.killed
     name = next(call.split()[2] for call in calls(docker) if call.startswith("run "))

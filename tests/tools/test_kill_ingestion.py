@@ -14,7 +14,7 @@ from tests.hostile.stage import Stage, command, play, score, set_stage, start, w
 from tests.ingestion.conftest import Outcome
 
 CLIPS = 4
-MOMENTS = 6
+MOMENTS = 4
 KILLED = Path(__file__).with_name("killed.py")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends the model together with ingestion")
 
