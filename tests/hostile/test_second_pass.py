@@ -99,8 +99,8 @@ TRICKS = {
     ),
     "prints": Trick("print('x' * 1_000_000); print('\\x1b[31mred', file=sys.stderr)"),
     "remembers_on_disk": Trick(
-        "open('seen', 'a').write('x')",
-        always="if os.path.exists('seen') and self.calls == 1: raise Escaped('a file of the first pass')",
+        "open('seen', 'a').write('x'); self.wrote = True",
+        always="if os.path.exists('seen') and not hasattr(self, 'wrote'): raise Escaped('a file of another process')",
     ),
     "explains_by_an_error": Trick(told="if altered: raise ValueError('twin')", same=False),
     "enormous_map": Trick(told="evidence['space'] = np.ones((3000, 3000)) * 1e300", without=("space",), same=False),
@@ -116,7 +116,8 @@ TRICKS = {
 TOGETHER = (
     ("raises", "not_a_number", "forgets_a_target", "returns_nothing"),
     ("explains_by_an_error", "enormous_map", "constant_map", "map_of_nothing"),
-    ("constant_time", "no_evidence", "prints"),
+    ("constant_time", "no_evidence", "counts_its_calls"),
+    ("answers_otherwise", "remembers_on_disk", "prints"),
 )
 """Tricks that cost nothing but what they spoil: they share a run, each on a clip of its own."""
 RUNS: list[tuple[str, ...]] = [*TOGETHER, *((name,) for name in TRICKS if not any(name in names for names in TOGETHER))]
@@ -154,7 +155,7 @@ def stage_for(app: Path, phase: Path, *tricks: Trick) -> Stage:
     evidence = {"grid": {"rows": 9, "columns": 16}, "cues": CUES}
     settings = {
         **SETTINGS,
-        "limits": {**LIMITS, "load_s": 10, "call_s": 2, "restarts": 3},
+        "limits": {**LIMITS, "load_s": 10, "call_s": 2, "restarts": 1},
         "explanation": {**SETTINGS["explanation"], "evidence": evidence},
         "probes": PROBES,
     }
@@ -235,9 +236,10 @@ def answered(line: dict[str, Any]) -> bool:
 def check_calls(trick: Trick, clips: Sequence[str], outcome: Played, honest: Played) -> None:
     """Look at what a trick costs the clips that it is played on."""
     lines, usual = (
-        [line for line in run.lines("probes.jsonl") if not line["again"] and line["clip_id"] in clips]
-        for run in (outcome, honest)
+        [line for line in run.lines("probes.jsonl") if line["clip_id"] in clips] for run in (outcome, honest)
     )
+    again = [line for line in lines if line["again"]]
+    lines, usual = ([line for line in listed if not line["again"]] for listed in (lines, usual))
     assert not {line["kind"] for line in lines} & set(trick.without)
     assert {line["kind"] for line in usual} >= set(trick.without)
     for line in lines:
@@ -247,7 +249,8 @@ def check_calls(trick: Trick, clips: Sequence[str], outcome: Played, honest: Pla
         assert len(lines) == len(usual)
         assert not all(map(answered, lines))
     elif trick.told == "pass" and trick.lost != "rest":
-        assert all(map(answered, lines)), outcome.printed
+        assert again
+        assert all(map(answered, [*lines, *again])), outcome.printed
 
 
 def test_what_it_prints_in_the_second_pass_of_a_hidden_phase_stays_inside(filmed: Path, tmp_path: Path) -> None:

@@ -91,22 +91,23 @@ def test_anything_else_is_refused_with_advice(
         assert word in str(caught.value)
 
 
-def bare_python(folder: Path) -> list[str]:
+@pytest.fixture(scope="module")
+def bare_python(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Give an interpreter that sees no installed package but pip, as a slim image has it."""
+    folder = tmp_path_factory.mktemp("bare") / "venv"
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     return [str(folder / "bin" / "python"), "-s"]
 
 
 @pytest.mark.slow
-def test_without_packages_both_programs_still_tell_what_is_missing(tmp_path: Path) -> None:
-    python = bare_python(tmp_path / "venv")
+def test_without_packages_both_programs_still_tell_what_is_missing(bare_python: list[str], tmp_path: Path) -> None:
     for name in ("ingestion_program", "scoring_program"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
         (tmp_path / name / "wheels").mkdir()
     results, output = tmp_path / "input" / "res", tmp_path / "output"
     environment = {"PATH": os.environ["PATH"]}
     folders = [ROOT / "input_data/practice", results, tmp_path / "ingestion_program", ROOT / "solutions/constant"]
-    command = [*python, str(tmp_path / "ingestion_program/ingestion.py"), *map(str, folders)]
+    command = [*bare_python, str(tmp_path / "ingestion_program/ingestion.py"), *map(str, folders)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
@@ -116,7 +117,7 @@ def test_without_packages_both_programs_still_tell_what_is_missing(tmp_path: Pat
     assert set(json.loads((results / "manifest.json").read_text())["files"]) == {"log.txt", "run.json"}
     assert "bundle build --wheels" in (results / "log.txt").read_text()
 
-    command = [*python, str(tmp_path / "scoring_program/scoring.py"), str(tmp_path / "input"), str(output)]
+    command = [*bare_python, str(tmp_path / "scoring_program/scoring.py"), str(tmp_path / "input"), str(output)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
@@ -138,16 +139,20 @@ def test_without_packages_both_programs_still_tell_what_is_missing(tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_without_wheels_the_package_index_gives_the_locked_set(tmp_path: Path) -> None:
-    python = bare_python(tmp_path / "venv")
+def test_without_wheels_the_package_index_gives_the_locked_set(bare_python: list[str], tmp_path: Path) -> None:
     index = subprocess.run(
-        [*python, "-m", "pip", "download", "--quiet", "--no-deps", "MarkupSafe"], cwd=tmp_path, check=False
+        [*bare_python, "-m", "pip", "download", "--quiet", "--no-deps", "MarkupSafe"], cwd=tmp_path, check=False
     )
     if index.returncode != 0:
         pytest.skip("INDEX NOT TESTED: no package index can be reached")
     (tmp_path / "input" / "res").mkdir(parents=True)
     shutil.copytree(ROOT / "reference_data/practice", tmp_path / "input" / "ref")
-    command = [*python, str(ROOT / "scoring_program/scoring.py"), str(tmp_path / "input"), str(tmp_path / "output")]
+    command = [
+        *bare_python,
+        str(ROOT / "scoring_program/scoring.py"),
+        str(tmp_path / "input"),
+        str(tmp_path / "output"),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "installing the locked packages from the package index" in done.stdout
     assert "[packages] installed in" in done.stdout
