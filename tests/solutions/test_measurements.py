@@ -46,24 +46,30 @@ def spec() -> ClipSpec:
     return plan("training", clips=6, seed=31)[2].spec
 
 
-def test_every_measurement_follows_its_cue_when_all_change(spec: ClipSpec, reader: Solution) -> None:
-    cues = [dict(FEATURES)[feature] for feature in SIGNS]
-    little, much = (
-        read_clip(DrawnClip(replace(spec, cues=replace(spec.cues, **dict.fromkeys(cues, level))))).values
-        for level in (0.1, 0.9)
-    )
-    change = dict(zip(NAMES, (much - little) / reader.additive.scales, strict=True))
+def measured(spec: ClipSpec, *features: str) -> NDArray[np.float64]:
+    """Draw a clip with much of the cues of some features and little of the others, and measure it."""
+    levels = {cue: 0.9 if feature in features else 0.1 for feature, cue in FEATURES if feature in SIGNS}
+    return read_clip(DrawnClip(replace(spec, cues=replace(spec.cues, **levels)))).values
+
+
+@pytest.fixture(scope="module")
+def little(spec: ClipSpec) -> NDArray[np.float64]:
+    return measured(spec)
+
+
+def test_every_measurement_follows_its_cue_when_all_change(
+    spec: ClipSpec, little: NDArray[np.float64], reader: Solution
+) -> None:
+    change = dict(zip(NAMES, (measured(spec, *SIGNS) - little) / reader.additive.scales, strict=True))
     assert {feature: change[feature] * sign > 1 for feature, sign in SIGNS.items()} == dict.fromkeys(SIGNS, True)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("feature", "sign"), SIGNS.items())
-def test_a_measurement_follows_its_cue(spec: ClipSpec, feature: str, sign: int, reader: Solution) -> None:
-    cue = dict(FEATURES)[feature]
-    little, much = (
-        read_clip(DrawnClip(replace(spec, cues=replace(spec.cues, **{cue: level})))).values for level in (0.1, 0.9)
-    )
-    change = (much - little) / reader.additive.scales
+def test_a_measurement_follows_its_cue(
+    spec: ClipSpec, little: NDArray[np.float64], feature: str, sign: int, reader: Solution
+) -> None:
+    change = (measured(spec, feature) - little) / reader.additive.scales
     assert change[NAMES.index(feature)] * sign > 1
 
 
