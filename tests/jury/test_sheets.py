@@ -10,7 +10,7 @@ from pathlib import Path
 
 import av
 import pytest
-from playwright.sync_api import Dialog, Page, sync_playwright
+from playwright.sync_api import Browser, Dialog, Page, sync_playwright
 
 from bundle_tools.cli import main
 from bundle_tools.jury.answers import read_answers
@@ -170,14 +170,22 @@ def test_frames_keep_their_own_times(tmp_path: Path) -> None:
     assert found == pytest.approx(times, abs=2)
 
 
-@pytest.fixture
-def page() -> Iterator[Page]:
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("needs Chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield browser.new_context(accept_downloads=True).new_page()
+        yield browser
         browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """An empty page, with a storage of its own."""
+    context = browser.new_context(accept_downloads=True)
+    yield context.new_page()
+    context.close()
 
 
 @pytest.mark.browser
