@@ -154,21 +154,14 @@ def test_own_records_come_back_as_they_were(submit: Submit, ingest: Callable[...
 
 
 REFUSED: dict[str, tuple[dict[str, bytes], str, str]] = {
+    # The whole way, for each step that refuses.
     "code in it": (
         {"prediction.pkl": b"cos\nsystem\n(S'true'\ntR."}, "results_unreadable", "the name os.system",
-    ),
-    "not a dict": ({"prediction.pkl": pickle.dumps([1, 2])}, "results_unreadable", "found list"),
-    "no table": ({"prediction.pkl": pickle.dumps({"warmth": 0.5})}, "results_unreadable", "found float for 'warmth'"),
-    "bad description": (
-        {"prediction.pkl": pickle.dumps(numbers()), "description.pkl": b"\x80\x04\x95"},
-        "results_unreadable", "description.pkl",
     ),
     "two files": (
         {"prediction.pkl": pickle.dumps(numbers()), "predictions.csv": b"clip_id,warmth,interview\n"},
         "results_ambiguous", "prediction.pkl, predictions.csv",
     ),
-    "header": ({"predictions.csv": b"name,warmth\n"}, "results_unreadable", "the header name,warmth"),
-    "row twice": ({"predictions.csv": b"clip_id,warmth\nc000,1\nc000,1\n"}, "results_unreadable", "row 3"),
     "no JSON": (
         {"predictions.csv": b"clip_id,warmth,interview\nc000,1,1\n", "explanations.jsonl": b"{\n"},
         "results_unreadable", "explanations.jsonl line 1",
@@ -187,6 +180,25 @@ def test_results_that_cannot_be_judged_say_why(name: str, submit: Submit) -> Non
     assert outcome.exit_code == 1, outcome.printed
     assert code in outcome.run_codes()
     assert said in outcome.printed
+
+
+UNREADABLE: dict[str, tuple[str, bytes, bytes | None, str]] = {
+    "not a dict": ("2017", pickle.dumps([1, 2]), None, "predictions: list"),
+    "no table": ("2017", pickle.dumps({"warmth": 0.5}), None, "predictions: float for 'warmth'"),
+    "bad description": ("2017", pickle.dumps(numbers()), b"\x80\x04\x95", "explanations: "),
+    "header": ("records", b"name,warmth\n", None, "predictions: the header name,warmth"),
+    "row twice": ("records", b"clip_id,warmth\nc000,1\nc000,1\n", None, "row 3"),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_files_that_are_not_what_their_form_says(name: str, tmp_path: Path) -> None:
+    form, predictions, explanations, said = UNREADABLE[name]
+    (tmp_path / "predictions").write_bytes(predictions)
+    (tmp_path / "explanations").write_bytes(explanations or b"")
+    with pytest.raises(Unreadable) as caught:
+        read_form(form, tmp_path / "predictions", tmp_path / "explanations" if explanations else None)
+    assert said in f"{caught.value.where}: {caught.value.found}"
 
 
 def test_a_phase_of_code_refuses_results(submit: Submit) -> None:

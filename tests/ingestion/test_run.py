@@ -258,7 +258,7 @@ class Model:
     def predict(self, clip):
         kept.extend(clip.frames(count=5))
         kept.append(clip.frame_at(1.0)[10:20, :, 1:])     # a view of a view
-        kept.extend(clip.frames(size=(1500, 1200)))       # 50 x 5.4 MB: streamed through a ring
+        kept.extend(clip.frames(size=(900, 700)))         # 50 x 1.9 MB: streamed through a ring
         first = iter(clip.frames())
         next(first)                                       # left in the middle
         pair = list(zip(clip.frames(count=3), clip.frames(count=3, size=(60, 40)), strict=True))
