@@ -1,6 +1,7 @@
 """Ingestion ended by SIGKILL: scoring then gives what was sealed, or says that there is nothing."""
 
 import random
+import shutil
 import signal
 import sys
 import time
@@ -8,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from score import pipeline
 from tests import warm
 from tests.hostile.cases import CASES
-from tests.hostile.stage import Stage, command, play, score, set_stage, start, write_clips
+from tests.hostile.stage import KEY, Scored, Stage, command, play, score, set_stage, start, write_clips, write_reference
 from tests.ingestion.conftest import Outcome
+from tests.scoring.conftest import run_scoring
 
 CLIPS = 4
 MOMENTS = 4
@@ -38,10 +41,20 @@ def stage_for(folder: Path, phase: Path, *, planted: bool) -> Stage:
     return set_stage(folder / "app", phase, CASES["plants_results" if planted else "honest_model"])
 
 
-def check_what_scoring_says(stage: Stage, honest: Outcome, folder: Path, *, planted: bool) -> bool:
+def score_here(stage: Stage, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Scored:
+    """Run scoring, with the key, in this process: imports are most of what a process of its own would take."""
+    shutil.copytree(stage.output, folder / "input" / "res", symlinks=True)
+    write_reference(folder / "input" / "ref", CLIPS)
+    (folder / "seal.key").write_text(KEY)
+    monkeypatch.setattr(pipeline, "PROGRAM", folder)
+    done = run_scoring(folder / "input", folder / "output")
+    scores = done.scores if (done.out / "scores.json").exists() else None
+    return Scored(done.code, done.log, scores, done.page)
+
+
+def check_what_scoring_says(stage: Stage, honest: Outcome, scored: Scored, *, planted: bool) -> bool:
     """Return whether there are scores."""
     assert stage.strangers() == []
-    scored = score(stage, folder / "scoring")
     assert "Traceback" not in scored.printed
     if scored.exit_code != 0:
         assert scored.exit_code == 1, scored.printed
@@ -75,7 +88,9 @@ PLACES = {
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_scoring_after_a_kill(place: str, phase: Path, undisturbed: tuple[Outcome, float], tmp_path: Path) -> None:
+def test_scoring_after_a_kill(
+    place: str, phase: Path, undisturbed: tuple[Outcome, float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stage = stage_for(tmp_path, phase, planted=True)
     arguments, variables = command(stage)
     script = stage.app / "program" / "ingestion.py"
@@ -83,7 +98,8 @@ def test_scoring_after_a_kill(place: str, phase: Path, undisturbed: tuple[Outcom
         KILLED, [*PLACES[place], script, *arguments], cwd=stage.app / "work", environment=variables, bare_root=True
     ).wait()
     assert killed.code == -signal.SIGKILL, killed.printed
-    assert check_what_scoring_says(stage, undisturbed[0], tmp_path, planted=True) == (place == "after all")
+    scored = score_here(stage, tmp_path / "scoring", monkeypatch)
+    assert check_what_scoring_says(stage, undisturbed[0], scored, planted=True) == (place == "after all")
 
 
 @pytest.mark.slow
@@ -101,4 +117,4 @@ def test_scoring_after_a_kill_at_any_moment(
         time.sleep(moments.random() * length_s * 1.05)
         running.kill()
         running.wait()
-        check_what_scoring_says(stage, honest, folder, planted=planted)
+        check_what_scoring_says(stage, honest, score(stage, folder / "scoring"), planted=planted)
