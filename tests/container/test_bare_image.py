@@ -2,28 +2,52 @@
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 import yaml
 
+from bundle_tools.build import TOP_LEVEL
 from bundle_tools.cli import main
 from bundle_tools.competition import load
-from tests.fewer import keep_clips
+from tests.fewer import ask_once, copy_with
+from tests.guides import fork_programs
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle of one clip a phase, which is asked for once; the wheels that are kept are ours."""
+    bundle = copy_with(ROOT, tmp_path_factory.mktemp("few") / "bundle", 1, *TOP_LEVEL)
+    (ROOT / "build").mkdir(exist_ok=True)
+    (bundle / "build").symlink_to(ROOT / "build")
+    assert main(["pages", "--bundle", str(ask_once(bundle))]) == 0
+    return bundle
+
+
+@pytest.fixture(scope="module")
+def built(few: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Unpack a zip built with wheels, as the platform unpacks it."""
     folder = tmp_path_factory.mktemp("built")
     archive = folder / "bundle.zip"
-    assert main(["build", "--bundle", str(ROOT), "--out", str(archive), "--wheels", "--image", "python:test"]) == 0
+    assert main(["build", "--bundle", str(few), "--out", str(archive), "--wheels", "--image", "python:test"]) == 0
     shutil.unpack_archive(archive, folder / "bundle")
     archive.unlink()
-    return keep_clips(folder / "bundle", 2)
+    return folder / "bundle"
+
+
+@pytest.fixture
+def impatient(bare: str) -> str:
+    """An image like the bare one, whose pip does not try again for fifteen seconds where there is no network."""
+    name = f"{bare.partition(':')[0]}-impatient:test"
+    recipe = f"FROM {bare}\nENV PIP_RETRIES=0\n"
+    subprocess.run(
+        ["docker", "build", "--quiet", "--network", "none", "--tag", name, "-"], input=recipe.encode(), check=True
+    )
+    return name
 
 
 def scores(bundle: Path, out: Path, phase: str, *options: str) -> dict[str, float]:
@@ -35,7 +59,10 @@ def scores(bundle: Path, out: Path, phase: str, *options: str) -> dict[str, floa
     return found
 
 
-def test_the_zip_gives_a_full_row_in_a_bare_image(built: Path, bare: str, tmp_path: Path) -> None:
+def test_the_zip_gives_a_full_row_in_a_bare_image(
+    built: Path, bare: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fork_programs(monkeypatch)
     assert yaml.safe_load((built / "competition.yaml").read_text())["docker_image"] == "python:test"
     inside = scores(built, tmp_path / "bare", "practice", "--engine", "docker", "--image", bare)
     outside = scores(built, tmp_path / "process", "practice")
@@ -52,10 +79,10 @@ def test_the_zip_gives_a_full_row_in_a_bare_image(built: Path, bare: str, tmp_pa
     assert "unsealed" not in page
 
 
-def test_without_wheels_and_network_the_organiser_is_told(bare: str, tmp_path: Path) -> None:
+def test_without_wheels_and_network_the_organiser_is_told(few: Path, impatient: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    arguments = ["run", str(ROOT / "solutions/constant"), "--bundle", str(ROOT), "--engine", "docker", "--image", bare]
-    assert main([*arguments, "--out", str(out)]) == 1
+    arguments = ["run", str(few / "solutions/constant"), "--bundle", str(few), "--out", str(out)]
+    assert main([*arguments, "--engine", "docker", "--image", impatient]) == 1
     assert "bundle build --wheels" in (out / "ingestion_output" / "log.txt").read_text()
     page = (out / "scoring_output" / "detailed_results.html").read_text()
     assert "The fault is not yours" in page

@@ -10,16 +10,25 @@ import pytest
 from bundle_tools.build import TOP_LEVEL
 from bundle_tools.cli import main
 from tests.fewer import copy_with
+from tests.guides import fork_programs
 
 ROOT = Path(__file__).resolve().parents[2]
-CLIPS = 2
+CLIPS = 1
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 
 
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the bundle with fewer clips."""
+    return copy_with(ROOT, tmp_path_factory.mktemp("few") / "bundle", CLIPS, *TOP_LEVEL)
+
+
 @pytest.mark.parametrize(("solution", "phase"), [("constant", "final"), ("cue_reader", "practice")])
-def test_containers_and_processes_give_the_same_scores(image: str, tmp_path: Path, solution: str, phase: str) -> None:
+def test_containers_and_processes_give_the_same_scores(
+    image: str, bundle: Path, tmp_path: Path, solution: str, phase: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fork_programs(monkeypatch)
     found = {}
-    bundle = copy_with(ROOT, tmp_path / "bundle", CLIPS, *TOP_LEVEL)
     for engine, options in (("process", []), ("docker", ["--image", image])):
         out = tmp_path / engine
         arguments = ["run", str(bundle / "solutions" / solution), "--phase", phase, "--out", str(out)]
@@ -35,7 +44,7 @@ def test_containers_and_processes_give_the_same_scores(image: str, tmp_path: Pat
     assert found["docker"] == pytest.approx(found["process"], abs=1e-3)
 
 
-def test_the_containers_are_as_bare_as_the_workers(image: str, tmp_path: Path) -> None:
+def test_the_containers_are_as_bare_as_the_workers(image: str, bundle: Path, tmp_path: Path) -> None:
     probe = tmp_path / "submission"
     probe.mkdir()
     (probe / "metadata").write_text("command: python3 /app/program/look.py")
@@ -54,7 +63,7 @@ def test_the_containers_are_as_bare_as_the_workers(image: str, tmp_path: Path) -
     )
     out = tmp_path / "out"
     # Ingestion refuses a submission that brings its own command; what that command saw before is in the log.
-    main(["run", str(probe), "--bundle", str(ROOT), "--out", str(out), "--engine", "docker", "--image", image])
+    main(["run", str(probe), "--bundle", str(bundle), "--out", str(out), "--engine", "docker", "--image", image])
     facts = json.loads((out / "logs" / "prediction_stdout.txt").read_text())
     assert facts["CapEff"] == facts["CapPrm"] == facts["CapBnd"] == "0000000000000000"
     assert facts["NoNewPrivs"] == "1"
