@@ -5,4 +5,4 @@ from honest import Honest
 
 class Model(Honest):
     def in_predict(self, clip, answer):
-        return [bytearray(64 << 20) for _ in range(64)]
+        return [bytearray(256 << 20) for _ in range(16)]
