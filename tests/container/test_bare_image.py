@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -40,14 +41,15 @@ def built(few: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def impatient(bare: str) -> str:
+def impatient(bare: str) -> Iterator[str]:
     """An image like the bare one, whose pip does not try again for fifteen seconds where there is no network."""
     name = f"{bare.partition(':')[0]}-impatient:test"
     recipe = f"FROM {bare}\nENV PIP_RETRIES=0\n"
     subprocess.run(
         ["docker", "build", "--quiet", "--network", "none", "--tag", name, "-"], input=recipe.encode(), check=True
     )
-    return name
+    yield name
+    subprocess.run(["docker", "image", "rm", name], stdout=subprocess.DEVNULL, check=True)
 
 
 def scores(bundle: Path, out: Path, phase: str, *options: str) -> dict[str, float]:
