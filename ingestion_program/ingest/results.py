@@ -17,7 +17,10 @@ from ingest.folder import write_file
 from ingest.probes.record import FILE as PROBES
 from ingest.settings import Target
 
-JPEG_QUALITY = 90
+JPEG_QUALITIES = (90, 75, 50, 25)
+"""The best comes first; one that is small enough is taken."""
+LARGEST_JPEG = 32 * 2**10
+"""Bytes. A report shows many pictures on one page."""
 PATIENCE_S = 1.0
 
 
@@ -96,11 +99,14 @@ class Results:
 
 
 def encode_jpeg(image: Image) -> bytes:
-    """Encode RGB pixels as JPEG."""
+    """Encode RGB pixels as JPEG, in the best quality that makes a small file."""
     bgr = cv2.cvtColor(image, cv2.COLOR_RGB2BGR)
-    encoded, data = cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
-    if not encoded:
-        raise RuntimeError("JPEG encoding failed on a valid image")
+    for quality in JPEG_QUALITIES:
+        encoded, data = cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, quality])
+        if not encoded:
+            raise RuntimeError("JPEG encoding failed on a valid image")
+        if data.size <= LARGEST_JPEG:
+            break
     return data.tobytes()
 
 

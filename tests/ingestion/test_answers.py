@@ -2,10 +2,12 @@ import math
 import time
 from typing import Any
 
+import cv2
 import numpy as np
 import pytest
 
 from ingest.answers import check_explanation, check_prediction
+from ingest.results import LARGEST_JPEG, encode_jpeg
 from ingest.settings import ExplanationFormat, Target
 from model_process.packing import Packer, unpack
 
@@ -186,3 +188,11 @@ def test_a_tensor_that_is_no_array_gets_the_right_advice() -> None:
     _, problems = check_explanation({"text": "x" * 30, "image": {"$other": "Tensor"}}, FORM, TARGETS, 2.0)
     assert [problem.code for problem in problems] == ["image_type"]
     assert ".cpu().numpy()" in problems[0].fix
+
+
+def test_a_picture_of_noise_is_a_small_file_and_a_plain_one_is_as_it_was() -> None:
+    noise = np.random.default_rng(1).integers(0, 256, (200, 355, 3), np.uint8)
+    assert 10_000 < len(encode_jpeg(noise)) <= LARGEST_JPEG
+    ramp = np.linspace(0, 255, noise.size).reshape(noise.shape).astype(np.uint8)
+    seen = np.asarray(cv2.imdecode(np.frombuffer(encode_jpeg(ramp), np.uint8), cv2.IMREAD_COLOR))[..., ::-1]
+    assert np.abs(seen.astype(int) - ramp).max() < 8

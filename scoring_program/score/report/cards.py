@@ -15,13 +15,28 @@ from score.report.content.explanations import Card, CardGroup, ValueRow
 from score.report.hidden_parts import call_rows, place, timeline
 from score.report.highlight import highlight
 from score.report.numbers import number, position
-from score.report.picture import LARGEST_URI, data_uri
+from score.report.picture import data_uri
 from score.report.scored import Scored
 from score.report.verdict import verdict
 
 _BUDGET = 1_500_000
 """Characters of all pictures; with the table of 2,000 clips the page stays under 5 MB."""
 _OPEN_AT_ONCE = 3
+
+
+class _Album:
+    """The pictures of a page, as long as there is room."""
+
+    def __init__(self) -> None:
+        self._left = _BUDGET
+
+    def take(self, data: bytes) -> str | None:
+        """Return a picture's URI; None where it is no picture, an empty text where there is no more room."""
+        uri = data_uri(data)
+        if uri is None or len(uri) > self._left:
+            return uri and ""
+        self._left -= len(uri)
+        return uri
 
 
 def card_groups(scored: Scored) -> tuple[CardGroup, ...]:
@@ -33,7 +48,7 @@ def card_groups(scored: Scored) -> tuple[CardGroup, ...]:
     held = [one.held if one else None for one in judged]
     chosen = choose(outcomes.clip_ids, held, report.gallery, scored.settings.bootstrap.seed)
     shown = len(chosen.best) + len(chosen.worst) + len(chosen.drawn)
-    each = min(LARGEST_URI, _BUDGET // max(1, 2 * shown))
+    album = _Album()
     everything = shown == sum(one is not None for one in judged)
     groups = []
     for title, clips in (
@@ -41,13 +56,13 @@ def card_groups(scored: Scored) -> tuple[CardGroup, ...]:
         ("What held up least", chosen.worst),
         ("What lies between" if everything else "Drawn by lot", chosen.drawn),
     ):
-        cards = tuple(_card(clip, numbers, scored, each) for clip in clips if (numbers := judged[clip]))
+        cards = tuple(_card(clip, numbers, scored, album) for clip in clips if (numbers := judged[clip]))
         if cards:
             groups.append(CardGroup(title, cards[:_OPEN_AT_ONCE], cards[_OPEN_AT_ONCE:]))
     return tuple(groups)
 
 
-def _card(clip: int, numbers: ClipNumbers, scored: Scored, most: int) -> Card:
+def _card(clip: int, numbers: ClipNumbers, scored: Scored, album: _Album) -> Card:
     outcomes, settings = scored.outcomes, scored.settings
     clip_id, explanation, calls = outcomes.clip_ids[clip], outcomes.explanations[clip], outcomes.probes[clip]
     target = settings.targets[numbers.target]
@@ -55,8 +70,8 @@ def _card(clip: int, numbers: ClipNumbers, scored: Scored, most: int) -> Card:
     truth = [float(value) for value in outcomes.truth[clip]] if settings.report.truth else None
     claims = claim_rows(numbers, explanation.claims, target)
     titles = {one.name: one.title for one in settings.targets}
-    frame, frame_note = _frame(clip_id, scored, most)
-    picture, no_picture = _picture(explanation, scored, most)
+    frame, frame_note = _frame(clip_id, scored, album)
+    picture, no_picture = _picture(explanation, scored, album)
     return Card(
         clip_id=clip_id,
         judged_on=target.title,
@@ -77,10 +92,10 @@ def _card(clip: int, numbers: ClipNumbers, scored: Scored, most: int) -> Card:
     )
 
 
-def _frame(clip_id: str, scored: Scored, most: int) -> tuple[str, str]:
+def _frame(clip_id: str, scored: Scored, album: _Album) -> tuple[str, str]:
     """Return the key frame's URI and what it shows, or an empty text and why there is none."""
     frame = scored.beside.key_frames.read(clip_id)
-    uri = data_uri(frame.data, most) if frame else None
+    uri = album.take(frame.data) if frame else None
     if frame is None or uri is None:
         return "", "There is no picture of this clip."
     return uri, f"The clip at {frame.time_s:.1f} s." if uri else "Left out to keep this page small."
@@ -93,12 +108,12 @@ def _trouble(clip_id: str, scored: Scored) -> Iterator[str]:
         yield f"Problem: {note(record.problems)}"
 
 
-def _picture(explanation: Explanation, scored: Scored, most: int) -> tuple[str, str]:
+def _picture(explanation: Explanation, scored: Scored, album: _Album) -> tuple[str, str]:
     """Return the picture's URI, or an empty text and the reason."""
     if explanation.image is None:
         return "", "No picture was given."
     try:
-        uri = data_uri(scored.results.folder.read(explanation.image), most)
+        uri = album.take(scored.results.folder.read(explanation.image))
     except (NotGradableError, OSError):
         uri = None
     if uri is None:
