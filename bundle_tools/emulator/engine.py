@@ -7,13 +7,13 @@ because many public programs name them there. It isolates nothing and needs noth
 
 import os
 import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import psutil
 
+from bundle_tools.emulator.environment import python_for
 from bundle_tools.emulator.failures import CannotStart
 from bundle_tools.emulator.stream import stream
 
@@ -66,7 +66,7 @@ class Engine(Protocol):
 
 
 class ProcessEngine:
-    """Runs programs as processes, with this Python."""
+    """Runs programs as processes, each with a Python that has the packages of its own lock."""
 
     def prepare(self) -> list[str]:
         """See `Engine.prepare`; there is nothing to get ready."""
@@ -75,11 +75,11 @@ class ProcessEngine:
     def run(self, container: Container, logs: Path, timeout_s: float | None = None) -> Outcome:
         """See `Engine.run`."""
         arguments = [_outside(argument, container.mounts) for argument in container.arguments]
+        program = container.mounts["/app/program"]
         if arguments[0] in {"python", "python3"}:
-            arguments[0] = sys.executable
+            arguments[0] = str(python_for(program))
         environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
         environment |= {"LANG": "C.UTF-8", **ENVIRONMENT}
-        program = container.mounts["/app/program"]
         _rewrite_sources(program, container.mounts)
         try:
             ended = stream(
