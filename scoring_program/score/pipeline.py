@@ -43,7 +43,9 @@ from score.start import PROGRAM
 _RESULT_FILES = ("scores.json", "scores.txt", "detailed_results.html")
 _PAGE = "detailed_results.html"
 _BROKE_DOWN = "The computation broke down, so every score is the worst one."
+_WORST = "worst scores"
 _NO_REPORT = "The scores were written, but this report could not be made."
+_SCORED = "scored, without a report"
 _OURS = "The scoring program failed."
 
 Made = TypeVar("Made")
@@ -121,11 +123,11 @@ def _run(source: Path, target: Path) -> int:
     try:
         prepared = prepare(source, readers)
     except ScoringError as error:
-        return _give_up(error, target, worker, readers.audience)
+        return _give_up(error, target, worker, readers)
     except OSError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, it is ours, and its message may quote a label
-        return _give_up(OrganiserError(_OURS, [internal_problem(error)]), target, worker, readers.audience)
+        return _give_up(OrganiserError(_OURS, [internal_problem(error)]), target, worker, readers)
     _, failure = _made(lambda: judge(prepared, target, worker), passing=OSError)
     if failure:
         _say_failure(failure)
@@ -137,6 +139,8 @@ class _Readers:
     """What is known about the readers so far, so that a step that fails is told to them as they may hear it."""
 
     audience: Audience = NOBODY
+    heading: str = ""
+    """Names of the challenge and the phase."""
 
 
 def prepare(source: Path, readers: _Readers | None = None, *, full: bool = False) -> Prepared:
@@ -159,7 +163,7 @@ def prepare(source: Path, readers: _Readers | None = None, *, full: bool = False
     readers = readers or _Readers()
     public = read_settings(source / "ref" / "task.yaml")
     settings = public.opened() if full else public
-    readers.audience = Audience(settings.report.clips)
+    readers.audience, readers.heading = Audience(settings.report.clips), settings.heading
     reference = read_reference(source / "ref" / "labels.csv", settings)
     readers.audience = readers.audience.knowing(reference.clip_ids)
     known = read_known(source / "ref", settings, reference)
@@ -224,8 +228,8 @@ def judge(prepared: Prepared, target: Path, worker: Facts) -> None:
     if page is None:
         ours = of_problems([failure] if failure else [], prepared.audience)
         findings = (*ours, *findings)
-        headline = _NO_REPORT if evaluation else _BROKE_DOWN
-        page, _ = _made(lambda: failure_page(headline, findings, worker, settings.heading))
+        headline, band = (_NO_REPORT, _SCORED) if evaluation else (_BROKE_DOWN, _WORST)
+        page, _ = _made(lambda: failure_page(headline, findings, worker, settings.heading, band))
     write_atomically(target / _PAGE, page or last_page(_BROKE_DOWN))
     if scores is not None:
         _, unwritten = _made(lambda: write_scores(target, scores, columns(settings)), passing=OSError)
@@ -257,12 +261,12 @@ def _judged(prepared: Prepared) -> tuple[Evaluation, Scores]:
     return evaluation, scores
 
 
-def _give_up(error: ScoringError, target: Path, worker: Facts, audience: Audience) -> int:
-    findings = of_problems(error.problems, audience)
+def _give_up(error: ScoringError, target: Path, worker: Facts, readers: _Readers) -> int:
+    findings = of_problems(error.problems, readers.audience)
     say(f"ERROR: {error.headline}", sys.stderr)
     for line in lines(findings):
         say(line, sys.stderr)
-    page, _ = _made(lambda: failure_page(error.headline, findings, worker))
+    page, _ = _made(lambda: failure_page(error.headline, findings, worker, readers.heading))
     write_atomically(target / _PAGE, page or last_page(error.headline))
     return error.exit_code
 

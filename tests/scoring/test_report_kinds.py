@@ -192,3 +192,25 @@ def test_the_page_of_a_run_without_scores_says_where_and_how_to_fix_it(score: Sc
     assert "One thing has to be corrected in the submission." in text
     for words in ("Wheremodel.py", "Foundclasses Modell", "Expecteda class called Model", "To fix itrename Modell"):
         assert words in text
+
+
+@pytest.mark.parametrize(
+    ("broken", "band", "scored"),
+    [("_page_of", "scored, without a report", True), ("_judged", "worst scores", False)],
+)
+def test_the_headline_says_what_became_of_the_scores(
+    score: Score, monkeypatch: pytest.MonkeyPatch, broken: str, band: str, scored: bool
+) -> None:
+    monkeypatch.setattr(pipeline, broken, lambda *_: 1 / 0)
+    done = score(make_case(clips=3))
+    assert done.code == 0
+    assert f'<p class="band">{band}</p>' in done.page
+    assert "no scores" not in done.page.casefold()
+    assert (done.scores["interview_accuracy"] > 0) == scored
+
+
+def test_a_refused_run_names_the_challenge(score: Score) -> None:
+    done = score(make_case(clips=3), lambda root: (root / "res" / "manifest.json").unlink())
+    assert done.code == 1
+    assert '<p class="band">no scores</p>' in done.page
+    assert re.search(r'<p class="eyebrow">[^<]*practice', done.page, re.IGNORECASE)

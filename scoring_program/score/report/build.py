@@ -18,6 +18,8 @@ from score.report.scored import Scored
 from score.report.status import clips_sentence
 from score.results import Results
 
+NO_SCORES = "no scores"
+
 
 def build_page(scored: Scored) -> Page:
     """Gather what participants may see; what they may not see, `scored` does not have (score.report.scored)."""
@@ -41,6 +43,8 @@ def build_early_page(
     return EarlyPage(heading=heading, clips=clips_sentence(outcomes), problems=problems(findings), facts=facts)
 
 
-def build_failed_page(headline: str, findings: Sequence[Finding], worker: Facts, heading: str = "") -> FailedPage:
+def build_failed_page(
+    headline: str, findings: Sequence[Finding], worker: Facts, heading: str = "", band: str = NO_SCORES
+) -> FailedPage:
     """Explain a run without scores; problems never hold label values (score.errors)."""
-    return FailedPage(heading=heading, headline=headline, problems=problems(findings), facts=worker)
+    return FailedPage(band=band, heading=heading, headline=headline, problems=problems(findings), facts=worker)

@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from score.findings import Finding
 from score.outcomes import Outcomes
-from score.report.build import build_early_page, build_failed_page, build_page
+from score.report.build import NO_SCORES, build_early_page, build_failed_page, build_page
 from score.report.content.provenance import Facts
 from score.report.explanations import smaller
 from score.report.look import look
@@ -55,9 +55,11 @@ def early_page(heading: str, results: Results, outcomes: Outcomes, findings: Seq
     return render("early.html", build_early_page(heading, results, outcomes, findings, worker))
 
 
-def failure_page(headline: str, findings: Sequence[Finding], worker: Facts, heading: str = "") -> str:
-    """Render the page of a run without scores: what happened, where, and how to fix it."""
-    return render("failed.html", build_failed_page(headline, findings, worker, heading))
+def failure_page(
+    headline: str, findings: Sequence[Finding], worker: Facts, heading: str = "", band: str = NO_SCORES
+) -> str:
+    """Render the page of a run without scores or report: what happened, where, and how to fix it."""
+    return render("failed.html", build_failed_page(headline, findings, worker, heading, band))
 
 
 def last_page(headline: str) -> str:

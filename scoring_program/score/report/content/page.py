@@ -49,8 +49,10 @@ class EarlyPage:
 
 @dataclass(frozen=True)
 class FailedPage:
-    """The report of a run without scores."""
+    """The report of a run without scores, or whose report could not be made."""
 
+    band: str
+    """What came of it, in a few words."""
     heading: str
     """Names of the challenge and the phase; empty where they are not known."""
     headline: str
