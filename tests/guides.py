@@ -105,7 +105,6 @@ def fork_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let `bundle run` take forks of a warm process for the two programs, whose output then comes at the end."""
 
     def stream(arguments: list[str], log: Path, *, cwd: Path, environment: dict[str, str], **_: object) -> Ended:
-        assert arguments[0] == sys.executable
         ended = warm.run(cwd / arguments[1], arguments[2:], cwd=cwd, environment=environment)
         log.parent.mkdir(parents=True, exist_ok=True)
         log.with_name(f"{log.name}_stdout.txt").write_text(ended.printed, "utf-8")
@@ -113,6 +112,7 @@ def fork_programs(monkeypatch: pytest.MonkeyPatch) -> None:
         return Ended(ended.code, elapsed_s=1.0, killed=False)
 
     monkeypatch.setattr(engine, "stream", stream)
+    monkeypatch.setattr(engine, "python_for", lambda _: sys.executable)
 
 
 def run_lines(lines: Sequence[str]) -> None:

@@ -14,6 +14,7 @@ from bundle_tools.cli import main
 from bundle_tools.competition import load
 from tests.fewer import ask_once, copy_with
 from tests.guides import fork_programs
+from tests.scoring.pages import assert_complete
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.container, pytest.mark.slow]
@@ -79,6 +80,7 @@ def test_the_zip_gives_a_full_row_in_a_bare_image(
     assert manifest["seal"]
     page = (tmp_path / "bare" / "scoring_output" / "detailed_results.html").read_text()
     assert "unsealed" not in page
+    assert_complete(page)
 
 
 def test_without_wheels_and_network_the_organiser_is_told(few: Path, impatient: str, tmp_path: Path) -> None:

@@ -26,6 +26,13 @@ ALLOWED = {*f"{_STRUCTURE} {_TEXT} {_PICTURES}".split()}
 """Elements that a page may have: none loads, leads or runs anything, but the page's own style and script."""
 
 
+def assert_complete(page: str) -> None:
+    """The page of an open phase has its gallery, with pictures, and nothing in it broke down."""
+    assert "internal_error" not in page
+    assert 'class="gallery"' in page
+    assert "data:image/jpeg;base64," in page
+
+
 def scored_of(folder: Path, case: Case, beside: Beside | None = None) -> Scored:
     """Score a case, and reduce it to what its phase may show."""
     prepared = prepare(make_input(folder, case))
