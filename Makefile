@@ -3,7 +3,7 @@
 BIN = .venv/bin
 SUBMISSION = solutions/cue_reader
 PHASE = practice
-COMPILE = uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --fork-strategy fewest
+COMPILE = $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --fork-strategy fewest
 # Even where Python is told to keep no compiled files: the tests import everything in several processes.
 COMPILED = PYTHONDONTWRITEBYTECODE=
 # Extra arguments, e.g. make test ARGS="-k leaderboard"
@@ -49,8 +49,8 @@ bench: setup ## measure speed and memory
 screenshots: setup ## take pictures of the reports and pages, to be looked at (needs Chromium)
 	@$(BIN)/python docs/images/make.py $(ARGS)
 
-lock: setup ## lock the newest versions again (needs uv)
-	@command -v uv >/dev/null 2>&1 || { echo "uv is missing: see docs.astral.sh/uv"; exit 1; }
+lock: setup ## lock the newest versions again
+	$(COMPILE) --upgrade requirements/set_up.in -o requirements/set_up.lock
 	$(COMPILE) --upgrade pyproject.toml -o ingestion_program/requirements.lock
 	$(COMPILE) --upgrade -c ingestion_program/requirements.lock scoring_program/requirements.in -o scoring_program/requirements.lock
 	$(COMPILE) --upgrade -c ingestion_program/requirements.lock --extra dev pyproject.toml -o requirements/dev.lock

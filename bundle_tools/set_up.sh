@@ -61,12 +61,23 @@ if ! is_new_enough .venv/bin/python; then
     "$python" -m venv --clear .venv || fail "$python -m venv failed, as shown above."
 fi
 
-echo "Installing the locked packages into .venv. This takes about a minute and needs the network the first time."
+echo "Installing the locked packages into .venv. This takes up to a minute and needs the network the first time."
 # The lock is complete, so nothing is to be resolved: what a package asks for beyond it is left out on purpose.
-.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r "$lock" || fail \
+locked="--quiet --no-deps --require-hashes -r"
+pip="-m pip --disable-pip-version-check install"
+# shellcheck disable=SC2086 # they are lists of words
+{
+    # uv takes seconds. Where it cannot reach the packages, as behind a mirror that only pip knows, pip takes its time.
+    .venv/bin/python $pip $locked requirements/set_up.lock 2>/dev/null &&
+        .venv/bin/uv pip install --python .venv/bin/python $locked "$lock" 2>/dev/null ||
+        .venv/bin/python $pip --no-compile $locked "$lock"
+} || fail \
     "" "The packages of $lock could not be installed, as shown above." \
     "Check the network and the free space (1.5 GB), then run the same command again."
-.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e . || fail \
+# On all cores, and without the tests of the packages, which are half of their code.
+.venv/bin/python -W ignore -m compileall -q -j 0 -x '/tests?/' .venv/lib || true
+# shellcheck disable=SC2086
+.venv/bin/python $pip --quiet --no-deps --no-build-isolation --no-index -e . || fail \
     "" "The bundle command could not be installed, as shown above."
 echo "$wanted" >"$stamp"
 echo "Set up: .venv/bin/bundle"

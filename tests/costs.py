@@ -13,15 +13,15 @@ from tests import warm
 
 BUDGETS_S = {
     "adapt": 12,
-    "hostile": 75,
-    "ingestion": 80,
+    "hostile": 62,
+    "ingestion": 60,
     "jury": 10,
-    "meaning": 22,
-    "pages": 30,
+    "meaning": 10,
+    "pages": 15,
     "scoring": 65,
-    "solutions": 12,
-    "synth": 24,
-    "tools": 85,
+    "solutions": 9,
+    "synth": 18,
+    "tools": 80,
 }
 """Processor seconds that a folder may take in `make test`."""
 MOST_EXPENSIVE = 10

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bundle_tools.adapt.split import off_size, split_by_source
@@ -11,7 +11,6 @@ from bundle_tools.errors import BundleError
 from .sets import make_set
 
 
-@settings(max_examples=40)
 @given(st.lists(st.integers(1, 6), min_size=12, max_size=60), st.integers(0, 2**32))
 def test_every_clip_goes_somewhere_and_no_source_to_two_parts(families: list[int], seed: int) -> None:
     dataset = make_set({f"v{number}": count for number, count in enumerate(families)})

@@ -21,7 +21,7 @@ from tests.ingestion.conftest import SETTINGS
 
 FORM = ExplanationFormat(20, 60, 355, 200, 9, 16, ("smile",))
 TARGETS = (Target("warmth", 0, 1), Target("interview", 0, 1))
-QUICK = settings(max_examples=100, deadline=20_000)
+QUICK = settings(max_examples=2 * settings().max_examples)
 
 any_text = st.text(st.characters(), max_size=30)  # lone surrogates included
 numbers = st.one_of(

@@ -299,7 +299,7 @@ SEEDS = [pickle.dumps(value, protocol) for protocol in PROTOCOLS for value in (
 )] + [data for data, _ in OF_PYTHON_2.values()]  # fmt: skip
 
 
-@settings(max_examples=500)
+@settings(max_examples=10 * settings().max_examples)
 @given(
     st.sampled_from(SEEDS),
     st.lists(st.tuples(st.integers(0, 400), st.binary(max_size=3), st.integers(0, 3)), min_size=1, max_size=4),
@@ -315,7 +315,7 @@ def test_changed_bytes_are_read_or_refused(data: bytes, edits: list[tuple[int, b
         assert len(str(refused)) < 400
 
 
-@settings(max_examples=200)
+@settings(max_examples=4 * settings().max_examples)
 @given(st.lists(st.sampled_from([bytes([code]) for code in range(256)] + [U8, b"\x00\x00\x00"]), max_size=60))
 def test_any_steps_at_all_are_read_or_refused(steps: list[bytes]) -> None:
     try:
