@@ -85,7 +85,7 @@ def plan(phase: str, final: Final, clips: Sequence[str], jurors: int, rules: Rul
         main_target=final.settings.main_target,
         rules_sha256=rules.sha256,
         teams=tuple(
-            Team(LETTERS[at], one.name, one.explanations_sha256, round(one.total, 2), one.band)
+            Team(LETTERS[at], one.name, one.rated_sha256, round(one.total, 2), one.band)
             for at, one in enumerate(finalists)
         ),
         clips=tuple(clips),

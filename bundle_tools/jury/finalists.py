@@ -36,8 +36,8 @@ class Finalist:
     """Measured explanation score, 0 to 100."""
     band: int
     """Among the finalists, 1 for the best."""
-    explanations_sha256: str
-    """Of its `explanations.jsonl`."""
+    rated_sha256: str
+    """Of its explanations and the submission that gave them; scoring finds the rating by it."""
     folder: Path
     """Results of ingestion, where the pictures are."""
     outcomes: "Outcomes"
@@ -86,21 +86,17 @@ def gather(phase: Phase, runs: Sequence[Run], scratch: Path) -> Final:
     from score.pipeline import prepare  # noqa: PLC0415 - the program's path is known only now
 
     reference = _folder(phase.task.reference_data, scratch / "reference")
-    finalists, settings = [], None
+    finalists, explained, settings = [], [], None
     for number, run in enumerate(runs):
         source = scoring_input(scratch / f"jury-{number}", reference, run.folder)
         prepared = prepare(source)
         settings = prepared.settings
-        hashes = prepared.results.folder.hashes
+        explained.append(prepared.results.folder.hashes["explanations.jsonl"])
         row = rows[run.name]
         finalists.append(
-            Finalist(run.name, row.total, row.band, hashes["explanations.jsonl"], run.folder, prepared.outcomes)
+            Finalist(run.name, row.total, row.band, prepared.results.rated_as, run.folder, prepared.outcomes)
         )
-    same = [
-        one.name
-        for one in finalists
-        if [two.explanations_sha256 for two in finalists].count(one.explanations_sha256) > 1
-    ]
+    same = [one.name for one, digest in zip(finalists, explained, strict=True) if explained.count(digest) > 1]
     if same:
         raise BundleError(f"{', '.join(same)}: the same explanations. Leave all but one of them out.")
     assert settings is not None  # noqa: S101 - there are runs

@@ -20,8 +20,8 @@ class Team:
     """How files without names call it."""
     name: str
     """The run's name."""
-    explanations_sha256: str
-    """Of its `explanations.jsonl`: what was rated."""
+    rated_sha256: str
+    """Of what was rated: its explanations and the submission that gave them."""
     total: float
     """Its measured explanation score, 0 to 100."""
     band: int

@@ -15,15 +15,15 @@ from bundle_tools.jury.panel import Panel
 from bundle_tools.jury.verdict import Verdict
 from bundle_tools.pages import number, render
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 def reference(verdict: Verdict, key: Key, rules: Rules) -> str:
     """Write `jury.json` for the reference data: what the scoring program puts into the column.
 
-    Ratings are keyed by the SHA-256 of `explanations.jsonl`, so they hold for what was rated and for nothing else.
+    Ratings are keyed by a SHA-256 of explanations and submission: they hold for what was rated, and for no copy of it.
     """
-    hashes = {team.letter: team.explanations_sha256 for team in key.teams}
+    hashes = {team.letter: team.rated_sha256 for team in key.teams}
     content = {
         "format_version": FORMAT_VERSION,
         "scale": [rules.lowest, rules.highest],

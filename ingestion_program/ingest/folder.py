@@ -1,7 +1,9 @@
 """The output folder as a whole: emptied first, sealed last. It needs no package, so every run can leave a record."""
 
+import contextlib
 import hashlib
 import json
+import os
 import shutil
 import stat
 from pathlib import Path
@@ -20,13 +22,25 @@ def empty_folder(folder: Path) -> None:
     """Remove everything inside `folder`, never following a link.
 
     The platform puts a copy of the submission there before ingestion starts: nothing of it may be taken for a result.
+    A command of the submission, in a container beside this one, may have forbidden everybody to change it.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    _take_back(folder)
     for path in sorted(folder.iterdir()):
         if stat.S_ISDIR(path.lstat().st_mode):
             shutil.rmtree(path)
         else:
             path.unlink()
+
+
+def _take_back(folder: Path) -> None:
+    """Let this user change a folder and all folders in it, as far as they are this user's."""
+    waiting = [folder]
+    while waiting:
+        path = waiting.pop()
+        with contextlib.suppress(OSError):  # what cannot be changed is told when it cannot be removed
+            path.chmod(stat.S_IMODE(path.lstat().st_mode) | stat.S_IRWXU)
+            waiting += [Path(entry.path) for entry in os.scandir(path) if entry.is_dir(follow_symlinks=False)]
 
 
 def write_run(folder: Path, run: dict[str, Any]) -> None:

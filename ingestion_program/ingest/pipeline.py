@@ -22,7 +22,7 @@ from ingest.results import Results
 from ingest.runner import Runner
 from ingest.seal import take_key
 from ingest.settings import Task, read_task
-from ingest.submission import check_submission, hash_submission
+from ingest.submission import Fingerprint, check_submission, fingerprint
 from ingest.tally import RunStatus, Tally
 from ingest.watchdog import Watchdog
 
@@ -40,7 +40,7 @@ class _Run:
     log: Log
     tally: Tally = field(default_factory=Tally)
     task: Task | None = None
-    submission_sha256: str | None = None
+    fingerprint: Fingerprint | None = None
     credits: tuple[Credit, ...] = ()
     key: bytes | None = None
     footage: Footage = field(default_factory=lambda: Footage([], {}, {}))
@@ -57,7 +57,7 @@ class _Run:
         self.log.line(f"{self.tally.status} after {self.clock.elapsed_s():.1f} s", summary=True)
         self.log.close()
         settings = self.input_data / SETTINGS
-        record = run_record(self.tally, self.clock, self.task, settings, self.submission_sha256, self.credits)
+        record = run_record(self.tally, self.clock, self.task, settings, self.fingerprint, self.credits)
         write_run(self.output, record)
         write_manifest(self.output, self.key)
 
@@ -126,7 +126,7 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     this.footage = read_footage(this.input_data, task)
     this.tally.total = len(this.footage.clips)
     problems = check_submission(submission, task.limits, results=task.results is not None)
-    this.submission_sha256 = hash_submission(submission)
+    this.fingerprint = fingerprint(submission)
     if any(problem.severity == "error" for problem in problems):
         this.tally.end("invalid", problems)
         return

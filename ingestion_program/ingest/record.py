@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ingest.clock import Clock
     from ingest.credits import Credit
     from ingest.settings import Task
+    from ingest.submission import Fingerprint
 
 PACKAGES = ("numpy", "pandas", "PyYAML", "scikit-learn", "opencv-python-headless", "av", "torch")
 
@@ -31,7 +32,7 @@ def run_record(
     clock: Clock,
     task: Task | None,
     settings: Path,
-    submission_sha256: str | None,
+    fingerprint: Fingerprint | None,
     credits: tuple[Credit, ...] = (),
 ) -> dict[str, Any]:
     """Return the record of a run, as in docs/output_format.md.
@@ -42,8 +43,8 @@ def run_record(
         None where the run ended before its settings were read.
     settings
         The file of the settings.
-    submission_sha256
-        None where the run ended before the submission was looked at.
+    fingerprint
+        Of the submission; None where the run ended before the submission was looked at.
     credits
         What the submission says it builds on.
     """
@@ -58,7 +59,8 @@ def run_record(
         "duration_s": round(clock.elapsed_s(), 3),
         "time_limit_s": task and task.limits.time_limit_s,
         "isolation": tally.isolation,
-        "submission_sha256": submission_sha256,
+        "submission_sha256": fingerprint and fingerprint.sha256,
+        "submission_files": list(fingerprint.files) if fingerprint else None,
         "credits": [credit.record() for credit in credits],
         "settings_sha256": hashlib.sha256(settings.read_bytes()).hexdigest() if settings.is_file() else None,
         "data_sha256": _data_sha256(settings) if settings.is_file() else None,

@@ -4,6 +4,7 @@ import hashlib
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from ingest.settings import Limits
 
 METADATA = ("metadata", "metadata.yaml")
 LISTED = 20
+RECORDED = 2_000
+LONGEST_NAME = 64
 LARGEST_LISTED = 5
 PROGRAM = Path(__file__).resolve().parent.parent
 # What the programs themselves write, and what older challenges asked for.
@@ -54,14 +57,30 @@ def check_submission(folder: Path, limits: Limits, *, results: bool = False) -> 
     ]
 
 
-def hash_submission(folder: Path) -> str:
-    """Return a SHA-256 over names and contents of all files, independent of their order on disk."""
+@dataclass(frozen=True)
+class Fingerprint:
+    """Which submission it is, independent of the order of its files on disk."""
+
+    sha256: str
+    """Over names and contents of all files, 64 hexadecimal digits."""
+    files: tuple[str, ...]
+    """Of each file the first 16 digits of the SHA-256 of its content and its name without folders, such as
+    ``0f1e2d3c4b5a6978 model.py``; at most 2,000, those at the top first."""
+
+
+def fingerprint(folder: Path) -> Fingerprint:
+    """Hash the files of a submission."""
     total = hashlib.sha256()
+    files = {}
     for path in sorted(_files(folder)):
         with path.open("rb") as file:
             content = hashlib.file_digest(file, "sha256").hexdigest()
-        total.update(f"{path.relative_to(folder).as_posix()}\0{content}\n".encode(errors="surrogateescape"))
-    return total.hexdigest()
+        name = path.relative_to(folder).as_posix()
+        total.update(f"{name}\0{content}\n".encode(errors="surrogateescape"))
+        # A name that is no text would break the record.
+        known_as = path.name[:LONGEST_NAME].encode("utf-8", "backslashreplace").decode()
+        files[f"{content[:16]} {known_as}"] = name.count("/")
+    return Fingerprint(total.hexdigest(), tuple(sorted(files, key=lambda file: (files[file], file))[:RECORDED]))
 
 
 def _check_metadata(names: list[str]) -> Iterator[Problem]:

@@ -63,6 +63,13 @@ CODES: dict[str, Code] = {
     "results_missing": Code(
         "S", "The prediction step left nothing that could be scored: most often it was killed.", _AGAIN
     ),
+    "own_command_ran": Code(
+        "S",
+        "A command of the submission ran beside ingestion, so the results may not be its model's.",
+        "leave metadata and metadata.yaml out of the zip",
+    ),
+    "record_of_another": Code("S", "The record of a run belongs to another submission.", "submit your own model alone"),
+    "ingestion_failed": Code("S", "There is a record of a run, but ingestion did not end as after a run.", _AGAIN),
     "results_unsealed": Code("S", "The results do not carry the seal of this bundle's ingestion program.", _AGAIN),
     "results_damaged": Code("S", "A listed file is missing, a link, too large or not the one that was listed.", _AGAIN),
     "run_record_broken": Code("S", "run.json cannot be read.", _AGAIN),

@@ -1,4 +1,4 @@
-"""What people found: ratings of a jury, by the hash of the explanations that were rated."""
+"""What people found: ratings of a jury, by the hash of what was rated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from score.errors import OrganiserError, Problem
 from score.strict_json import StrictJsonError, finite_number, parse_object
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 LOWEST, HIGHEST = 0.0, 5.0
 """The scale of the column, that of 2017; ratings of another scale are stretched to it."""
 _LARGEST_FILE = 16 * 2**20
@@ -35,7 +35,7 @@ def read_jury(path: Path) -> dict[str, JuryRating]:
     Returns
     -------
     dict
-        Ratings by SHA-256 of ``explanations.jsonl``.
+        Ratings by `Results.rated_as`.
 
     Raises
     ------

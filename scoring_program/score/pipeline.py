@@ -34,11 +34,11 @@ from score.report.beside import Beside
 from score.report.scored import may_show
 from score.report.write import early_page, failure_page, last_page, report_page
 from score.results import Results, read_results
-from score.run_facts import read_worker_metadata
 from score.scores import check_scores, write_atomically, write_scores
 from score.seal import read_key
 from score.settings import Settings, read_settings
 from score.start import PROGRAM
+from score.worker import read_worker_notes
 
 _RESULT_FILES = ("scores.json", "scores.txt", "detailed_results.html")
 _PAGE = "detailed_results.html"
@@ -118,7 +118,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(source: Path, target: Path) -> int:
-    worker = _made(lambda: (*read_worker_metadata(source / "res"), *read_submission_metadata(source)))[0] or ()
+    worker = _made(lambda: (*read_worker_notes(source / "res").facts, *read_submission_metadata(source)))[0] or ()
     readers = _Readers()
     try:
         prepared = prepare(source, readers)
@@ -174,7 +174,7 @@ def prepare(source: Path, readers: _Readers | None = None, *, full: bool = False
     frames = read_key_frames(source / "ref", settings.report.key_frames, reference.clip_ids)
     outcomes = join(results, reference, settings, known)
     warned = replace(outcomes, warnings=(*outcomes.warnings, *frames.problems))
-    rated = ratings.get(results.folder.hashes.get("explanations.jsonl", ""))
+    rated = ratings.get(results.rated_as)
     private = full and not public.report.truth
     return Prepared(settings, results, warned, landmarks, read_hashes(source / "ref"), frames, rated, private)
 
@@ -197,7 +197,7 @@ def page_again(source: Path, *, full: bool = False) -> str:
     prepared = prepare(source, full=full)
     evaluation, _ = _judged(prepared)
     findings = of_run(prepared.results, prepared.outcomes, prepared.audience)
-    return _page_of(prepared, evaluation, findings, read_worker_metadata(source / "res"))
+    return _page_of(prepared, evaluation, findings, read_worker_notes(source / "res").facts)
 
 
 def _page_of(prepared: Prepared, evaluation: Evaluation, findings: Sequence[Finding], worker: Facts) -> str:

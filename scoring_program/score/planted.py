@@ -1,4 +1,4 @@
-"""Files beside the results that ingestion did not write: never opened, only named.
+"""Files beside the results that ingestion did not write: named and hashed, and otherwise ignored.
 
 The platform copies a submission into the output folder before ingestion runs, and whoever controls a container of the
 prediction step may put more there. Names are a participant's text; the count is bounded, whatever lies there.
@@ -6,7 +6,9 @@ prediction step may put more there. Names are a participant's text; the count is
 
 from __future__ import annotations
 
+import hashlib
 import os
+import stat
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -19,6 +21,7 @@ _MOST_COUNTED = 10_000
 _MOST_ENTRIES = 50_000
 _MOST_NAMED = 10
 _LONGEST_NAME = 60
+_LONGEST_RECORDED = 64
 _LIKE_RESULTS = ("scores.json", "scores.txt", "predictions.csv", "manifest.json", "run.json", "labels.csv")
 _LIKE_RESULTS_ENDINGS = (".html", ".pkl", ".csv", ".jsonl")
 
@@ -63,6 +66,37 @@ def find_planted(root: Path, own: Collection[str]) -> Planted:
                 break
     names.sort(key=lambda name: (not _looks_like_results(name), name))
     return Planted(len(names), tuple(one_line(name, _LONGEST_NAME) for name in names[:_MOST_NAMED]))
+
+
+def foreign_files(root: Path, own: Collection[str], recorded: Collection[str]) -> tuple[str, ...]:
+    """Look for files of another submission than the one whose record this is.
+
+    Newer releases of Codabench lay the submission's files beside the results. A file that has the name of one of the
+    recorded files, but the content of none with that name, belongs to another submission.
+
+    Parameters
+    ----------
+    root
+        The folder ``input/res``.
+    own
+        Paths of what ingestion wrote.
+    recorded
+        Of the submission's files: 16 digits of the SHA-256, a space, and the name without folders.
+    """
+    names = {one.partition(" ")[2] for one in recorded}
+    foreign = []
+    for path in islice(_files(root), _MOST_COUNTED):
+        name = path.rpartition("/")[2][:_LONGEST_RECORDED].encode("utf-8", "backslashreplace").decode()
+        if path not in own and name in names and f"{_digest(root / path)} {name}" not in recorded:
+            foreign.append(path)
+    return tuple(one_line(name, _LONGEST_NAME) for name in sorted(foreign)[:_MOST_NAMED])
+
+
+def _digest(path: Path) -> str:
+    if not stat.S_ISREG(path.lstat().st_mode):
+        return ""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
 
 
 def _looks_like_results(name: str) -> bool:

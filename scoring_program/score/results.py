@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
 from score import __version__
 from score.errors import NotGradableError, OrganiserError, Problem
 from score.explanation_record import Explanation
-from score.manifest import ResultsFolder, open_results
+from score.manifest import MANIFEST, WORKER_METADATA, ResultsFolder, open_results
+from score.planted import foreign_files
 from score.probe_record import Probes
 from score.records import ClipRecord, read_clips, read_explanations, read_predictions, read_probe_calls
 from score.run_facts import RunFacts, read_run
 from score.settings import Settings
+from score.worker import check_step, read_worker_notes
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,12 @@ class Results:
     warnings: tuple[Problem, ...]
     """What was tolerated and has to be said."""
 
+    @property
+    def rated_as(self) -> str:
+        """Name what a jury rates, as a SHA-256: these explanations of this submission, so that a copy has no rating."""
+        parts = self.run.submission_sha256, self.folder.hashes.get("explanations.jsonl", "")
+        return hashlib.sha256("".join(f"{part}\n" for part in parts).encode()).hexdigest()
+
 
 def read_results(root: Path, settings: Settings, key: bytes | None) -> Results:
     """Read ``input/res``; with a key, only what its seal vouches for.
@@ -41,7 +50,7 @@ def read_results(root: Path, settings: Settings, key: bytes | None) -> Results:
     Raises
     ------
     NotGradableError
-        If the submission is invalid, or its results are missing or damaged.
+        If the submission is invalid, or its results are missing, damaged, or not to be believed.
     OrganiserError
         If ingestion stopped over the organiser's data, or ran on other data than the reference belongs to.
     """
@@ -56,6 +65,8 @@ def read_results(root: Path, settings: Settings, key: bytes | None) -> Results:
         raise OrganiserError(
             "The phase's data, settings or image have a mistake.", run.problems or [_unexplained("organiser")]
         )
+    _check_owner(folder, run)
+    check_step(read_worker_notes(root), sealed=folder.sealed)
     _check_versions(run, settings)
     clips = read_clips(folder.read("clips.jsonl"), settings, problems)
     predictions = read_predictions(folder.read("predictions.csv"), settings, problems)
@@ -72,6 +83,16 @@ def read_results(root: Path, settings: Settings, key: bytes | None) -> Results:
         raise NotGradableError("The results are damaged.", problems)
     warnings = (*problems, *_other_release(run), *folder.planted.problems())
     return Results(folder, run, clips, predictions, explanations, probes, warnings)
+
+
+def _check_owner(folder: ResultsFolder, run: RunFacts) -> None:
+    own = {MANIFEST, WORKER_METADATA, *folder.sizes}
+    foreign = foreign_files(folder.root, own, run.submission_files) if folder.sealed else ()
+    if foreign:
+        found, fix = f"files of another submission: {', '.join(foreign)}", "submit your own model alone"
+        expected = "the submission whose record this is"
+        problem = Problem("record_of_another", "run", "the results folder", found, expected, fix, fault="participant")
+        raise NotGradableError("The results cannot be believed.", [problem])
 
 
 def _unexplained(fault: str) -> Problem:

@@ -1,23 +1,20 @@
-"""What ``run.json`` and the worker's ``metadata`` say about the run as a whole."""
+"""What ``run.json`` says about the run as a whole."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from score.errors import Problem
-from score.manifest import WORKER_METADATA, check_format, is_regular
+from score.manifest import check_format
 from score.records import parse_problems
 from score.settings import Settings
 from score.strict_json import StrictJsonError, finite_number, parse_object
 
 _LARGEST_RUN = 4 * 2**20
-_LARGEST_METADATA = 64 * 2**10
 _LONGEST_RUN_S = 1e7
 _MOST_CREDITS = 20
-_WORKERS_LINE = re.compile(r"^(\w{1,40}): *(-?\d{1,12}(?:\.\d{1,20})?)[ \r]*$", re.MULTILINE | re.ASCII)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 ISOLATION = {
     "full": "limits, Landlock and seccomp",
@@ -80,6 +77,8 @@ class RunFacts:
     """Release of the ingestion program."""
     submission_sha256: str
     """Hash of the submission's files; empty where it is not recorded, as the next ones."""
+    submission_files: frozenset[str]
+    """Of its files, start of the SHA-256 of the content, a space and the name without folders."""
     settings_sha256: str
     """Hash of the settings of ingestion."""
     data_sha256: str
@@ -138,6 +137,7 @@ def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFac
         time_limit_s=_seconds(run.get("time_limit_s")),
         program_version=_text(run.get("program_version")),
         submission_sha256=_sha256(run.get("submission_sha256")),
+        submission_files=_texts(run.get("submission_files")),
         settings_sha256=_sha256(run.get("settings_sha256")),
         data_sha256=_sha256(run.get("data_sha256")),
         seed=run["seed"] if type(run.get("seed")) is int and 0 <= run["seed"] < 2**64 else None,
@@ -158,6 +158,10 @@ def _broken(found: str, expected: str) -> Problem:
 
 def _text(value: object) -> str:
     return value[:200] if isinstance(value, str) else ""
+
+
+def _texts(value: object) -> frozenset[str]:
+    return frozenset(one for one in value if isinstance(one, str)) if isinstance(value, list) else frozenset()
 
 
 def _sha256(value: object) -> str:
@@ -210,27 +214,3 @@ def _receipt(receipt: object) -> Receipt | None:
     if type(clips) is not int or type(same) is not int or not 1 <= clips <= 10**6 or not 0 <= same <= clips:
         return None
     return Receipt(clips, same, finite_number(receipt.get("largest_difference")))
-
-
-def read_worker_metadata(root: Path) -> tuple[tuple[str, str], ...]:
-    """Read what the platform's worker noted about ingestion; nothing when the file is absent or rubbish.
-
-    Returns
-    -------
-    tuple
-        (label, value) pairs for the report.
-    """
-    path = root / WORKER_METADATA
-    if not is_regular(root, WORKER_METADATA) or path.stat().st_size > _LARGEST_METADATA:
-        return ()
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ()
-    values = dict(_WORKERS_LINE.findall(text))  # two numbers do not need YAML, which has its bombs
-    names = {
-        "ingestionElapsedTime": "Ingestion, by the worker's clock (s)",
-        "ingestionExitCode": "Ingestion's exit code",
-    }
-    numbers = ((label, finite_number(float(values[key]))) for key, label in names.items() if key in values)
-    return tuple((label, f"{round(value, 1):g}") for label, value in numbers if value is not None)

@@ -8,7 +8,7 @@ import yaml
 
 from ingest.errors import Problem
 from ingest.settings import Limits
-from ingest.submission import check_submission, hash_submission
+from ingest.submission import check_submission, fingerprint
 from tests.ingestion.conftest import SETTINGS, Outcome, model_source, run_program, write_phase
 
 Ingest = Callable[..., Outcome]
@@ -108,9 +108,9 @@ def test_a_real_link_is_named_and_not_followed(tmp_path: Path) -> None:
     (tmp_path / "submission" / "link.bin").symlink_to(tmp_path / "secret")
     problems = look(tmp_path / "submission", {"model.py": b""})
     assert [problem.code for problem in problems] == ["link_in_zip"]
-    first = hash_submission(tmp_path / "submission")
+    first = fingerprint(tmp_path / "submission")
     (tmp_path / "secret").write_text("2")
-    assert hash_submission(tmp_path / "submission") == first
+    assert fingerprint(tmp_path / "submission") == first
 
 
 def test_the_warnings_land_in_the_record_and_change_nothing(ingest: Ingest) -> None:

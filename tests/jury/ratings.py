@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 GOOD = {
-    "format_version": 1,
+    "format_version": 2,
     "scale": [0, 5],
     "criteria": [{"name": "clarity", "title": "Clarity"}],
     "submissions": {"ab" * 32: {"value": 3.5, "interval": [3.0, 4.0], "criteria": {"clarity": 3.5}}},
@@ -30,7 +30,7 @@ def first(content: dict[str, Any]) -> dict[str, Any]:
 
 
 BROKEN: dict[str, Edit] = {
-    "version": lambda root: root.update(format_version=2),
+    "version": lambda root: root.update(format_version=1),
     "scale": lambda root: root.update(scale=[5, 0]),
     "no submissions": lambda root: root.pop("submissions"),
     "no hash": lambda root: root["submissions"].update(team=first(root)),

@@ -10,7 +10,7 @@ from pathlib import Path
 import jsonschema
 import yaml
 
-from ingest.submission import hash_submission
+from ingest.submission import fingerprint
 from tests import warm
 from tests.fewer import ask_once, keep_clips
 from tests.guides import run_script
@@ -68,7 +68,7 @@ def test_of_a_folder_runs_what_would_be_packed(kit: Path) -> None:
     assert "note: submission: 3 files of no use" in result.printed
     assert "run all of them before you compare" in result.printed
     ran = json.loads((kit / "my_run/input/res/run.json").read_text("utf-8"))["submission_sha256"]
-    assert ran == hash_submission(kit / "template")
+    assert ran == fingerprint(kit / "template").sha256
 
 
 def test_a_damaged_zip_is_refused_and_earlier_results_stay(kit: Path) -> None:

@@ -22,9 +22,10 @@ from score.known import read_causes, read_observations
 from score.manifest import open_results
 from score.records import read_clips, read_explanations, read_predictions, read_probe_calls
 from score.reference import read_reference
-from score.run_facts import read_run, read_worker_metadata
+from score.run_facts import read_run
 from score.settings import Settings, read_settings
 from score.visible import one_line
+from score.worker import WorkerNotes, read_worker_notes
 from tests.scoring.conftest import run_scoring
 from tests.scoring.factory import (
     full_explanation,
@@ -382,7 +383,7 @@ def test_yaml_rubbish(text: str, tmp_path: Path) -> None:
     declared(lambda: read_settings(path))
     (tmp_path / "metadata").write_text(text)
     with bounded():
-        assert read_worker_metadata(tmp_path) == ()
+        assert read_worker_notes(tmp_path) == WorkerNotes()
 
 
 @given(text=st.one_of(st.text(max_size=200), TEXTS), data=st.binary(max_size=200))
@@ -397,7 +398,7 @@ def test_random_settings_and_worker_metadata(text: str, data: bytes, tmp_path: P
         (tmp_path / "task.yaml").write_bytes(content)
         declared(lambda: read_settings(tmp_path / "task.yaml"))
         (tmp_path / "metadata").write_bytes(content)
-        for _, value in read_worker_metadata(tmp_path):
+        for _, value in read_worker_notes(tmp_path).facts:
             assert len(value) < 20
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -91,3 +92,36 @@ def test_the_order_of_keys_does_not_matter() -> None:
     shuffled = {"seal": seal(manifest, KEY), "files": manifest["files"], "format_version": 1}
     assert is_sealed(shuffled, KEY)
     assert not is_sealed(shuffled, OTHER)
+
+
+def recorded(**files: bytes) -> dict[str, Any]:
+    lines = [f"{hashlib.sha256(content).hexdigest()[:16]} {name}.py" for name, content in files.items()]
+    return {"submission_files": lines}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code"),
+    [
+        ("model.py", b"own", 0),
+        ("copies/model.py", b"own", 0),
+        ("notes.txt", b"nobody recorded such a name", 0),
+        ("model.py", b"another", 1),
+        ("copies/model.py", b"another", 1),
+        ("helper.py", b"own", 1),
+    ],
+)
+def test_a_sealed_record_does_not_fit_another_submission(
+    keyed: Path, score: Score, name: str, content: bytes, code: int
+) -> None:
+    """Newer servers lay the submission beside the results: a zip with somebody's record and a model of its own."""
+    case = make_case()
+    case.run = recorded(model=b"own", helper=b"helps")
+
+    def beside(root: Path) -> None:
+        sign(KEY)(root)
+        (root / "res" / name).parent.mkdir(exist_ok=True)
+        (root / "res" / name).write_bytes(content)
+
+    done = score(case, beside)
+    assert done.code == code, done.log
+    assert ("record_of_another" in done.log) == bool(code)
