@@ -18,7 +18,7 @@ from .conftest import write_files
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ("ingestion_program", "scoring_program")
 # It works, so that ingestion ends well: nothing but the seal is in the way of what lies beside it.
-MODEL = (ROOT / "solutions" / "constant" / "model.py").read_text("utf-8")
+MODEL = {name: (ROOT / "solutions" / "constant" / name).read_text("utf-8") for name in ("model.py", "means.json")}
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def scores(out: Path) -> dict[str, float]:
 
 def test_the_forgery_would_pay_without_a_seal(unsealed: Path, tmp_path: Path, forgery: dict[str, str | bytes]) -> None:
     # Else the tests below would show nothing.
-    submission = write_files(tmp_path / "submission", {**forgery, "model.py": MODEL})
+    submission = write_files(tmp_path / "submission", {**forgery, **MODEL})
     run(unsealed, submission, tmp_path / "out", "--server", "newer")
     assert scores(tmp_path / "out")["interview_accuracy"] == 1
 
@@ -120,7 +120,7 @@ def test_planted_results_never_pay(
     server: str,
     own_command: bool,
 ) -> None:
-    files = {**forgery, "model.py": MODEL}
+    files: dict[str, str | bytes] = {**forgery, **MODEL}
     if own_command:
         files["metadata"] = "command: python3 /app/program/plant.py\n"
         files["plant.py"] = (
