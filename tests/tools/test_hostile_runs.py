@@ -116,6 +116,7 @@ def test_planted_results_never_pay(
     sealed: Path,
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
+    honest: Path,
     forgery: dict[str, str | bytes],
     server: str,
     own_command: bool,
@@ -129,6 +130,10 @@ def test_planted_results_never_pay(
         )
     submission = write_files(tmp_path / "submission", files)
     out = tmp_path / "out"
-    assert run(sealed, submission, out, "--server", server) == 1
+    code = run(sealed, submission, out, "--server", server)
+    if server == "1.25" and not own_command:  # ingestion has swept them: what counts is what the model said
+        assert (code, scores(out)) == (0, scores(honest))
+        return
+    assert code == 1
     assert "Status on Codabench: Failed" in capfd.readouterr().out
     assert not (out / "scoring_output" / "scores.json").exists()
