@@ -118,6 +118,7 @@ _EXPLANATION = (
 
 _ORGANISER = (
     Code("settings_unreadable", "O", ("settings",), "a task.yaml that cannot be read", "a YAML file in UTF-8", "correct the file"),
+    Code("settings_unknown", "O", ("settings",), "a key that ingestion does not know", "a key that is known", "correct or remove that key"),
     Code("settings_value", "O", ("settings",), "a setting that is missing or wrong", "a valid value", "correct that key"),
     Code("seal_key_broken", "O", ("settings",), "a damaged key", "64 hexadecimal digits in a folder that can be written to", "build the bundle again"),
     Code("clips_unreadable", "O", ("data",), "a clip list that cannot be read", "a CSV file in UTF-8", "rewrite it"),

@@ -174,6 +174,8 @@ def _targets(reader: SettingsReader) -> tuple[Target, ...]:
         if not (isinstance(name, str) and name and len(numbers) == 2 and -LARGEST < numbers[0] < numbers[1] < LARGEST):
             reader.problem("settings_value", key, brief(item), "{name: …, minimum: …, maximum: …}")
             continue
+        for unknown in sorted(str(one) for one in item.keys() - {"name", "minimum", "maximum"}):
+            reader.problem("settings_unknown", f"{key}.{unknown}", "a key that is not known", "name, minimum, maximum")
         targets.append(Target(name, float(numbers[0]), float(numbers[1])))
     if len({target.name for target in targets}) < len(targets):
         reader.problem("settings_value", "targets", "a name twice", "each target once")

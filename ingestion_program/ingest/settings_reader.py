@@ -1,7 +1,9 @@
 """Look settings up by their dotted key; what is missing or wrong becomes one problem each, all told at once."""
 
+import difflib
 import math
 import reprlib
+from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +24,28 @@ def brief(value: object) -> str:
         return "a number that is too long to show"
 
 
+class _UniqueKeyLoader(yaml.SafeLoader):
+    """YAML's safe loader keeps the last of two equal keys in silence."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        names = [name.value for name, _ in node.value if isinstance(name, yaml.ScalarNode)]
+        if twice := {name for name in names if names.count(name) > 1}:
+            raise yaml.constructor.ConstructorError(
+                None, None, f"a key stands twice: {brief(sorted(twice))}", node.start_mark
+            )
+        return super().construct_mapping(node, deep)
+
+
 class SettingsReader:
-    """Looks keys up by dotted path; collects a problem for each that is missing or wrong."""
+    """Looks keys up by dotted path; collects a problem for each that is missing, wrong, or that nobody asks for."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._problems: list[Problem] = []
         self._content: object = None
+        self._asked: set[str] = set()
         try:
-            self._content = yaml.safe_load(path.read_text("utf-8-sig"))
+            self._content = yaml.load(path.read_text("utf-8-sig"), Loader=_UniqueKeyLoader)  # noqa: S506 - a SafeLoader
         except Exception as error:  # noqa: BLE001 - values like `!!bool x` raise whatever the YAML library stumbles over
             self.problem("settings_unreadable", "", " ".join(str(error).split())[:300], "a YAML file in UTF-8")
             self.finish()
@@ -40,7 +55,12 @@ class SettingsReader:
         self.integer("format_version", FORMAT_VERSION, FORMAT_VERSION)
 
     def finish(self) -> None:
-        """Raise if anything was wrong."""
+        """Raise if anything was wrong, keys that were not asked for included."""
+        for key in self._unknown(self._content):
+            known = {".".join(asked.split(".")[: key.count(".") + 1]) for asked in self._asked}
+            near = difflib.get_close_matches(key, known, 1)
+            expected = f"a key that is known; did you mean {near[0]}?" if near else "a key that is known"
+            self.problem("settings_unknown", key, "a key that is not known", expected)
         if self._problems:
             raise IngestionError(self._problems)
 
@@ -129,10 +149,20 @@ class SettingsReader:
 
     def find(self, key: str) -> Any:  # noqa: ANN401 - YAML holds anything
         """Return the value of a dotted key, None where there is none."""
+        self._asked.add(key)
         value: Any = self._content
         for part in key.split("."):
             value = value.get(part) if isinstance(value, dict) else None
         return value
+
+    def _unknown(self, content: object, above: str = "") -> Iterator[str]:
+        """Walk the mappings: a key is known if it was asked for, or if one below it was."""
+        for name, value in content.items() if isinstance(content, dict) else ():
+            key = f"{above}{name}"
+            if any(asked.startswith(f"{key}.") for asked in self._asked):
+                yield from self._unknown(value, f"{key}.")
+            elif key not in self._asked:
+                yield key[:100]
 
     def problem(self, code: str, key: str, found: str, expected: str) -> None:
         """Note that something is wrong with `key`."""

@@ -17,6 +17,8 @@ from score.results import Results
 FOR_YOU = "For you"
 FOR_ORGANISERS = "For the organisers"
 _MOST_LINES = 50
+_CONSEQUENCES = frozenset({"restarts_used_up"})
+"""Codes of what comes of other errors."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,13 @@ def of_run(results: Results, outcomes: Outcomes, audience: Audience) -> tuple[Fi
 
 
 def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(findings, key=lambda finding: (finding.problem.severity != "error", -finding.count)))
+    """Errors first, and what caused them before what came of it."""
+
+    def rank(finding: Finding) -> tuple[bool, bool, int]:
+        problem = finding.problem
+        return problem.severity != "error", problem.code in _CONSEQUENCES, -finding.count
+
+    return tuple(sorted(findings, key=rank))
 
 
 def lines(findings: Sequence[Finding]) -> list[str]:

@@ -10,6 +10,8 @@ from ingest.errors import IngestionError
 from ingest.settings import read_task
 from tests.ingestion.conftest import SETTINGS, write_phase
 
+ROOT = Path(__file__).resolve().parents[2]
+
 
 def write(folder: Path, settings: object) -> Path:
     path = folder / "task.yaml"
@@ -73,6 +75,44 @@ def test_all_problems_come_at_once(tmp_path: Path) -> None:
     with pytest.raises(IngestionError) as caught:
         read_task(write(tmp_path, settings))
     assert len(caught.value.problems) == 3
+
+
+def keys_of(content: object, above: str = "") -> list[str]:
+    """List the dotted keys of a mapping, at any depth."""
+    found = []
+    for name, value in content.items() if isinstance(content, dict) else ():
+        found += [f"{above}{name}", *keys_of(value, f"{above}{name}.")]
+    return found
+
+
+@pytest.mark.parametrize("key", keys_of(yaml.safe_load((ROOT / "input_data/final/task.yaml").read_text("utf-8"))))
+def test_a_misspelt_key_is_told_with_what_was_meant(key: str, tmp_path: Path) -> None:
+    settings = yaml.safe_load((ROOT / "input_data/final/task.yaml").read_text("utf-8"))
+    *parents, last = key.split(".")
+    place = settings
+    for parent in parents:
+        place = place[parent]
+    place[f"{last[:-1]}z"] = copy.deepcopy(place[last])
+    with pytest.raises(IngestionError) as caught:
+        read_task(write(tmp_path, settings))
+    ((problem,)) = caught.value.problems
+    misspelt = ".".join([*parents, f"{last[:-1]}z"])
+    assert (problem.code, problem.where) == ("settings_unknown", f"task.yaml, key {misspelt}")
+    assert f"did you mean {key}?" in problem.expected
+
+
+def test_keys_that_stand_twice_are_told(tmp_path: Path) -> None:
+    text = yaml.safe_dump(SETTINGS)
+    for doubled in (text + "seed: 7\n", text.replace("limits:\n", "limits:\n  restarts: 1\n  restarts: 2\n")):
+        with pytest.raises(IngestionError) as caught:
+            read_task(write(tmp_path, doubled))
+        assert "stands twice" in caught.value.problems[0].found
+
+
+def test_more_than_a_name_and_two_ends_of_a_target_is_told(tmp_path: Path) -> None:
+    with pytest.raises(IngestionError) as caught:
+        read_task(write(tmp_path, changed("targets", [{"name": "a", "minimum": 0, "maximum": 1, "maximun": 2}])))
+    assert [problem.where for problem in caught.value.problems] == ["task.yaml, key targets[0].maximun"]
 
 
 @pytest.mark.parametrize("text", ["", "- a\n- b", "a: [", "\x00", "!!python/object/apply:os.system [ls]"])
