@@ -9,7 +9,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from ingest.errors import Problem
-from ingest.legacy.files import find_results
+from ingest.legacy.files import EXPLANATIONS, PREDICTIONS, find_results
 from ingest.settings import Limits
 
 METADATA = ("metadata", "metadata.yaml")
@@ -111,6 +111,9 @@ def _check_model(folder: Path, names: list[str], *, results: bool) -> Iterator[P
         fix = f"zip the files of {inside[0]}, not the folder itself"
     elif alike:
         found, fix = alike[0], f"rename {alike[0]} to model.py"
+    elif results and (explained := [name for name in EXPLANATIONS.values() if name in names]):
+        files = " or ".join(name for name, form in PREDICTIONS.items() if EXPLANATIONS[form] in explained)
+        found, fix = f"{_list(explained)} without predictions", f"add {files}, or submit model.py"
     elif names:
         found, fix = _list(names), "add model.py"
     else:

@@ -85,6 +85,13 @@ def test_without_a_model(name: str, tmp_path: Path) -> None:
     assert said in problem.line()
 
 
+def test_explanations_without_predictions_name_the_file_that_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "description.pkl").touch()
+    (problem,) = check_submission(tmp_path, LIMITS, results=True)
+    assert problem.code == "model_missing"
+    assert "add prediction.pkl or predictions.pkl, or submit model.py" in problem.line()
+
+
 def test_a_folder_called_model_py_is_no_model(tmp_path: Path) -> None:
     assert [problem.code for problem in look(tmp_path / "s", {"model.py/x": b""})] == ["model_missing"]
 
