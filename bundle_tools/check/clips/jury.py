@@ -10,6 +10,8 @@ from bundle_tools.check.clips.side import Absence, Side, find_named
 from bundle_tools.check.findings import Finding, shown
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+FORMAT_VERSION = 2
+"""Of the file, as `score.jury` reads it."""
 _FIX = "Run bundle jury score --write again."
 _EFFECT = "Every scoring run fails."
 _ABSENCE = Absence("jury-missing", _EFFECT, _FIX)
@@ -36,8 +38,8 @@ def check_jury(side: Side) -> Iterator[Finding]:
 
 def _mistake(root: Any) -> str | None:  # noqa: ANN401 - any JSON
     low, high = root["scale"]
-    if root["format_version"] != 1 or not low < high:
-        return "expected format_version 1 and an ascending scale"
+    if root["format_version"] != FORMAT_VERSION or not low < high:
+        return f"expected format_version {FORMAT_VERSION} and an ascending scale"
     titles = {criterion["name"] for criterion in root["criteria"]}
     for digest, entry in root["submissions"].items():
         values = [entry["value"], *entry["interval"], *entry["criteria"].values()]

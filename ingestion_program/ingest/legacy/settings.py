@@ -21,9 +21,10 @@ class ResultsSettings:
 
 def read_results(reader: SettingsReader, targets: tuple[str, ...]) -> ResultsSettings | None:
     """Read the settings of results; None where the phase takes code only."""
+    # Asked for in any case, since they are known keys where results are switched off, too.
+    aliases, others = reader.find("target_aliases") or {}, reader.has("aliases")
     if not reader.has("results") or not reader.switch("results"):
         return None
-    aliases = reader.find("target_aliases") or {}
     if not isinstance(aliases, dict) or not all(
         isinstance(name, str) and name not in targets and target in targets for name, target in aliases.items()
     ):
@@ -31,4 +32,4 @@ def read_results(reader: SettingsReader, targets: tuple[str, ...]) -> ResultsSet
         aliases = {}
     elif len(set(aliases.values())) < len(aliases):
         reader.problem("settings_value", "target_aliases", "a target with two older names", "one for each target")
-    return ResultsSettings(reader.text("aliases") if reader.has("aliases") else None, tuple(aliases.items()))
+    return ResultsSettings(reader.text("aliases") if others else None, tuple(aliases.items()))
