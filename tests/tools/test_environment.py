@@ -16,7 +16,7 @@ in_venv = pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="these tests 
 
 def importable(python: Path, *names: str) -> list[bool]:
     code = f"from importlib.util import find_spec; print([find_spec(name) is not None for name in {names!r}])"
-    done = subprocess.run([python, "-P", "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([python, "-I", "-c", code], capture_output=True, text=True, check=True)
     return [word == "True" for word in done.stdout.strip("[]\n").split(", ")]
 
 
