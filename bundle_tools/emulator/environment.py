@@ -41,11 +41,10 @@ def python_for(program: Path) -> Path:
     lock = program / LOCK
     if sys.prefix == sys.base_prefix or not lock.is_file():
         return Path(sys.executable)
-    text = lock.read_text("utf-8")
-    names, missing = [*_ALWAYS], []
-    for name, marker in _PACKAGE.findall(text):
-        if _installed(name):
-            names.append(name)
+    versions, missing = {name: version for name in _ALWAYS if (version := _version(name))}, []
+    for name, marker in _PACKAGE.findall(lock.read_text("utf-8")):
+        if version := _version(name):
+            versions[name] = version
         elif not marker:  # one with a marker may be for another system
             missing.append(name)
     if missing:
@@ -53,20 +52,19 @@ def python_for(program: Path) -> Path:
             f"{program.name}/{LOCK} names packages that are not installed here: {', '.join(missing)}; "
             f"install them: {sys.executable} -m pip install {' '.join(missing)}"
         )
-    files = {name: importlib.metadata.distribution(name).version for name in names if _installed(name)}
-    key = hashlib.sha256(repr((sys.version, sorted(files.items()))).encode()).hexdigest()[:12]
+    key = hashlib.sha256(repr((sys.version, sorted(versions.items()))).encode()).hexdigest()[:12]
     folder = Path(sys.prefix) / "programs" / key
     if not folder.exists():
-        _make(folder, list(files))
+        _make(folder, list(versions))
     return folder / "bin" / "python3"
 
 
-def _installed(name: str) -> bool:
+def _version(name: str) -> str | None:
+    """Return the version of a package that is installed here, else None."""
     try:
-        importlib.metadata.distribution(name)
+        return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
-        return False
-    return True
+        return None
 
 
 def _make(folder: Path, names: list[str]) -> None:
