@@ -1,19 +1,16 @@
 # ruff: noqa
 # mypy: ignore-errors
-import sys
-
 from honest import Honest
 
 
-def down(value):
-    return down([value] * 2)[0] + 1 if value else 0
-
-
-def deep(n):
-    return sorted([1, 2], key=lambda _: deep(n + 1))
+def deep():
+    # Each calls the next one in C, where no version of Python counts: the stack ends before the iterators do.
+    iterator = iter([1])
+    for _ in range(10**6):
+        iterator = map(int, iterator)
+    return next(iterator)
 
 
 class Model(Honest):
     def in_predict(self, clip, answer):
-        sys.setrecursionlimit(10**9)
-        return deep(0)
+        return deep()
