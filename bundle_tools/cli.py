@@ -15,6 +15,7 @@ from bundle_tools.commands import (
     pages,
     report,
     run,
+    server,
     submission,
 )
 from bundle_tools.errors import BundleError
@@ -39,6 +40,7 @@ Run, check and build the competition bundle.
   bundle data committed                                  make the data of this repository again
   bundle data first-impressions | observations           ChaLearn First Impressions V2; what people pointed at in it
   bundle data from-folder --clips DIR --labels CSV --out DIR   a whole bundle of your own clips and labels
+  bundle server publish | rehearse | audit | fetch | replace | board   the life of a challenge on a Codabench server
 
 SUBMISSION is a folder with model.py, or its zip. `bundle COMMAND --help` tells the other options.
 """
@@ -75,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     # Not listed: the description ends with it, and all commands fit on a screen.
     parser.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
     commands = parser.add_subparsers(required=True, metavar="COMMAND", help=argparse.SUPPRESS)
-    for command in (run, check, pages, build, compare, report, jury, coopetition, convert, submission, data):
+    for command in (run, check, pages, build, compare, report, jury, coopetition, convert, submission, data, server):
         command.add(commands)
     return parser
 

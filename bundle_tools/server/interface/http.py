@@ -1,0 +1,245 @@
+"""Requests to one server: with a token, timeouts, retries where a request may be repeated, and errors in one line."""
+
+import json
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http.cookiejar import DefaultCookiePolicy
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3.util import Retry
+
+from bundle_tools.errors import BundleError
+
+TIMEOUT_S = (10.0, 120.0)
+"""To connect, and between two pieces of an answer."""
+RETRIES = 4
+BACKOFF_S = 0.5
+"""Pause before the second repetition; it doubles each time."""
+BUSY = (429, 502, 503, 504)
+"""What a server or its proxy answers while it cannot serve; a request without effect is repeated then."""
+WITHOUT_EFFECT = ("GET", "HEAD")
+LONGEST_ANSWER = 300
+CLOCK_OFF_S = 300
+
+
+class ServerError(BundleError):
+    """A request that failed: names the request, the status and the server's own words."""
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        """HTTP status; None where there was no answer."""
+
+
+class _Token(requests.auth.AuthBase):
+    """Puts the token into a request; an object, so that no `.netrc` takes its place."""
+
+    def __init__(self, token: str | None) -> None:
+        self._token = token
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        if self._token:
+            request.headers["Authorization"] = f"Token {self._token}"
+        return request
+
+
+class Connection:
+    """One server, asked by one account or by nobody."""
+
+    def __init__(self, address: str, token: str | None = None) -> None:
+        """Open no connection yet.
+
+        Parameters
+        ----------
+        address
+            Such as `https://www.codabench.org`; what follows the host is ignored.
+        token
+            The account's token; None asks as somebody who is not logged in.
+
+        Raises
+        ------
+        BundleError
+            If the address is none.
+        """
+        self.address = host_of(address)
+        self._token = _Token(token)
+        self._session = requests.Session()
+        # A cookie of a session would take the token's place.
+        self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+        retry = Retry(
+            total=RETRIES, status_forcelist=BUSY, allowed_methods=WITHOUT_EFFECT, backoff_factor=BACKOFF_S,
+            raise_on_status=False,
+        )  # fmt: skip
+        for scheme in ("http://", "https://"):
+            self._session.mount(scheme, HTTPAdapter(max_retries=retry, pool_maxsize=8))
+        self._clock_told = False
+        self.server_time: datetime | None = None
+        """When the server gave its last answer, by its own clock."""
+
+    def get(self, path: str, **parameters: object) -> Any:  # noqa: ANN401 - JSON
+        """Ask for something; repeated where the server is busy or the connection breaks."""
+        return self._json("GET", path, params=parameters)
+
+    def post(self, path: str, content: object = None) -> Any:  # noqa: ANN401 - JSON
+        """Make or start something; never repeated once it has reached the server."""
+        return self._json("POST", path, json=content)
+
+    def patch(self, path: str, content: object) -> Any:  # noqa: ANN401 - JSON
+        """Change something; never repeated once it has reached the server."""
+        return self._json("PATCH", path, json=content)
+
+    def put(self, path: str) -> Any:  # noqa: ANN401 - JSON
+        """Say that something is done; never repeated once it has reached the server."""
+        return self._json("PUT", path)
+
+    def delete(self, path: str) -> None:
+        """Delete something."""
+        self._json("DELETE", path)
+
+    def open(self, url: str, *, with_token: bool = False) -> requests.Response:
+        """Begin to read a file; the caller closes the answer. Signed addresses get no token.
+
+        Raises
+        ------
+        ServerError
+            If there is no answer; the status is for the caller to look at.
+        """
+        return self._send("GET", url, stream=True, auth=self._token if with_token else _Token(None))
+
+    def send_file(self, url: str, body: Any, headers: Mapping[str, str]) -> requests.Response:  # noqa: ANN401 - a file
+        """Put a file at a signed address, without the token.
+
+        Raises
+        ------
+        ServerError
+            If there is no answer, or another one than that all is well.
+        """
+        answer = self._send("PUT", url, data=body, headers=dict(headers), auth=_Token(None))
+        if not answer.ok:
+            raise ServerError(f"PUT of the file: {_words(answer)}", answer.status_code)
+        return answer
+
+    def url(self, path: str) -> str:
+        """Give the whole address of a path."""
+        return path if "://" in path else self.address + path
+
+    def _json(self, method: str, path: str, **arguments: Any) -> Any:  # noqa: ANN401 - JSON
+        answer = self._send(method, path, auth=self._token, **arguments)
+        if not answer.ok:
+            raise ServerError(f"{method} {_shown(path)}: {_words(answer)}", answer.status_code)
+        if not answer.content:
+            return None
+        try:
+            return answer.json()
+        except ValueError:
+            raise ServerError(
+                f"{method} {_shown(path)}: expected JSON, found {answer.headers.get('Content-Type', 'none')}. "
+                f"Is {self.address} a Codabench server?",
+                answer.status_code,
+            ) from None
+
+    def _send(self, method: str, path: str, **arguments: Any) -> requests.Response:  # noqa: ANN401 - of requests
+        try:
+            answer = self._session.request(
+                method, self.url(path), timeout=TIMEOUT_S, allow_redirects=False, **arguments
+            )
+        except requests.RequestException as error:
+            said = (
+                ""
+                if method in WITHOUT_EFFECT
+                else " Whether the server acted on it is not known: look before you repeat it."
+            )
+            raise ServerError(
+                f"{method} {_shown(path)}: no answer from {self.address} ({_cause(error)}).{said}"
+            ) from None
+        self._read_clock(answer)
+        return answer
+
+    def _read_clock(self, answer: requests.Response) -> None:
+        """Say once that the server's clock is off: dates of phases go by it, not by the clock here."""
+        if not answer.url.startswith(self.address):
+            return
+        try:
+            there = parsedate_to_datetime(answer.headers["Date"]).astimezone(UTC)
+        except (KeyError, ValueError):
+            return
+        self.server_time = there
+        ahead_s = (there - datetime.now(UTC)).total_seconds()
+        if abs(ahead_s) > CLOCK_OFF_S and not self._clock_told:
+            self._clock_told = True
+            way = "ahead of" if ahead_s > 0 else "behind"
+            sys.stderr.write(
+                f"WARNING: the server's clock is {abs(ahead_s) / 3600:.1f} hours {way} this machine's. "
+                "Phases begin and end by the server's.\n"
+            )
+
+
+def host_of(address: str) -> str:
+    """Give scheme and host of an address.
+
+    Raises
+    ------
+    BundleError
+        If it has none.
+    """
+    parts = urlsplit(address if "://" in address else f"https://{address}")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise BundleError(f"{address}: expected the address of a server, such as https://www.codabench.org.")
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
+def _shown(path: str) -> str:
+    """Give a path without what a signed address must keep to itself."""
+    return path.partition("?")[0]
+
+
+def _words(answer: requests.Response) -> str:
+    """Give the status and what the server says, in one line."""
+    try:
+        said = _flat(answer.json())
+    except ValueError:
+        # A page for a browser says nothing that helps.
+        said = "" if "<html" in answer.text[:1000].lower() else answer.text
+    said = " ".join(said.split())[:LONGEST_ANSWER]
+    about_token = answer.status_code == 403 and "token" in said.lower()
+    hint = {
+        401: "Is the token right, and of this server?",
+        403: "The account may not do this.",
+        404: "There is no such thing, or the account may not see it.",
+    }.get(401 if about_token else answer.status_code, "")
+    return (
+        f"status {answer.status_code}" + (f", {said}" if said else f" ({answer.reason})") + (f" {hint}" if hint else "")
+    )
+
+
+def _flat(content: object) -> str:
+    if isinstance(content, dict):
+        bare = {"detail", "error", "error_msg", "non_field_errors"}
+        return "; ".join(_flat(value) if key in bare else f"{key}: {_flat(value)}" for key, value in content.items())
+    if isinstance(content, list):
+        return ", ".join(map(_flat, content))
+    return content if isinstance(content, str) else json.dumps(content)
+
+
+def _cause(error: requests.RequestException) -> str:
+    """Say in a few words why there was no answer."""
+    if isinstance(error, requests.exceptions.SSLError):
+        return "its certificate is not believed"
+    if isinstance(error, requests.Timeout):
+        return "it takes too long"
+    text = str(error)
+    for mark, said in (
+        ("Name or service not known", "no such host"),
+        ("nodename nor servname", "no such host"),
+        ("Temporary failure in name resolution", "no such host, or no network"),
+        ("Connection refused", "connection refused"),
+        ("too many", "it stays busy"),
+    ):
+        if mark in text:
+            return said
+    return type(error).__name__

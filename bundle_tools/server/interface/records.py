@@ -1,0 +1,205 @@
+"""What a server answers, as far as the commands need it. Times are UTC."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+PartName = Literal["ingestion_program", "scoring_program", "input_data", "reference_data"]
+PARTS: tuple[PartName, ...] = ("ingestion_program", "scoring_program", "input_data", "reference_data")
+ENDED = frozenset({"Finished", "Failed", "Cancelled"})
+"""Statuses after which nothing happens any more, but that scores come a moment after "Finished"."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the leaderboard."""
+
+    key: str
+    """As in `scores.json`."""
+    index: int
+    """Its place."""
+    precision: int
+    """Decimals shown."""
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One phase."""
+
+    phase_id: int
+    """The server's number."""
+    name: str
+    """As participants see it."""
+    start: datetime | None
+    """When it begins."""
+    end: datetime | None
+    """When it ends; None for never."""
+    tasks: tuple[int, ...]
+    """The server's numbers of its tasks."""
+
+
+@dataclass(frozen=True)
+class Competition:
+    """One competition."""
+
+    competition_id: int
+    """The server's number."""
+    title: str
+    """As participants see it."""
+    published: bool
+    """Whether everybody can see it."""
+    secret_key: str | None
+    """Opens it while it is not published; None where the account is no organiser of it."""
+    own_queue: bool
+    """Whether it runs on a queue of its own."""
+    phases: tuple[Phase, ...]
+    """In their order."""
+    columns: tuple[Column, ...]
+    """In the order of their index."""
+    primary_index: int
+    """Index of the column that ranks."""
+    content: Mapping[str, Any]
+    """The whole answer."""
+
+    def primary(self) -> str:
+        """Give the key of the column that ranks."""
+        return next((column.key for column in self.columns if column.index == self.primary_index), "")
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a phase runs: programs and data, by the keys of their data sets."""
+
+    task_id: int
+    """The server's number."""
+    name: str
+    """As organisers see it."""
+    description: str
+    """As organisers see it."""
+    keys: Mapping[PartName, str | None]
+    """Key of each part's data set; None where the task has no such part."""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A file that somebody uploaded."""
+
+    dataset_id: int
+    """The server's number."""
+    key: str
+    """Opens the download."""
+    name: str
+    """Unlike the name of any other of this account."""
+    created: datetime
+    """When the upload began."""
+    size: int
+    """Bytes; 0 where the file did not arrive."""
+    competition_id: int | None
+    """The competition that was made of it, where it is a bundle."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One submission to a phase."""
+
+    submission_id: int
+    """The server's number."""
+    owner: str
+    """Name of the account."""
+    file_name: str
+    """Name of the zip."""
+    phase_id: int
+    """The server's number."""
+    created: datetime
+    """When it was made."""
+    status: str
+    """Submitting, Submitted, Preparing, Running, Scoring, Finished, Failed or Cancelled."""
+    details: str
+    """What the server says of the status."""
+    on_board: bool
+    """Whether it is a row of the leaderboard."""
+    scores: Mapping[str, float]
+    """Key of a column -> number."""
+    elsewhere: bool
+    """Whether it is part of another submission, or ran on a task that is not the phase's: never a row."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether it does not run any more."""
+        return self.status in ENDED
+
+
+def competition(content: Mapping[str, Any]) -> Competition:
+    """Read the answer to GET /api/competitions/ID/."""
+    boards = content["leaderboards"]
+    columns = boards[0]["columns"] if boards else []
+    return Competition(
+        competition_id=int(content["id"]),
+        title=str(content["title"]),
+        published=bool(content["published"]),
+        secret_key=content.get("secret_key"),
+        own_queue=bool(content.get("queue")),
+        phases=tuple(_phase(entry) for entry in sorted(content["phases"], key=lambda entry: entry["index"])),
+        columns=tuple(
+            Column(str(entry["key"]), int(entry["index"]), int(entry["precision"]))
+            for entry in sorted(columns, key=lambda entry: entry["index"])
+        ),
+        primary_index=int(boards[0]["primary_index"]) if boards else 0,
+        content=content,
+    )
+
+
+def task(content: Mapping[str, Any]) -> Task:
+    """Read the answer to GET or PATCH of /api/tasks/ID/: the one gives data sets, the other keys alone."""
+    return Task(
+        task_id=int(content["id"]),
+        name=str(content["name"]),
+        description=str(content.get("description") or ""),
+        keys={part: found["key"] if isinstance(found := content.get(part), Mapping) else found for part in PARTS},
+    )
+
+
+def dataset(content: Mapping[str, Any]) -> Dataset:
+    """Read one entry of /api/datasets/."""
+    made = content.get("competition")
+    return Dataset(
+        dataset_id=int(content["id"]),
+        key=str(content["key"]),
+        name=str(content["name"]),
+        created=moment(content["created_when"]),
+        size=int(float(content.get("file_size") or 0)),
+        competition_id=int(made["id"]) if isinstance(made, Mapping) else None,
+    )
+
+
+def submission(content: Mapping[str, Any]) -> Submission:
+    """Read one entry of /api/submissions/."""
+    return Submission(
+        submission_id=int(content["id"]),
+        owner=str(content["owner"]),
+        file_name=str(content.get("filename") or ""),
+        phase_id=int(content["phase"]),
+        created=moment(content["created_when"]),
+        status=str(content["status"]),
+        details=str(content.get("status_details") or ""),
+        on_board=bool(content.get("on_leaderboard")),
+        scores={str(score["column_key"]): float(score["score"]) for score in content.get("scores") or []},
+        elsewhere=content.get("parent") is not None or bool(content.get("is_specific_task_re_run")),
+    )
+
+
+def moment(text: str) -> datetime:
+    """Read a time; the server's times are UTC, also where they do not say so."""
+    found = datetime.fromisoformat(text)
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+
+
+def _phase(content: Mapping[str, Any]) -> Phase:
+    return Phase(
+        phase_id=int(content["id"]),
+        name=str(content["name"]),
+        start=moment(content["start"]) if content.get("start") else None,
+        end=moment(content["end"]) if content.get("end") else None,
+        tasks=tuple(int(entry["id"]) for entry in content["tasks"]),
+    )
