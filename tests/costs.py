@@ -19,6 +19,7 @@ BUDGETS_S = {
     "meaning": 10,
     "pages": 15,
     "scoring": 65,
+    "server": 5,
     "solutions": 9,
     "synth": 18,
     "tools": 80,

@@ -5,7 +5,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from bundle_tools.commands.options import add_bundle, positive
+from bundle_tools.commands.options import RUN, add_bundle, positive
 from bundle_tools.compare.runs import find_runs
 from bundle_tools.competition import Phase, find_root, load
 from bundle_tools.console import say
@@ -21,7 +21,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )
     compare.add_argument(
         "runs", metavar="RUN", type=Path, nargs="+",
-        help="a folder of `bundle run`, or the prediction output of a submission (folder or zip)",
+        help=RUN,
     )  # fmt: skip
     compare.add_argument("--reference", metavar="PHASE", help="default: the phase that the runs name")
     compare.add_argument("--resamples", type=positive, default=RESAMPLES, help="default: %(default)s")

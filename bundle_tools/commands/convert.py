@@ -46,7 +46,9 @@ def _convert(arguments: argparse.Namespace) -> int:
             names = names.reversed()
             clips = write_records(source, made, names, progress)
         else:
-            (run,) = find_runs([source], Path(scratch))
+            [run, *others] = find_runs([source], Path(scratch))
+            if others:
+                raise BundleError(f"{source}: holds several submissions. Name the folder of one of them.")
             clips = write_2017(run.folder, made, names, light=arguments.light, progress=progress)
         if out.exists():
             out.rmdir()

@@ -5,8 +5,8 @@ import json
 import tempfile
 from pathlib import Path
 
-from bundle_tools.commands.options import add_bundle
-from bundle_tools.compare.runs import find_runs
+from bundle_tools.commands.options import RUN, add_bundle
+from bundle_tools.compare.runs import expand, find_runs
 from bundle_tools.competition import find_root, load
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
@@ -19,7 +19,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )
     coopetition.add_argument(
         "runs", metavar="RUN", type=Path, nargs="+",
-        help="a folder of `bundle run`, or the prediction output of a submission (folder or zip)",
+        help=RUN,
     )  # fmt: skip
     coopetition.add_argument(
         "--shared", metavar="RUN", type=Path, nargs="+", default=[],
@@ -46,8 +46,9 @@ def _coopetition(arguments: argparse.Namespace) -> int:
     teams = read_teams(arguments.teams) if arguments.teams else {}
     with tempfile.TemporaryDirectory(prefix="bundle-coopetition-") as folder:
         scratch = Path(folder)
-        found = find_runs([*arguments.runs, *arguments.shared], scratch)
-        runs, shared = found[: len(arguments.runs)], found[len(arguments.runs) :]
+        own = expand(arguments.runs)
+        found = find_runs([*own, *arguments.shared], scratch)
+        runs, shared = found[: len(own)], found[len(own) :]
         tasks = sorted({run.task for run in runs})
         if len(tasks) > 1:
             raise BundleError(

@@ -6,7 +6,7 @@ import secrets
 import tempfile
 from pathlib import Path
 
-from bundle_tools.commands.options import add_bundle, positive
+from bundle_tools.commands.options import RUN, add_bundle, positive
 from bundle_tools.competition import Competition, Phase, find_root, load
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
@@ -22,7 +22,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     make = actions.add_parser("make", prog="bundle jury make", help="write one page a juror, and the organiser's key")
     make.add_argument(
         "runs", metavar="RUN", type=Path, nargs="+",
-        help="a finalist: a folder of `bundle run`, or the prediction output of a submission (folder or zip)",
+        help=f"a finalist: {RUN}",
     )  # fmt: skip
     make.add_argument("--out", type=Path, required=True, help="a folder that does not exist yet")
     make.add_argument("--jurors", type=positive, default=JURORS, help="default: %(default)s")

@@ -139,8 +139,8 @@ def replace(arguments: argparse.Namespace) -> int:
         ]
         if not arguments.no_rerun:
             plan.append(
-                f"Every submission to {phase.name} that ran on older parts is run once more, and its old runs are deleted "
-                "with their outputs (`bundle server fetch` keeps those). Their owners see the new run."
+                f"Every submission to {phase.name} that ran on older parts is run once more, and its old runs are "
+                "deleted with their outputs (`bundle server fetch` keeps those). Their owners see the new run."
             )
         if not plan:
             raise BundleError("nothing to do: name a part, such as --reference-data PATH.")

@@ -11,6 +11,10 @@ def add_bundle(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bundle", type=Path, help="folder of the bundle (default: this one, else the checkout)")
 
 
+RUN = "a folder of `bundle run`, a submission's prediction output (folder or zip), or what `bundle server fetch` made"
+"""What commands take that look at runs."""
+
+
 def count(text: str) -> int:
     """Read a whole number, 0 or more."""
     if not text.isdecimal():

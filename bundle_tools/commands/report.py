@@ -4,8 +4,8 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from bundle_tools.commands.options import add_bundle
-from bundle_tools.compare.runs import find_runs
+from bundle_tools.commands.options import RUN, add_bundle
+from bundle_tools.compare.runs import expand, find_runs
 from bundle_tools.competition import find_root, load
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
@@ -26,7 +26,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )  # fmt: skip
     report.add_argument(
         "run", metavar="RUN", type=Path,
-        help="a folder of `bundle run`, or the prediction output of a submission (folder or zip)",
+        help=RUN,
     )  # fmt: skip
     report.add_argument("--full", action="store_true", help="show everything, for organisers alone")
     report.add_argument(
@@ -40,18 +40,28 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 def _report(arguments: argparse.Namespace) -> int:
     from bundle_tools.report.again import make_again  # noqa: PLC0415 - loads the scoring program
 
-    source: Path = arguments.run
-    if not source.exists():
-        raise BundleError(f"{source}: expected a folder of `bundle run` or a zip, found nothing there.")
-    folder = source if source.is_dir() else source.parent
-    out: Path = arguments.out or folder / (FULL_PAGE if arguments.full else PAGE)
-    if not out.parent.is_dir():
-        raise BundleError(f"--out {out}: expected a file in a folder that is there.")
+    if not arguments.run.exists():
+        raise BundleError(f"{arguments.run}: expected a folder of `bundle run` or a zip, found nothing there.")
+    sources = expand([arguments.run])
+    if arguments.out and len(sources) > 1:
+        raise BundleError("--out: one page for several submissions. Leave it out: each gets a page in its own folder.")
+    name = FULL_PAGE if arguments.full else PAGE
+    outs = [arguments.out or (source if source.is_dir() else source.parent) / name for source in sources]
+    if missing := [str(out) for out in outs if not out.parent.is_dir()]:
+        raise BundleError(f"--out {missing[0]}: expected a file in a folder that is there.")
     competition = load(find_root(arguments.bundle))
-    with tempfile.TemporaryDirectory(prefix="bundle-report-") as name:
-        scratch = Path(name)
-        [run] = find_runs([source], scratch)
-        page = make_again(run, competition.phase(arguments.phase or run.task), scratch, full=arguments.full)
-    out.write_text(page, encoding="utf-8")
-    say(f"Report: {out}")
+    wrong = []
+    for source, out in zip(sources, outs, strict=True):
+        with tempfile.TemporaryDirectory(prefix="bundle-report-") as folder:
+            scratch = Path(folder)
+            try:
+                [run] = find_runs([source], scratch)
+                page = make_again(run, competition.phase(arguments.phase or run.task), scratch, full=arguments.full)
+            except BundleError as error:
+                wrong.append(str(error))
+                continue
+        out.write_text(page, encoding="utf-8")
+        say(f"Report: {out}")
+    if wrong:
+        raise BundleError(" ".join(wrong))
     return 0

@@ -1,4 +1,4 @@
-"""Find what ingestion left behind: in the folder of a run, of the starting kit, or in a downloaded zip."""
+"""Find what ingestion left behind: in the folder of a run, of the starting kit, in a zip, or fetched from a server."""
 
 import json
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from bundle_tools.archive import extract
 from bundle_tools.errors import BundleError
+from bundle_tools.server.fetched import OUTPUT, is_fetched, runs_in
 
 # Of `bundle run`, of the starting kit's `run.py`, of a download from the platform, of ingestion itself.
 PLACES = ("", "ingestion_output", "input/res", "res")
@@ -24,13 +25,30 @@ class Run:
     """Name of the phase that it ran on, as in `run.json`."""
 
 
+def expand(paths: list[Path]) -> list[Path]:
+    """Put the submissions in the place of a folder that `bundle server fetch` made: those on the board.
+
+    Raises
+    ------
+    BundleError
+        If none of them has an output.
+    """
+    found = []
+    for path in paths:
+        inside = runs_in(path) if is_fetched(path) else [path]
+        if not inside:
+            raise BundleError(f"{path}: expected submissions with an output, found none. Fetch again.")
+        found += inside
+    return found
+
+
 def find_runs(paths: list[Path], scratch: Path) -> list[Run]:
     """Find the results in each folder or zip.
 
     Parameters
     ----------
     paths
-        At least one.
+        At least one; the folder that `bundle server fetch` made stands for the submissions on the board.
     scratch
         An empty folder, where zips are unpacked.
 
@@ -40,12 +58,14 @@ def find_runs(paths: list[Path], scratch: Path) -> list[Run]:
         With everything in which no results were found.
     """
     runs, wrong = [], []
+    paths = expand(paths)
     for number, (path, name) in enumerate(zip(paths, _names(paths), strict=True)):
         folder = path
-        if path.is_file():
+        packed = path / OUTPUT if (path / OUTPUT).is_file() else path
+        if packed.is_file():
             folder = scratch / str(number)
             try:
-                extract(path, folder)
+                extract(packed, folder)
             except BundleError as error:
                 wrong.append(f"{path}: {error}")
                 continue

@@ -23,7 +23,7 @@ FILES = {
     "data_file": "submission.zip",
     "prediction_result": OUTPUT,
     "scoring_result": "scoring_output.zip",
-    "detailed_result": "detailed_results.html",
+    "detailed_result": "report.html",
 }
 """What the server calls a file -> what it is called here."""
 RECORD = "submission.json"

@@ -103,9 +103,9 @@ def _earlier(connection: Connection, name: str) -> int | None:
     if found:
         begun = found[0].created
         raise BundleError(
-            f"this zip was uploaded at {begun:%Y-%m-%d %H:%M} UTC, and no competition has come of it yet. If the server "
-            f"is still unpacking, call again in a minute. If that upload broke off, delete {found[0].name!r} under Resources → "
-            "Competition Bundles, and call again."
+            f"this zip was uploaded at {begun:%Y-%m-%d %H:%M} UTC, and no competition has come of it yet. If the "
+            f"server is still unpacking, call again in a minute. If that upload broke off, delete {found[0].name!r} "
+            "under Resources → Competition Bundles, and call again."
         )
     return None
 

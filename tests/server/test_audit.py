@@ -1,0 +1,56 @@
+"""Who can have what only the programs should get: seen as somebody who is not logged in, and as another account."""
+
+import pytest
+
+from tests.server.codabench import Server
+from tests.server.conftest import Bundle
+
+
+def test_a_server_that_leaks_is_named_with_each_file(server: Server, competition: str, bundle: Bundle) -> None:
+    code, printed = bundle("audit", competition)
+    assert code == 1
+    assert "8 of 8 private files can be had by others. Do not publish" in printed
+    everything = "ingestion_program, scoring_program, input_data, reference_data"
+    for phase in ("Practice", "Final"):
+        assert (
+            f"{phase}: {everything} can be had by somebody who is not logged in: the server tells the keys." in printed
+        )
+    assert "Not tried as a second account" in printed
+    assert not any(key in printed for key in server.data)
+
+
+def test_a_server_that_keeps_them_passes(server: Server, competition: str, bundle: Bundle) -> None:
+    server.leaks = False
+    code, printed = bundle("audit", competition)
+    assert code == 0, printed
+    assert "None of the 8 private files can be had" in printed
+
+
+@pytest.mark.parametrize("published", [True, False])
+def test_a_second_account_is_tried_too(
+    server: Server, competition: str, bundle: Bundle, monkeypatch: pytest.MonkeyPatch, *, published: bool
+) -> None:
+    next(iter(server.competitions.values()))["published"] = published
+    monkeypatch.setenv("CODABENCH_SECOND_TOKEN", "other-token")
+    code, printed = bundle("audit", competition)
+    assert code == 1
+    assert "can be had by somebody with another account" in printed
+    assert {token for _, path, token in server.requests if path.startswith("/datasets/download/")} == {
+        None,
+        "other-token",
+    }
+
+
+def test_a_file_that_opens_by_a_key_that_nobody_is_told(
+    server: Server, competition: str, bundle: Bundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Server, "_task_in_phase", lambda *_: {"id": _[1], "name": "t", "solutions": []})
+    code, printed = bundle("audit", competition)
+    assert code == 0
+    assert "with the keys, which the server does not tell" in printed
+    assert "Whoever learns a key can have its file" in printed
+
+
+def test_nothing_is_changed(server: Server, competition: str, bundle: Bundle) -> None:
+    bundle("audit", competition)
+    assert {method for method, _, _ in server.requests} == {"GET"}

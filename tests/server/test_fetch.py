@@ -1,0 +1,155 @@
+"""All submissions of a phase come here, whole, once, and the other commands take the folder."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from bundle_tools.compare.runs import find_runs
+from bundle_tools.errors import BundleError
+from tests.server.codabench import Fault, Json, Server
+from tests.server.conftest import Bundle, submit, write_zip
+
+
+@pytest.fixture
+def outputs(server: Server, tmp_path: Path) -> None:
+    """What a run leaves on the server."""
+    facts = json.dumps({"task": "practice"}).encode()
+    prediction = write_zip(tmp_path / "p.zip", {"run.json": facts, "manifest.json": b"{}"}).read_bytes()
+
+    def files(one: Json) -> dict[str, bytes]:
+        logs = {"prediction_ingestion_stdout": b"[ingestion] complete\n"}
+        if one["status"] == "Failed":
+            return {"detailed_result": b"<html>why</html>", **logs}
+        return {"prediction_result": prediction, "scoring_result": b"PK", "detailed_result": b"<html></html>", **logs}
+
+    server.outputs = files
+
+
+def table(folder: Path) -> list[dict[str, str]]:
+    with (folder / "submissions.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.usefixtures("outputs")
+def test_one_folder_a_submission_and_a_table(server: Server, competition: str, bundle: Bundle, tmp_path: Path) -> None:
+    good, failed = submit(server, "ann", 0.5), submit(server, "bob/../x", None, status="Failed", on_leaderboard=False)
+    out = tmp_path / "fetched"
+    code, printed = bundle("fetch", competition, "--phase", "practice", "--out", out)
+    assert code == 0, printed
+    first, second = table(out)
+    assert (first["submission"], first["participant"], first["status"], first["accuracy"]) == (
+        str(good),
+        "ann",
+        "Finished",
+        "0.5",
+    )
+    assert (second["folder"], second["accuracy"]) == (f"{failed}-bob-..-x", "")
+    names = {path.relative_to(out / first["folder"]).as_posix() for path in (out / first["folder"]).rglob("*.*")}
+    assert names == {"submission.json", "submission.zip", "prediction_output.zip", "scoring_output.zip", "report.html",
+                     "logs/prediction_ingestion_stdout.txt"}  # fmt: skip
+    assert (out / first["folder"] / "submission.zip").read_bytes() == b"ann 0.5"
+    assert (out / second["folder"] / "report.html").read_text() == "<html>why</html>"
+    assert not (out / second["folder"] / "prediction_output.zip").exists()
+    assert not [token for _, path, token in server.requests if path.startswith("/storage/") and token]
+
+
+@pytest.mark.usefixtures("outputs")
+def test_a_second_call_brings_what_is_new(server: Server, competition: str, bundle: Bundle, tmp_path: Path) -> None:
+    out = tmp_path / "fetched"
+    submit(server, "ann", 0.5)
+    running = submit(server, "bob", None, status="Running", on_leaderboard=False)
+    server.busy = True
+    code, printed = bundle("fetch", competition, "--phase", "practice", "--out", out)
+    assert code == 1
+    assert f"#{running} bob: Running. Call again when it has ended" in printed
+    server.submissions[running] |= {
+        "status": "Finished",
+        "scores": [{"column_key": "accuracy", "index": 0, "score": "0.7"}],
+    }
+    code, printed = bundle("fetch", competition, "--phase", "practice", "--out", out)
+    assert code == 0
+    assert "1 submissions fetched, 1 were there" in printed
+    assert [line["accuracy"] for line in table(out)] == ["0.5", "0.7"]
+
+
+@pytest.mark.usefixtures("outputs")
+def test_what_breaks_off_is_fetched_by_the_next_call(
+    server: Server, competition: str, bundle: Bundle, tmp_path: Path
+) -> None:
+    out = tmp_path / "fetched"
+    numbers = [submit(server, f"p{number}", number / 10) for number in range(5)]
+    server.faults = [Fault("GET", f"/storage/{numbers[2]}-prediction", 500, times=10)]
+    code, printed = bundle("fetch", competition, "--phase", "practice", "--out", out)
+    assert code == 1
+    assert f"#{numbers[2]} p2: prediction_output.zip: status 500" in printed
+    assert not (out / f"{numbers[2]}-p2").exists()
+    server.faults = []
+    code, printed = bundle("fetch", competition, "--phase", "practice", "--out", out)
+    assert code == 0
+    assert "1 submissions fetched, 4 were there" in printed
+
+
+@pytest.mark.usefixtures("outputs")
+def test_a_busy_server_and_broken_connections_are_borne(
+    server: Server, competition: str, bundle: Bundle, tmp_path: Path
+) -> None:
+    submit(server, "ann", 0.5)
+    server.faults = [Fault("GET", "/api/submissions/", 503, times=2), Fault("GET", "/storage/", None, times=2)]
+    code, printed = bundle("fetch", competition, "--phase", "practice", "--out", tmp_path / "fetched")
+    assert code == 0, printed
+
+
+@pytest.mark.usefixtures("outputs")
+def test_a_file_that_the_server_has_lost_is_told_and_the_rest_kept(
+    server: Server, competition: str, bundle: Bundle, tmp_path: Path
+) -> None:
+    number = submit(server, "ann", 0.5)
+    server.faults = [Fault("GET", "-detailed_result", 404)]
+    code, printed = bundle("fetch", competition, "--phase", "practice", "--out", tmp_path / "f")
+    assert code == 1
+    assert "report.html: the server has lost it" in printed
+    assert (tmp_path / "f" / f"{number}-ann" / "submission.zip").is_file()
+
+
+def test_a_folder_of_something_else_stays_as_it_is(
+    server: Server, competition: str, bundle: Bundle, tmp_path: Path
+) -> None:
+    (tmp_path / "note.txt").write_text("mine")
+    code, printed = bundle("fetch", competition, "--phase", "practice", "--out", tmp_path)
+    assert code == 1
+    assert "Choose another folder" in printed
+
+
+def test_an_account_that_is_no_organiser_is_told(
+    server: Server, competition: str, bundle: Bundle, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    next(iter(server.competitions.values()))["published"] = True
+    monkeypatch.setenv("CODABENCH_TOKEN", "other-token")
+    code, printed = bundle("fetch", competition, "--phase", "practice", "--out", tmp_path / "f")
+    assert code == 1
+    assert "is no organiser of it" in printed
+
+
+@pytest.mark.usefixtures("outputs")
+def test_commands_that_look_at_runs_take_the_folder(
+    server: Server, competition: str, bundle: Bundle, tmp_path: Path
+) -> None:
+    out = tmp_path / "fetched"
+    best = submit(server, "ann", 0.5)
+    submit(server, "ann", 0.4, on_leaderboard=False)
+    other = submit(server, "bob", 0.3)
+    assert bundle("fetch", competition, "--phase", "practice", "--out", out)[0] == 0
+    runs = find_runs([out], tmp_path / "scratch")
+    assert [(run.name, run.task) for run in runs] == [(f"{best}-ann", "practice"), (f"{other}-bob", "practice")]
+    [alone] = find_runs([out / f"{other}-bob"], tmp_path / "alone")
+    assert alone.name == f"{other}-bob"
+
+
+def test_a_fetched_folder_without_outputs_is_told(
+    server: Server, competition: str, bundle: Bundle, tmp_path: Path
+) -> None:
+    assert bundle("fetch", competition, "--phase", "practice", "--out", tmp_path / "f")[0] == 0
+    with pytest.raises(BundleError, match="expected submissions with an output"):
+        find_runs([tmp_path / "f"], tmp_path / "scratch")

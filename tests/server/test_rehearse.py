@@ -1,0 +1,116 @@
+"""The solutions are submitted once, and every column is held against a run of the same zip at home."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from bundle_tools.archive import zip_folder
+from bundle_tools.cli import main
+from bundle_tools.commands import on_server
+from bundle_tools.server.rehearse import Result, compare
+from tests.server.codabench import Server
+from tests.server.conftest import SCORES, Bundle, phase_of
+from tests.tools.conftest import FILES as TINY
+from tests.tools.conftest import write_files
+
+AtHome = Callable[..., Result]
+
+
+@pytest.fixture
+def at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a run at home comes to; one test makes such a run."""
+    monkeypatch.setattr(on_server, "_at_home", lambda *_: Result("Finished", {"accuracy": 0.5, "duration_s": 9.9}))
+
+
+@pytest.mark.usefixtures("at_home")
+def test_every_column_is_compared_but_the_run_time(
+    server: Server, archive: Path, competition: str, bundle: Bundle
+) -> None:
+    code, printed = bundle("rehearse", competition, "--bundle", archive, "--yes")
+    assert code == 0, printed
+    assert printed.count("every column as at home") == 2
+    assert {one["phase"] for one in server.submissions.values()} == {
+        phase_of(server, name)["id"] for name in ("Practice", "Final")
+    }
+    assert "Practice, half: Running" in printed
+
+
+@pytest.mark.usefixtures("at_home")
+def test_it_goes_on_with_an_earlier_rehearsal(server: Server, archive: Path, competition: str, bundle: Bundle) -> None:
+    server.busy = True
+    code, printed = bundle("rehearse", competition, "--bundle", archive, "--phase", "practice", "--yes", "--wait", 1)
+    assert code == 1
+    assert "Practice, half (Submitting)" in printed
+    assert "Call again" in printed
+    server.busy = False
+    code, printed = bundle("rehearse", competition, "--bundle", archive, "--phase", "practice", "--yes")
+    assert code == 0, printed
+    assert "of an earlier rehearsal" in printed
+    assert len(server.submissions) == 1
+
+
+@pytest.mark.usefixtures("at_home")
+@pytest.mark.parametrize(
+    ("status", "scores", "told"),
+    [
+        ("Finished", {**SCORES, "accuracy": 0.4}, "accuracy: 0.5 here, 0.4 there"),
+        ("Finished", {"duration_s": 3.2}, "accuracy: 0.5 here, nothing there"),
+        ("Finished", {}, "Finished here, Finished without scores there"),
+        ("Failed", {}, "Finished here, Failed there"),
+    ],
+)
+def test_what_differs_is_named(
+    server: Server, archive: Path, competition: str, bundle: Bundle, monkeypatch: pytest.MonkeyPatch,
+    status: str, scores: Mapping[str, float], told: str,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("bundle_tools.server.rehearse.SCORES_LATE_S", 0.05)
+    server.work = lambda _: (status, scores)
+    code, printed = bundle("rehearse", competition, "--bundle", archive, "--phase", "practice", "--yes")
+    assert code == 1
+    assert told in printed
+
+
+@pytest.mark.usefixtures("at_home")
+def test_scores_that_come_after_finished_are_waited_for(
+    server: Server, archive: Path, competition: str, bundle: Bundle
+) -> None:
+    server.late_scores = 5
+    code, printed = bundle("rehearse", competition, "--bundle", archive, "--phase", "practice", "--yes")
+    assert code == 0, printed
+
+
+@pytest.mark.usefixtures("at_home")
+def test_a_limit_of_submissions_is_told(server: Server, archive: Path, competition: str, bundle: Bundle) -> None:
+    [made] = server.competitions.values()
+    made["phases"][0]["max_submissions_per_day"] = 0
+    code, printed = bundle("rehearse", competition, "--bundle", archive, "--phase", "practice", "--yes")
+    assert code == 1
+    assert "Reached maximum allowed submissions" in printed
+
+
+def test_a_bundle_without_its_phase_is_told(server: Server, archive: Path, competition: str, bundle: Bundle) -> None:
+    code, printed = bundle("rehearse", competition, "--bundle", archive, "--phase", "nope", "--yes")
+    assert code == 1
+    assert "expected one of Practice, Final; found 'nope'" in printed
+
+
+def test_the_run_at_home_is_that_of_bundle_run(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole way with programs of a few lines: at home they come to what the server is told."""
+    zipped = tmp_path / "tiny.zip"
+    zip_folder(write_files(tmp_path / "tiny", TINY), zipped)
+    assert main(["server", "publish", server.address, "--bundle", str(zipped), "--yes"]) == 0
+    [made] = server.competitions
+    address = f"{server.address}/competitions/{made}/"
+    server.work = lambda _: ("Finished", {"accuracy": 1.0, "errors": 0})
+    said: list[str] = []
+    monkeypatch.setattr(on_server, "say", said.append)
+    assert main(["server", "rehearse", address, "--bundle", str(zipped), "--yes"]) == 0, said
+
+
+def test_numbers_are_compared_as_the_server_keeps_them() -> None:
+    at_home, away = (
+        Result("Finished", {"a": 1 / 3, "b": 2.0}),
+        Result("Finished", {"a": 0.3333333333, "b": 2.0000000001}),
+    )
+    assert compare(at_home, away, ["a", "b"]) == ["b: 2 here, 2.0000000001 there"]
