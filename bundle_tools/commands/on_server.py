@@ -74,9 +74,9 @@ def rehearse(arguments: argparse.Namespace) -> int:
         expected = [_at_home(bundle, act, scratch / f"run-{number}", arguments) for number, act in enumerate(acts)]
         say("On the server:")
         titles = {number: act.title for number, act in zip(numbers, acts, strict=True)}
-        ended = rehearsing.wait(connection, titles, arguments.wait, say)
+        columns = [column.key for column in competition.columns]
+        ended = rehearsing.wait(connection, titles, columns, arguments.wait, say)
     wrong = 0
-    columns = [column.key for column in competition.columns]
     for number, act, here in zip(numbers, acts, expected, strict=True):
         lines = rehearsing.compare(here, rehearsing.there(ended[number]), columns)
         wrong += bool(lines)

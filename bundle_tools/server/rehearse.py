@@ -15,7 +15,8 @@ from bundle_tools.server.interface.upload import complete, digest, file_name_for
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 5.0
 SCORES_LATE_S = 60.0
-"""The worker sends scores after it has said "Finished"."""
+"""So long may scores that are not all there stay as they are: the worker sends them one by one, after it has said
+"Finished"."""
 DECIMALS_KEPT = 10
 """The server keeps so many behind the point."""
 MEASURED = frozenset({"duration_s"})
@@ -80,9 +81,18 @@ def submit(connection: Connection, competition: Competition, act: Act, say: Call
 
 
 def wait(
-    connection: Connection, titles: Mapping[int, str], limit_s: float, say: Callable[[str], None]
+    connection: Connection,
+    titles: Mapping[int, str],
+    columns: Sequence[str],
+    limit_s: float,
+    say: Callable[[str], None],
 ) -> dict[int, Submission]:
     """Wait for submissions and for their scores, and tell each change of status.
+
+    Parameters
+    ----------
+    columns
+        Keys of the board; a submission with all of them has nothing more to come.
 
     Raises
     ------
@@ -92,15 +102,17 @@ def wait(
     began, pause_s = time.monotonic(), FIRST_PAUSE_S
     last: dict[int, str] = {}
     ended: dict[int, Submission] = {}
-    finished_at: dict[int, float] = {}
+    changed: dict[int, tuple[int, float]] = {}
     while len(ended) < len(titles):
         for submission_id in titles.keys() - ended.keys():
             found = calls.submission(connection, submission_id)
             if found.status != last.get(submission_id):
                 last[submission_id] = found.status
                 say(f"  {titles[submission_id]}: {found.status}")
-            if found.status == "Finished" and not found.scores:
-                since = finished_at.setdefault(submission_id, time.monotonic())
+            if found.status == "Finished" and not set(columns) <= found.scores.keys():
+                count, since = changed.get(submission_id, (-1, 0.0))
+                if count != len(found.scores):
+                    count, since = changed[submission_id] = len(found.scores), time.monotonic()
                 if time.monotonic() - since < SCORES_LATE_S:
                     continue
             if found.ended:

@@ -82,7 +82,7 @@ class Server:
     busy: bool = False
     """Whether submissions stay where they are."""
     late_scores: int = 1
-    """So often somebody looks at a finished submission before its scores are there."""
+    """So often somebody looks at a finished submission before its first score is there; the others come one by one."""
     damage: Callable[[bytes], bytes] = bytes
     """What the way does to an upload."""
     work: Callable[[Json], tuple[str, Mapping[str, float]]] = lambda _: ("Finished", {})
@@ -362,16 +362,19 @@ class Server:
         elif one["status"] == "Finished" and not one["on_leaderboard"]:
             one["looks"] += 1
             if one["looks"] >= self.late_scores:
-                self._score(one)
+                self._score(one, one["looks"] - self.late_scores + 1)
 
-    def _score(self, one: Json) -> None:
+    def _score(self, one: Json, count: int) -> None:
         _, scores = self.work(one)
         columns = {
             column["key"]: column["index"] for column in self.phase(one["phase"])[0]["leaderboards"][0]["columns"]
         }
         one["scores"] = [
-            {"column_key": key, "index": columns[key], "score": f"{value:.10f}"} for key, value in scores.items()
+            {"column_key": key, "index": columns[key], "score": f"{value:.10f}"}
+            for key, value in list(scores.items())[:count]
         ]
+        if count < len(scores):
+            return  # the board comes last
         primary = next(iter(columns))
         runs = [
             other for other in self.submissions.values()
