@@ -18,6 +18,7 @@ from typing import Any
 
 from ingest import guard
 from ingest.errors import IngestionError, Problem, Stage
+from ingest.processor import waited_s
 from ingest.settings import Isolation
 from ingest.watch import Watch
 from model_process.protocol import BadMessage, ChannelClosed, Message, receive, send
@@ -68,6 +69,8 @@ class ConfinedProcess:
         self._printed = bytearray()
         self.starts = 0
         """How often it was started."""
+        self.waited_s = 0.0
+        """How long those that were ended had stood in line for a processor, seconds."""
         self.tier: Tier | None = None
         """What holds it in; None before the first start."""
 
@@ -170,6 +173,7 @@ class ConfinedProcess:
             self._channel.close()
             self._channel = None
         if self._process is not None:
+            self.waited_s += waited_s(self._process.pid) or 0.0
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()

@@ -17,6 +17,7 @@ from ingest.legacy.files import find_results
 from ingest.legacy.run import ResultsRun
 from ingest.log import Log
 from ingest.probes.draws import Draws
+from ingest.processor import Meter, blame
 from ingest.record import run_record
 from ingest.results import Results
 from ingest.runner import Runner
@@ -39,6 +40,7 @@ class _Run:
     clock: Clock
     log: Log
     tally: Tally = field(default_factory=Tally)
+    meter: Meter = field(default_factory=Meter)
     task: Task | None = None
     fingerprint: Fingerprint | None = None
     credits: tuple[Credit, ...] = ()
@@ -53,11 +55,15 @@ class _Run:
 
     def seal(self) -> None:
         """Write the summary, `run.json` and the manifest."""
+        elapsed_s = self.clock.elapsed_s()
+        used = self.meter.read(elapsed_s, self.tally.waited_s)
+        timeouts = any(code == "timeout" for code, _ in self.tally.clip_problems)
+        self.tally.problems = blame(self.tally.problems, used, elapsed_s, timeouts=timeouts)
         self.tally.summarise(self.log)
         self.log.line(f"{self.tally.status} after {self.clock.elapsed_s():.1f} s", summary=True)
         self.log.close()
         settings = self.input_data / SETTINGS
-        record = run_record(self.tally, self.clock, self.task, settings, self.fingerprint, self.credits)
+        record = run_record(self.tally, self.clock, self.task, settings, self.fingerprint, self.credits, used)
         write_run(self.output, record)
         write_manifest(self.output, self.key)
 

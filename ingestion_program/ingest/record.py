@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ingest.clock import Clock
     from ingest.credits import Credit
+    from ingest.processor import Processor
     from ingest.settings import Task
     from ingest.submission import Fingerprint
 
@@ -34,6 +35,7 @@ def run_record(
     settings: Path,
     fingerprint: Fingerprint | None,
     credits: tuple[Credit, ...] = (),
+    used: Processor | None = None,
 ) -> dict[str, Any]:
     """Return the record of a run, as in docs/output_format.md.
 
@@ -47,6 +49,8 @@ def run_record(
         Of the submission; None where the run ended before the submission was looked at.
     credits
         What the submission says it builds on.
+    used
+        Processor time; None where the run ended before it began.
     """
     return {
         "format_version": FORMAT_VERSION,
@@ -70,6 +74,7 @@ def run_record(
         "packages": _installed(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs",
         "load_s": round(tally.load_s, 3),
+        "processor": used and used.record(),
         "restarts": tally.restarts,
         "results": tally.results,
         "determinism": tally.determinism and asdict(tally.determinism),

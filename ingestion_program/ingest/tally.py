@@ -39,6 +39,8 @@ class Tally:
     """Codes of the errors on clips that a participant can correct."""
     load_s: float = 0.0
     """Seconds until the model was loaded."""
+    waited_s: float = 0.0
+    """How long the process that held the submission stood in line for a processor, seconds."""
     restarts: int = 0
     """How often the model process was started again."""
     isolation: Tier | None = None

@@ -180,12 +180,22 @@ def _details(run: dict[str, Any], second_pass: SecondPass | None) -> tuple[tuple
         "Loading the model": f"{load:.1f} s" if (load := _seconds(run.get("load_s"))) is not None else "",
         "Builds on": "; ".join(_credits(run.get("credits"))),
         "Second pass": second_pass.line() if second_pass else "",
+        "Processor time": _processor(run.get("processor")),
         "Restarts of the model": str(run["restarts"]) if type(run.get("restarts")) is int else "",
         "Python": _text(run.get("python")),
         "Packages": ", ".join(f"{_text(name)} {_text(version)}" for name, version in list(listed)[:20]),
         "Machine": _text(run.get("machine")),
     }
     return tuple((label, value) for label, value in facts.items() if value)
+
+
+def _processor(given: object) -> str:
+    """Put processor seconds into words: what the model took, and how long the run was kept waiting."""
+    if not isinstance(given, dict) or (model := _seconds(given.get("model_s"))) is None:
+        return ""
+    waited = _seconds(given.get("waited_s"))
+    kept = "" if waited is None else f", {waited:.1f} s of waiting for a processor"
+    return f"{model:.1f} s in the model{kept}" + (": the machine was busy" if given.get("busy") is True else "")
 
 
 def _credits(given: object) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ingest.processor import SHORT_OF_TIME
 from tests.hostile.cases import CASES, EXIT_CODES, TIERS, Case, Verdict, read_case
 from tests.hostile.stage import KEY, LIMITS, MEMORY_MB, Played, Stage, play, score, set_stage
 from tests.hostile.together import plays_alone
@@ -114,6 +115,8 @@ def check_problems(verdict: Verdict, problems: list[dict[str, Any]]) -> None:
     assert verdict.said.format(python=PYTHON) in said, said
     # Warnings of the run as a whole (two files that look odd, answers that differ) may always come on top.
     assert verdict.kind not in {"ok", "W"} or all(problem["severity"] == "warning" for problem in problems), said
+    if "machine_busy" in said:  # of a machine that runs other things too, which is not what is tried here
+        problems = [problem for problem in problems if problem["code"] not in {"machine_busy", *SHORT_OF_TIME}]
     assert all(problem["fault"] == "participant" for problem in problems), said
 
 

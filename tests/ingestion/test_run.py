@@ -106,7 +106,7 @@ def test_the_run_says_on_which_data_it_ran_and_in_which_image(
     assert (again["settings_sha256"], again["image"]) == (run["settings_sha256"], "example/image:1")
 
 
-TIMINGS = {"predict_s", "explain_s", "duration_s", "load_s"}
+TIMINGS = {"predict_s", "explain_s", "duration_s", "load_s", "processor"}
 
 
 def without_timings(record: dict[str, object]) -> dict[str, object]:
