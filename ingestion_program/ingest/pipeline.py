@@ -29,6 +29,12 @@ from ingest.watchdog import Watchdog
 
 EXIT_CODES: dict[RunStatus, int] = {"complete": 0, "partial": 0, "invalid": 1, "organiser_error": 2}
 SETTINGS = "task.yaml"
+ON_CODABENCH = Path("/app/output")
+REPORT = (
+    "the report says more, also of a failed submission: on Codabench click the submission, VISUALIZATION; where that "
+    "shows nothing, open /competitions/COMPETITION/detailed_results/SUBMISSION/ with the two numbers"
+)
+"""Last line of the log on Codabench: a failed submission to a closed phase shows its owner nothing."""
 
 
 @dataclass
@@ -61,6 +67,8 @@ class _Run:
         self.tally.problems = blame(self.tally.problems, used, elapsed_s, timeouts=timeouts)
         self.tally.summarise(self.log)
         self.log.line(f"{self.tally.status} after {self.clock.elapsed_s():.1f} s", summary=True)
+        if self.output == ON_CODABENCH:
+            self.log.line(REPORT, summary=True)
         self.log.close()
         settings = self.input_data / SETTINGS
         record = run_record(self.tally, self.clock, self.task, settings, self.fingerprint, self.credits, used)

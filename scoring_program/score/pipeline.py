@@ -47,6 +47,10 @@ _WORST = "worst scores"
 _NO_REPORT = "The scores were written, but this report could not be made."
 _SCORED = "scored, without a report"
 _OURS = "The scoring program failed."
+_REPORT = (
+    "Report: click the submission, VISUALIZATION; where that shows nothing, open "
+    "/competitions/COMPETITION/detailed_results/SUBMISSION/ with the two numbers."
+)
 
 Made = TypeVar("Made")
 Facts = tuple[tuple[str, str], ...]
@@ -114,6 +118,8 @@ def main(arguments: Sequence[str]) -> int:
         _say_failure(internal_problem(error))
         return OrganiserError.exit_code
     say(f"Scoring took {time.monotonic() - started:.1f} s.")
+    if target == Path(DEFAULTS[1]):
+        say(_REPORT)
     return code
 
 
