@@ -11,6 +11,8 @@ from model_process.sandbox import Tier
 DEFAULT_MEMORY_MB = 4096
 LARGEST = 1e9
 """No limit of a target is larger."""
+TARGET = ("name", "minimum", "maximum")
+"""Keys of a target."""
 DEFAULT_SUBMISSION_MB = 500
 DEFAULT_SUBMISSION_FILES = 10_000
 
@@ -167,6 +169,9 @@ def _targets(reader: SettingsReader) -> tuple[Target, ...]:
     targets = []
     for position, item in enumerate(value):
         key = f"targets[{position}]"
+        for name in item if isinstance(item, dict) else ():
+            if name not in TARGET:
+                reader.unknown(f"{key}.{name}"[:100], [f"{key}.{one}" for one in TARGET])
         name, minimum, maximum = (
             (item.get("name"), item.get("minimum"), item.get("maximum")) if isinstance(item, dict) else (None,) * 3
         )
@@ -174,8 +179,6 @@ def _targets(reader: SettingsReader) -> tuple[Target, ...]:
         if not (isinstance(name, str) and name and len(numbers) == 2 and -LARGEST < numbers[0] < numbers[1] < LARGEST):
             reader.problem("settings_value", key, brief(item), "{name: …, minimum: …, maximum: …}")
             continue
-        for unknown in sorted(str(one) for one in item.keys() - {"name", "minimum", "maximum"}):
-            reader.problem("settings_unknown", f"{key}.{unknown}", "a key that is not known", "name, minimum, maximum")
         targets.append(Target(name, float(numbers[0]), float(numbers[1])))
     if len({target.name for target in targets}) < len(targets):
         reader.problem("settings_value", "targets", "a name twice", "each target once")

@@ -3,7 +3,7 @@
 import difflib
 import math
 import reprlib
-from collections.abc import Hashable, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +24,23 @@ def brief(value: object) -> str:
         return "a number that is too long to show"
 
 
-class _UniqueKeyLoader(yaml.SafeLoader):
-    """YAML's safe loader keeps the last of two equal keys in silence."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        names = [name.value for name, _ in node.value if isinstance(name, yaml.ScalarNode)]
-        if twice := {name for name in names if names.count(name) > 1}:
-            raise yaml.constructor.ConstructorError(
-                None, None, f"a key stands twice: {brief(sorted(twice))}", node.start_mark
-            )
-        return super().construct_mapping(node, deep)
+def _doubled(node: yaml.Node, above: str, seen: set[int]) -> Iterator[str]:
+    """Give the dotted keys that stand twice: YAML's safe loader keeps the last of them in silence."""
+    if id(node) in seen:  # an alias
+        return
+    seen.add(id(node))
+    if isinstance(node, yaml.SequenceNode):
+        for position, item in enumerate(node.value):
+            yield from _doubled(item, f"{above}[{position}]", seen)
+    elif isinstance(node, yaml.MappingNode):
+        names = set()
+        for name, value in node.value:
+            key = f"{above}.{name.value}"[:100] if above else str(name.value)[:100]
+            if isinstance(name, yaml.ScalarNode):
+                if name.value in names:
+                    yield key
+                names.add(name.value)
+            yield from _doubled(value, key, seen)
 
 
 class SettingsReader:
@@ -44,8 +51,9 @@ class SettingsReader:
         self._problems: list[Problem] = []
         self._content: object = None
         self._asked: set[str] = set()
+        self._no_sections: dict[str, object] = {}
         try:
-            self._content = yaml.load(path.read_text("utf-8-sig"), Loader=_UniqueKeyLoader)  # noqa: S506 - a SafeLoader
+            self._content = self._load(path.read_text("utf-8-sig"))
         except Exception as error:  # noqa: BLE001 - values like `!!bool x` raise whatever the YAML library stumbles over
             self.problem("settings_unreadable", "", " ".join(str(error).split())[:300], "a YAML file in UTF-8")
             self.finish()
@@ -56,11 +64,13 @@ class SettingsReader:
 
     def finish(self) -> None:
         """Raise if anything was wrong, keys that were not asked for included."""
+        for key, value in self._no_sections.items():
+            # The keys below it are missing too, but that is said with it.
+            below = f"{self._path.name}, key {key}."
+            self._problems = [problem for problem in self._problems if not problem.where.startswith(below)]
+            self.problem("settings_value", key, brief(value), "a mapping of keys")
         for key in self._unknown(self._content):
-            known = {".".join(asked.split(".")[: key.count(".") + 1]) for asked in self._asked}
-            near = difflib.get_close_matches(key, known, 1)
-            expected = f"a key that is known; did you mean {near[0]}?" if near else "a key that is known"
-            self.problem("settings_unknown", key, "a key that is not known", expected)
+            self.unknown(key, {".".join(asked.split(".")[: key.count(".") + 1]) for asked in self._asked})
         if self._problems:
             raise IngestionError(self._problems)
 
@@ -151,9 +161,28 @@ class SettingsReader:
         """Return the value of a dotted key, None where there is none."""
         self._asked.add(key)
         value: Any = self._content
+        above: list[str] = []
         for part in key.split("."):
-            value = value.get(part) if isinstance(value, dict) else None
+            if not isinstance(value, dict):
+                if value is not None:
+                    self._no_sections[".".join(above)] = value
+                return None
+            value = value.get(part)
+            above.append(part)
         return value
+
+    def _load(self, text: str) -> object:
+        loader = yaml.SafeLoader(text)
+        try:
+            node = loader.get_single_node()
+            if node is None:
+                return None
+            # Before the values are built: that writes merged keys into the nodes.
+            for key in dict.fromkeys(_doubled(node, "", set())):
+                self.problem("settings_value", key, "a key that stands twice", "every key once")
+            return loader.construct_document(node)
+        finally:
+            loader.dispose()
 
     def _unknown(self, content: object, above: str = "") -> Iterator[str]:
         """Walk the mappings: a key is known if it was asked for, or if one below it was."""
@@ -163,6 +192,12 @@ class SettingsReader:
                 yield from self._unknown(value, f"{key}.")
             elif key not in self._asked:
                 yield key[:100]
+
+    def unknown(self, key: str, known: Collection[str]) -> None:
+        """Note that nobody knows `key`, with what was meant where something near is known."""
+        near = difflib.get_close_matches(key, known, 1)
+        expected = f"a key that is known; did you mean {near[0]}?" if near else "a key that is known"
+        self.problem("settings_unknown", key, "a key that is not known", expected)
 
     def problem(self, code: str, key: str, found: str, expected: str) -> None:
         """Note that something is wrong with `key`."""

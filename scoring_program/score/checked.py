@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import reprlib
-from collections.abc import Hashable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,20 +25,6 @@ def shown(value: object) -> str:
         return "a number that is far too large"
 
 
-class _UniqueKeyLoader(yaml.SafeLoader):
-    """YAML's safe loader keeps the last of two equal keys in silence; a settings file deserves better."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[Hashable] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if isinstance(key, Hashable) and key in seen:
-                problem = f"the key {shown(key)} stands twice"
-                raise yaml.constructor.ConstructorError(None, None, problem, key_node.start_mark)
-            seen.add(key)
-        return super().construct_mapping(node, deep)
-
-
 class Checked:
     """One mapping of a settings file; readers return a usable value, and note a problem if they had to invent it."""
 
@@ -48,6 +35,7 @@ class Checked:
         self._values: dict[Any, Any] = values if isinstance(values, dict) else {}
         if not isinstance(values, dict):
             self.add(where, type(values).__name__, "a mapping of keys to values")
+            self.problems = []  # its keys are missing too, but that is said already
 
     def add(self, where: str, found: str, expected: str) -> None:
         """Note one problem of the settings."""
@@ -138,9 +126,10 @@ class Checked:
         """Name the keys that nothing has asked for: most are misspelt."""
         for key in self._values:
             if key not in self._known:
-                self.add(
-                    f"{self.where}, {key}"[:120], "a key that is not known", "one of " + ", ".join(sorted(self._known))
-                )
+                near = difflib.get_close_matches(str(key)[:100], self._known, 1)
+                meant = f"; did you mean {near[0]}?" if near else ""
+                expected = f"one of {', '.join(sorted(self._known))}{meant}"
+                self.add(f"{self.where}, {key}"[:120], "a key that is not known", expected)
 
 
 def read_yaml(path: Path, problems: list[Problem]) -> Checked:
@@ -154,8 +143,7 @@ def read_yaml(path: Path, problems: list[Problem]) -> Checked:
         Where everything that is wrong is collected.
     """
     try:
-        # A byte order mark is what some editors add; it changes nothing.
-        values = yaml.load(_text_of(path), Loader=_UniqueKeyLoader)  # noqa: S506 - a SafeLoader
+        values, doubled = _load(_text_of(path))
     except FileNotFoundError:
         found, expected = "no such file", "the phase's settings"
     except (OSError, UnicodeDecodeError) as error:
@@ -165,9 +153,44 @@ def read_yaml(path: Path, problems: list[Problem]) -> Checked:
         line = f" in line {mark.line + 1}" if mark else ""
         found, expected = f"a mistake{line}: {getattr(error, 'problem', None) or type(error).__name__}", "YAML"
     else:
-        return Checked(values, path.name, problems)
+        root = Checked(values, path.name, problems)
+        for key in doubled:
+            root.add(f"{path.name}, {key}"[:120], "a key that stands twice", "every key once")
+        return root
     Checked({}, path.name, problems).add(path.name, found, expected)
     return Checked({}, path.name, [])  # its keys are missing too, but that is said already
+
+
+def _load(text: str) -> tuple[object, list[str]]:
+    """Build what a text holds, and list the keys that stand twice: YAML's safe loader keeps the last in silence."""
+    loader = yaml.SafeLoader(text)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            return None, []
+        # Before the values are built: that writes merged keys into the nodes.
+        doubled = list(dict.fromkeys(_doubled(node, "", set())))
+        return loader.construct_document(node), doubled
+    finally:
+        loader.dispose()
+
+
+def _doubled(node: yaml.Node, above: str, seen: set[int]) -> Iterator[str]:
+    if id(node) in seen:  # an alias
+        return
+    seen.add(id(node))
+    if isinstance(node, yaml.SequenceNode):
+        for position, item in enumerate(node.value, 1):
+            yield from _doubled(item, f"{above} {position}", seen)
+    elif isinstance(node, yaml.MappingNode):
+        names = set()
+        for name, value in node.value:
+            key = f"{above}, {name.value}"[:120] if above else str(name.value)[:120]
+            if isinstance(name, yaml.ScalarNode):
+                if name.value in names:
+                    yield key
+                names.add(name.value)
+            yield from _doubled(value, key, seen)
 
 
 def _text_of(path: Path) -> str:
@@ -175,4 +198,5 @@ def _text_of(path: Path) -> str:
         data = stream.read(_LARGEST_FILE + 1)
     if len(data) > _LARGEST_FILE:
         raise yaml.MarkedYAMLError(problem="more than 1 MiB of settings")
+    # A byte order mark is what some editors add; it changes nothing.
     return data.decode("utf-8-sig")

@@ -78,7 +78,7 @@ TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
     "no settings": (lambda root: (root / SETTINGS).unlink(), 2, ("task.yaml", "no such file")),
     "settings are no YAML": (replace_file(SETTINGS, "a: [\n"), 2, ("task.yaml", "line")),
     "settings are a list": (replace_file(SETTINGS, "- 1\n"), 2, ("task.yaml", "a mapping")),
-    "a key twice": (replace_file(SETTINGS, "task: a\ntask: b\n"), 2, ("task.yaml", "'task' stands twice")),
+    "a key twice": (replace_file(SETTINGS, "task: a\ntask: b\n"), 2, ("task.yaml, task", "a key that stands twice")),
     "an unknown key": (text_change(SETTINGS, "main_target:", "colour: 1\nmain_target:"), 2, ("colour", "not known")),
     "main target": (text_change(SETTINGS, "main_target: interview", "main_target: luck"), 2, ("main_target", "'luck'")),
     "truth without clips": (text_change(SETTINGS, "clips: true", "clips: false"), 2, ("report, truth",)),

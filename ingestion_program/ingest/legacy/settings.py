@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ingest.settings_reader import brief
+
 if TYPE_CHECKING:
     from ingest.settings_reader import SettingsReader
 
@@ -28,7 +30,7 @@ def read_results(reader: SettingsReader, targets: tuple[str, ...]) -> ResultsSet
     if not isinstance(aliases, dict) or not all(
         isinstance(name, str) and name not in targets and target in targets for name, target in aliases.items()
     ):
-        reader.problem("settings_value", "target_aliases", str(aliases)[:100], "{older name: one of the targets}")
+        reader.problem("settings_value", "target_aliases", brief(aliases), "{older name: one of the targets}")
         aliases = {}
     elif len(set(aliases.values())) < len(aliases):
         reader.problem("settings_value", "target_aliases", "a target with two older names", "one for each target")
