@@ -1,8 +1,8 @@
 """What is wrong with a bundle: everything that Codabench needs, and what it fails to say.
 
 Each module holds the rules of one area. A rule looks at a `Draft` and gives findings; it changes nothing and never
-stops the others. No code of the bundle is run, but for `registry`, which asks the organiser's own scoring program for
-its columns and settings.
+stops the others. No code of the bundle is run, but for `asking`, which has the organiser's own programs read their
+settings.
 """
 
 import csv
@@ -34,6 +34,7 @@ from bundle_tools.check.settings.leaderboard import check_leaderboards
 from bundle_tools.check.settings.openness import check_openness
 from bundle_tools.check.settings.pages import check_pages
 from bundle_tools.check.settings.phases import check_phases
+from bundle_tools.check.settings.refused import check_settings
 from bundle_tools.check.settings.registry import check_registry
 from bundle_tools.check.settings.sizes import check_names, check_quota, sizes_of_folder, uses_of
 from bundle_tools.check.settings.tasks import check_solutions, check_tasks
@@ -58,6 +59,7 @@ RULES: tuple[Rule, ...] = (
     check_leaderboards,
     check_openness,
     check_names,
+    check_settings,
     check_registry,
     check_figures,
     check_keys,

@@ -15,8 +15,8 @@ from bundle_tools.check import clock
 from bundle_tools.check.clips import listed, video
 from bundle_tools.check.clips.video import Video, describe
 from bundle_tools.check.document import Draft, read
-from bundle_tools.check.settings import registry
-from bundle_tools.check.settings.registry import Told
+from bundle_tools.check.programs import asking
+from bundle_tools.check.programs.asking import Answer, Question
 from tests import warm
 
 COMPETITION = """\
@@ -107,12 +107,12 @@ def write_files(folder: Path, files: dict[str, str | bytes]) -> Path:
     return folder
 
 
-def telling(*columns: tuple[str, str, str, int]) -> Callable[..., tuple[Told, ...]]:
-    """Stand in for asking a scoring program: key, title, direction and decimals of its columns."""
+def telling(*columns: tuple[str, str, str, int]) -> Callable[..., tuple[Answer, ...]]:
+    """Stand in for asking a program: key, title, direction and decimals of the columns of scoring."""
     fields = ("key", "title", "direction", "decimals")
-    told = Told([dict(zip(fields, column, strict=True)) for column in columns], {})
+    told = Answer({"columns": [dict(zip(fields, column, strict=True)) for column in columns], "settings": {}})
 
-    def ask(_path: Path, _state: object, settings: Sequence[str]) -> tuple[Told, ...]:
+    def ask(_path: Path, _state: object, _question: Question, settings: Sequence[bytes]) -> tuple[Answer, ...]:
         return (told,) * len(settings)
 
     return ask
@@ -170,14 +170,14 @@ def decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ask a scoring program once on behalf of all bundles that link to it."""
-    ask = registry._ask
-    monkeypatch.setattr(registry, "_ask", lambda path, state, settings: ask(path.resolve(), state, settings))
+    """Ask a program once on behalf of all bundles that link to it."""
+    ask = asking._ask
+    monkeypatch.setattr(asking, "_ask", lambda path, *others: ask(path.resolve(), *others))
 
 
 @pytest.fixture
 def asked_in_a_fork(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Ask scoring programs in forked processes; that asking starts an interpreter is seen in test_real_bundle.py."""
+    """Ask programs in forked processes; that asking starts an interpreter is seen in test_check_settings.py."""
 
     def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
         question = tmp_path_factory.mktemp("question") / "question.py"
@@ -186,7 +186,7 @@ def asked_in_a_fork(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.Te
         ended = warm.run(question, command[4:])
         return subprocess.CompletedProcess(command, ended.code, ended.printed, ended.printed)
 
-    monkeypatch.setattr(registry, "subprocess", SimpleNamespace(run=run, TimeoutExpired=subprocess.TimeoutExpired))
+    monkeypatch.setattr(asking, "subprocess", SimpleNamespace(run=run, TimeoutExpired=subprocess.TimeoutExpired))
 
 
 def end_when(happened: Callable[[], bool], monkeypatch: pytest.MonkeyPatch) -> None:

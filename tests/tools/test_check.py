@@ -687,7 +687,7 @@ def test_code_of_a_foreign_zip_is_not_run(tiny: Path) -> None:
     )
     archive = tiny.parent / "foreign.zip"
     zip_folder(tiny, archive)
-    assert codes(archive) == {"columns-unchecked"}
+    assert codes(archive) == {"program-unasked"}
 
 
 def test_help_fits_a_screen() -> None:

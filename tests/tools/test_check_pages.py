@@ -138,4 +138,4 @@ def test_of_a_foreign_zip_no_figure_is_told(tiny: Path) -> None:
     write_files(tiny, {PAGE: "# Tiny\n\na <!--=resamples-->1<!--/-->\n", **files})
     archive = tiny.parent / "foreign.zip"
     zip_folder(tiny, archive)
-    assert [code for code, *_ in told(archive)] == ["columns-unchecked"]
+    assert [code for code, *_ in told(archive)] == ["program-unasked"]

@@ -8,9 +8,9 @@ import pytest
 from bundle_tools.archive import zip_folder
 from bundle_tools.check import check
 from bundle_tools.check.dataset import Dataset
+from bundle_tools.check.programs import asking
 from bundle_tools.check.programs.commands import local_name, script_of, started
 from bundle_tools.check.programs.images import is_reference
-from bundle_tools.check.settings import registry
 
 from .conftest import COMPETITION, FILES, SCORING, telling, write_files
 
@@ -214,7 +214,7 @@ def test_a_program_of_two_tasks_is_reported_once(tiny: Path) -> None:
 
 def test_a_computed_column_that_is_written_too_is_found(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ask = telling(("accuracy", "Accuracy", "desc", 4), ("errors", "Errors", "asc", 0))
-    monkeypatch.setattr(registry, "_ask", ask)
+    monkeypatch.setattr(asking, "_ask", ask)
     write_files(tiny, {"scoring_program/score/columns.py": "", TASK: "task: practice"})
     assert codes(tiny) == set()
     text = competition("precision: 0", "precision: 0, computation: sum, computation_indexes: [0]")
@@ -227,7 +227,7 @@ def test_the_board_ranks_by_the_primary_score(
     tiny: Path, monkeypatch: pytest.MonkeyPatch, change: str, code: str | None
 ) -> None:
     ask = telling(("accuracy", "Accuracy", "desc", 4), ("errors", "Errors", "asc", 0))
-    monkeypatch.setattr(registry, "_ask", ask)
+    monkeypatch.setattr(asking, "_ask", ask)
     write_files(tiny, {"scoring_program/score/columns.py": "", TASK: "task: practice"})
     write_files(tiny, {"competition.yaml": competition("submission_rule: Add", f"submission_rule: Add\n    {change}")})
     assert codes(tiny) == ({code} if code else set())

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from bundle_tools.check.clips.probes import CALLS_BESIDE_EDITS
-from bundle_tools.check.settings import registry
+from bundle_tools.check.programs import asking
 from bundle_tools.cli import main
 from bundle_tools.compare.bands import ABOVE
 from bundle_tools.coopetition.usefulness import PASSED_ON
@@ -451,5 +451,5 @@ def test_guides_and_named_pages_are_looked_through_and_no_other_file(copy: Path)
 
 def test_nothing_is_asked_where_nothing_is_marked(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (copy / "pages" / "limits.md").write_text("# No mark\n")
-    monkeypatch.setattr(registry, "_ask", None)
+    monkeypatch.setattr(asking, "_ask", None)
     assert fill_pages(copy) == []

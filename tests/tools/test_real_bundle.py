@@ -25,8 +25,9 @@ from bundle_tools.check.clips.data import check_data
 from bundle_tools.check.clips.video import describe
 from bundle_tools.check.document import Draft, read
 from bundle_tools.check.findings import Finding
-from bundle_tools.check.settings import registry
+from bundle_tools.check.programs import asking
 from bundle_tools.check.settings.leaderboard import check_leaderboards
+from bundle_tools.check.settings.refused import check_settings
 from bundle_tools.check.settings.registry import check_registry
 from bundle_tools.check.settings.tasks import check_solutions
 from bundle_tools.cli import main
@@ -172,6 +173,12 @@ def cut(clip: Path) -> None:
 
 INPUT, REFERENCE = "input_data/practice/", "reference_data/practice/"
 MUTATIONS: dict[Rule, list[tuple[str, Callable[[Path], object]]]] = {
+    check_settings: [
+        ("settings-refused", edit(REFERENCE + "task.yaml", r"^main_target: .*$", "main_target: charisma")),
+        ("settings-refused", edit(INPUT + "task.yaml", r"^  load_s: .*$\n", "")),
+        ("settings-unread", lambda bundle: (bundle / INPUT / "task.yaml").unlink()),
+        ("settings-unread", lambda bundle: (bundle / REFERENCE / "task.yaml").unlink()),
+    ],
     check_registry: [
         ("columns-sorting", edit("competition.yaml", r"(key: failed_clips.*sorting: )asc", r"\1desc")),
         ("columns-sorting", edit("competition.yaml", r"(key: explanation,.*sorting: )desc", r"\1asc")),
@@ -180,7 +187,6 @@ MUTATIONS: dict[Rule, list[tuple[str, Callable[[Path], object]]]] = {
         ("columns-extra", edit("competition.yaml", r"key: coverage", "key: completeness")),
         ("columns-order", edit("competition.yaml", r"^(.*key: skill.*\n)(.*key: faithfulness_space.*\n)", r"\2\1")),
         ("columns-precision", edit("competition.yaml", r"(key: coverage.*precision: )\d+", r"\g<1>1")),
-        ("columns-unknown", edit(REFERENCE + "task.yaml", r"^main_target: .*$", "main_target: charisma")),
     ],
     check_data: [
         ("data-version", edit(REFERENCE + "task.yaml", r"^data_version: .*$", "data_version: other-7")),
@@ -269,7 +275,7 @@ def test_rubbish_in_the_leaderboard_is_a_finding_never_a_traceback(
     monkeypatch: pytest.MonkeyPatch, value: object
 ) -> None:
     ask = telling(("explanation", "Explanation score", "desc", 2), ("failed_clips", "Failed clips", "asc", 0))
-    monkeypatch.setattr(registry, "_ask", ask)
+    monkeypatch.setattr(asking, "_ask", ask)
     draft, _ = read(ROOT, folder=True)
     assert draft is not None
     board = draft.content["leaderboards"][0]
@@ -277,7 +283,7 @@ def test_rubbish_in_the_leaderboard_is_a_finding_never_a_traceback(
         for key in list(entry):
             kept, entry[key] = entry[key], value
             assert list(check_leaderboards(draft)) or isinstance(value, (str, float, int))
-            list(registry.check_registry(draft))
+            list(check_registry(draft))
             entry[key] = kept
 
 

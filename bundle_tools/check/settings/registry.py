@@ -1,54 +1,14 @@
 """The leaderboard's columns against the scoring program's own registry of score columns."""
 
-import json
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
-from bundle_tools.check.clips.tables import SETTINGS
-from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
-from bundle_tools.check.findings import FAILS_LATER, Finding, shown
+from bundle_tools.check.findings import Finding, shown
+from bundle_tools.check.programs.asking import Answer, ask_programs
+from bundle_tools.check.programs.questions import SCORING
 from bundle_tools.check.settings.leaderboard import columns_of
-
-REGISTRY = "score/columns.py"
-QUESTION = """\
-import json, sys
-from dataclasses import asdict, is_dataclass
-from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-from score.columns import columns
-from score.settings import read_settings
-FIELDS = ("key", "title", "direction", "decimals", "minimum", "maximum", "chance", "meaning")
-try:
-    from score.axes.contrast import SMALLEST_EFFECT
-    from score.axes.known_causes import PART_WEIGHTS
-    from score.fairness import ENOUGH_PEOPLE
-    from score.language.levels import BANDS
-    CONSTANTS = {
-        "claims_of_causes": PART_WEIGHTS[0],
-        "epsilon_least": SMALLEST_EFFECT,
-        "people_a_group": ENOUGH_PEOPLE,
-        **{f"level_{level}": list(limits) for level, limits in BANDS.items()},
-    }
-except ImportError:
-    CONSTANTS = {}  # a program with other axes has its columns all the same
-for path in sys.argv[2:]:
-    try:
-        settings = read_settings(Path(path))
-        told = [{field: getattr(column, field, None) for field in FIELDS} for column in columns(settings)]
-        known = asdict(settings) if is_dataclass(settings) else {}
-        print(json.dumps({"columns": told, "settings": known, "constants": CONSTANTS}, default=str))
-    except Exception as error:
-        print(json.dumps({"problem": f"{type(error).__name__}: {error}"}))
-"""
-TIMEOUT_S = 60
-OWN_PROGRAM = Path(__file__).resolve().parents[3] / "scoring_program"
 
 
 @dataclass(frozen=True)
@@ -60,28 +20,18 @@ class Told:
     settings: dict[str, Any]
     """The settings of the reference data as it reads them, what is left out included."""
     constants: dict[str, Any] = field(default_factory=dict)
-    """Figures that no setting changes, by name: ``CONSTANTS`` of the question."""
+    """Figures that no setting changes, by name: `CONSTANTS` of the question."""
     problem: str = ""
     """Why it cannot tell; empty where it can."""
 
 
 def check_registry(draft: Draft) -> Iterator[Finding]:
     """Compare keys, titles, directions and decimals; programs without a registry are left alone."""
-    for position, told in told_by_programs(draft).items():
-        where = draft.at("tasks", position, "scoring_program")
-        if told is None:
-            what = "The scoring program is not the one of this checkout, so its columns were not asked for."
-            effect = "Its code would run on this machine."
-            fix = "Unpack the zip and check the folder if you trust it."
-            yield Finding("columns-unchecked", "note", where, what, effect, fix)
-            continue
-        if told.problem:
-            what = f"The scoring program cannot tell its columns: {told.problem}"
-            yield Finding("columns-unknown", "error", where, what, FAILS_LATER, "Run it: `bundle run`.")
-            continue
-        yield from _compare(draft, told.columns)
-        yield from _check_primary(draft, told.columns)
-        return
+    for told in told_by_programs(draft).values():
+        if told is not None and not told.problem:
+            yield from _compare(draft, told.columns)
+            yield from _check_primary(draft, told.columns)
+            return
 
 
 def told_by_programs(draft: Draft) -> dict[int, Told | None]:
@@ -92,22 +42,8 @@ def told_by_programs(draft: Draft) -> dict[int, Told | None]:
     dict
         Position of a task -> what its program says; None where it is foreign and came in a zip: then it is not asked.
     """
-    asked: dict[Path, dict[int, str]] = {}
-    answers: dict[int, Told | None] = {}
-    programs: dict[Path, Dataset] = {}
-    for position, task in draft.entries("tasks"):
-        program, reference = find(draft, task.get("scoring_program")), find(draft, task.get("reference_data"))
-        if program is None or reference is None or REGISTRY not in program.names():
-            continue
-        answers[position] = None
-        if SETTINGS not in reference.names():
-            answers[position] = Told((), {}, problem=f"the reference data have no {SETTINGS}.")
-        elif draft.folder or _is_own(program):
-            programs[program.path] = program
-            asked.setdefault(program.path, {})[position] = reference.text(SETTINGS)
-    for path, texts in asked.items():
-        answers |= zip(texts, _ask(path, _state(programs[path]), tuple(texts.values())), strict=True)
-    return answers
+    answers = ask_programs(draft, SCORING)
+    return {position: None if answer is None else _told(answer) for position, answer in answers.items()}
 
 
 def _check_primary(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Finding]:
@@ -162,56 +98,5 @@ def _compare(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Findi
         yield Finding("columns-order", "note", board, what, "Pages and report show another order.", "Reorder them.")
 
 
-def _state(program: Dataset) -> tuple[tuple[str, int, int], ...]:
-    """Give what changes when a program does."""
-    if not program.path.is_dir():
-        state = program.path.stat()
-        return ((program.path.name, state.st_mtime_ns, state.st_size),)
-    states = [(name, (program.path / name).stat()) for name in program.names() if name.startswith("score/")]
-    return tuple((name, state.st_mtime_ns, state.st_size) for name, state in states)
-
-
-# Two rules ask the same, and a program takes a while to start.
-@lru_cache(maxsize=4)
-def _ask(path: Path, _state: tuple[tuple[str, int, int], ...], settings: tuple[str, ...]) -> tuple[Told, ...]:
-    """Start a scoring program once, and ask it about the settings of some tasks."""
-    with tempfile.TemporaryDirectory() as folder:
-        tasks = []
-        for number, text in enumerate(settings):
-            tasks.append(Path(folder) / f"{number}" / SETTINGS)
-            tasks[-1].parent.mkdir()
-            tasks[-1].write_text(text, encoding="utf-8")
-        source = path
-        if not path.is_dir():
-            source = Path(folder) / "program"
-            program = Dataset(path)
-            for name in program.names():
-                (source / name).parent.mkdir(parents=True, exist_ok=True)
-                (source / name).write_bytes(program.read(name))
-        try:
-            # -B: asking must not leave caches in the folder that would be packed.
-            done = subprocess.run(  # noqa: S603 - the organiser's own program
-                [sys.executable, "-B", "-c", QUESTION, str(source), *map(str, tasks)],
-                capture_output=True,
-                text=True,
-                timeout=TIMEOUT_S,
-                check=False,
-            )
-            if done.returncode == 0:
-                # Whatever the program prints itself comes before.
-                lines = done.stdout.splitlines()[-len(tasks) :]
-                return tuple(_told(json.loads(line)) for line, _ in zip(lines, tasks, strict=True))
-            problem = (done.stderr.strip().splitlines() or ["no reason given."])[-1]
-        except (subprocess.TimeoutExpired, ValueError, TypeError, KeyError) as error:
-            problem = f"{error}."
-        return (Told((), {}, problem=problem),) * len(tasks)
-
-
-def _told(answer: dict[str, Any]) -> Told:
-    return Told(**answer) if "columns" in answer else Told((), {}, problem=str(answer["problem"]))
-
-
-def _is_own(program: Dataset) -> bool:
-    own = Dataset(OWN_PROGRAM)
-    names = [name for name in program.names() if name.startswith("score/")]
-    return bool(names) and all(name in own.names() and own.read(name) == program.read(name) for name in names)
+def _told(answer: Answer) -> Told:
+    return Told((), {}, problem=answer.problem) if answer.problem else Told(**answer.told)
