@@ -11,7 +11,6 @@ from bundle_tools.check.clips.side import Side
 from bundle_tools.check.dataset import Dataset
 from ingest.errors import IngestionError
 from ingest.legacy.aliases import read_aliases
-from ingest.settings import read_task
 from tests.ingestion.conftest import SETTINGS
 
 CLIPS = ["c000", "c001"]
@@ -34,29 +33,21 @@ def test_a_sound_phase_has_only_the_note(tmp_path: Path) -> None:
     assert codes(tmp_path, SETTINGS) == []
 
 
-MISTAKES: list[tuple[str, dict[str, Any], str | None]] = [
-    ("results-value", {"results": "often"}, TABLE),
-    ("results-value", {"target_aliases": "warmth"}, TABLE),
-    ("results-value", {"target_aliases": {"warmth": "interview"}}, TABLE),
-    ("results-value", {"target_aliases": {"coldness": "nothing"}}, TABLE),
-    ("results-value", {"target_aliases": {"a": "warmth", "b": "warmth"}}, TABLE),
-    ("results-aliases", {}, None),
-    ("results-aliases", {}, ""),
-    ("results-aliases", {}, "name,clip_id\na.mp4,c000\n"),
-    ("results-aliases", {}, TABLE + "c009,c.mp4\n"),
-    ("results-aliases", {}, "clip_id,name\nc000,a.mp4\nc001,a.mp4\n"),
-    ("results-aliases", {}, "clip_id,name\nc000,a.mp4\nc000,b.mp4\n"),
-    ("results-aliases", {}, "clip_id,name\nc000\n"),
+MISTAKES: list[str | None] = [
+    None,
+    "",
+    "name,clip_id\na.mp4,c000\n",
+    TABLE + "c009,c.mp4\n",
+    "clip_id,name\nc000,a.mp4\nc001,a.mp4\n",
+    "clip_id,name\nc000,a.mp4\nc000,b.mp4\n",
+    "clip_id,name\nc000\n",
 ]
 
 
-@pytest.mark.parametrize(("code", "changes", "table"), MISTAKES)
-def test_every_mistake_is_found_by_the_checker_and_by_ingestion(
-    code: str, changes: dict[str, Any], table: str | None, tmp_path: Path
-) -> None:
-    assert code in codes(tmp_path, {**SOUND, **changes}, table)
+@pytest.mark.parametrize("table", MISTAKES)
+def test_every_mistake_is_found_by_the_checker_and_by_ingestion(table: str | None, tmp_path: Path) -> None:
+    assert "results-aliases" in codes(tmp_path, SOUND, table)
     with pytest.raises(IngestionError):
-        read_task(tmp_path / "task.yaml")
         read_aliases(tmp_path / "aliases.csv", set(CLIPS))
 
 

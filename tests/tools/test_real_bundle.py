@@ -219,8 +219,6 @@ MUTATIONS: dict[Rule, list[tuple[str, Callable[[Path], object]]]] = {
         ("copies-missing", lambda bundle: (bundle / INPUT / "copies.csv").unlink()),
         ("copies-clip", edit(INPUT + "copies.csv", r"^(c[0-9a-f]{9}),c[0-9a-f]{9},", r"\1,c000000000,")),
         ("copies-cue", edit(INPUT + "copies.csv", r"^(c[0-9a-f]{9},c[0-9a-f]{9}),[a-z_]+,", r"\1,charisma,")),
-        ("probes-key", edit(INPUT + "task.yaml", r"^  shares:", "  share:")),
-        ("probes-value", edit(INPUT + "task.yaml", r"^  edits: 3", "  edits: 9")),
         ("causes-missing", lambda bundle: (bundle / REFERENCE / "causes.json").unlink()),
         ("causes-clips", edit(REFERENCE + "labels.csv", r"^c[0-9a-f]{9},.*$\n", "")),
     ],

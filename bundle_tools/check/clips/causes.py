@@ -1,27 +1,23 @@
-"""Rules about what the reference data know beyond labels: causes, observations, and how explanations are weighed."""
+"""Rules about what the reference data know beyond labels: causes and observations, and the cues that they name."""
 
 import json
-import math
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import PurePosixPath
-from typing import Any, TypeGuard
+from typing import Any
 
 from bundle_tools.check.clips.side import Absence, Side, find_named
 from bundle_tools.check.clips.tables import read_labels, read_settings, vocabulary_of
 from bundle_tools.check.dataset import find
 from bundle_tools.check.document import Draft
-from bundle_tools.check.findings import FAILS_LATER, Finding, shown
+from bundle_tools.check.findings import Finding, shown
 
 KNOWLEDGE = ("causes", "observations")
 STOPS = "Every scoring run fails."
 ABSENCE = Absence("causes-missing", STOPS, "Generate it.")
-WEIGHTS = ("cue_claims", "faithfulness_space", "known_causes", "faithfulness_time", "text")
-SCORE_KEYS = ("weights", "power", "gate", "vocabulary", "aliases", "bands")
 
 
 def check_causes(side: Side, inputs: dict[str, Any]) -> Iterator[Finding]:
-    """Find knowledge that is missing, broken or about other clips, and settings that scoring refuses.
+    """Find knowledge that is missing, broken or about other clips, and cues that one side alone knows.
 
     Parameters
     ----------
@@ -35,10 +31,12 @@ def check_causes(side: Side, inputs: dict[str, Any]) -> Iterator[Finding]:
     for kind in KNOWLEDGE:
         yield from _check_knowledge(side, kind, clips, vocabulary)
     where, settings = side.at("task.yaml"), side.settings
-    if "explanation_score" in settings:
-        yield from _check_score(where, settings["explanation_score"], vocabulary)
-    if "skill_reference" in settings:
-        yield from _check_reference_errors(where, settings)
+    section = settings.get("explanation_score")
+    own = section.get("vocabulary") if isinstance(section, dict) else None
+    if isinstance(own, list) and vocabulary and {str(cue) for cue in own} != set(vocabulary):
+        what = "explanation_score.vocabulary: other cues than in the input data."
+        effect = "Claims that ingestion accepts mean nothing to scoring."
+        yield Finding("score-vocabulary", "error", where, what, effect, "Make both lists equal.")
 
 
 def check_misplaced(draft: Draft) -> Iterator[Finding]:
@@ -92,58 +90,3 @@ def _named_cues(clip: object) -> set[str]:
     contributions = clip.get("contributions") if isinstance(clip, dict) else None
     tables = contributions.values() if isinstance(contributions, dict) else ()
     return {str(cue) for table in tables if isinstance(table, dict) for cue in table}
-
-
-def _check_score(where: str, section: object, vocabulary: list[str]) -> Iterator[Finding]:
-    if not isinstance(section, dict):
-        what = f"explanation_score: expected {', '.join(SCORE_KEYS)}; found {shown(section)}."
-        yield Finding("score-value", "error", where, what, FAILS_LATER, "See docs/data_format.md.")
-        return
-    for key in sorted(map(str, section.keys() - set(SCORE_KEYS))):
-        what = f"explanation_score: the key {shown(key)} is unknown."
-        yield Finding("score-key", "error", where, what, FAILS_LATER, f"Use {', '.join(SCORE_KEYS)}.")
-    weights = section.get("weights")
-    if weights is not None and not _adds_up(weights):
-        found = f"the sum {sum(weights.values()):g}" if _are_shares(weights) else shown(weights)
-        what = f"explanation_score.weights: expected {', '.join(WEIGHTS)} with the sum 1; found {found}."
-        yield Finding("score-value", "error", where, what, FAILS_LATER, "Correct the weights.")
-    bands = section.get("bands")
-    if bands is not None and not _ascend(bands):
-        what = (
-            f"explanation_score.bands: expected words with ascending limits from 0 to below 100; found {shown(bands)}."
-        )
-        yield Finding("score-value", "error", where, what, FAILS_LATER, "See docs/data_format.md.")
-    own = section.get("vocabulary")
-    if isinstance(own, list) and vocabulary and {str(cue) for cue in own} != set(vocabulary):
-        what = "explanation_score.vocabulary: other cues than in the input data."
-        effect = "Claims that ingestion accepts mean nothing to scoring."
-        yield Finding("score-vocabulary", "error", where, what, effect, "Make both lists equal.")
-
-
-def _adds_up(weights: object) -> bool:
-    return _are_shares(weights) and math.isclose(sum(weights.values()), 1, abs_tol=1e-9)
-
-
-def _are_shares(weights: object) -> TypeGuard[dict[str, float]]:
-    """Tell whether the weights name every axis and no other, each with a number from 0 to 1."""
-    if not isinstance(weights, dict) or set(weights) != set(WEIGHTS):
-        return False
-    values = weights.values()
-    return all(isinstance(v, int | float) and not isinstance(v, bool) and 0 <= v <= 1 for v in values)
-
-
-def _check_reference_errors(where: str, settings: dict[str, Any]) -> Iterator[Finding]:
-    section, targets = settings["skill_reference"], settings.get("targets")
-    names = (
-        [str(target.get("name")) for target in targets if isinstance(target, dict)] if isinstance(targets, list) else []
-    )
-    if not isinstance(section, dict) or any(str(key) not in names for key in section):
-        what = "skill_reference: expected the names of targets with a mean absolute error each."
-        yield Finding("score-value", "error", where, what, FAILS_LATER, f"Use {', '.join(names)}.")
-
-
-def _ascend(bands: object) -> bool:
-    limits = list(bands.values()) if isinstance(bands, dict) else []
-    numbers = all(isinstance(limit, int | float) and not isinstance(limit, bool) for limit in limits)
-    inside = len(limits) >= 2 and numbers and limits[0] == 0 and limits[-1] < 100
-    return inside and all(a < b for a, b in pairwise(limits))

@@ -1,7 +1,6 @@
 """Rules about phases that take results instead of code (docs/results_2017.md)."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from bundle_tools.check.clips.side import ListForm, Side, read_list
 from bundle_tools.check.findings import FAILS_LATER, Finding, shown
@@ -11,7 +10,7 @@ NAMES = ("aliases", "target_aliases")
 
 
 def check_results(side: Side, clips: list[str]) -> Iterator[Finding]:
-    """Find settings of results that ingestion refuses, and older names that lead nowhere.
+    """Find settings of results that are not used, and older names that lead nowhere.
 
     Parameters
     ----------
@@ -22,11 +21,7 @@ def check_results(side: Side, clips: list[str]) -> Iterator[Finding]:
     """
     where, settings = side.at("task.yaml"), side.settings
     accepted = settings.get("results")
-    if accepted is not None and not isinstance(accepted, bool):
-        what = f"results: expected true or false; found {shown(accepted)}."
-        yield Finding("results-value", "error", where, what, FAILS_LATER, "Correct the value.")
-        return
-    if not accepted:
+    if accepted is not True:
         idle = [name for name in NAMES if settings.get(name) is not None]
         if idle:
             what = f"{' and '.join(idle)} without results: true."
@@ -35,23 +30,8 @@ def check_results(side: Side, clips: list[str]) -> Iterator[Finding]:
     effect = "Anybody can write results by hand, and nothing that needs a model to ask is measured."
     what = "Results may take the place of code."
     yield Finding("results-accepted", "note", where, what, effect, "Say on a page how such entries are ranked.")
-    yield from _check_target_aliases(where, settings)
     if settings.get("aliases") is not None:
         yield from _check_aliases(side, str(settings["aliases"]), clips)
-
-
-def _check_target_aliases(where: str, settings: dict[str, Any]) -> Iterator[Finding]:
-    aliases, targets = settings.get("target_aliases"), settings.get("targets")
-    if aliases is None:
-        return
-    entries = targets if isinstance(targets, list) else []
-    names = [str(target.get("name")) for target in entries if isinstance(target, dict)]
-    if not isinstance(aliases, dict) or any(
-        str(old) in names or str(new) not in names or list(aliases.values()).count(new) > 1
-        for old, new in aliases.items()
-    ):
-        what = f"target_aliases: expected an older name for each of some targets; found {shown(aliases)}."
-        yield Finding("results-value", "error", where, what, FAILS_LATER, f"Use {', '.join(names)}, each once.")
 
 
 def _check_aliases(side: Side, name: str, clips: list[str]) -> Iterator[Finding]:
