@@ -35,7 +35,7 @@ from bundle_tools.check.settings.openness import check_openness
 from bundle_tools.check.settings.pages import check_pages
 from bundle_tools.check.settings.phases import check_phases
 from bundle_tools.check.settings.refused import check_settings
-from bundle_tools.check.settings.registry import check_registry
+from bundle_tools.check.settings.registry import check_registry, check_revealed
 from bundle_tools.check.settings.sizes import check_names, check_quota, sizes_of_folder, uses_of
 from bundle_tools.check.settings.tasks import check_solutions, check_tasks
 from bundle_tools.check.settings.top import check_top
@@ -61,6 +61,7 @@ RULES: tuple[Rule, ...] = (
     check_names,
     check_settings,
     check_registry,
+    check_revealed,
     check_figures,
     check_keys,
     check_data,

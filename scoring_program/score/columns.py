@@ -54,6 +54,8 @@ class Column:
     """One sentence for participants."""
     compute: Callable[[Measured], Array | float] = field(repr=False, compare=False)
     """From what was measured to (b,) values, or to one number that no resample changes."""
+    of_people: bool = False
+    """Whether it says nothing until people were asked; leaderboards hide it until then."""
 
     def rounded(self, value: float) -> float | int:
         """Round as in scores.json; whole numbers become integers, and -0.0 becomes 0.0."""
@@ -79,12 +81,12 @@ def columns(settings: Settings) -> tuple[Column, ...]:
     """
     main = settings.main
     chosen = [settings.names.index(main.name)]
-    result = [_EXPLANATION, *_pair(main.name, main.title, "", chosen)]
+    predicted = _pair(main.name, main.title, "", chosen)
     if settings.group:
         chosen = [settings.names.index(name) for name in settings.group.targets]
         title = settings.group.title
-        result += _pair(settings.group.name, title, f"; the mean of {len(chosen)} targets", chosen)
-    return (*result, *_COMMON)
+        predicted += _pair(settings.group.name, title, f"; the mean of {len(chosen)} targets", chosen)
+    return (*_EXPLAINED, *predicted, *_OTHERS)
 
 
 def _pair(name: str, title: str, of: str, chosen: list[int]) -> list[Column]:
@@ -118,7 +120,14 @@ def _pair(name: str, title: str, of: str, chosen: list[int]) -> list[Column]:
 
 
 def _explained(
-    key: str, title: str, meaning: str, maximum: float = 1.0, chance: float | None = 0.0, decimals: int = 4
+    key: str,
+    title: str,
+    meaning: str,
+    maximum: float = 1.0,
+    chance: float | None = 0.0,
+    decimals: int = 4,
+    *,
+    of_people: bool = False,
 ) -> Column:
     """Make a column about explanations: from 0, the worst value, upwards."""
     return Column(
@@ -132,29 +141,17 @@ def _explained(
         decimals=decimals,
         meaning=meaning,
         compute=lambda measured: measured.axes[key],
+        of_people=of_people,
     )
 
 
-_EXPLANATION = _explained(
-    "explanation",
-    "Explanation score",
-    "The total that ranks: truthful explanations of good predictions.",
-    maximum=100.0,
-    decimals=2,
-)
-
-_COMMON = (
-    Column(
-        key="skill",
-        title="Skill over the constant",
-        direction="desc",
-        minimum=-1.0,
-        maximum=1.0,
-        worst=-1.0,
-        chance=0.0,
-        decimals=4,
-        meaning="How much of the constant baseline's error is removed, the mean over all targets.",
-        compute=lambda measured: np.asarray(measured.metrics["skill"].mean(axis=1)),
+_EXPLAINED = (
+    _explained(
+        "explanation",
+        "Explanation score",
+        "The total that ranks: truthful explanations of good predictions.",
+        maximum=100.0,
+        decimals=2,
     ),
     _explained(
         "faithfulness_space",
@@ -181,24 +178,23 @@ _COMMON = (
         "Text",
         "Whether the text is valid, true to the model's own numbers, and about this clip.",
     ),
-    _explained("coverage", "Coverage of explanations", "Share of the clips with a valid text.", chance=None),
-    _explained(
-        "plausibility",
-        "Plausibility",
-        "Agreement with what people pointed at, where somebody was asked; not in the total.",
-    ),
     Column(
-        key="jury",
-        title="Jury",
+        key="skill",
+        title="Skill over the constant",
         direction="desc",
-        minimum=LOWEST,
-        maximum=HIGHEST,
-        worst=LOWEST,
-        chance=None,
-        decimals=2,
-        meaning="Mean rating of the explanations by a jury of people; not in the total, and 0 before there is one.",
-        compute=lambda measured: measured.jury,
+        minimum=-1.0,
+        maximum=1.0,
+        worst=-1.0,
+        chance=0.0,
+        decimals=4,
+        meaning="How much of the constant baseline's error is removed, the mean over all targets.",
+        compute=lambda measured: np.asarray(measured.metrics["skill"].mean(axis=1)),
     ),
+    _explained("coverage", "Coverage of explanations", "Share of the clips with a valid text.", chance=None),
+)
+"""What ranks, what it is made of, and so what a narrow leaderboard shows."""
+
+_OTHERS = (
     Column(
         key="failed_clips",
         title="Failed clips",
@@ -222,5 +218,24 @@ _COMMON = (
         decimals=1,
         meaning="How long the whole run took, all clips together.",
         compute=lambda measured: measured.duration_s,
+    ),
+    _explained(
+        "plausibility",
+        "Plausibility",
+        "Agreement with what people pointed at, where somebody was asked; not in the total.",
+        of_people=True,
+    ),
+    Column(
+        key="jury",
+        title="Jury",
+        direction="desc",
+        minimum=LOWEST,
+        maximum=HIGHEST,
+        worst=LOWEST,
+        chance=None,
+        decimals=2,
+        meaning="Mean rating of the explanations by a jury of people; not in the total, and 0 before there is one.",
+        compute=lambda measured: measured.jury,
+        of_people=True,
     ),
 )

@@ -44,6 +44,10 @@ def test_containers_and_processes_give_the_same_scores(
         page = (out / "scoring_output" / "detailed_results.html").read_text()
         if phase == "practice":
             assert_complete(page)
+        # Where the platform mounts the output the log ends with the report's address, and nowhere else.
+        for log in ("prediction_ingestion_stdout.txt", "scoring_stdout.txt"):
+            *_, last = (out / "logs" / log).read_text().splitlines()
+            assert ("/detailed_results/SUBMISSION/" in last) is (engine == "docker")
     assert found["docker"] == pytest.approx(found["process"], abs=1e-3)
 
 
@@ -88,4 +92,8 @@ def test_the_image_has_no_entrypoint_and_is_root(image: str) -> None:
     )
     config = json.loads(done.stdout)
     assert not config.get("Entrypoint")
+    command = ["docker", "run", "--rm", "--network", "none", image, "find", "/", "-xdev", "-name", "*.whl"]
+    # Python's own pip comes as a wheel; ours are installed, and lie in no layer.
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert not [path for path in found if "pip-" not in path and "setuptools-" not in path]
     assert config.get("User") in {None, "", "root", "0"}

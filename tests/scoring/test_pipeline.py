@@ -30,21 +30,21 @@ from tests.scoring.factory import (
 ROOT = Path(__file__).parents[2]
 KEYS = [
     "explanation",
-    "interview_accuracy",
-    "interview_ccc",
-    "traits_accuracy",
-    "traits_ccc",
-    "skill",
     "faithfulness_space",
     "faithfulness_time",
     "cue_claims",
     "known_causes",
     "text",
+    "skill",
     "coverage",
-    "plausibility",
-    "jury",
+    "interview_accuracy",
+    "interview_ccc",
+    "traits_accuracy",
+    "traits_ccc",
     "failed_clips",
     "duration_s",
+    "plausibility",
+    "jury",
 ]
 
 

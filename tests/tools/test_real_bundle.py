@@ -185,7 +185,7 @@ MUTATIONS: dict[Rule, list[tuple[str, Callable[[Path], object]]]] = {
         ("columns-title", edit("competition.yaml", r"title: Explanation score", "title: Explanations")),
         ("columns-missing", edit("competition.yaml", r"^.*key: coverage.*$\n", "")),
         ("columns-extra", edit("competition.yaml", r"key: coverage", "key: completeness")),
-        ("columns-order", edit("competition.yaml", r"^(.*key: skill.*\n)(.*key: faithfulness_space.*\n)", r"\2\1")),
+        ("columns-order", edit("competition.yaml", r"^(.*key: text.*\n)(.*key: skill.*\n)", r"\2\1")),
         ("columns-precision", edit("competition.yaml", r"(key: coverage.*precision: )\d+", r"\g<1>1")),
     ],
     check_data: [

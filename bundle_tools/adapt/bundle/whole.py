@@ -117,6 +117,12 @@ def _facts(folder: Path, described: Described, constants: Mapping[str, float]) -
         "training": PhaseFacts.of(training),
         "time_limit_s": rules.time_limit_s,
         "columns": columns,
+        # What people pointed at is in the data, or nobody was asked; a jury always comes later.
+        "hidden": {
+            column.key
+            for column in columns
+            if column.of_people and (column.key != "plausibility" or settings.observations is None)
+        },
         "targets": targets,
         "meanings": any(one.high for one in described.asked),
         "listed": _listed(dataset),

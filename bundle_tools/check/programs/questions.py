@@ -21,7 +21,7 @@ SCORING = Question(
 from dataclasses import asdict, is_dataclass
 from score.columns import columns
 from score.settings import read_settings
-COLUMN = ("key", "title", "direction", "decimals", "minimum", "maximum", "chance", "meaning")
+COLUMN = ("key", "title", "direction", "decimals", "minimum", "maximum", "chance", "meaning", "of_people")
 try:
     from score.axes.contrast import SMALLEST_EFFECT
     from score.axes.known_causes import PART_WEIGHTS

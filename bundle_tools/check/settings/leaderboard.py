@@ -129,12 +129,6 @@ def _check_hidden(
             yield Finding(
                 "column-first-hidden", "warning", where, what, effect, "Give another column the lowest index."
             )
-    for position, phase in draft.entries("phases"):
-        if not is_on(phase.get("hide_score_output")) and not is_on(phase.get("hide_output")):
-            what = f"The phase leaves the scoring output open, and {len(hidden)} columns are hidden."
-            effect = "Participants read the hidden scores in scores.json."
-            where = draft.at("phases", position)
-            yield Finding("columns-revealed", "warning", where, what, effect, "Write hide_score_output: true.")
 
 
 def _check_computation(

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from bundle_tools.booleans import is_on
 from bundle_tools.check.document import Draft
 from bundle_tools.check.findings import Finding, shown
 from bundle_tools.check.programs.asking import Answer, ask_programs
@@ -32,6 +33,21 @@ def check_registry(draft: Draft) -> Iterator[Finding]:
             yield from _compare(draft, told.columns)
             yield from _check_primary(draft, told.columns)
             return
+
+
+def check_revealed(draft: Draft) -> Iterator[Finding]:
+    """Find hidden columns that scores.json shows; those that hold what nobody was asked for are no secret."""
+    told = next((told for told in told_by_programs(draft).values() if told is not None), None)
+    empty = {column["key"] for column in (told.columns if told else ()) if column.get("of_people")}
+    hidden = [
+        column for _, column in columns_of(draft) if is_on(column.get("hidden")) and column.get("key") not in empty
+    ]
+    for position, phase in draft.entries("phases") if hidden else ():
+        if not is_on(phase.get("hide_score_output")) and not is_on(phase.get("hide_output")):
+            what = f"The phase leaves the scoring output open, and {len(hidden)} columns are hidden."
+            effect = "Participants read the hidden scores in scores.json."
+            where = draft.at("phases", position)
+            yield Finding("columns-revealed", "warning", where, what, effect, "Write hide_score_output: true.")
 
 
 def told_by_programs(draft: Draft) -> dict[int, Told | None]:
