@@ -38,7 +38,7 @@ def set_image(text: str, image: str) -> str:
     """Make `docker_image` name another image."""
     line = f'docker_image: "{image}"'
     edited = IMAGE.sub(lambda _: line, text, count=1) if IMAGE.search(text) else f"{text.rstrip()}\n{line}\n"
-    _hold(edited, {**yaml.safe_load(text), "docker_image": image}, "docker_image")
+    hold(edited, {**yaml.safe_load(text), "docker_image": image}, "docker_image")
     return edited
 
 
@@ -51,11 +51,18 @@ def point_to_zips(text: str, zipped: dict[str, str]) -> str:
     for folder, archive in zipped.items():
         value = rf"(\b(?:path|starting_kit|public_data):\s*)(['\"]?){re.escape(folder)}\2(?=[\s,}}]|$)"
         text = re.sub(value, lambda found, archive=archive: f"{found[1]}{archive}", text)  # type: ignore[misc]
-    _hold(text, expected, ", ".join(zipped))
+    hold(text, expected, ", ".join(zipped))
     return text
 
 
-def _hold(edited: str, expected: dict[str, Any], what: str) -> None:
+def hold(edited: str, expected: dict[str, Any], what: str) -> None:
+    """Hold an edit against what it should read as.
+
+    Raises
+    ------
+    BundleError
+        If it reads as something else.
+    """
     try:
         found = yaml.safe_load(edited)
     except yaml.YAMLError:

@@ -31,6 +31,10 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     build.add_argument(
         "--training", type=Path, help="a labelled set (`bundle data synth`) to publish in place of public_data/"
     )
+    build.add_argument(
+        "--stand-in", metavar="PHASE",
+        help="pack the open phase's data in the place of this one's, which `bundle server replace` brings later",
+    )  # fmt: skip
     key = build.add_mutually_exclusive_group()
     key.add_argument("--new-key", action="store_true", help="replace the seal key that is kept in private/")
     key.add_argument("--no-key", action="store_true", help="pack no seal key: reports then say that runs are unsealed")
@@ -65,6 +69,7 @@ def _build(arguments: argparse.Namespace) -> int:
         key=not arguments.no_key,
         new_key=arguments.new_key,
         version1=arguments.format == "codalab-v1",
+        stand_in=arguments.stand_in,
     )
     root = find_root(arguments.bundle)
     if arguments.baselines:

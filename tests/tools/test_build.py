@@ -319,3 +319,52 @@ def test_an_unpacked_bundle_can_be_built_again(tiny: Path, tmp_path: Path) -> No
         name for name in names(out) if not name.startswith("starting_kit/")
     ]
     assert sum(name.endswith("seal.key") for name in again) == 2
+
+
+@pytest.fixture
+def two_phases(tiny: Path) -> Path:
+    """A second phase that hides its output, with data of its own."""
+    path = tiny / "competition.yaml"
+    text = path.read_text()
+    task = text[text.index("  - index: 0\n    name: Practice\n    input_data") : text.index("solutions:")]
+    final = task.replace("index: 0", "index: 1").replace("Practice", "Final").replace("practice", "final")
+    closed = (
+        '    end: "2030-02-01 12:00:00"\n  - index: 1\n    name: Final\n'
+        '    start: "2030-02-02 12:00:00"\n    tasks: [1]\n'
+        "    hide_output: true\nleaderboards:"
+    )
+    text = text.replace("solutions:", final + "solutions:").replace("leaderboards:", closed)
+    path.write_text(text)
+    write_files(tiny, {"input_data/final/question.txt": "?\n", "reference_data/final/answer.txt": "0.25\n"})
+    return tiny
+
+
+def test_a_stand_in_keeps_a_phases_data_at_home(two_phases: Path) -> None:
+    code, out = build(two_phases, "--stand-in", "final")
+    assert code == 0
+    assert not [name for name in names(out) if "final" in name]
+    practice, final = document(out)["tasks"]
+    assert final["name"] == "Final"
+    assert all(final[part] == practice[part] for part in ("input_data", "reference_data"))
+    assert build(two_phases)[0] == 0
+    assert "reference_data/final/answer.txt" in names(out)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "told"),
+    [
+        ("finale", ("", ""), "expected one of Practice, Final; found 'finale'"),
+        (
+            "final",
+            ("    tasks: [0]\n    execution", "    tasks: [0]\n    hide_output: true\n    execution"),
+            "another phase",
+        ),
+    ],
+)
+def test_a_stand_in_needs_an_open_phase(
+    two_phases: Path, capsys: pytest.CaptureFixture[str], name: str, change: tuple[str, str], told: str
+) -> None:
+    path = two_phases / "competition.yaml"
+    path.write_text(path.read_text().replace(*change))
+    assert build(two_phases, "--stand-in", name)[0] == 1
+    assert told in capsys.readouterr().err
