@@ -1,13 +1,15 @@
 """What each action of `bundle server` does; `server.py` has its options."""
 
 import argparse
+import json
 import tempfile
+import zipfile
 from dataclasses import replace as changed
 from pathlib import Path
 
 import yaml
 
-from bundle_tools.archive import extract, zip_folder
+from bundle_tools.archive import UNREADABLE, extract, zip_folder
 from bundle_tools.competition import Competition as Bundle
 from bundle_tools.competition import find_root, load
 from bundle_tools.console import confirm, progress_bar, say
@@ -24,6 +26,7 @@ from bundle_tools.server import replace as replacing
 from bundle_tools.server.fetch import fetch as fetch_all
 from bundle_tools.server.interface import calls
 from bundle_tools.server.interface.calls import Place
+from bundle_tools.server.interface.download import download
 from bundle_tools.server.interface.http import Connection
 from bundle_tools.server.interface.records import PARTS, Competition, PartName, Phase
 from bundle_tools.server.interface.token import SECOND_VARIABLE, log_in, second_account
@@ -83,6 +86,8 @@ def rehearse(arguments: argparse.Namespace) -> int:
         say(f"{act.title} (#{number}): {'differs' if lines else 'every column as at home'}")
         for line in lines:
             say(f"  {line}")
+        if lines and _was_busy(connection, number):
+            say("  The machine was busy with other things, as its record says: run this submission again.")
     if wrong:
         raise BundleError(f"{wrong} of {len(acts)} submissions came to something else on the server.")
     return 0
@@ -228,6 +233,18 @@ def _solutions(bundle: Bundle, phase: Phase, named: list[Path]) -> list[tuple[st
         for entry in document.get("solutions") or []
         if "path" in entry and set(entry.get("tasks", ())) & set(runs)
     ]
+
+
+def _was_busy(connection: Connection, number: int) -> bool:
+    """Look whether the run recorded that it waited for a processor; what cannot be read says nothing."""
+    with tempfile.TemporaryDirectory(prefix="bundle-rehearse-") as folder:
+        packed = Path(folder) / "prediction_output.zip"
+        try:
+            download(connection, str(calls.files_of(connection, number)["prediction_result"]), packed)
+            with zipfile.ZipFile(packed) as opened:
+                return json.loads(opened.read("run.json"))["processor"]["busy"] is True
+        except (BundleError, *UNREADABLE, KeyError, TypeError):
+            return False
 
 
 def _at_home(bundle: Bundle, act: rehearsing.Act, out: Path, arguments: argparse.Namespace) -> rehearsing.Result:

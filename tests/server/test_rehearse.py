@@ -1,5 +1,6 @@
 """The solutions are submitted once, and every column is held against a run of the same zip at home."""
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from bundle_tools.cli import main
 from bundle_tools.commands import on_server
 from bundle_tools.server.rehearse import Result, compare
 from tests.server.codabench import Server
-from tests.server.conftest import SCORES, Bundle, phase_of
+from tests.server.conftest import SCORES, Bundle, phase_of, write_zip
 from tests.tools.conftest import FILES as TINY
 from tests.tools.conftest import write_files
 
@@ -69,6 +70,19 @@ def test_what_differs_is_named(
     code, printed = bundle("rehearse", competition, "--bundle", archive, "--phase", "practice", "--yes")
     assert code == 1
     assert told in printed
+
+
+@pytest.mark.usefixtures("at_home")
+@pytest.mark.parametrize("busy", [True, False, None])
+def test_a_machine_that_was_busy_is_named(
+    server: Server, archive: Path, competition: str, bundle: Bundle, tmp_path: Path, *, busy: bool | None
+) -> None:
+    record = json.dumps({"processor": {"busy": busy}} if busy is not None else {}).encode()
+    output = write_zip(tmp_path / "output.zip", {"run.json": record}).read_bytes()
+    server.outputs = lambda _: {"prediction_result": output}
+    server.work = lambda _: ("Finished", {"accuracy": 0.4, "duration_s": 99.0})
+    _, printed = bundle("rehearse", competition, "--bundle", archive, "--phase", "practice", "--yes")
+    assert ("The machine was busy" in printed) is (busy is True)
 
 
 @pytest.mark.usefixtures("at_home")
