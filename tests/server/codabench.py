@@ -75,8 +75,16 @@ class Server:
     faults: list[Fault] = field(default_factory=list)
     ahead: timedelta = timedelta()
     """How far the clock is off."""
-    leaks: bool = True
-    """Whether anybody may download by key, and sees the keys, as up to May 2026."""
+    lists: bool = True
+    """Whether whoever sees a competition is told the keys of its data, as up to May 2026."""
+    opens: bool = True
+    """Whether anybody may download by key, as up to May 2026."""
+    loses: bool = False
+    """Whether the storage loses what it was sent."""
+    frozen: datetime | None = None
+    """A time that does not go on."""
+    deaf_to: str = ""
+    """A part that a change of a task does not reach."""
     quota: int = 10**9
     looks_to_unpack: int = 1
     busy: bool = False
@@ -95,7 +103,7 @@ class Server:
 
     def now(self) -> datetime:
         """Give the server's time: a second goes by with each request."""
-        return datetime.now(UTC) + self.ahead + timedelta(seconds=self._ticks)
+        return self.frozen or datetime.now(UTC) + self.ahead + timedelta(seconds=self._ticks)
 
     def tick(self) -> None:
         """Let a second go by."""
@@ -291,7 +299,7 @@ class Server:
         parts = [self.data[task[part]] for part in PARTS if task.get(part)]
         return {
             "id": number, "name": task["name"], "solutions": [{"name": name} for name in solutions],
-            "public_datasets": parts if self.leaks else [],
+            "public_datasets": parts if self.lists else [],
         }  # fmt: skip
 
     def _register(self, ask: Request) -> Answer:
@@ -435,7 +443,7 @@ class Server:
         if ask.method == "PATCH":
             for part in PARTS[:1] + PARTS[2:]:  # what is left out is emptied, but for the scoring program
                 task[part] = None
-            task |= ask.body
+            task |= {key: value for key, value in ask.body.items() if key != self.deaf_to}
             return 200, task
         return 200, {**task, **{part: self.data[task[part]] if task.get(part) else None for part in PARTS}}
 

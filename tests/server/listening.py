@@ -63,11 +63,13 @@ class _Handler(BaseHTTPRequestHandler):
         user = state.users.get(token) if token else None
         if path.startswith("/datasets/download/"):
             key = path.split("/")[3]
-            opened = state.leaks or state.data[key]["created_by"] == user
+            opened = state.opens or state.data[key]["created_by"] == user
             target = f"{state.address}/storage/{key}/data.zip?Signature=s" if opened else "/accounts/login/?next=/"
             self._send(302, b"", "text/html", {"Location": target})
             return
         try:
+            if self.headers.get("Cookie"):  # of a session, which then wants a token against forged requests
+                raise Refused(403, {"detail": "CSRF Failed: CSRF token missing."})
             if token and user is None:
                 raise Refused(403, {"detail": "Invalid token."})
             status, content = state.answer(path, Request(self.command, query, json.loads(body) if body else {}, user))
@@ -87,13 +89,11 @@ class _Handler(BaseHTTPRequestHandler):
             if self.headers.get("Content-Type") != "application/zip":
                 self._send(403, b"<Error>SignatureDoesNotMatch</Error>", "application/xml")
                 return
-            self.state.files[key] = self.state.damage(body)
-            self._send(
-                200,
-                b"",
-                "application/xml",
-                {"ETag": f'"{md5(self.state.files[key], usedforsecurity=False).hexdigest()}"'},
-            )
+            arrived = self.state.damage(body)
+            if not self.state.loses:
+                self.state.files[key] = arrived
+            tag = md5(arrived, usedforsecurity=False).hexdigest()
+            self._send(200, b"", "application/xml", {"ETag": f'"{tag}"'})
         elif key in self.state.files:
             self._send(200, self.state.files[key], "application/zip")
         else:
@@ -103,6 +103,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response_only(status)
         self.send_header("Date", format_datetime(self.state.now(), usegmt=True))
         self.send_header("Content-Type", kind)
+        self.send_header("Set-Cookie", "sessionid=abc; Path=/")
         self.send_header("Content-Length", str(len(body)))
         for name, value in (headers or {}).items():
             self.send_header(name, value)

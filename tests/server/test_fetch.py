@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bundle_tools.cli import main
 from bundle_tools.compare.runs import find_runs
 from bundle_tools.errors import BundleError
 from tests.server.codabench import Fault, Json, Server
@@ -64,6 +65,7 @@ def test_a_second_call_brings_what_is_new(server: Server, competition: str, bund
     code, printed = bundle("fetch", competition, "--phase", "practice", "--out", out)
     assert code == 1
     assert f"#{running} bob: Running. Call again when it has ended" in printed
+    assert not (out / f"{running}-bob").exists()
     server.submissions[running] |= {
         "status": "Finished",
         "scores": [{"column_key": "accuracy", "index": 0, "score": "0.7"}],
@@ -72,6 +74,30 @@ def test_a_second_call_brings_what_is_new(server: Server, competition: str, bund
     assert code == 0
     assert "1 submissions fetched, 1 were there" in printed
     assert [line["accuracy"] for line in table(out)] == ["0.5", "0.7"]
+
+
+@pytest.mark.usefixtures("outputs")
+def test_scores_that_came_later_are_fetched_and_a_place_on_the_board_is_no_news(
+    server: Server, competition: str, bundle: Bundle, tmp_path: Path
+) -> None:
+    words = ("fetch", competition, "--phase", "practice", "--out", tmp_path / "f")
+    number = submit(server, "ann", 0.5)
+    bundle(*words)
+    server.submissions[number]["on_leaderboard"] = False
+    server.late_scores = 99
+    assert "0 submissions fetched, 1 were there" in bundle(*words)[1]
+    server.submissions[number]["scores"] = [{"column_key": "accuracy", "index": 0, "score": "0.6"}]
+    assert "1 submissions fetched, 0 were there" in bundle(*words)[1]
+
+
+@pytest.mark.usefixtures("outputs")
+@pytest.mark.parametrize(("key", "value"), [("parent", 1), ("is_specific_task_re_run", True)])
+def test_parts_of_submissions_are_none(
+    server: Server, competition: str, bundle: Bundle, tmp_path: Path, key: str, value: object
+) -> None:
+    server.submissions[submit(server, "ann", 0.5)][key] = value
+    _, printed = bundle("fetch", competition, "--phase", "practice", "--out", tmp_path / "f")
+    assert "0 submissions fetched" in printed
 
 
 @pytest.mark.usefixtures("outputs")
@@ -145,6 +171,8 @@ def test_commands_that_look_at_runs_take_the_folder(
     assert [(run.name, run.task) for run in runs] == [(f"{best}-ann", "practice"), (f"{other}-bob", "practice")]
     [alone] = find_runs([out / f"{other}-bob"], tmp_path / "alone")
     assert alone.name == f"{other}-bob"
+    assert main(["report", str(out), "--out", str(tmp_path / "page.html")]) == 1  # one page for two
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_a_fetched_folder_without_outputs_is_told(

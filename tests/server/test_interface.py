@@ -1,5 +1,6 @@
 """Requests: who asks, what is repeated, and what an error says."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from bundle_tools.errors import BundleError
 from bundle_tools.server.interface import calls, token
 from bundle_tools.server.interface.http import Connection, ServerError, host_of
+from bundle_tools.server.interface.records import moment
 from bundle_tools.server.interface.upload import file_name_for
 from tests.server.codabench import Fault, Server
 from tests.server.conftest import Bundle
@@ -130,6 +132,12 @@ def test_a_netrc_does_not_take_the_tokens_place(
     monkeypatch.setenv("NETRC", str(netrc))
     assert bundle("board", competition, "--phase", "practice")[0] == 0
     assert {seen for _, _, seen in server.requests} == {"organiser-token"}
+
+
+def test_times_are_utc_whatever_zone_they_name() -> None:
+    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    for text in ("2026-01-01T12:00:00", "2026-01-01T12:00:00Z", "2026-01-01T14:00:00+02:00"):
+        assert moment(text) == noon
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ def test_storage_gets_the_file_and_no_token(server: Server, archive: Path, compe
         (lambda made: made["phases"][0].update(solutions=[]), "phase Practice, solutions: expected half"),
         (lambda made: made["leaderboards"][0]["columns"].pop(), "column duration_s: it is not there"),
         (lambda made: made["leaderboards"][0]["columns"][0].update(sorting="asc"), "column accuracy, sorting"),
+        (lambda made: made["leaderboards"][0]["columns"][1].update(index=7), "duration_s, index: expected 1, found 7"),
         (lambda made: made["leaderboards"][0].update(submission_rule="Add"), "submission_rule: expected Force_Best"),
         (lambda made: made.update(enable_detailed_results=False), "enable_detailed_results: expected True"),
         (lambda made: made.update(logo=None), "logo: there is none"),

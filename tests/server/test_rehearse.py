@@ -52,6 +52,22 @@ def test_it_goes_on_with_an_earlier_rehearsal(server: Server, archive: Path, com
 
 
 @pytest.mark.usefixtures("at_home")
+@pytest.mark.parametrize("why", ["other data", "Failed", "Cancelled"])
+def test_a_rehearsal_that_says_nothing_any_more_is_repeated(
+    server: Server, archive: Path, competition: str, bundle: Bundle, why: str
+) -> None:
+    words = ("rehearse", competition, "--bundle", archive, "--phase", "practice", "--yes")
+    assert bundle(*words)[0] == 0
+    [first] = server.submissions.values()
+    if why == "other data":
+        server.tasks[phase_of(server)["tasks"][0]]["reference_data"] = server.add_data("reference_data", "ann")
+    else:
+        first["status"] = why
+    assert bundle(*words)[0] == 0
+    assert len(server.submissions) == 2
+
+
+@pytest.mark.usefixtures("at_home")
 @pytest.mark.parametrize(
     ("status", "scores", "told"),
     [

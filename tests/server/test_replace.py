@@ -1,5 +1,6 @@
 """A running phase gets new parts, keeps the others, and no row of the old ones stays."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,42 @@ def test_an_upload_that_the_server_lost_is_noticed(
     assert task_of(server) == before
     server.damage = bytes
     assert bundle("replace", competition, "--phase", "practice", "--reference-data", labels, "--yes")[0] == 0
+
+
+def test_a_file_that_the_storage_loses_is_noticed(
+    server: Server, competition: str, bundle: Bundle, labels: Path
+) -> None:
+    before = task_of(server)
+    server.loses = True
+    code, printed = bundle("replace", competition, "--phase", "practice", "--reference-data", labels, "--yes")
+    assert code == 1
+    assert "the server has 0 bytes" in printed
+    assert task_of(server) == before
+
+
+def test_a_server_that_changes_something_else_is_noticed(
+    server: Server, competition: str, bundle: Bundle, labels: Path
+) -> None:
+    server.deaf_to = "input_data"
+    code, printed = bundle("replace", competition, "--phase", "practice", "--reference-data", labels, "--yes")
+    assert code == 1
+    assert "the server holds another input_data than it was sent" in printed
+
+
+def test_a_cancelled_run_stays_as_it_is(server: Server, competition: str, bundle: Bundle, labels: Path) -> None:
+    number = submit(server, "ann", None, status="Cancelled", on_leaderboard=False)
+    assert bundle("replace", competition, "--phase", "practice", "--reference-data", labels, "--yes")[0] == 0
+    assert list(server.submissions) == [number]
+
+
+def test_a_run_of_the_very_second_of_the_change_is_run_again(
+    server: Server, competition: str, bundle: Bundle, labels: Path
+) -> None:
+    server.frozen = server.now() + timedelta(hours=1)
+    server.frozen = server.frozen.replace(microsecond=900_000)
+    old = submit(server, "ann", 0.5)
+    assert bundle("replace", competition, "--phase", "practice", "--reference-data", labels, "--yes")[0] == 0
+    assert old not in server.submissions
 
 
 def test_nothing_to_do_is_told(server: Server, competition: str, bundle: Bundle) -> None:
