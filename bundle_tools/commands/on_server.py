@@ -208,7 +208,7 @@ def _acts(
     phases = [calls.phase_named(competition, name) for name in arguments.phase or []] or list(competition.phases)
     acts = []
     for phase in phases:
-        for name, path in _solutions(bundle, phase, arguments.submissions):
+        for name, path in _solutions(bundle, phase, arguments.submission):
             archive = path
             if path.is_dir():
                 archive = scratch / f"{path.name}.zip"
@@ -216,7 +216,7 @@ def _acts(
                     zip_folder(path, archive)
             acts.append(rehearsing.Act(phase, name, archive))
     if not acts:
-        raise BundleError("expected solutions in the bundle, found none. Name a SUBMISSION.")
+        raise BundleError("expected solutions in the bundle, found none. Name one with --submission.")
     return acts
 
 

@@ -29,9 +29,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     _add_yes(publish)
 
     rehearse = _competition(actions, "rehearse", "submit the solutions; compare each column with a run at home")
-    rehearse.add_argument(
-        "submissions", metavar="SUBMISSION", type=Path, nargs="*", help="default: the solutions of the bundle"
-    )
+    rehearse.add_argument("--submission", metavar="PATH", type=Path, action="append", default=[],
+                          help="a folder or a zip (default: the solutions of the bundle); may be repeated")  # fmt: skip
     rehearse.add_argument("--bundle", metavar="ZIP", type=Path, default=DEFAULT_BUNDLE,
                           help="what was uploaded (default: %(default)s)")  # fmt: skip
     rehearse.add_argument("--phase", metavar="NAME", action="append", help="default: all; may be repeated")

@@ -111,6 +111,19 @@ def test_scores_that_come_after_finished_are_waited_for(
 
 
 @pytest.mark.usefixtures("at_home")
+def test_other_submissions_can_be_named(server: Server, archive: Path, competition: str, bundle: Bundle) -> None:
+    folder = archive.parent / "mine"
+    folder.mkdir()
+    (folder / "model.py").write_text("class Model: ...\n")
+    words = ("--bundle", archive, "--phase", "practice", "--yes", "--submission", folder, "--submission", archive)
+    code, printed = bundle("rehearse", competition, *words)
+    assert code == 0, printed
+    assert len(server.submissions) == 2
+    code, printed = bundle("rehearse", competition, "--submission", folder / "none", "--bundle", archive, "--yes")
+    assert (code, "none: expected a submission" in printed) == (1, True)
+
+
+@pytest.mark.usefixtures("at_home")
 def test_a_limit_of_submissions_is_told(server: Server, archive: Path, competition: str, bundle: Bundle) -> None:
     [made] = server.competitions.values()
     made["phases"][0]["max_submissions_per_day"] = 0
