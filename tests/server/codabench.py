@@ -345,6 +345,7 @@ class Server:
             "id": number, "owner": owner, "phase": phase_id, "data": key, "filename": self.data[key]["file_name"],
             "created_when": self.now().isoformat(), "status": "Submitting", "status_details": None, "scores": [],
             "on_leaderboard": False, "parent": None, "is_specific_task_re_run": False, "looks": 0, **content,
+            "scored": "scores" in content,
         }  # fmt: skip
         return number
 
@@ -357,7 +358,7 @@ class Server:
 
     def _look(self, one: Json) -> Json:
         """Show a submission; a busy queue apart, it is one status further the next time."""
-        shown = {key: value for key, value in one.items() if key not in ("data", "looks")}
+        shown = {key: value for key, value in one.items() if key not in ("data", "looks", "scored")}
         if not self.busy:
             self._go_on(one)
         return shown
@@ -367,7 +368,7 @@ class Server:
             way = ("Submitting", *WAY)
             place = way.index(one["status"])
             one["status"] = way[place + 1] if place + 1 < len(way) else self.work(one)[0]
-        elif one["status"] == "Finished" and not one["on_leaderboard"]:
+        elif one["status"] == "Finished" and not one["scored"]:
             one["looks"] += 1
             if one["looks"] >= self.late_scores:
                 self._score(one, one["looks"] - self.late_scores + 1)
@@ -383,6 +384,7 @@ class Server:
         ]
         if count < len(scores):
             return  # the board comes last
+        one["scored"] = True
         primary = next(iter(columns))
         runs = [
             other for other in self.submissions.values()
