@@ -46,17 +46,25 @@ def printable(name: PurePath) -> str:
     return name.as_posix().encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def extract(archive: Path, folder: Path) -> None:
+def extract(archive: Path, folder: Path, most_bytes: int | None = None) -> None:
     """Extract as the platform does: plain files without execute bits, never a link.
+
+    Parameters
+    ----------
+    most_bytes
+        What it may hold, unpacked; None is any size.
 
     Raises
     ------
     BundleError
-        When the file is not a readable zip.
+        When the file is not a readable zip, or holds more.
     """
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with zipfile.ZipFile(archive) as opened:
+            size = sum(info.file_size for info in opened.infolist())
+            if most_bytes is not None and size > most_bytes:
+                raise BundleError(f"{archive}: {size / 1e9:.1f} GB unpacked, more than {most_bytes / 1e9:.1f} GB.")
             # extractall drops absolute names, "..", links and modes.
             opened.extractall(folder)
     except UNREADABLE as error:

@@ -1,6 +1,7 @@
 """The `bundle` command."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -18,6 +19,7 @@ from bundle_tools.commands import (
     server,
     submission,
 )
+from bundle_tools.console import printable
 from bundle_tools.errors import BundleError
 
 DESCRIPTION = """\
@@ -59,7 +61,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return int(arguments.action(arguments))
     except BundleError as error:
-        sys.stderr.write(f"bundle: {error}\n")
+        sys.stderr.write(f"bundle: {printable(str(error))}\n")
+        return 1
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        sys.stderr.write(f"bundle: {error.filename or 'this machine'}: {error.strerror or error}.\n")
         return 1
     except KeyboardInterrupt:
         sys.stderr.write("bundle: interrupted.\n")

@@ -14,8 +14,18 @@ Progress = Callable[[int, int], None]
 
 def say(text: str = "") -> None:
     """Print one line at once, so that it keeps its place among the lines of the programs."""
-    sys.stdout.write(text + "\n")
+    tqdm.write(printable(text), file=sys.stdout)  # above a progress bar, if there is one
     sys.stdout.flush()
+
+
+def printable(text: str) -> str:
+    """Write out what a terminal would obey: a server or a file may have put it there."""
+    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+
+
+def counted(number: int, what: str) -> str:
+    """Give a number with its noun: 1 submission, 2 submissions."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 @contextmanager

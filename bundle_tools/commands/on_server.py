@@ -12,7 +12,7 @@ import yaml
 from bundle_tools.archive import UNREADABLE, extract, zip_folder
 from bundle_tools.competition import Competition as Bundle
 from bundle_tools.competition import find_root, load
-from bundle_tools.console import confirm, progress_bar, say
+from bundle_tools.console import confirm, counted, progress_bar, say
 from bundle_tools.emulator.docker import DockerEngine
 from bundle_tools.emulator.engine import Engine, ProcessEngine
 from bundle_tools.emulator.limits import limit_of
@@ -36,8 +36,10 @@ def publish(arguments: argparse.Namespace) -> int:
     """Upload, wait, compare; print the link."""
     archive: Path = arguments.bundle
     if not archive.is_file():
-        raise BundleError(f"{archive}: expected a bundle, found no such file. `bundle build` makes it.")
+        found = "a folder" if archive.is_dir() else "no such file"
+        raise BundleError(f"{archive}: expected a bundle, found {found}. `bundle build` makes the zip.")
     connection = log_in(arguments.server)
+    calls.datasets(connection, _type="bundle", search="a token that is none is told before anything else")
     size = archive.stat().st_size / 1e6
     confirm(
         [f"{archive} ({size:.1f} MB) becomes a competition on {connection.address}, which only its secret link opens."],
@@ -53,7 +55,7 @@ def publish(arguments: argparse.Namespace) -> int:
     for line in made.differences:
         say(f"  {line}")
     if made.differences:
-        raise BundleError(f"{len(made.differences)} things are otherwise on the server than in the bundle.")
+        raise BundleError(f"{counted(len(made.differences), 'thing')} on the server unlike the bundle, as listed.")
     if made.compared:
         say("All is there as it was written. Next: bundle server rehearse, bundle server audit.")
     return 0
@@ -67,7 +69,7 @@ def rehearse(arguments: argparse.Namespace) -> int:
         bundle = _unpacked(arguments.bundle, scratch / "bundle")
         acts = _acts(bundle, competition, arguments, scratch)
         confirm(
-            [f"Submits to {competition.title}, as {len(acts)} submissions of your own:"]
+            [f"Submits to {competition.title}, as {counted(len(acts), 'submission')} of your own:"]
             + [f"  {act.title}" for act in acts],
             yes=arguments.yes,
         )
@@ -100,6 +102,8 @@ def audit(arguments: argparse.Namespace) -> int:
     people = {"somebody who is not logged in": Connection(place.server)}
     second = second_account(place.server)
     if second is not None:
+        if "secret_key" in calls.competition_content(second, place):
+            raise BundleError(f"{SECOND_VARIABLE}: this account is an organiser too. Take one that has no part in it.")
         people["somebody with another account"] = second
     else:
         say(f"Not tried as a second account: {SECOND_VARIABLE} holds no token.")
@@ -108,11 +112,11 @@ def audit(arguments: argparse.Namespace) -> int:
         say(line)
     if had := {leak.private for leak in leaks if leak.had}:
         raise BundleError(
-            f"{len(had)} of {len(private)} private files can be had by others. Do not publish with them: upload the "
-            "data of a closed phase when it begins (`bundle server replace`). docs/security.md tells more."
+            f"{len(had)} of {len(private)} private files can be had by others. Do not publish with them, unless "
+            "those of a closed phase are a stand-in (`bundle build --stand-in`). docs/security.md tells more."
         )
     if any(leak.open for leak in leaks):
-        say("Whoever learns a key can have its file. The server tells the keys to nobody who was tried here.")
+        say("Whoever learns a key can have its file, but the server tells no key to those who were tried here.")
     else:
         say(f"None of the {len(private)} private files can be had by those who were tried here.")
     return 0
@@ -124,7 +128,7 @@ def fetch(arguments: argparse.Namespace) -> int:
     phase = calls.phase_named(competition, arguments.phase)
     with progress_bar("Fetch", "submission") as progress:
         found = fetch_all(connection, phase, competition.columns, arguments.out, progress)
-    say(f"{found.new} submissions fetched, {found.kept} were there. Table: {found.table}")
+    say(f"{counted(found.new, 'submission')} fetched, {found.kept} from before. Table: {found.table}")
     for line in found.missing:
         say(f"  {line}")
     return 1 if found.missing else 0
@@ -142,6 +146,7 @@ def replace(arguments: argparse.Namespace) -> int:
             f"{part} of {phase.name} becomes {given[part]} ({path.stat().st_size / 1e6:.1f} MB)."
             for part, path in zips.items()
         ]
+        plan += [f"  {doubt}" for part, path in zips.items() for doubt in _doubts(part, path)]
         if not arguments.no_rerun:
             plan.append(
                 f"Every submission to {phase.name} that ran on older parts is run once more, and its old runs are "
@@ -156,14 +161,17 @@ def replace(arguments: argparse.Namespace) -> int:
         say(f"{phase.name} runs the new parts now.")
     if arguments.no_rerun:
         return 0
-    replacing.settle(connection, phase, since, say)
+    replacing.settle(connection, phase, since, arguments.wait, say)
     old = replacing.old_runs(connection, phase, since)
     if not old:
         say("No submission ran on older parts.")
         return 0
     with progress_bar("Again", "submission") as progress:
-        wrong = replacing.run_all_again(connection, old, own_queue=competition.own_queue, say=say, progress=progress)
-    say(f"{len(old) - len(wrong)} submissions run again; `bundle server board` tells when their rows are there.")
+        wrong = replacing.run_all_again(
+            connection, old, own_queue=competition.own_queue, limit_s=arguments.wait, say=say, progress=progress
+        )
+    again = counted(len(old) - len(wrong), "submission")
+    say(f"{again} run again; `bundle server board` tells when their rows are there.")
     for line in wrong:
         say(f"  {line}")
     if wrong:
@@ -181,6 +189,20 @@ def board(arguments: argparse.Namespace) -> int:
     for line in boards.lines(found, column):
         say(line)
     return 0
+
+
+def _doubts(part: PartName, path: Path) -> list[str]:
+    """Say what is odd about a part of this challenge, which any server takes."""
+    with zipfile.ZipFile(path) as opened:
+        names = set(opened.namelist())
+    if part in replacing.PROGRAMS:
+        if "seal.key" in names:
+            return []
+        return ["WARNING: no seal.key in it, so reports will say unsealed. Take it from an unpacked dist/bundle.zip."]
+    listed, other = ("clips.csv", "labels.csv") if part == "input_data" else ("labels.csv", "clips.csv")
+    if "task.yaml" in names and (listed in names or other not in names):
+        return []
+    return [f"WARNING: expected task.yaml and {listed} at its top. Is it the folder that is meant?"]
 
 
 def _open(address: str) -> tuple[Connection, Place, Competition]:
@@ -210,6 +232,8 @@ def _acts(
     for phase in phases:
         for name, path in _solutions(bundle, phase, arguments.submission):
             archive = path
+            if path.is_file() and not zipfile.is_zipfile(path):
+                raise BundleError(f"{path}: expected the folder or the zip of a submission, found another file.")
             if path.is_dir():
                 archive = scratch / f"{path.name}.zip"
                 if not archive.exists():

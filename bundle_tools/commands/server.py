@@ -4,11 +4,12 @@ import argparse
 from pathlib import Path
 
 from bundle_tools.commands.options import positive
+from bundle_tools.errors import BundleError
 
 ENDING = """\
-COMPETITION is its address as the browser shows it, with ?secret_key=... while it is not published. The token of your
-account is read from CODABENCH_TOKEN, or asked for; it is never stored. What changes something says so and asks first:
---yes answers. Every command can be called again after an interruption, and goes on.
+COMPETITION is its address as the browser shows it, in quotes, with ?secret_key=... while it is not published. The token
+of your account is taken from CODABENCH_TOKEN; without one you are asked for name and password, or a token. Nothing is
+stored. What changes something says so and asks first: --yes answers. After an interruption call again: it goes on.
 """
 DEFAULT_BUNDLE = Path("dist") / "bundle.zip"
 WAIT_S = 3600
@@ -37,7 +38,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     rehearse.add_argument(
         "--engine", choices=("process", "docker"), default="process", help="at home; default: process"
     )
-    rehearse.add_argument("--wait", metavar="S", type=positive, default=WAIT_S, help="at most; default: %(default)s")
+    _add_wait(rehearse)
     _add_yes(rehearse)
 
     _competition(
@@ -46,22 +47,23 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )  # fmt: skip
 
     fetch = _competition(actions, "fetch", "bring all submissions of a phase here, with outputs, reports and logs")
-    fetch.add_argument("--phase", metavar="NAME", required=True)
+    fetch.add_argument("--phase", metavar="NAME", required=True, help="such as practice or final")
     fetch.add_argument("--out", metavar="DIR", type=Path, required=True, help="new, or of an earlier call")
 
     replace = _competition(
         actions, "replace", "give a phase new programs or data; run its submissions again",
-        "Each part is a folder or a zip. Take both programs from one build: they share a secret key. Without any part, "
-        "only the submissions that ran on replaced parts are run again.",
+        "Each part is a folder or a zip. Take programs from an unpacked dist/bundle.zip: they share a secret key "
+        "that the folders lack. Without any part: run again what still shows results of older ones.",
     )  # fmt: skip
-    replace.add_argument("--phase", metavar="NAME", required=True)
+    replace.add_argument("--phase", metavar="NAME", required=True, help="such as practice or final")
     for part in ("ingestion-program", "scoring-program", "input-data", "reference-data"):
         replace.add_argument(f"--{part}", metavar="PATH", type=Path)
     replace.add_argument("--no-rerun", action="store_true", help="leave the submissions as they are")
+    _add_wait(replace)
     _add_yes(replace)
 
     board = _competition(actions, "board", "show a leaderboard, with what is wrong with its rows")
-    board.add_argument("--phase", metavar="NAME", required=True)
+    board.add_argument("--phase", metavar="NAME", required=True, help="such as practice or final")
 
 
 def _action(
@@ -74,7 +76,15 @@ def _action(
     def act(arguments: argparse.Namespace) -> int:
         from bundle_tools.commands import on_server  # noqa: PLC0415 - loads the HTTP client
 
-        return int(getattr(on_server, name)(arguments))
+        try:
+            return int(getattr(on_server, name)(arguments))
+        except (BundleError, OSError):
+            raise
+        except Exception as error:  # a server may answer anything, and nobody is helped by where it tripped us
+            raise BundleError(
+                f"the server answered something that this command does not understand ({type(error).__name__}: "
+                f"{str(error)[:200]}). It speaks with Codabench 1.25."
+            ) from error
 
     parser.set_defaults(action=act)
     return parser
@@ -86,6 +96,16 @@ def _competition(
     parser = _action(actions, name, what, more)
     parser.add_argument("competition", metavar="COMPETITION", help="its address")
     return parser
+
+
+def _add_wait(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--wait",
+        metavar="S",
+        type=positive,
+        default=WAIT_S,
+        help="seconds to wait for the server (default: %(default)s)",
+    )
 
 
 def _add_yes(parser: argparse.ArgumentParser) -> None:

@@ -11,6 +11,8 @@ from bundle_tools.server.fetched import OUTPUT, is_fetched, runs_in
 # Of `bundle run`, of the starting kit's `run.py`, of a download from the platform, of ingestion itself.
 PLACES = ("", "ingestion_output", "input/res", "res")
 LARGEST_FACTS = 20_000_000
+LARGEST_OUTPUT = 2_000_000_000
+"""Of a submission, unpacked, bytes: the records of 10,000 clips with pictures are a sixth of it."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def find_runs(paths: list[Path], scratch: Path) -> list[Run]:
         if packed.is_file():
             folder = scratch / str(number)
             try:
-                extract(packed, folder)
+                extract(packed, folder, LARGEST_OUTPUT)
             except BundleError as error:
                 wrong.append(f"{path}: {error}")
                 continue

@@ -52,7 +52,8 @@ def read_board(connection: Connection, competition: Competition, phase: Phase) -
         remarks = []
         if one.status == "Finished" and primary not in one.scores:
             remarks.append(NO_SCORE)
-        if phase.end is not None and one.created > phase.end:
+        # What was replaced after the end was run again after it: such a date says nothing of the participant.
+        if phase.end is not None and one.created > phase.end and (newest is None or newest <= phase.end):
             remarks.append(f"made after the end, {phase.end:%Y-%m-%d %H:%M} UTC")
         if phase.start is not None and one.created < phase.start:
             remarks.append(f"made before the start, {phase.start:%Y-%m-%d %H:%M} UTC")

@@ -4,15 +4,17 @@ import csv
 import json
 import re
 import shutil
+import zipfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from bundle_tools.archive import UNREADABLE
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
-from bundle_tools.server.fetched import OUTPUT, TABLE
+from bundle_tools.server.fetched import OUTPUT, TABLE, phases_in
 from bundle_tools.server.interface import calls
 from bundle_tools.server.interface.download import download
 from bundle_tools.server.interface.http import Connection, ServerError
@@ -62,6 +64,8 @@ def fetch(
     table = out / TABLE
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not table.is_file())):
         raise BundleError(f"--out {out}: holds something that this command did not make. Choose another folder.")
+    if table.is_file() and phases_in(out) - {phase.phase_id}:
+        raise BundleError(f"--out {out}: holds the submissions to another phase. Choose another folder.")
     found = [one for one in calls.submissions(connection, phase) if not one.elsewhere]
     out.mkdir(parents=True, exist_ok=True)
     folders = {one.submission_id: out / _folder_name(one) for one in found}
@@ -73,7 +77,8 @@ def fetch(
         if not one.ended
     ]
     new = 0
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    pool = ThreadPoolExecutor(AT_ONCE)
+    try:
         work = [(one, pool.submit(_bring, connection, one, folders[one.submission_id])) for one in todo]
         for done, (one, future) in enumerate(work, 1):
             try:
@@ -83,12 +88,14 @@ def fetch(
                 missing.append(f"#{one.submission_id} {one.owner}: {error}")
             if progress is not None:
                 progress(done, len(work))
+    finally:  # whoever interrupts does not wait for the rest
+        pool.shutdown(cancel_futures=True)
     kept = len(found) - len(todo) - sum(not one.ended for one in found)
     return Fetched(table, new, kept, tuple(missing))
 
 
 def _bring(connection: Connection, submission: Submission, folder: Path) -> list[str]:
-    """Bring one submission; gives what its server has lost."""
+    """Bring one submission; gives what its server has lost, and what looks wrong."""
     unfinished = folder.with_name(folder.name + ".part")
     shutil.rmtree(unfinished, ignore_errors=True)
     (unfinished / "logs").mkdir(parents=True)
@@ -101,14 +108,29 @@ def _bring(connection: Connection, submission: Submission, folder: Path) -> list
             continue  # a failed run has no scoring output, one of results no logs
         try:
             download(connection, str(url), unfinished / name)
+            if (unfinished / name).stat().st_size == 0:  # of a run that was cut off
+                (unfinished / name).unlink()
         except ServerError as error:
             if error.status not in (403, 404):
                 raise
             missing.append(f"{name}: the server has lost it (status {error.status}).")
+    if _brings_a_command(unfinished / FILES["data_file"]):
+        missing.append(
+            "its zip holds metadata, with which a command of its own runs: look at it before you believe a row."
+        )
     (unfinished / RECORD).write_text(json.dumps(_record(submission), indent=1) + "\n", "utf-8")
     shutil.rmtree(folder, ignore_errors=True)
     unfinished.rename(folder)
     return missing
+
+
+def _brings_a_command(archive: Path) -> bool:
+    """Tell whether the platform may have run something of the submission beside ingestion."""
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            return bool({"metadata", "metadata.yaml"} & set(opened.namelist()))
+    except UNREADABLE:
+        return False
 
 
 def _is_here(folder: Path, submission: Submission) -> bool:
@@ -132,10 +154,12 @@ def _write_table(
     with unfinished.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
         keys = [column.key for column in columns]
-        table.writerow(["submission", "participant", "made_utc", "status", "on_board", "file", "folder", *keys])
+        table.writerow(
+            ["submission", "participant", "made_utc", "status", "on_board", "file", "phase", "folder", *keys]
+        )
         for one in found:
             made = f"{one.created:%Y-%m-%d %H:%M:%S}"
-            fixed = [one.submission_id, one.owner, made, one.status, int(one.on_board), one.file_name]
+            fixed = [one.submission_id, one.owner, made, one.status, int(one.on_board), one.file_name, one.phase_id]
             table.writerow([*fixed, folders[one.submission_id].name, *(one.scores.get(key, "") for key in keys)])
     unfinished.replace(path)
 

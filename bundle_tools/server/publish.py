@@ -85,7 +85,11 @@ def _document(archive: Path) -> Mapping[str, Any]:
             if (broken := opened.testzip()) is not None:
                 raise BundleError(f"{archive}: {broken} is damaged. Build it again: `bundle build`.")
             content = yaml.safe_load(opened.read(NAME).decode("utf-8-sig"))
-    except (*UNREADABLE, KeyError, yaml.YAMLError) as error:
+    except KeyError:
+        raise BundleError(
+            f"{archive}: expected {NAME} at its top, found none. `bundle build` makes a bundle."
+        ) from None
+    except (*UNREADABLE, yaml.YAMLError) as error:
         raise BundleError(
             f"{archive}: expected a bundle, a zip with {NAME}; found {error}. `bundle build` makes it."
         ) from None
@@ -95,17 +99,19 @@ def _document(archive: Path) -> Mapping[str, Any]:
 
 
 def _earlier(connection: Connection, name: str) -> int | None:
-    """Find the competition that an earlier call made of this very zip."""
+    """Find the competition that an earlier call made of this very zip; remove what such a call left half-done."""
     found = [one for one in calls.datasets(connection, _type="bundle", search=name) if one.name.startswith(name)]
-    made = [one.competition_id for one in found if one.competition_id is not None]
-    if made:
-        return made[-1]
-    if found:
-        begun = found[0].created
+    for one in found:
+        if one.competition_id is not None:
+            return one.competition_id
+        # An upload that broke off has no bytes; the server adds the title to the name of what it has unpacked.
+        if one.size == 0 or one.name != name:
+            connection.delete(f"/api/datasets/{one.dataset_id}/")
+            continue
         raise BundleError(
-            f"this zip was uploaded at {begun:%Y-%m-%d %H:%M} UTC, and no competition has come of it yet. If the "
-            f"server is still unpacking, call again in a minute. If that upload broke off, delete {found[0].name!r} "
-            "under Resources → Competition Bundles, and call again."
+            f"this zip was uploaded at {one.created:%Y-%m-%d %H:%M} UTC, and no competition has come of it yet. If the "
+            f"server is still unpacking, call again in a minute. If not, delete {one.name!r} under Resources → "
+            "Competition Bundles, and call again."
         )
     return None
 

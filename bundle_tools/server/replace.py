@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bundle_tools.archive import UNREADABLE, write_deterministic
-from bundle_tools.console import Progress
+from bundle_tools.console import Progress, counted
 from bundle_tools.errors import BundleError
 from bundle_tools.server import age
 from bundle_tools.server.interface import calls
@@ -104,7 +104,7 @@ def put_in_place(
     """
     keys = dict(task.keys)
     for part, path in zips.items():
-        keys[part] = _uploaded(connection, competition, phase, part, path, progress)
+        keys[part] = _uploaded(connection, competition, phase, part, path, keys[part], progress)
     if keys == dict(task.keys):
         return age.since(connection, phase)
     calls.change_task(connection, replace(task, keys=keys))
@@ -125,31 +125,38 @@ def _uploaded(
     phase: Phase,
     part: PartName,
     path: Path,
+    current: str | None,
     progress: Progress | None,
 ) -> str:
     """Upload one part, unless it is there; gives its key."""
     content = digest(path)
-    name = f"{competition.title[: LONGEST_NAME - 80]}, {phase.name[:40]}: {part} {content.sha256[:12]}"
-    found = [one for one in calls.datasets(connection, search=content.sha256[:12]) if one.name == name]
-    if found and found[0].size == content.size:
-        return found[0].key
-    if found:  # of an upload that broke off; the server takes no second one of that name
-        connection.delete(f"/api/datasets/{found[0].dataset_id}/")
+    name = f"{competition.title[: LONGEST_NAME - 100]}, {phase.name[:40]}: {part} {content.sha256[:12]}"
+    found = [one for one in calls.datasets(connection, search=content.sha256[:12]) if one.name.startswith(name)]
+    newest = age.since(connection, phase)
+    for one in found:
+        if one.size == 0:  # of an upload that broke off
+            connection.delete(f"/api/datasets/{one.dataset_id}/")
+        elif one.size == content.size and (one.key == current or newest is None or one.created >= newest):
+            return one.key
+    if found:  # older than what the phase holds: its age would hide the runs that came between
+        name += f", {time.time_ns() // 10**6}"
     file_name = file_name_for(f"{phase.name}-{part}")
     key = upload(connection, path, part, name=name, file_name=file_name, progress=progress)
     complete(connection, key, content.size)
     return key
 
 
-def settle(connection: Connection, phase: Phase, changed: datetime | None, say: Callable[[str], None]) -> None:
+def settle(
+    connection: Connection, phase: Phase, changed: datetime | None, limit_s: float, say: Callable[[str], None]
+) -> None:
     """Wait for the runs that began before the change: one of them may have half of it."""
     running = [
         one.submission_id for one in calls.submissions(connection, phase)
         if not one.elsewhere and not one.ended and age.is_old(one, changed)
     ]  # fmt: skip
     if running:
-        say(f"  {len(running)} runs began before the change: waiting for them.")
-        wait_for(connection, running)
+        say(f"  {counted(len(running), 'run')} began before the change: waiting.")
+        wait_for(connection, running, limit_s)
 
 
 def old_runs(connection: Connection, phase: Phase, changed: datetime | None) -> list[Old]:
@@ -175,6 +182,7 @@ def run_all_again(
     old: Sequence[Old],
     *,
     own_queue: bool,
+    limit_s: float,
     say: Callable[[str], None],
     progress: Progress | None,
 ) -> list[str]:
@@ -200,15 +208,26 @@ def run_all_again(
             progress(number, len(old))
         if not own_queue and len(waiting) == AT_ONCE and number < len(old):
             say(f"  {AT_ONCE} re-runs are on the server's own queue, which takes no more at a time: waiting for them.")
-            wait_for(connection, waiting)
+            wait_for(connection, waiting, limit_s)
             waiting = []
     return wrong
 
 
-def wait_for(connection: Connection, submission_ids: Sequence[int]) -> None:
-    """Wait until submissions have ended."""
+def wait_for(connection: Connection, submission_ids: Sequence[int], limit_s: float) -> None:
+    """Wait until submissions have ended.
+
+    Raises
+    ------
+    BundleError
+        When they have not ended in time; calling again goes on.
+    """
+    began = time.monotonic()
     for submission_id in submission_ids:
-        while not calls.submission(connection, submission_id).ended:
+        while not (one := calls.submission(connection, submission_id)).ended:
+            if time.monotonic() - began > limit_s:
+                raise BundleError(
+                    f"#{submission_id} is still {one.status} after {limit_s:.0f} s. Call again: it goes on."
+                )
             time.sleep(PAUSE_S)
 
 

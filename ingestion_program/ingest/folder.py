@@ -1,14 +1,15 @@
 """The output folder as a whole: emptied first, sealed last. It needs no package, so every run can leave a record."""
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
-import shutil
 import stat
 from pathlib import Path
 from typing import Any
 
+from ingest.guard import remove
 from ingest.seal import seal
 
 FORMAT_VERSION = 1
@@ -28,9 +29,15 @@ def empty_folder(folder: Path) -> None:
     _take_back(folder)
     for path in sorted(folder.iterdir()):
         if stat.S_ISDIR(path.lstat().st_mode):
-            shutil.rmtree(path)
+            _remove(path)
         else:
             path.unlink()
+
+
+def _remove(folder: Path) -> None:
+    remove(folder)
+    if folder.exists():
+        raise PermissionError(errno.EACCES, "cannot be removed", folder)
 
 
 def _take_back(folder: Path) -> None:
@@ -79,7 +86,7 @@ def write_manifest(folder: Path, key: bytes | None) -> None:
 def _sweep(path: Path, *, keep: bool) -> None:
     mode = path.lstat().st_mode
     if stat.S_ISDIR(mode):
-        shutil.rmtree(path)
+        _remove(path)
     elif not keep or not stat.S_ISREG(mode):
         path.unlink()
 

@@ -1,6 +1,7 @@
 """Look at a submission before anything of it runs."""
 
 import hashlib
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ from ingest.settings import Limits
 
 METADATA = ("metadata", "metadata.yaml")
 LISTED = 20
+DEEPEST = 50
+"""Folders below folders that are looked at."""
 RECORDED = 2_000
 LONGEST_NAME = 64
 LARGEST_LISTED = 5
@@ -51,6 +54,7 @@ def check_submission(folder: Path, limits: Limits, *, results: bool = False) -> 
         *_check_metadata(names),
         *_check_model(folder, names, results=results),
         *_check_size(folder, limits),
+        *_check_depth(folder),
         *_warn_of_names(names, results=results and "model.py" not in names),
         *_warn_of_taken_names(folder, names),
         *_warn_of_links(folder),
@@ -137,6 +141,12 @@ def _check_size(folder: Path, limits: Limits) -> Iterator[Problem]:
         )
 
 
+def _check_depth(folder: Path) -> Iterator[Problem]:
+    if any(depth == DEEPEST for _, depth in _walk(folder)):
+        found, expected = f"folders inside folders, {DEEPEST} deep", "a few folders"
+        yield _error("submission_too_many_files", "submission", found, expected, "zip the files that the model needs")
+
+
 def _warn_of_names(names: list[str], *, results: bool) -> Iterator[Problem]:
     read = frozenset().union(*(files.names for files in find_results(names))) if results else frozenset()
     ignored = [name for name in names if name.lower() in RESULTS and name not in read]
@@ -168,7 +178,7 @@ def _is_installed(module: str) -> bool:
 
 
 def _warn_of_links(folder: Path) -> Iterator[Problem]:
-    links = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if _is_link(path))
+    links = sorted(path.relative_to(folder).as_posix() for path, _ in _walk(folder) if _is_link(path))
     if links:
         fix = "zip the files themselves: the platform unpacks a link as a text file with a path in it"
         yield _warning("link_in_zip", _list(links), "ordinary files", fix)
@@ -188,7 +198,18 @@ def _is_link(path: Path) -> bool:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    return (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    return (path for path, _ in _walk(folder) if path.is_file() and not path.is_symlink())
+
+
+def _walk(folder: Path) -> Iterator[tuple[Path, int]]:
+    """Yield what lies in a folder and how deep, down to `DEEPEST`: a zip can hold more levels than Python can count."""
+    waiting = [(folder, 0)]
+    while waiting:
+        parent, depth = waiting.pop()
+        for entry in os.scandir(parent):
+            yield Path(entry.path), depth
+            if entry.is_dir(follow_symlinks=False) and depth < DEEPEST:
+                waiting.append((Path(entry.path), depth + 1))
 
 
 def _list(names: list[str]) -> str:

@@ -17,7 +17,7 @@ from tests.server.codabench import Refused, Request, Server
 def serving(server: Server) -> Iterator[Server]:
     """Serve on a free port of this machine."""
     handler = type("Handler", (_Handler,), {"state": server, "lock": threading.Lock()})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as listening:
+    with _Listening(("127.0.0.1", 0), handler) as listening:
         server.address = f"http://127.0.0.1:{listening.server_port}"
         thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()
@@ -26,6 +26,11 @@ def serving(server: Server) -> Iterator[Server]:
         finally:
             listening.shutdown()
             thread.join()
+
+
+class _Listening(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Break the connection off without a word where a test has made an answer impossible."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -55,6 +55,17 @@ def test_a_file_that_opens_by_a_key_that_nobody_is_told(server: Server, competit
     assert "Whoever learns a key can have its file" in printed
 
 
+@pytest.mark.parametrize(("token", "told"), [("nonsense", "Invalid token"), ("organiser-token", "is an organiser too")])
+def test_a_second_account_that_would_say_nothing_is_refused(
+    server: Server, competition: str, bundle: Bundle, monkeypatch: pytest.MonkeyPatch, token: str, told: str
+) -> None:
+    monkeypatch.setenv("CODABENCH_SECOND_TOKEN", token)
+    code, printed = bundle("audit", competition)
+    assert code == 1
+    assert told in printed
+    assert "can be had" not in printed
+
+
 def test_nothing_is_changed(server: Server, competition: str, bundle: Bundle) -> None:
     bundle("audit", competition)
     assert {method for method, _, _ in server.requests} == {"GET"}

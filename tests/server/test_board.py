@@ -1,5 +1,7 @@
 """The board, with the rows that an organiser should look at."""
 
+from datetime import timedelta
+
 from tests.server.codabench import Server
 from tests.server.conftest import Bundle, phase_of, submit
 
@@ -30,10 +32,17 @@ def test_a_row_without_score_ranks_first_and_is_named(server: Server, competitio
 def test_late_and_early_and_old_rows_are_named(server: Server, competition: str, bundle: Bundle) -> None:
     phase = phase_of(server)
     [made] = server.competitions.values()
+    end = server.now() + timedelta(hours=1)
+    made["phases"][0]["end"] = end.isoformat()
+    server.ahead = timedelta(hours=2)
     submit(server, "ann", 0.9)
-    made["phases"][0]["end"] = "2026-01-02T00:00:00Z"
     _, printed = bundle("board", competition, "--phase", "practice")
-    assert "made after the end, 2026-01-02 00:00 UTC" in printed
+    assert f"made after the end, {end:%Y-%m-%d %H:%M} UTC" in printed
+    made["phases"][0]["end"] = (
+        "2026-01-02T00:00:00Z"  # the data came later, so this is a run of old submissions on them
+    )
+    _, printed = bundle("board", competition, "--phase", "practice")
+    assert "made after" not in printed
     made["phases"][0] |= {"start": "2098-01-01T00:00:00Z", "end": None}
     _, printed = bundle("board", competition, "--phase", "practice")
     assert "made before the start, 2098-01-01 00:00 UTC" in printed

@@ -72,7 +72,7 @@ def test_a_second_call_brings_what_is_new(server: Server, competition: str, bund
     }
     code, printed = bundle("fetch", competition, "--phase", "practice", "--out", out)
     assert code == 0
-    assert "1 submissions fetched, 1 were there" in printed
+    assert "1 submission fetched, 1 from before" in printed
     assert [line["accuracy"] for line in table(out)] == ["0.5", "0.7"]
 
 
@@ -85,9 +85,9 @@ def test_scores_that_came_later_are_fetched_and_a_place_on_the_board_is_no_news(
     bundle(*words)
     server.submissions[number]["on_leaderboard"] = False
     server.late_scores = 99
-    assert "0 submissions fetched, 1 were there" in bundle(*words)[1]
+    assert "0 submissions fetched, 1 from before" in bundle(*words)[1]
     server.submissions[number]["scores"] = [{"column_key": "accuracy", "index": 0, "score": "0.6"}]
-    assert "1 submissions fetched, 0 were there" in bundle(*words)[1]
+    assert "1 submission fetched, 0 from before" in bundle(*words)[1]
 
 
 @pytest.mark.usefixtures("outputs")
@@ -114,7 +114,7 @@ def test_what_breaks_off_is_fetched_by_the_next_call(
     server.faults = []
     code, printed = bundle("fetch", competition, "--phase", "practice", "--out", out)
     assert code == 0
-    assert "1 submissions fetched, 4 were there" in printed
+    assert "1 submission fetched, 4 from before" in printed
 
 
 @pytest.mark.usefixtures("outputs")
@@ -137,6 +137,34 @@ def test_a_file_that_the_server_has_lost_is_told_and_the_rest_kept(
     assert code == 1
     assert "report.html: the server has lost it" in printed
     assert (tmp_path / "f" / f"{number}-ann" / "submission.zip").is_file()
+
+
+@pytest.mark.usefixtures("outputs")
+def test_another_phase_needs_another_folder(server: Server, competition: str, bundle: Bundle, tmp_path: Path) -> None:
+    number = submit(server, "ann", 0.5)
+    assert bundle("fetch", competition, "--phase", "practice", "--out", tmp_path / "f")[0] == 0
+    code, printed = bundle("fetch", competition, "--phase", "final", "--out", tmp_path / "f")
+    assert (code, "submissions to another phase" in printed) == (1, True)
+    assert [line["submission"] for line in table(tmp_path / "f")] == [str(number)]
+
+
+def test_empty_files_of_a_run_that_was_cut_off_are_left_out(
+    server: Server, competition: str, bundle: Bundle, tmp_path: Path
+) -> None:
+    number = submit(server, "ann", None, status="Cancelled", on_leaderboard=False)
+    server.outputs = lambda _: {"prediction_result": b""}
+    assert bundle("fetch", competition, "--phase", "practice", "--out", tmp_path / "f")[0] == 0
+    assert not (tmp_path / "f" / f"{number}-ann" / "prediction_output.zip").exists()
+
+
+def test_a_place_that_cannot_be_written_is_told(
+    server: Server, competition: str, bundle: Bundle, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    code, printed = bundle("fetch", competition, "--phase", "practice", "--out", tmp_path / "file" / "f")
+    assert code == 1
+    assert "Traceback" not in printed
+    assert "Not a directory" in printed
 
 
 def test_a_folder_of_something_else_stays_as_it_is(

@@ -61,7 +61,7 @@ def test_what_arrived_otherwise_is_named(
     code, printed = bundle("publish", server.address, "--bundle", archive, "--yes")
     assert code == 1
     assert told in printed
-    assert "1 things are otherwise" in printed
+    assert "1 thing on the server unlike the bundle" in printed
     assert competition in printed
 
 
@@ -94,9 +94,26 @@ def test_an_upload_that_broke_off_is_not_repeated_blindly(server: Server, archiv
     code, printed = bundle("publish", server.address, "--bundle", archive, "--yes")
     assert code == 1
     assert "Whether the server acted on it is not known" in printed
+    [upload] = server.data.values()
+    upload["file_size"] = float(archive.stat().st_size)  # it did
     code, printed = bundle("publish", server.address, "--bundle", archive, "--yes")
     assert code == 1
     assert "no competition has come of it yet" in printed
+
+
+@pytest.mark.parametrize("why", ["broke off", "competition deleted"])
+def test_remains_of_an_earlier_call_are_removed(server: Server, archive: Path, bundle: Bundle, why: str) -> None:
+    words = ("publish", server.address, "--bundle", archive, "--yes")
+    if why == "broke off":
+        server.faults = [Fault("PUT", "/storage/", 403)]
+        assert bundle(*words)[0] == 1
+    else:
+        assert bundle(*words)[0] == 0
+        server.competitions.clear()
+        next(one for one in server.data.values() if one["type"] == "competition_bundle")["competition"] = None
+    code, printed = bundle(*words)
+    assert code == 0, printed
+    assert len(server.competitions) == 1
 
 
 def test_storage_that_fails_twice_gets_the_file_in_the_end(server: Server, archive: Path, bundle: Bundle) -> None:
@@ -116,7 +133,7 @@ def test_nothing_happens_without_a_yes(
     code, printed = bundle("publish", server.address, "--bundle", archive)
     assert code == 1
     assert "nothing was changed" in printed
-    assert not server.requests
+    assert {method for method, _, _ in server.requests} == {"GET"}
     monkeypatch.setattr("builtins.input", lambda _: "y")
     assert bundle("publish", server.address, "--bundle", archive)[0] == 0
 
@@ -140,7 +157,7 @@ def test_what_is_no_bundle_is_not_uploaded(
         path.write_bytes(content)
     code, printed = bundle("publish", server.address, "--bundle", path, "--yes")
     assert (code, told in printed) == (1, True)
-    assert not server.requests
+    assert not server.data
 
 
 def test_a_damaged_zip_is_not_uploaded(server: Server, archive: Path, bundle: Bundle) -> None:
@@ -148,4 +165,4 @@ def test_a_damaged_zip_is_not_uploaded(server: Server, archive: Path, bundle: Bu
     code, printed = bundle("publish", server.address, "--bundle", archive, "--yes")
     assert code == 1
     assert "pages/overview.md is damaged" in printed
-    assert not server.requests
+    assert not server.data

@@ -115,6 +115,10 @@ def test_other_submissions_can_be_named(server: Server, archive: Path, competiti
     folder = archive.parent / "mine"
     folder.mkdir()
     (folder / "model.py").write_text("class Model: ...\n")
+    note = archive.parent / "note.txt"
+    note.write_text("no zip")
+    code, printed = bundle("rehearse", competition, "--submission", note, "--bundle", archive, "--yes")
+    assert (code, "note.txt: expected the folder or the zip of a submission" in printed) == (1, True)
     words = ("--bundle", archive, "--phase", "practice", "--yes", "--submission", folder, "--submission", archive)
     code, printed = bundle("rehearse", competition, *words)
     assert code == 0, printed

@@ -65,7 +65,7 @@ def test_calling_again_uploads_nothing_and_goes_on(
     server.requests.clear()
     code, printed = bundle(*arguments)
     assert code == 0, printed
-    assert "1 submissions run again" in printed
+    assert "1 submission run again" in printed
     made = {(method, path) for method, path, _ in server.requests}
     assert ("POST", "/api/datasets/") not in made
     assert "PUT" not in {method for method, _ in made}
@@ -88,9 +88,45 @@ def test_a_run_that_began_before_is_waited_for(server: Server, competition: str,
     running = submit(server, "ann", None, status="Running", on_leaderboard=False)
     code, printed = bundle("replace", competition, "--phase", "practice", "--reference-data", labels, "--yes")
     assert code == 0, printed
-    assert "1 runs began before the change: waiting" in printed
+    assert "1 run began before the change: waiting" in printed
     assert running not in server.submissions
     assert len(server.submissions) == 1
+
+
+def test_a_run_that_never_ends_is_not_waited_for_for_ever(
+    server: Server, competition: str, bundle: Bundle, labels: Path
+) -> None:
+    running = submit(server, "ann", None, status="Running", on_leaderboard=False)
+    server.busy = True
+    words = ("--phase", "practice", "--reference-data", labels, "--wait", 1, "--yes")
+    code, printed = bundle("replace", competition, *words)
+    assert code == 1
+    assert f"#{running} is still Running after 1 s. Call again" in printed
+
+
+def test_going_back_to_older_data_runs_what_came_between_again(
+    server: Server, competition: str, bundle: Bundle, labels: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "labels.csv").write_text("clip_id\nc002\n")
+    for folder in (labels, other, labels):
+        old = submit(server, "ann", 0.5)
+        words = ("--phase", "practice", "--reference-data", folder, "--yes")
+        assert bundle("replace", competition, *words)[0] == 0
+        assert old not in server.submissions
+        for _ in range(8):
+            bundle("board", competition, "--phase", "practice")
+
+
+def test_parts_that_look_odd_are_named_first(server: Server, competition: str, bundle: Bundle, tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.mkdir()
+    (program / "metadata.yaml").write_text("command: x\n")
+    words = ("--phase", "practice", "--scoring-program", program, "--input-data", program, "--yes")
+    _, printed = bundle("replace", competition, *words)
+    assert "WARNING: no seal.key in it" in printed
+    assert "WARNING: expected task.yaml and clips.csv at its top" in printed
 
 
 def test_a_full_queue_is_filled_bit_by_bit(

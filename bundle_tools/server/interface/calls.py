@@ -15,6 +15,7 @@ from bundle_tools.server.interface.http import Connection, ServerError, host_of
 from bundle_tools.server.interface.records import PARTS, Competition, Dataset, Phase, Submission, Task
 
 PAGE_SIZE = 1000
+MOST_PAGES = 1000
 Found = TypeVar("Found")
 
 
@@ -44,6 +45,8 @@ def place_of(address: str) -> Place:
             f"{address}: expected the address of a competition, such as https://www.codabench.org/competitions/1234/."
         )
     secret = parse_qs(urlsplit(address).query).get("secret_key")
+    if secret and not re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", secret[0]):
+        raise BundleError(f"{address}: expected the whole secret link, found a broken key. Put the link in quotes.")
     return Place(host_of(address), int(found[1]), secret[0] if secret else None)
 
 
@@ -157,12 +160,16 @@ def board(connection: Connection, phase: Phase) -> Sequence[Mapping[str, Any]]:
 def _entries(connection: Connection, path: str, **filters: object) -> Iterator[Mapping[str, Any]]:
     """Give what a list holds, page by page where the server cuts it into pages."""
     answer = connection.get(path, **filters, page_size=PAGE_SIZE)
-    while isinstance(answer, Mapping):
+    for _ in range(MOST_PAGES):
+        if not isinstance(answer, Mapping):
+            break
         yield from answer["results"]
         if not answer.get("next"):
             return
         query = {name: values[-1] for name, values in parse_qs(urlsplit(answer["next"]).query).items()}
         answer = connection.get(path, **query)
+    if isinstance(answer, Mapping):
+        raise ServerError(f"GET {path}: a list without end.")
     yield from answer
 
 

@@ -24,6 +24,8 @@ BUSY = (429, 502, 503, 504)
 """What a server or its proxy answers while it cannot serve; a request without effect is repeated then."""
 WITHOUT_EFFECT = ("GET", "HEAD")
 LONGEST_ANSWER = 300
+MOST_BYTES = 64 << 20
+"""Of an answer that is no file."""
 CLOCK_OFF_S = 300
 
 
@@ -64,9 +66,11 @@ class Connection:
         Raises
         ------
         BundleError
-            If the address is none.
+            If the address is none, or the token.
         """
         self.address = host_of(address)
+        if token is not None and not (token.isascii() and token.isprintable() and token.strip()):
+            raise BundleError("expected a token of letters and digits, found none.")
         self._token = _Token(token)
         self._session = requests.Session()
         # A cookie of a session would take the token's place.
@@ -74,6 +78,7 @@ class Connection:
         retry = Retry(
             total=RETRIES, status_forcelist=BUSY, allowed_methods=WITHOUT_EFFECT, backoff_factor=BACKOFF_S,
             raise_on_status=False,
+            respect_retry_after_header=False,
         )  # fmt: skip
         for scheme in ("http://", "https://"):
             self._session.mount(scheme, HTTPAdapter(max_retries=retry, pool_maxsize=8))
@@ -109,7 +114,10 @@ class Connection:
         ServerError
             If there is no answer; the status is for the caller to look at.
         """
-        return self._send("GET", url, stream=True, auth=self._token if with_token else _Token(None))
+        headers = {"Accept-Encoding": "identity"}  # what is packed again could be any size
+        return self._send(
+            "GET", self._safe(url), stream=True, headers=headers, auth=self._token if with_token else _Token(None)
+        )
 
     def send_file(self, url: str, body: Any, headers: Mapping[str, str]) -> requests.Response:  # noqa: ANN401 - a file
         """Put a file at a signed address, without the token.
@@ -119,18 +127,41 @@ class Connection:
         ServerError
             If there is no answer, or another one than that all is well.
         """
-        answer = self._send("PUT", url, data=body, headers=dict(headers), auth=_Token(None))
-        if not answer.ok:
+        answer = self._send("PUT", self._safe(url), data=body, headers=dict(headers), auth=_Token(None))
+        if not is_good(answer):
             raise ServerError(f"PUT of the file: {_words(answer)}", answer.status_code)
         return answer
+
+    def _safe(self, url: str) -> str:
+        """Hold a signed address: what this server has in secret goes nowhere in the clear."""
+        if self.address.startswith("https://") and not url.startswith("https://"):
+            raise ServerError(f"{host_of(url)}: expected an https address for a file of {self.address}.")
+        return url
+
+    def _read(self, answer: requests.Response, what: str) -> None:
+        """Read a whole answer, as long as it is of a size that makes sense."""
+        content = bytearray()
+        try:
+            for piece in answer.iter_content(1 << 16):
+                content += piece
+                if len(content) > MOST_BYTES:
+                    raise ServerError(
+                        f"{what}: an answer of more than {MOST_BYTES >> 20} MB. Is this a Codabench server?"
+                    )
+        except requests.RequestException as error:
+            raise ServerError(f"{what}: the answer broke off ({type(error).__name__}).") from None
+        finally:
+            answer.close()
+        answer._content = bytes(content)
 
     def url(self, path: str) -> str:
         """Give the whole address of a path."""
         return path if "://" in path else self.address + path
 
     def _json(self, method: str, path: str, **arguments: Any) -> Any:  # noqa: ANN401 - JSON
-        answer = self._send(method, path, auth=self._token, **arguments)
-        if not answer.ok:
+        answer = self._send(method, path, auth=self._token, stream=True, **arguments)
+        self._read(answer, f"{method} {_shown(path)}")
+        if not is_good(answer):
             raise ServerError(f"{method} {_shown(path)}: {_words(answer)}", answer.status_code)
         if not answer.content:
             return None
@@ -193,6 +224,11 @@ def host_of(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
+def is_good(answer: requests.Response) -> bool:
+    """Tell whether a request did what it should; a redirection does not."""
+    return 200 <= answer.status_code < 300
+
+
 def _shown(path: str) -> str:
     """Give a path without what a signed address must keep to itself."""
     return path.partition("?")[0]
@@ -210,7 +246,7 @@ def _words(answer: requests.Response) -> str:
     hint = {
         401: "Is the token right, and of this server?",
         403: "The account may not do this.",
-        404: "There is no such thing, or the account may not see it.",
+        404: "There is no such thing, or the account may not see it; what is not published needs its secret link.",
     }.get(401 if about_token else answer.status_code, "")
     return (
         f"status {answer.status_code}" + (f", {said}" if said else f" ({answer.reason})") + (f" {hint}" if hint else "")
@@ -229,7 +265,7 @@ def _flat(content: object) -> str:
 def _cause(error: requests.RequestException) -> str:
     """Say in a few words why there was no answer."""
     if isinstance(error, requests.exceptions.SSLError):
-        return "its certificate is not believed"
+        return "its certificate is not believed; write http:// if you mean it"
     if isinstance(error, requests.Timeout):
         return "it takes too long"
     text = str(error)
