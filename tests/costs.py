@@ -19,7 +19,7 @@ BUDGETS_S = {
     "meaning": 10,
     "pages": 15,
     "scoring": 65,
-    "server": 5,
+    "server": 9,
     "solutions": 9,
     "synth": 18,
     "tools": 80,

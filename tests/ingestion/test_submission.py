@@ -1,5 +1,6 @@
 """A look at the zip before anything of it runs: what keeps it from being run, and what is only said."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 import yaml
 
 from ingest.errors import Problem
+from ingest.folder import empty_folder
 from ingest.settings import Limits
 from ingest.submission import check_submission, fingerprint
 from tests.ingestion.conftest import SETTINGS, Outcome, model_source, run_program, write_phase
@@ -154,3 +156,29 @@ def test_any_file_name_can_be_recorded(tmp_path: Path, phase: Path) -> None:
     assert outcome.run_codes() == ["model_missing"]
     assert "caf\\udce9.txt" in outcome.printed
     assert "\x1b" not in outcome.printed + (outcome.folder / "log.txt").read_text()
+
+
+def nest(folder: Path, depth: int) -> None:
+    """Put folders into folders, deeper than any path can say."""
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        for _ in range(depth):
+            Path("d").mkdir()
+            os.chdir("d")
+        Path("end.txt").write_text("here")
+    finally:
+        os.chdir(before)
+
+
+def test_folders_inside_folders_without_end_are_the_submissions_fault(tmp_path: Path) -> None:
+    submission = tmp_path / "submission"
+    submission.mkdir()
+    (submission / "model.py").write_text(model_source())
+    nest(submission, 3000)
+    problems = check_submission(submission, Limits(**SETTINGS["limits"]))
+    assert [problem.code for problem in problems] == ["submission_too_many_files"]
+    assert "50 deep" in problems[0].found
+    assert fingerprint(submission).files[0].endswith(" model.py")
+    empty_folder(submission)
+    assert not list(submission.iterdir())

@@ -26,7 +26,7 @@ def test_nothing_that_a_server_says_moves_the_cursor(
     assert all(letter.isprintable() or letter == "\n" for letter in printed)
 
 
-NONSENSE = (None, [], {}, "x", -1, 10**400, [[[]]], [None], "../../x", "\ud800")
+NONSENSE: tuple[object, ...] = (None, [], {}, "x", -1, 10**400, [[[]]], [None], "../../x", "\ud800")
 
 
 def test_answers_of_any_form_end_in_one_line(server: Server, competition: str, bundle: Bundle) -> None:
