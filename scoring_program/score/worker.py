@@ -1,7 +1,7 @@
 """What the platform's worker noted about the prediction step, and why its output may not be believed.
 
-Whoever has a bundle's key can seal a record. The worker's notes need no secret: it writes them when it takes the step for
-ended. A container that outlives that could still change them; docs/security.md says what an operator does against it.
+Whoever has a bundle's key can seal a record. The worker's notes need no secret: it writes them when it takes the step
+for ended. A container that outlives that could still change them; docs/security.md says what to do against it.
 """
 
 from __future__ import annotations
