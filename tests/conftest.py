@@ -30,8 +30,8 @@ class _FilesTogether(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Start one process more than there are cores: some tests wait, for a time-out or a container."""
-    return (os.cpu_count() or 1) + 1
+    """Start two processes more than there are cores: some tests wait, for a time-out or a container."""
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:  # noqa: ANN401 - its own type
