@@ -70,7 +70,7 @@ def rehearse(arguments: argparse.Namespace) -> int:
         acts = _acts(bundle, competition, arguments, scratch)
         confirm(
             [f"Submits to {competition.title}, as {counted(len(acts), 'submission')} of your own:"]
-            + [f"  {act.title}" for act in acts],
+            + [f"  {act.title}{_closed(act.phase, connection)}" for act in acts],
             yes=arguments.yes,
         )
         calls.register(connection, place)
@@ -257,6 +257,16 @@ def _solutions(bundle: Bundle, phase: Phase, named: list[Path]) -> list[tuple[st
         for entry in document.get("solutions") or []
         if "path" in entry and set(entry.get("tasks", ())) & set(runs)
     ]
+
+
+def _closed(phase: Phase, connection: Connection) -> str:
+    """Say that the website would take nothing now; the programming interface does not look at dates."""
+    now = connection.server_time
+    if now is not None and phase.end is not None and phase.end < now:
+        return f" (ended {phase.end:%Y-%m-%d %H:%M} UTC: the website takes nothing any more, this command does)"
+    if now is not None and phase.start is not None and phase.start > now:
+        return f" (begins {phase.start:%Y-%m-%d %H:%M} UTC: the website takes nothing yet, this command does)"
+    return ""
 
 
 def _was_busy(connection: Connection, number: int) -> bool:

@@ -38,6 +38,15 @@ def test_every_column_is_compared_but_the_run_time(
 
 
 @pytest.mark.usefixtures("at_home")
+def test_a_phase_that_is_closed_is_named(server: Server, archive: Path, competition: str, bundle: Bundle) -> None:
+    next(iter(server.competitions.values()))["phases"][0]["end"] = "2026-01-02T12:00:00Z"
+    code, printed = bundle("rehearse", competition, "--bundle", archive, "--yes")
+    assert code == 0
+    assert "Practice, half (ended 2026-01-02 12:00 UTC: the website takes nothing any more" in printed
+    assert "Final, half (begins 2099-01-01 12:00 UTC: the website takes nothing yet" in printed
+
+
+@pytest.mark.usefixtures("at_home")
 def test_it_goes_on_with_an_earlier_rehearsal(server: Server, archive: Path, competition: str, bundle: Bundle) -> None:
     server.busy = True
     code, printed = bundle("rehearse", competition, "--bundle", archive, "--phase", "practice", "--yes", "--wait", 1)
