@@ -2,14 +2,13 @@
 
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime, time
+from datetime import UTC
 from typing import Any
 
-from dateutil import parser
-
 from bundle_tools.booleans import is_on
-from bundle_tools.competition import columns_of
-from bundle_tools.server.interface.records import moment
+from bundle_tools.check.settings.dates import kept
+from bundle_tools.competition import DEFAULT_TIME_LIMIT_S, columns_of
+from bundle_tools.server.interface.records import PARTS, moment
 
 SWITCHES = {
     "registration_auto_approve": False,
@@ -26,7 +25,7 @@ SWITCHES = {
 PHASE_NUMBERS = {
     "max_submissions_per_day": ("max_submissions_per_day", 5),
     "max_submissions": ("max_submissions_per_person", 100),
-    "execution_time_limit": ("execution_time_limit", 600),
+    "execution_time_limit": ("execution_time_limit", DEFAULT_TIME_LIMIT_S),
 }
 """Key in `competition.yaml` -> key on the server, and what it is where nobody says."""
 PHASE_SWITCHES = ("hide_output", "hide_prediction_output", "hide_score_output", "auto_migrate_to_this_phase")
@@ -91,7 +90,9 @@ def _pages(document: Mapping[str, Any], archive: zipfile.ZipFile, found: Mapping
 def _phase(expected: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
     yield from _unlike("description", expected.get("description") or "", found.get("description") or "")
     for key in ("start", "end"):
-        yield from _unlike(key, _moment(expected.get(key)), moment(found[key]) if found.get(key) else None)
+        written = expected.get(key)
+        wanted = kept(written).replace(tzinfo=UTC) if written else None
+        yield from _unlike(key, wanted, moment(found[key]) if found.get(key) else None)
     for key, (theirs, default) in PHASE_NUMBERS.items():
         yield from _unlike(key, expected.get(key, default), found.get(theirs))
     for key in PHASE_SWITCHES:
@@ -115,9 +116,7 @@ def _tasks(
             continue
         yield from _unlike(f"{where}, name of the task", task.get("name"), there.get("name"))
         kinds = sorted({str(entry.get("type")) for entry in there.get("public_datasets") or []})
-        wanted = sorted(
-            key for key in ("ingestion_program", "scoring_program", "input_data", "reference_data") if task.get(key)
-        )
+        wanted = sorted(part for part in PARTS if task.get(part))
         if there.get("public_datasets"):  # a server that keeps them to itself tells nothing here
             yield from _unlike(f"{where}, parts of the task", ", ".join(wanted), ", ".join(kinds))
         own = sorted(str(one.get("name")) for one in solutions if task["index"] in one.get("tasks", ()))
@@ -172,14 +171,3 @@ def _short(value: object) -> str:
 def _text(text: str) -> str:
     """Give a text as the server may store it: line ends and the space around it do not count."""
     return text.replace("\r\n", "\n").strip()
-
-
-def _moment(value: object) -> datetime | None:
-    """Read a date of `competition.yaml` as the server does: UTC, whatever zone it names."""
-    if value in (None, ""):
-        return None
-    if isinstance(value, datetime):
-        return value.replace(tzinfo=UTC)
-    if isinstance(value, date):
-        return datetime.combine(value, time(), UTC)
-    return parser.parse(str(value)).replace(tzinfo=UTC)

@@ -13,6 +13,7 @@ from typing import Any
 
 from bundle_tools.archive import UNREADABLE
 from bundle_tools.console import Progress
+from bundle_tools.emulator.command import METADATA_NAMES
 from bundle_tools.errors import BundleError
 from bundle_tools.server.fetched import OUTPUT, TABLE, phases_in
 from bundle_tools.server.interface import calls
@@ -43,7 +44,7 @@ class Fetched:
     kept: int
     """Those that were there already."""
     missing: tuple[str, ...]
-    """What could not be had, one line each; calling again tries it again."""
+    """What could not be had, and what looks wrong, one line each."""
 
 
 def fetch(
@@ -90,12 +91,18 @@ def fetch(
                 progress(done, len(work))
     finally:  # whoever interrupts does not wait for the rest
         pool.shutdown(cancel_futures=True)
+    missing += [
+        f"#{one.submission_id} {one.owner}: its zip holds metadata, with which a command of its own runs: look at it "
+        "before you believe a row."
+        for one in found
+        if _brings_a_command(folders[one.submission_id] / FILES["data_file"])
+    ]
     kept = len(found) - len(todo) - sum(not one.ended for one in found)
     return Fetched(table, new, kept, tuple(missing))
 
 
 def _bring(connection: Connection, submission: Submission, folder: Path) -> list[str]:
-    """Bring one submission; gives what its server has lost, and what looks wrong."""
+    """Bring one submission; gives what its server has lost."""
     unfinished = folder.with_name(folder.name + ".part")
     shutil.rmtree(unfinished, ignore_errors=True)
     (unfinished / "logs").mkdir(parents=True)
@@ -114,10 +121,6 @@ def _bring(connection: Connection, submission: Submission, folder: Path) -> list
             if error.status not in (403, 404):
                 raise
             missing.append(f"{name}: the server has lost it (status {error.status}).")
-    if _brings_a_command(unfinished / FILES["data_file"]):
-        missing.append(
-            "its zip holds metadata, with which a command of its own runs: look at it before you believe a row."
-        )
     (unfinished / RECORD).write_text(json.dumps(_record(submission), indent=1) + "\n", "utf-8")
     shutil.rmtree(folder, ignore_errors=True)
     unfinished.rename(folder)
@@ -128,7 +131,7 @@ def _brings_a_command(archive: Path) -> bool:
     """Tell whether the platform may have run something of the submission beside ingestion."""
     try:
         with zipfile.ZipFile(archive) as opened:
-            return bool({"metadata", "metadata.yaml"} & set(opened.namelist()))
+            return bool(set(METADATA_NAMES) & set(opened.namelist()))
     except UNREADABLE:
         return False
 

@@ -10,7 +10,7 @@ import uuid
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -484,7 +484,9 @@ def _value(one: Json, primary: str) -> float:
     return next((float(score["score"]) for score in one["scores"] if score["column_key"] == primary), float("inf"))
 
 
-def _utc(text: str | None) -> str | None:
+def _utc(text: str | date | None) -> str | None:
+    if isinstance(text, date):  # no quotes: the time of day is lost
+        text = f"{text:%Y-%m-%d}"
     return datetime.fromisoformat(text).replace(tzinfo=UTC).isoformat().replace("+00:00", "Z") if text else None
 
 

@@ -132,6 +132,7 @@ def test_a_submission_with_a_command_of_its_own_is_named(
     number = submit(server, "ann", 0.5)
     packed = write_zip(tmp_path / "s.zip", {"model.py": b"", name: b"command: x\n"}).read_bytes()
     server.files[server.submissions[number]["data"]] = packed
-    code, printed = bundle("fetch", competition, *BOARD, "--out", tmp_path / "f")
-    assert code == 1
-    assert f"#{number} ann: its zip holds metadata, with which a command of its own runs" in printed
+    for _ in range(2):  # what is here already is named, too
+        code, printed = bundle("fetch", competition, *BOARD, "--out", tmp_path / "f")
+        assert code == 1
+        assert f"#{number} ann: its zip holds metadata, with which a command of its own runs" in printed

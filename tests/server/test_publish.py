@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.codabench import Fault, Server
-from tests.server.conftest import FILES, Bundle, write_zip
+from tests.server.conftest import COMPETITION, FILES, Bundle, write_zip
 
 
 def test_the_link_is_printed_and_all_is_as_written(server: Server, archive: Path, bundle: Bundle) -> None:
@@ -25,6 +25,17 @@ def test_the_same_zip_again_makes_nothing(server: Server, archive: Path, competi
     assert "uploaded before" in printed
     assert len(server.competitions) == 1
     assert not [path for method, path, _ in server.requests if method != "GET"]
+
+
+@pytest.mark.parametrize("written", ["2099-02-01", "2099-02-01 12:00:00", '"2099-02-01T12:00:00+02:00"'])
+def test_dates_are_compared_as_the_server_keeps_them(
+    server: Server, tmp_path: Path, bundle: Bundle, written: str
+) -> None:
+    text = COMPETITION.replace('"2099-02-01 12:00:00"', written)
+    assert text != COMPETITION
+    path = write_zip(tmp_path / "b.zip", {**FILES, "competition.yaml": text.encode()})
+    code, printed = bundle("publish", server.address, "--bundle", path, "--yes")
+    assert code == 0, printed
 
 
 def test_storage_gets_the_file_and_no_token(server: Server, archive: Path, competition: str) -> None:

@@ -43,18 +43,25 @@ def check_time(
         yield Finding("date-short", "warning", draft.at(*path, "end"), what, effect, "Give it a day at least.")
 
 
+def kept(value: date | str) -> datetime:
+    """Give the moment that Codabench keeps of a date: UTC without a zone; one without quotes loses its time of day."""
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day)
+    return dates.parse(value).replace(tzinfo=None)
+
+
 def moment(draft: Draft, path: tuple[Key, ...], value: object) -> tuple[datetime | None, list[Finding]]:
     """Read a date as Codabench does: the moment it keeps, or None, and what it changes without a word."""
     where, key = draft.at(*path), path[-1]
     if value is None or value == "":
         return None, []
     if isinstance(value, date) and not isinstance(value, datetime):
-        return datetime(value.year, value.month, value.day), []
+        return kept(value), []
     if isinstance(value, datetime):
         what = f"{key}: found an unquoted date with a time."
         fix = SAFE_FORM if value.tzinfo else f'Write it in quotes, in UTC: "{value}".'
         finding = Finding("date-unquoted", "warning", where, what, "Codabench drops its time of day.", fix)
-        return datetime(value.year, value.month, value.day), [finding]
+        return kept(value), [finding]
     if not isinstance(value, str):
         what = f"{key}: expected a quoted date; found {shown(value)}."
         return None, [Finding("date-type", "error", where, what, CRASHES, SAFE_FORM)]
