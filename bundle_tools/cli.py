@@ -19,7 +19,7 @@ from bundle_tools.commands import (
     server,
     submission,
 )
-from bundle_tools.console import printable
+from bundle_tools.console import visible
 from bundle_tools.errors import BundleError
 
 DESCRIPTION = """\
@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return int(arguments.action(arguments))
     except BundleError as error:
-        sys.stderr.write(f"bundle: {printable(str(error))}\n")
+        sys.stderr.write(f"bundle: {visible(str(error))}\n")
         return 1
     except BrokenPipeError:  # whoever read the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -14,11 +14,11 @@ Progress = Callable[[int, int], None]
 
 def say(text: str = "") -> None:
     """Print one line at once, so that it keeps its place among the lines of the programs."""
-    tqdm.write(printable(text), file=sys.stdout)  # above a progress bar, if there is one
+    tqdm.write(visible(text), file=sys.stdout)  # above a progress bar, if there is one
     sys.stdout.flush()
 
 
-def printable(text: str) -> str:
+def visible(text: str) -> str:
     """Write out what a terminal would obey: a server or a file may have put it there."""
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
 

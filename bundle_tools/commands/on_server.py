@@ -39,7 +39,7 @@ def publish(arguments: argparse.Namespace) -> int:
         found = "a folder" if archive.is_dir() else "no such file"
         raise BundleError(f"{archive}: expected a bundle, found {found}. `bundle build` makes the zip.")
     connection = log_in(arguments.server)
-    calls.datasets(connection, _type="bundle", search="a token that is none is told before anything else")
+    calls.look_in(connection)
     size = archive.stat().st_size / 1e6
     confirm(
         [f"{archive} ({size:.1f} MB) becomes a competition on {connection.address}, which only its secret link opens."],

@@ -8,7 +8,7 @@ from bundle_tools.server.interface.records import Phase, Submission
 
 
 def since(connection: Connection, phase: Phase) -> datetime | None:
-    """Give the time of the newest program or data set of a phase; None where this account may not look at its tasks."""
+    """Give the time of the newest program or data set of a phase; None where it has none."""
     newest = []
     for task_id in phase.tasks:
         for key in calls.task(connection, task_id).keys.values():

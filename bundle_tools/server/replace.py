@@ -4,12 +4,13 @@ import time
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from bundle_tools.archive import UNREADABLE, write_deterministic
 from bundle_tools.console import Progress, counted
+from bundle_tools.emulator.command import METADATA_NAMES
 from bundle_tools.errors import BundleError
 from bundle_tools.server import age
 from bundle_tools.server.interface import calls
@@ -18,7 +19,6 @@ from bundle_tools.server.interface.records import Competition, PartName, Phase, 
 from bundle_tools.server.interface.upload import LONGEST_NAME, complete, digest, file_name_for, upload
 
 PROGRAMS = ("ingestion_program", "scoring_program")
-METADATA = ("metadata.yaml", "metadata")
 AT_ONCE = 30
 """So many re-runs the server's own queue takes from a competition at a time."""
 PAUSE_S = 5.0
@@ -61,8 +61,10 @@ def packed(sources: Mapping[PartName, Path], scratch: Path) -> dict[PartName, Pa
             continue
         if not names:
             wrong.append(f"{source}: expected files in it, found none.")
-        elif part in PROGRAMS and not set(METADATA) & set(names):
-            wrong.append(f"{source}: expected {METADATA[0]} at the top of a program. Zip what is inside the folder.")
+        elif part in PROGRAMS and not set(METADATA_NAMES) & set(names):
+            wrong.append(
+                f"{source}: expected {METADATA_NAMES[0]} at the top of a program. Zip what is inside the folder."
+            )
         zips[part] = target
     if wrong:
         raise BundleError(" ".join(wrong))
@@ -102,37 +104,37 @@ def put_in_place(
     ServerError
         If the server refuses; then the task is as it was, or the message says what it holds.
     """
-    keys = dict(task.keys)
+    keys, newest = dict(task.keys), age.since(connection, phase)
     for part, path in zips.items():
-        keys[part] = _uploaded(connection, competition, phase, part, path, keys[part], progress)
+        title = f"{competition.title[: LONGEST_NAME - 100]}, {phase.name[:40]}: {part}"
+        keys[part] = _uploaded(connection, part, path, title, keys[part], newest, progress)
     if keys == dict(task.keys):
-        return age.since(connection, phase)
+        return newest
     calls.change_task(connection, replace(task, keys=keys))
     # The server tells whole seconds: who came in the same one ran on the old parts, or is run once too often.
-    changed = connection.server_time + timedelta(seconds=1) if connection.server_time else None
+    changed = (connection.server_time or datetime.now(UTC)) + timedelta(seconds=1)
     now = calls.task(connection, task.task_id)
     if dict(now.keys) != keys:
         wrong = ", ".join(part for part in keys if now.keys[part] != keys[part])
         raise ServerError(
             f"task {task.name}: the server holds another {wrong} than it was sent. Look at it before anybody submits."
         )
-    return changed or age.since(connection, phase)
+    return changed
 
 
 def _uploaded(
     connection: Connection,
-    competition: Competition,
-    phase: Phase,
     part: PartName,
     path: Path,
+    title: str,
     current: str | None,
+    newest: datetime | None,
     progress: Progress | None,
 ) -> str:
     """Upload one part, unless it is there; gives its key."""
     content = digest(path)
-    name = f"{competition.title[: LONGEST_NAME - 100]}, {phase.name[:40]}: {part} {content.sha256[:12]}"
+    name = f"{title} {content.sha256[:12]}"
     found = [one for one in calls.datasets(connection, search=content.sha256[:12]) if one.name.startswith(name)]
-    newest = age.since(connection, phase)
     for one in found:
         if one.size == 0:  # of an upload that broke off
             connection.delete(f"/api/datasets/{one.dataset_id}/")
@@ -140,7 +142,7 @@ def _uploaded(
             return one.key
     if found:  # older than what the phase holds: its age would hide the runs that came between
         name += f", {time.time_ns() // 10**6}"
-    file_name = file_name_for(f"{phase.name}-{part}")
+    file_name = file_name_for(title.rpartition(", ")[2])
     key = upload(connection, path, part, name=name, file_name=file_name, progress=progress)
     complete(connection, key, content.size)
     return key

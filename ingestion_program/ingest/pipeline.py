@@ -5,7 +5,7 @@ import traceback
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ingest import VERSION
+from ingest import DEFAULTS, VERSION
 from ingest.clock import Clock
 from ingest.credits import Credit, read_credits
 from ingest.data import Footage, read_footage
@@ -29,7 +29,6 @@ from ingest.watchdog import Watchdog
 
 EXIT_CODES: dict[RunStatus, int] = {"complete": 0, "partial": 0, "invalid": 1, "organiser_error": 2}
 SETTINGS = "task.yaml"
-ON_CODABENCH = Path("/app/output")
 REPORT = (
     "the report says more, also of a failed submission: on Codabench click the submission, VISUALIZATION; where that "
     "shows nothing, open /competitions/COMPETITION/detailed_results/SUBMISSION/ with the two numbers"
@@ -67,7 +66,7 @@ class _Run:
         self.tally.problems = blame(self.tally.problems, used, elapsed_s, timeouts=timeouts)
         self.tally.summarise(self.log)
         self.log.line(f"{self.tally.status} after {self.clock.elapsed_s():.1f} s", summary=True)
-        if self.output == ON_CODABENCH:
+        if self.output == Path(DEFAULTS[1]):
             self.log.line(REPORT, summary=True)
         self.log.close()
         settings = self.input_data / SETTINGS

@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+from ingest import DEFAULTS
 from ingest.clock import Clock
 from ingest.errors import IngestionError, Problem
 from ingest.folder import empty_folder, write_manifest, write_run
@@ -12,7 +13,6 @@ from ingest.record import run_record
 from ingest.seal import take_key
 from ingest.tally import Tally
 
-DEFAULTS = ("/app/input_data/", "/app/output/", "/app/program", "/app/ingested_program")
 # What the image must hold; pandas and scikit-learn are for the participants' models.
 MODULES = ("av", "cv2", "numpy", "pandas", "sklearn", "yaml")
 PROGRAM = Path(__file__).resolve().parent.parent

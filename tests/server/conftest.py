@@ -9,7 +9,7 @@ import pytest
 
 from bundle_tools.cli import main
 from bundle_tools.server import publish, rehearse, replace
-from bundle_tools.server.interface import download, http, upload
+from bundle_tools.server.interface import http
 from tests.server.codabench import Json, Server
 from tests.server.listening import serving
 
@@ -68,7 +68,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setenv("CODABENCH_TOKEN", "organiser-token")
     monkeypatch.delenv("CODABENCH_SECOND_TOKEN", raising=False)
     monkeypatch.setattr(http, "BACKOFF_S", 0.001)
-    for waits in (upload, download, replace):
+    for waits in (http, replace):
         monkeypatch.setattr(waits, "PAUSE_S", 0.001)
     for module in (publish, rehearse):
         monkeypatch.setattr(module, "FIRST_PAUSE_S", 0.001)

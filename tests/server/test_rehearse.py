@@ -1,7 +1,7 @@
 """The solutions are submitted once, and every column is held against a run of the same zip at home."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -14,8 +14,6 @@ from tests.server.codabench import Server
 from tests.server.conftest import SCORES, Bundle, phase_of, write_zip
 from tests.tools.conftest import FILES as TINY
 from tests.tools.conftest import write_files
-
-AtHome = Callable[..., Result]
 
 
 @pytest.fixture

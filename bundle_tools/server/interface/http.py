@@ -1,12 +1,14 @@
 """Requests to one server: with a token, timeouts, retries where a request may be repeated, and errors in one line."""
 
 import json
+import re
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http.cookiejar import DefaultCookiePolicy
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import requests
@@ -15,6 +17,7 @@ from urllib3.util import Retry
 
 from bundle_tools.errors import BundleError
 
+Result = TypeVar("Result")
 TIMEOUT_S = (10.0, 120.0)
 """To connect, and between two pieces of an answer."""
 RETRIES = 4
@@ -23,6 +26,9 @@ BACKOFF_S = 0.5
 BUSY = (429, 502, 503, 504)
 """What a server or its proxy answers while it cannot serve; a request without effect is repeated then."""
 WITHOUT_EFFECT = ("GET", "HEAD")
+TRIES = 3
+PAUSE_S = 2.0
+"""Of files, which are sent and fetched whole."""
 LONGEST_ANSWER = 300
 MOST_BYTES = 64 << 20
 """Of an answer that is no file."""
@@ -119,8 +125,13 @@ class Connection:
             "GET", self._safe(url), stream=True, headers=headers, auth=self._token if with_token else _Token(None)
         )
 
-    def send_file(self, url: str, body: Any, headers: Mapping[str, str]) -> requests.Response:  # noqa: ANN401 - a file
+    def send_file(self, url: str, body: Any, headers: Mapping[str, str]) -> str:  # noqa: ANN401 - a file
         """Put a file at a signed address, without the token.
+
+        Returns
+        -------
+        str
+            MD5 of what has arrived; empty where the storage does not tell.
 
         Raises
         ------
@@ -129,8 +140,11 @@ class Connection:
         """
         answer = self._send("PUT", self._safe(url), data=body, headers=dict(headers), auth=_Token(None))
         if not is_good(answer):
-            raise ServerError(f"PUT of the file: {_words(answer)}", answer.status_code)
-        return answer
+            raise ServerError(f"PUT of the file: {_words(answer, answer.content)}", answer.status_code)
+        tag = answer.headers.get("ETag", "").strip('"')
+        # Of encrypted files it is something else.
+        plain = re.fullmatch(r"[0-9a-f]{32}", tag) and "x-amz-server-side-encryption" not in answer.headers
+        return tag if plain else ""
 
     def _safe(self, url: str) -> str:
         """Hold a signed address: what this server has in secret goes nowhere in the clear."""
@@ -138,7 +152,7 @@ class Connection:
             raise ServerError(f"{host_of(url)}: expected an https address for a file of {self.address}.")
         return url
 
-    def _read(self, answer: requests.Response, what: str) -> None:
+    def _read(self, answer: requests.Response, what: str) -> bytes:
         """Read a whole answer, as long as it is of a size that makes sense."""
         content = bytearray()
         try:
@@ -152,7 +166,7 @@ class Connection:
             raise ServerError(f"{what}: the answer broke off ({type(error).__name__}).") from None
         finally:
             answer.close()
-        answer._content = bytes(content)
+        return bytes(content)
 
     def url(self, path: str) -> str:
         """Give the whole address of a path."""
@@ -160,13 +174,13 @@ class Connection:
 
     def _json(self, method: str, path: str, **arguments: Any) -> Any:  # noqa: ANN401 - JSON
         answer = self._send(method, path, auth=self._token, stream=True, **arguments)
-        self._read(answer, f"{method} {_shown(path)}")
+        content = self._read(answer, f"{method} {_shown(path)}")
         if not is_good(answer):
-            raise ServerError(f"{method} {_shown(path)}: {_words(answer)}", answer.status_code)
-        if not answer.content:
+            raise ServerError(f"{method} {_shown(path)}: {_words(answer, content)}", answer.status_code)
+        if not content:
             return None
         try:
-            return answer.json()
+            return json.loads(content)
         except ValueError:
             raise ServerError(
                 f"{method} {_shown(path)}: expected JSON, found {answer.headers.get('Content-Type', 'none')}. "
@@ -224,6 +238,24 @@ def host_of(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
+def try_again(action: Callable[[], Result]) -> Result:
+    """Do what may be done twice, again where the connection breaks or the server is at fault, `TRIES` times at most.
+
+    Raises
+    ------
+    ServerError
+        That of the last time, or the first one that no repetition could change.
+    """
+    for _ in range(TRIES - 1):
+        try:
+            return action()
+        except ServerError as error:
+            if error.status is not None and error.status < 500:
+                raise
+            time.sleep(PAUSE_S)
+    return action()
+
+
 def is_good(answer: requests.Response) -> bool:
     """Tell whether a request did what it should; a redirection does not."""
     return 200 <= answer.status_code < 300
@@ -234,13 +266,14 @@ def _shown(path: str) -> str:
     return path.partition("?")[0]
 
 
-def _words(answer: requests.Response) -> str:
+def _words(answer: requests.Response, content: bytes) -> str:
     """Give the status and what the server says, in one line."""
+    text = content.decode("utf-8", "replace")
     try:
-        said = _flat(answer.json())
+        said = _flat(json.loads(text))
     except ValueError:
         # A page for a browser says nothing that helps.
-        said = "" if "<html" in answer.text[:1000].lower() else answer.text
+        said = "" if "<html" in text[:1000].lower() else text
     said = " ".join(said.split())[:LONGEST_ANSWER]
     about_token = answer.status_code == 403 and "token" in said.lower()
     hint = {

@@ -151,12 +151,12 @@ def competition(content: Mapping[str, Any]) -> Competition:
 
 
 def task(content: Mapping[str, Any]) -> Task:
-    """Read the answer to GET or PATCH of /api/tasks/ID/: the one gives data sets, the other keys alone."""
+    """Read the answer to GET /api/tasks/ID/."""
     return Task(
         task_id=int(content["id"]),
         name=str(content["name"]),
         description=str(content.get("description") or ""),
-        keys={part: found["key"] if isinstance(found := content.get(part), Mapping) else found for part in PARTS},
+        keys={part: str(found["key"]) if (found := content.get(part)) else None for part in PARTS},
     )
 
 

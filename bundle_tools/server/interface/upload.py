@@ -2,17 +2,14 @@
 
 import hashlib
 import re
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from bundle_tools.console import Progress
 from bundle_tools.server.interface import calls
-from bundle_tools.server.interface.http import Connection, ServerError
+from bundle_tools.server.interface.http import Connection, ServerError, try_again
 
-TRIES = 3
-PAUSE_S = 2.0
 PIECE = 1 << 20
 LONGEST_NAME = 255
 LONGEST_FILE_NAME = 35
@@ -107,21 +104,14 @@ def _put(connection: Connection, url: str, path: Path, content: Digest, progress
     headers = {"Content-Type": "application/zip", "Content-Length": str(content.size)}
     if ".blob.core.windows.net" in url:
         headers["x-ms-blob-type"] = "BlockBlob"
-    for left in reversed(range(TRIES)):
-        try:
-            with path.open("rb") as file:
-                answer = connection.send_file(url, _Watched(file, content.size, progress), headers)
-        except ServerError as error:
-            # Putting the same file twice does no harm.
-            if left == 0 or (error.status is not None and error.status < 500):
-                raise
-            time.sleep(PAUSE_S)
-            continue
-        tag = answer.headers.get("ETag", "").strip('"')
-        plain = re.fullmatch(r"[0-9a-f]{32}", tag) and "x-amz-server-side-encryption" not in answer.headers
-        if plain and tag != content.md5:
-            raise ServerError(f"{path.name} was changed on the way: the storage has other bytes. Call again.")
-        return
+
+    def send() -> str:
+        with path.open("rb") as file:
+            return connection.send_file(url, _Watched(file, content.size, progress), headers)
+
+    tag = try_again(send)
+    if tag and tag != content.md5:
+        raise ServerError(f"{path.name} was changed on the way: the storage has other bytes. Call again.")
 
 
 class _Watched:
