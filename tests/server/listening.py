@@ -54,7 +54,7 @@ class _Handler(BaseHTTPRequestHandler):
                 if fault.status is None:
                     self.close_connection = True
                     return
-                self._send(fault.status, b"<html>busy</html>", "text/html")
+                self._send(fault.status, b"<html>busy</html>", "text/html", {"Retry-After": "86400"})
                 return
             self._answer(parts.path, {name: value[-1] for name, value in parse_qs(parts.query).items()}, token, body)
 

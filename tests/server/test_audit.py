@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.server.codabench import Server
+from tests.server.codabench import Answer, Refused, Request, Server
 from tests.server.conftest import Bundle
 
 
@@ -63,6 +63,23 @@ def test_a_second_account_that_would_say_nothing_is_refused(
     code, printed = bundle("audit", competition)
     assert code == 1
     assert told in printed
+    assert "can be had" not in printed
+
+
+def test_an_error_of_the_server_is_no_all_clear(
+    server: Server, competition: str, bundle: Bundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Server._competition
+
+    def answer(of: Server, ask: Request) -> Answer:
+        if ask.user is None:
+            raise Refused(500, "<!doctype html>")
+        return whole(of, ask)
+
+    monkeypatch.setattr(Server, "_competition", answer)
+    code, printed = bundle("audit", competition)
+    assert code == 1
+    assert "status 500" in printed
     assert "can be had" not in printed
 
 

@@ -9,7 +9,7 @@ from bundle_tools.compare import runs
 from bundle_tools.errors import BundleError
 from bundle_tools.server.interface import calls, download, http
 from bundle_tools.server.interface.http import Connection, ServerError
-from tests.server.codabench import Answer, Json, Request, Server
+from tests.server.codabench import Answer, Fault, Json, Request, Server
 from tests.server.conftest import Bundle, submit, write_zip
 
 BOARD = ("--phase", "practice")
@@ -53,6 +53,16 @@ def test_submissions_of_any_form_write_nothing_elsewhere(
             one[field] = kept
             assert "Traceback" not in printed, (field, value)
     assert set(tmp_path.iterdir()) - before <= {tmp_path / "f"}
+
+
+def test_a_server_that_asks_for_a_day_of_patience_gets_a_moment(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("urllib3.util.retry.time.sleep", slept.append)
+    server.faults = [Fault("GET", "/api/datasets/", 503, times=2)]
+    calls.look_in(Connection(server.address, "organiser-token"))
+    assert sum(slept) < 60
 
 
 def test_a_list_without_end_is_left(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
