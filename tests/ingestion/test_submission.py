@@ -1,6 +1,5 @@
 """A look at the zip before anything of it runs: what keeps it from being run, and what is only said."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from ingest.errors import Problem
 from ingest.folder import empty_folder
 from ingest.settings import Limits
 from ingest.submission import check_submission, fingerprint
+from tests.deep import nested_folders
 from tests.ingestion.conftest import SETTINGS, Outcome, model_source, run_program, write_phase
 
 Ingest = Callable[..., Outcome]
@@ -158,27 +158,14 @@ def test_any_file_name_can_be_recorded(tmp_path: Path, phase: Path) -> None:
     assert "\x1b" not in outcome.printed + (outcome.folder / "log.txt").read_text()
 
 
-def nest(folder: Path, depth: int) -> None:
-    """Put folders into folders, deeper than any path can say."""
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        for _ in range(depth):
-            Path("d").mkdir()
-            os.chdir("d")
-        Path("end.txt").write_text("here")
-    finally:
-        os.chdir(before)
-
-
 def test_folders_inside_folders_without_end_are_the_submissions_fault(tmp_path: Path) -> None:
     submission = tmp_path / "submission"
     submission.mkdir()
     (submission / "model.py").write_text(model_source())
-    nest(submission, 3000)
-    problems = check_submission(submission, Limits(**SETTINGS["limits"]))
-    assert [problem.code for problem in problems] == ["submission_too_many_files"]
-    assert "50 deep" in problems[0].found
-    assert fingerprint(submission).files[0].endswith(" model.py")
-    empty_folder(submission)
-    assert not list(submission.iterdir())
+    with nested_folders(submission, 3000):
+        problems = check_submission(submission, Limits(**SETTINGS["limits"]))
+        assert [problem.code for problem in problems] == ["submission_too_many_files"]
+        assert "50 deep" in problems[0].found
+        assert fingerprint(submission).files[0].endswith(" model.py")
+        empty_folder(submission)
+        assert not list(submission.iterdir())

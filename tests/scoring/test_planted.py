@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from score.planted import find_planted
+from tests.deep import nested_folders
 from tests.scoring.conftest import Score
 from tests.scoring.factory import make_case
 from tests.scoring.pages import ALLOWED, HIDDEN, Page
@@ -46,20 +46,8 @@ def test_links_and_special_files_are_named_and_not_followed(tmp_path: Path) -> N
 
 
 def test_a_tree_deeper_than_the_stack_is_walked(tmp_path: Path) -> None:
-    here = os.open(tmp_path, os.O_DIRECTORY)
-    try:
-        for _ in range(1500):
-            os.mkdir("d", dir_fd=here)
-            inner = os.open("d", os.O_DIRECTORY, dir_fd=here)
-            os.close(here)
-            here = inner
-        os.close(os.open("deep.txt", os.O_CREAT | os.O_WRONLY, dir_fd=here))
-    finally:
-        os.close(here)
-    try:
+    with nested_folders(tmp_path, 1500):
         assert find_planted(tmp_path, set()).count == 1
-    finally:  # pytest could not remove it
-        subprocess.run(["rm", "-rf", str(tmp_path / "d")], check=True)
 
 
 def test_names_are_cut_and_made_visible(tmp_path: Path) -> None:
