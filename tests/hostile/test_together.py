@@ -95,7 +95,8 @@ def test_what_never_happens(group: str, played: Play, honest: Played, tmp_path: 
     check_what_never_happens(gathered.stage, gathered.before, gathered.outcome)
     run = gathered.outcome.json("run.json")
     assert (run["status"], gathered.outcome.exit_code) == ("complete", 0), gathered.outcome.printed
-    assert {problem["code"] for problem in run["problems"]} <= {"answers_differ"}
+    # That a machine was busy with other things is not what is tried here.
+    assert {problem["code"] for problem in run["problems"]} <= {"answers_differ", "machine_busy"}
     assert gathered.clips[0] == told(honest)[3]
     if group not in WEAKER:
         check_scores(gathered.stage, gathered.outcome, tmp_path / "scoring", judged=True)

@@ -104,7 +104,9 @@ class Outcome:
         return [problem["code"] for problem in self.lines("clips.jsonl")[position]["problems"]]
 
     def run_codes(self) -> list[str]:
-        return [problem["code"] for problem in self.json("run.json")["problems"]]
+        """Return what the run was told of, but for a machine that was busy with other things."""
+        codes = [problem["code"] for problem in self.json("run.json")["problems"]]
+        return [code for code in codes if code != "machine_busy"]
 
 
 @dataclass(frozen=True)
