@@ -13,10 +13,12 @@ from bundle_tools.synth.voice import envelope
 Track = NDArray[np.float64]
 """One number a frame, shape (frames,)."""
 
-_SPELL_S = 2.2
-"""How long the smile, the glance aside and the lively spell (nods and a gesture) of a clip last, each."""
-_STAGE_S = 3.6
-"""Length of the part of a clip in which all three lie: the rest is calm."""
+EVENTS = ("smile", "gaze", "motion")
+"""What happens once a clip, each in a second of its own: a smile or a sad mouth, a glance aside, a gesture."""
+_SPELL_S = 1.6
+"""How long each of them lasts: most of it lies in its second."""
+_OFF_S = 0.1
+"""How far its middle may be from the middle of its second."""
 _RAMP_S = 0.3
 _GLANCE_RAMP_S = 0.12
 
@@ -30,7 +32,7 @@ class Performance:
     head_x: Track
     """Sideways offset of the head."""
     head_y: Track
-    """Downward offset of the head: nods."""
+    """Downward offset of the head."""
     roll: Track
     """Tilt of the head, degrees."""
     turn: Track
@@ -69,19 +71,16 @@ def perform(seed: int, cues: Cues, script: Script, *, frames: int, fps: float) -
             (0.05, 0.02, 0.8, 0.03), sway.uniform(2.5, 5, 4), sway.uniform(0, 1, 4), strict=True
         )
     )  # fmt: skip
-    stage = float(stream(seed, "stage").uniform(0, max(duration - _STAGE_S, 0)))
-    nods = stream(seed, "nods")
-    lively = spell(nods, times, stage, _RAMP_S)
-    nod = cues.motion * lively * np.sin(2 * np.pi * nods.uniform(1.7, 2.1) * times)
+    when = spells(seed, duration)
     gestures = stream(seed, "gestures")
-    gaze_x, gaze_y = _glance(seed, times, stage, 1 - cues.gaze)
+    gaze_x, gaze_y = _glance(seed, times, when["gaze"], 1 - cues.gaze)
     return Performance(
         times=times,
         head_x=idle_x + 0.06 * side * slouch,
-        head_y=idle_y + 0.18 * nod,
+        head_y=idle_y,
         roll=idle_roll + 9.0 * side * slouch,
         turn=idle_turn,
-        smile=2 * (cues.smile - NEUTRAL) * spell(stream(seed, "smiles"), times, stage, _RAMP_S),
+        smile=2 * (cues.smile - NEUTRAL) * _during(times, when["smile"], _RAMP_S),
         gaze_x=gaze_x,
         gaze_y=gaze_y,
         eyelids=_blinks(seed, times, duration),
@@ -89,35 +88,31 @@ def perform(seed: int, cues: Cues, script: Script, *, frames: int, fps: float) -
         breath=0.02 * np.sin(2 * np.pi * (times / 3.4 + sway.uniform())),
         shoulders=-8.0 * side * slouch,
         slump=0.35 * slouch,
-        hand=lively * (0.15 + 0.85 * cues.motion) * (cues.motion > 0.02),
+        hand=_during(times, when["motion"], _RAMP_S) * (0.15 + 0.85 * cues.motion) * (cues.motion > 0.02),
         wave=cues.motion * np.sin(2 * np.pi * gestures.uniform(1.3, 1.8) * times + gestures.uniform(0, 6)),
     )
 
 
-def spell(random: np.random.Generator, times: Track, stage: float, ramp: float) -> Track:
-    """Return a track of 0 and 1 with soft edges: one interval at a random time of the lively part of the clip.
+def spells(seed: int, duration_s: float) -> dict[str, tuple[float, float]]:
+    """Return by cue when its event begins and ends, seconds; it may begin before the clip or end after it."""
+    random = stream(seed, "spells")
+    seconds = random.permutation(int(duration_s))[: len(EVENTS)]
+    middles = seconds + 0.5 + random.uniform(-_OFF_S, _OFF_S, len(EVENTS))
+    return {cue: (float(at) - _SPELL_S / 2, float(at) + _SPELL_S / 2) for cue, at in zip(EVENTS, middles, strict=True)}
 
-    Parameters
-    ----------
-    random
-        Where its time comes from.
-    times
-        Time of each frame, seconds.
-    stage
-        When the lively part begins, seconds.
-    ramp
-        How long the track takes to rise and to fall, seconds.
-    """
-    start = stage + random.uniform(0, _STAGE_S - _SPELL_S)
-    rise = np.clip((times - start) / ramp, 0, 1) * np.clip((start + _SPELL_S - times) / ramp, 0, 1)
+
+def _during(times: Track, when: tuple[float, float], ramp: float) -> Track:
+    """Return a track of 0 and 1 with soft edges that take `ramp` seconds each."""
+    start, end = when
+    rise = np.clip((times - start) / ramp, 0, 1) * np.clip((end - times) / ramp, 0, 1)
     track: Track = rise * rise * (3 - 2 * rise)
     return track
 
 
-def _glance(seed: int, times: Track, stage: float, averted: float) -> tuple[Track, Track]:
+def _glance(seed: int, times: Track, when: tuple[float, float], averted: float) -> tuple[Track, Track]:
     """Look aside once; how far is the cue."""
     random = stream(seed, "glances")
-    away = averted * spell(random, times, stage, _GLANCE_RAMP_S)
+    away = averted * _during(times, when, _GLANCE_RAMP_S)
     return away * random.choice((-1.0, 1.0)) * random.uniform(0.85, 1.0), away * random.uniform(-0.1, 0.45)
 
 

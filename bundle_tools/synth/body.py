@@ -9,6 +9,8 @@ BODY_BOX = (-3.0, 0.6, 3.0, 9.4)
 NECK_Y = 1.75
 """Height of the point around which shoulders tilt, units below the middle of the face."""
 HAND_BOX = (-0.7, -0.95, 0.7, 4.0)
+HAND_OUTLINE = np.array([(-0.62, -0.3), (-0.36, -0.88), (0.36, -0.88), (0.36, 0.3), (0.5, 4.0), (-0.5, 4.0)])
+"""Corners around the right hand and forearm, units."""
 
 
 def clothing_colour(cast: Cast, vividness: float) -> Colour:

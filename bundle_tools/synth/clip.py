@@ -35,6 +35,8 @@ class ClipSpec:
     """How much of each cue."""
     rule: LabelRule
     """The phase's rule from cues to labels."""
+    others: frozenset[int] = frozenset()
+    """Places on the wall at which stands what a second draw put there, by number."""
 
     def without(self, cue: str) -> "ClipSpec":
         """Return the same clip with one cue neutral."""
@@ -65,10 +67,18 @@ def script_of(spec: ClipSpec) -> Script:
 
 def scene_of(spec: ClipSpec) -> "Scene":
     """Return what draws a clip's frames."""
-    from bundle_tools.synth.scene import Scene  # noqa: PLC0415 - OpenCV is needed for pictures only
+    from bundle_tools.synth.room import choose_things  # noqa: PLC0415 - OpenCV is needed for pictures only
+    from bundle_tools.synth.scene import Scene  # noqa: PLC0415 - as above
 
+    things = choose_things(spec.cues.background, stream(spec.seed, "room"))
+    random = stream(spec.seed, "other room")
+    other = choose_things(random.uniform(), random)
+    for place in spec.others:
+        things.pop(place, None)
+        if place in other:
+            things[place] = other[place]
     performance = perform(spec.seed, spec.cues, script_of(spec), frames=FRAMES, fps=FPS)
-    return Scene(spec.seed, spec.cast, spec.cues, performance)
+    return Scene(spec.seed, spec.cast, spec.cues, performance, things)
 
 
 def render(spec: ClipSpec) -> Rendering:

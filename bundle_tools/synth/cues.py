@@ -27,7 +27,7 @@ class Cues:
     gaze: float
     """0 looks away most of the time, 1 looks into the camera."""
     motion: float
-    """0 still, 1 strong nods and large gestures."""
+    """0 still, 1 a large gesture."""
     posture: float
     """0 slouched and tilted, 1 upright and level."""
     lighting: float

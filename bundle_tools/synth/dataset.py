@@ -41,6 +41,8 @@ class Member:
     """What the clip is."""
     copies: tuple[Copy, ...]
     """The same clip without one cue each: two that cause the main target's label and one that does not."""
+    exchange_id: str
+    """Opaque name of its exchange: the same clip with every part drawn otherwise."""
 
 
 def plan(phase: str, *, clips: int, seed: int, split: str = "independent") -> list[Member]:
@@ -72,7 +74,8 @@ def plan(phase: str, *, clips: int, seed: int, split: str = "independent") -> li
         )
         edits = choose_edits(rule, cues, MAIN_TARGET, stream(seed, *clip, "edits"))
         copies = tuple(Copy(opaque_id("c", seed, *clip, "without", cue), cue, spec.without(cue)) for cue in edits)
-        members.append(Member(opaque_id("c", seed, *clip), opaque_id("s", seed, *source), spec, copies))
+        exchange_id = opaque_id("c", seed, *clip, "exchange")
+        members.append(Member(opaque_id("c", seed, *clip), opaque_id("s", seed, *source), spec, copies, exchange_id))
     return sorted(members, key=lambda member: member.clip_id)
 
 

@@ -9,6 +9,10 @@ from bundle_tools.synth.cast import Cast
 
 HEAD_BOX = (-1.35, -1.6, 1.35, 1.5)
 HAIR_BOX = (-1.75, -2.1, 1.75, 2.5)
+MOUTH_BOX = (-0.84, 0.2, 0.84, 1.27)
+"""What a smile changes, wherever the features have shifted."""
+EYES_BOX = (-0.76, -0.32, 0.76, 0.05)
+"""What a glance changes."""
 _EYE_X, _EYE_Y = 0.42, -0.10
 _MOUTH_Y = 0.72
 _TOOTH, _MOUTH, _SCLERA = (232, 240, 242), (48, 30, 62), (232, 236, 238)
@@ -75,7 +79,7 @@ def draw_expression(
     lids
         1 open, 0 closed.
     smile
-        -1 to 1; a smile also narrows the eyes from below.
+        -1 to 1; it moves the mouth alone.
     jaw
         0 closed, 1 open.
     turn
@@ -85,7 +89,7 @@ def draw_expression(
     for side in (-1.0, 1.0):
         x, y = side * _EYE_X * cast.face_width + turn, _EYE_Y
         eye = Canvas.over(head, (x - 0.32, y - 0.26, x + 0.32, y + 0.26))
-        _draw_eye(eye, cast, x, y, gaze, lids, smile)
+        _draw_eye(eye, cast, x, y, gaze, lids)
         eye.put(face)
     mouth = Canvas.over(head, (turn - 0.8, 0.2, turn + 0.8, 1.25))
     _draw_mouth(mouth, cast, smile, jaw, turn)
@@ -93,11 +97,9 @@ def draw_expression(
     return face
 
 
-def _draw_eye(
-    canvas: Canvas, cast: Cast, x: float, y: float, gaze: tuple[float, float], lids: float, smile: float
-) -> None:
+def _draw_eye(canvas: Canvas, cast: Cast, x: float, y: float, gaze: tuple[float, float], lids: float) -> None:
     half, upper = 0.235 * cast.eye_size, 0.135 * cast.eye_size * (0.12 + 0.88 * lids)
-    lower = 0.095 * cast.eye_size * (0.15 + 0.85 * lids) * (1 - 0.3 * max(smile, 0))
+    lower = 0.095 * cast.eye_size * (0.15 + 0.85 * lids)
     t = np.linspace(-1, 1, 17)
     top = np.stack((x + half * t, y - upper * (1 - t**2)), axis=1)
     bottom = np.stack((x + half * t, y + lower * (1 - t**2)), axis=1)
@@ -114,10 +116,6 @@ def _draw_eye(
     canvas.paint(canvas.stroke(top, 0.035), tint(cast.hair, 0.45), 0.9)
     canvas.paint(canvas.stroke(_moved(top, 0, -0.07), 0.015, blur=0.012), tint(cast.skin, 0.55), 0.6 * lids)
     canvas.paint(canvas.stroke(bottom, 0.012, blur=0.008), tint(cast.skin, 0.6), 0.6)
-    if smile > 0:
-        canvas.paint(
-            canvas.stroke(_moved(bottom[2:-2], 0, 0.055), 0.016, blur=0.015), tint(cast.skin, 0.7), 0.6 * smile
-        )
 
 
 def _draw_mouth(part: Canvas, cast: Cast, smile: float, jaw: float, turn: float) -> None:
@@ -166,8 +164,8 @@ def _paint_smile_lines(part: Canvas, cast: Cast, smile: float, turn: float, half
         part.paint(part.stroke(_moved(line, turn, 0), 0.028, blur=0.025), tint(cast.skin, 0.62), strength)
     if smile > 0:
         for side in (-1, 1):
-            cheek = ellipse(turn + side * 0.6, 0.42, 0.2, 0.14)
-            part.shade(part.shape(cheek, blur=0.08), 0.10 * smile)
+            cheek = ellipse(turn + side * 0.56, 0.48, 0.17, 0.1)
+            part.shade(part.shape(cheek, blur=0.05), 0.12 * smile)
 
 
 def _moved(points: Points, x: float, y: float) -> Points:

@@ -20,6 +20,8 @@ from bundle_tools.synth.cast import groups_of
 from bundle_tools.synth.causes import as_entry, contributions
 from bundle_tools.synth.clip import DURATION_S, encode, render, script_of
 from bundle_tools.synth.dataset import Member, plan, training_means
+from bundle_tools.synth.exchange import as_entry as as_exchange
+from bundle_tools.synth.exchange import exchange_of
 from bundle_tools.synth.labels import MAIN_TARGET, TARGETS
 from bundle_tools.synth.masks import COLUMNS, ROWS, occupied
 from bundle_tools.synth.seeds import stream
@@ -43,9 +45,9 @@ class _Job:
     member: Member
     """The clip."""
     out: Path
-    """Folder that holds ``clips/`` and, for a phase, ``copies/``."""
+    """Folder that holds ``clips/`` and, for a phase, ``copies/`` and ``exchanges/``."""
     of_phase: bool
-    """Whether copies and causes are made too."""
+    """Whether copies, an exchange and causes are made too."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,11 @@ class _Made:
     transcripts: dict[str, str]
     """By id of the clip and of its copies."""
     digests: dict[str, str]
-    """SHA-256 of every file by the same ids."""
+    """SHA-256 of every file by its id."""
     causes: dict[str, object]
     """The clip's entry of causes.json; empty unless it belongs to a phase."""
+    exchange: dict[str, object]
+    """The clip's entry of exchanges.json; empty unless it belongs to a phase."""
 
 
 def write_training(
@@ -133,7 +137,7 @@ def _make_phase(
     phase: str, members: Sequence[Member], input_dir: Path, reference_dir: Path, workers: int, progress: Progress | None
 ) -> None:
     """Write the two folders of a phase, which do not exist yet."""
-    for folder in ("clips", "copies"):
+    for folder in ("clips", "copies", "exchanges"):
         _fresh(input_dir / folder)
     reference_dir.mkdir()
     made = _make([_Job(member, input_dir, of_phase=True) for member in members], workers, progress)
@@ -147,9 +151,13 @@ def _make_phase(
     ]
     _write_csv(input_dir / "copies.csv", ("copy_id", "clip_id", "cue", "file", "sha256"), sorted(copies))
     _write_transcripts(input_dir, made)
+    exchanges = {member.clip_id: one.exchange for member, one in zip(members, made, strict=True)}
+    _write_by_clip(input_dir / "exchanges.json", {"format_version": 1}, exchanges)
     (input_dir / "task.yaml").write_text(input_settings(phase), encoding="utf-8")
     _write_labels(members, reference_dir)
-    _write_causes(members, made, reference_dir)
+    head = {"format_version": 1, "grid": {"rows": ROWS, "columns": COLUMNS}, "bin_s": 1.0}
+    causes = {member.clip_id: one.causes for member, one in zip(members, made, strict=True)}
+    _write_by_clip(reference_dir / "causes.json", head, causes)
     if DISCLOSURES[phase].truth:
         write_key_frames([(m.clip_id, input_dir / "clips" / f"{m.clip_id}.mp4") for m in members], reference_dir)
     _write_groups(members, reference_dir)
@@ -184,20 +192,27 @@ def write_committed(root: Path, *, workers: int, progress: Progress | None = Non
 
 
 def _make_one(job: _Job) -> _Made:
-    """Render a clip and its copies into their files, and find its causes."""
+    """Render a clip, its copies and its exchange into their files, and find its causes."""
     import cv2  # noqa: PLC0415 - in the worker process only
 
     cv2.setNumThreads(1)
     member = job.member
-    copies = member.copies if job.of_phase else ()
-    names = [member.clip_id, *(copy.copy_id for copy in copies)]
-    renderings = [render(spec) for spec in (member.spec, *(copy.spec for copy in copies))]
-    digests = {}
-    for name, data, folder in zip(names, encode(renderings), ["clips", *["copies"] * len(copies)], strict=True):
-        (job.out / folder / f"{name}.mp4").write_bytes(data)
-        digests[name] = hashlib.sha256(data).hexdigest()
-    transcripts = {name: rendering.transcript for name, rendering in zip(names, renderings, strict=True)}
-    return _Made(transcripts, digests, _causes(member) if job.of_phase else {})
+    drawn = {f"clips/{member.clip_id}.mp4": member.spec}
+    exchange = f"exchanges/{member.exchange_id}.mp4"
+    if job.of_phase:
+        drawn |= {f"copies/{copy.copy_id}.mp4": copy.spec for copy in member.copies}
+        drawn[exchange] = exchange_of(member.spec)
+    renderings = [render(spec) for spec in drawn.values()]
+    digests, transcripts = {}, {}
+    for file, data, rendering in zip(drawn, encode(renderings), renderings, strict=True):
+        (job.out / file).write_bytes(data)
+        digests[Path(file).stem] = hashlib.sha256(data).hexdigest()
+        if file != exchange:  # it is only ever shown in parts, with the words of the clip
+            transcripts[Path(file).stem] = rendering.transcript
+    if not job.of_phase:
+        return _Made(transcripts, digests, {}, {})
+    entry = as_exchange(member.spec, exchange, digests[member.exchange_id])
+    return _Made(transcripts, digests, _causes(member), entry)
 
 
 def _causes(member: Member) -> dict[str, object]:
@@ -250,12 +265,10 @@ def _write_transcripts(folder: Path, made: Iterable[_Made]) -> None:
     (folder / "transcripts.json").write_text(text, encoding="utf-8")
 
 
-def _write_causes(members: Sequence[Member], made: Sequence[_Made], folder: Path) -> None:
-    """Write causes.json, one clip a line."""
-    head = {"format_version": 1, "grid": {"rows": ROWS, "columns": COLUMNS}, "bin_s": 1.0}
-    entries = [f' "{m.clip_id}": {json.dumps(one.causes)}' for m, one in zip(members, made, strict=True)]
-    text = json.dumps(head)[:-1] + ', "clips": {\n' + ",\n".join(entries) + "\n}}\n"
-    (folder / "causes.json").write_text(text, encoding="utf-8")
+def _write_by_clip(path: Path, head: dict[str, object], clips: dict[str, dict[str, object]]) -> None:
+    """Write a JSON file with one clip a line."""
+    entries = [f' "{clip_id}": {json.dumps(entry)}' for clip_id, entry in clips.items()]
+    path.write_text(json.dumps(head)[:-1] + ', "clips": {\n' + ",\n".join(entries) + "\n}}\n", encoding="utf-8")
 
 
 def _write_groups(members: Sequence[Member], folder: Path) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from bundle_tools.synth.labels import MAIN_TARGET, TARGETS
 
 CHALLENGE = "First Impressions, Explained"
-DATA_VERSION = "synthetic-2"
+DATA_VERSION = "synthetic-3"
 VOCABULARY = (
     "smile", "gaze", "motion", "posture", "lighting", "framing",
     "background", "clothing", "speech_rate", "words", "face", "voice",
@@ -19,8 +19,8 @@ _TITLES = (
     "Invite to interview",
 )
 SKILL_REFERENCE = {
-    "extraversion": 0.040, "agreeableness": 0.045, "conscientiousness": 0.043,
-    "emotional_stability": 0.046, "openness": 0.025, "interview": 0.046,
+    "extraversion": 0.049, "agreeableness": 0.047, "conscientiousness": 0.043,
+    "emotional_stability": 0.048, "openness": 0.031, "interview": 0.040,
 }  # fmt: skip
 """Mean absolute error of the cue reader on the training set, cross-validated, rounded up to three decimals."""
 
@@ -61,6 +61,7 @@ seed: 20170721                 # the only source of randomness in ingestion
 clips: clips.csv
 transcripts: transcripts.json
 copies: copies.csv
+exchanges: exchanges.json
 targets:
 {targets}
 limits:
@@ -77,7 +78,7 @@ explanation:
     grid: {{rows: 9, columns: 16}}
     cues: [{", ".join(VOCABULARY)}]
 probes:
-  shares: [0.1, 0.2, 0.3, 0.5]
+  shares: [0.1, 0.2]
   operators: [imputation, blur, median, moment]
   edits: 3
   jitter: {{gain: 0.01, shift_px: 2, frames: 1}}

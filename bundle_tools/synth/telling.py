@@ -19,7 +19,7 @@ _PHRASES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "motion": (
         ("the lack of gestures", "little motion", "sitting still", "the few gestures"),
-        ("lively gestures", "the nods and gestures", "the strong nods", "much motion"),
+        ("lively gestures", "the gestures", "the large gesture", "much motion"),
     ),
     "posture": (
         ("the slouched posture", "a slumped posture", "the tilted shoulders", "slouching"),

@@ -21,7 +21,7 @@ from bundle_tools.synth.script import write_script
 from bundle_tools.synth.voice import speak
 from tests.stills import hold_pictures
 
-MOMENTS = (30, 62, 90)
+MOMENTS = (12, 37, 62, 87, 112)  # the middle of every second: what happens, happens in one of them
 
 
 @pytest.fixture(scope="module")
