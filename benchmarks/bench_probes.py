@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ingestion_program"
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks import workload
 from ingest.probes.alteration import Alteration
+from ingest.probes.exchanges import Exchange, Part
 from ingest.probes.jitter import Jitter
 from ingest.probes.material import Material
 from ingest.probes.painter import Painter
@@ -30,7 +31,8 @@ from ingest.probes.region import Box, Cells, Outside
 from ingest.video import ClipFacts, FrameReader, FrameRequest, wanted_frames
 
 ROOT = Path(__file__).resolve().parents[1]
-RATIO_LIMIT = 2.0
+RATIO_LIMIT = 2.5
+"""An exchange decodes two files."""
 RUN_LIMIT_S = 120.0
 CALLS = 4
 """Masked calls of one axis of a clip: they share its thumbnails."""
@@ -52,6 +54,8 @@ def alterations(material: Material, call: int) -> Iterator[tuple[str, Alteration
     yield "imputation of all but the named places", replace(plain, region=rest, operator="imputation")
     yield "hide_face", replace(plain, region=Box(0.35, 0.15, 0.65, 0.75))
     yield "hide_background", replace(plain, region=Outside(Box(0.35, 0.15, 0.65, 0.75)))
+    left = Part("left", ((0.0, 0.0), (0.5, 0.0), (0.5, 1.0), (0.0, 1.0)), None)
+    yield "exchange", replace(plain, exchange=Exchange(material.path, "", (left,)), exchanged=("left",))
     yield "frozen seconds", replace(plain, seconds=(1, 3))
     yield "relight", replace(plain, brightness=0.4)
     yield "reframe", replace(plain, zoom=1.25)
@@ -69,6 +73,8 @@ def decode(path: Path, request: FrameRequest, facts: ClipFacts, alteration: Alte
     for index in wanted:
         reader.read_into(int(index), frame, painter)
     reader.close()
+    if painter is not None:
+        painter.close()
     return time.perf_counter() - started
 
 

@@ -100,9 +100,9 @@ class ConfinedProcess:
         walls = json.dumps(self._walls(self._scratch).record())
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - the interpreter and our own file
-                [sys.executable, "-s", "-P", str(self._confinement.main), str(theirs.fileno()), walls],
-                pass_fds=(theirs.fileno(),),
-                stdin=subprocess.DEVNULL,
+                [sys.executable, "-s", "-P", str(self._confinement.main), walls],
+                # A descriptor with a number of its own would tell one start from another.
+                stdin=theirs.fileno(),
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 cwd=self._scratch,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ingest.errors import IngestionError, Problem
 from ingest.probes.copies import Copy, read_copies
+from ingest.probes.exchanges import Exchange, read_exchanges
 from ingest.probes.faces import read_faces
 from ingest.table import check_file, hash_file, problem, read_rows
 
@@ -45,6 +46,8 @@ class Footage:
     """In the order of the list."""
     copies: dict[str, tuple[Copy, ...]]
     """For a clip's id its rendered copies, each without one cue; clips without copies are not in it."""
+    exchanges: dict[str, Exchange]
+    """For a clip's id its second drawing; clips without one are not in it."""
     faces: dict[str, Box]
     """For a clip's id the box around the face, where one is known."""
 
@@ -71,10 +74,14 @@ def read_footage(input_data: Path, task: Task) -> Footage:
     copies: dict[str, tuple[Copy, ...]] = {}
     if task.copies_file is not None:
         copies = read_copies(input_data, task.copies_file, task.explanation.cues, ids, transcripts, problems)
+    exchanges: dict[str, Exchange] = {}
+    if task.exchanges_file is not None:
+        paths = {clip.clip_id: clip.path for clip in clips}
+        exchanges = read_exchanges(input_data, task.exchanges_file, paths, problems)
     faces = {} if task.faces_file is None else read_faces(input_data / task.faces_file, ids, problems)
     if problems:
         raise IngestionError(problems)
-    return Footage(clips, copies, faces)
+    return Footage(clips, copies, exchanges, faces)
 
 
 def check_unchanged(clip: ClipSource, *, named: bool = True) -> None:

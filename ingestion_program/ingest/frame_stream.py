@@ -167,6 +167,7 @@ class FrameStream:
     def _decode(self, threads: int, finished: Callable[[], None]) -> None:
         try:
             reader = FrameReader(self._clip.path, threads=threads)
+            painter = None
             try:
                 alteration = self._clip.alteration
                 painter = None if alteration is None else Painter(alteration, self.plan.shape)
@@ -183,6 +184,8 @@ class FrameStream:
             finally:
                 self.last_good = reader.last_good
                 reader.close()
+                if painter is not None:
+                    painter.close()
         except UnreadableClip as error:
             self.error = error
         except Exception as error:  # noqa: BLE001 - a thread that ends without a word would leave the model waiting

@@ -50,7 +50,7 @@ class _Run:
     fingerprint: Fingerprint | None = None
     credits: tuple[Credit, ...] = ()
     key: bytes | None = None
-    footage: Footage = field(default_factory=lambda: Footage([], {}, {}))
+    footage: Footage = field(default_factory=lambda: Footage([], {}, {}, {}))
     results: Results | None = None
 
     @property

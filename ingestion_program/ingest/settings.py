@@ -105,6 +105,8 @@ class Task:
     """How firmly the model is held in."""
     copies_file: str | None = None
     """Path of the list of rendered copies, relative to the input data; None where there are none."""
+    exchanges_file: str | None = None
+    """Path of the list of exchanges, relative to the input data; None where there are none."""
     faces_file: str | None = None
     """Path of the list of face boxes, relative to the input data; None where there is none."""
     probes: ProbeSettings | None = None
@@ -153,6 +155,7 @@ def read_task(path: Path) -> Task:
             require=reader.tier("isolation.require", "portable"), at_most=reader.tier("isolation.at_most", "full")
         ),
         copies_file=reader.text("copies") if reader.has("copies") else None,
+        exchanges_file=reader.text("exchanges") if reader.has("exchanges") else None,
         faces_file=reader.text("faces") if reader.has("faces") else None,
         probes=read_probes(reader) if reader.has("probes") else None,
         results=read_results(reader, tuple(target.name for target in targets)),

@@ -184,8 +184,8 @@ def frame_shape(request: FrameRequest, facts: ClipFacts) -> tuple[int, int, int]
 class Retouch(Protocol):
     """Alters frames on their way out of the file."""
 
-    def place(self, frame: Frame) -> Frame:
-        """Return a decoded frame, BGR, as it is to be scaled."""
+    def place(self, index: int, frame: Frame) -> Frame:
+        """Return frame `index`, decoded, BGR, as it is to be scaled."""
 
     def finish(self, index: int, frame: Frame) -> None:
         """Alter frame `index`, scaled and RGB, in place."""
@@ -216,6 +216,19 @@ class FrameReader:
         UnreadableClip
             When not a single frame can be decoded.
         """
+        index, frame = self.decode(index)
+        scale_to_rgb(frame if retouch is None else retouch.place(index, frame), out)
+        if retouch is not None:
+            retouch.finish(index, out)
+
+    def decode(self, index: int) -> tuple[int, Frame]:
+        """Return the number of the frame that stands for frame `index`, and its pixels, BGR, good until the next call.
+
+        Raises
+        ------
+        UnreadableClip
+            When not a single frame can be decoded.
+        """
         if self.last_good is not None:
             index = min(index, self.last_good)
         while self._position < index:
@@ -228,9 +241,7 @@ class FrameReader:
         if not read:
             raise UnreadableClip(f"frame {self._position} cannot be converted")
         self._scratch = np.asarray(frame, np.uint8)
-        scale_to_rgb(self._scratch if retouch is None else retouch.place(self._scratch), out)
-        if retouch is not None:
-            retouch.finish(index, out)
+        return index, self._scratch
 
     def close(self) -> None:
         """Release the file."""

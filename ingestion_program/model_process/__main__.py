@@ -1,32 +1,31 @@
 """The model process: load the participant's model, then answer one call after another until the channel closes.
 
-Started by ingestion as `python -s -P .../model_process/__main__.py DESCRIPTOR WALLS`. Whatever the participant's code
+Started by ingestion as `python -s -P .../model_process/__main__.py WALLS`. Whatever the participant's code
 does, it does here, inside the walls of `sandbox`, and never in the process that writes results.
 """
 
 import json
 import os
-import socket
 import sys
 from pathlib import Path
 from typing import Any
 
 
 def main() -> None:
-    """Serve calls over the socket whose descriptor comes first, inside the walls that the second argument describes."""
+    """Serve calls over the socket at standard input, inside the walls that the argument describes."""
     here = str(Path(__file__).resolve().parent.parent)
     sys.path.insert(0, here)
-    from model_process import sandbox  # noqa: PLC0415 - the folder is on the path only here
+    from model_process import protocol, sandbox  # noqa: PLC0415 - the folder is on the path only here
 
-    tier = sandbox.confine(sandbox.Walls.from_record(json.loads(sys.argv[2])))
+    channel = protocol.take_channel()
+    tier = sandbox.confine(sandbox.Walls.from_record(json.loads(sys.argv[1])))
     # Only now: these import NumPy, which starts threads, and threads that exist already would stay outside the walls.
-    from model_process import clip, loading, packing, protocol  # noqa: PLC0415
+    from model_process import clip, loading, packing  # noqa: PLC0415
 
     # The participant's modules must not find ours, nor ours theirs.
     sys.path.remove(here)
     for name in [name for name in sys.modules if name.partition(".")[0] == "model_process"]:
         del sys.modules[name]
-    channel = socket.socket(fileno=int(sys.argv[1]))
     connection = clip.Connection(
         send=lambda body: protocol.send(channel, body),
         receive=lambda: protocol.receive(channel),

@@ -11,6 +11,7 @@ import socket
 import struct
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 HEADER = struct.Struct("<II")
@@ -24,6 +25,14 @@ class ChannelClosed(Exception):
 
 class BadMessage(Exception):
     """The other side sent something that is not a message; the text says what."""
+
+
+def take_channel() -> socket.socket:
+    """Return the socket that this process was given as its standard input, which is empty from now on."""
+    channel = socket.socket(fileno=os.dup(0))
+    with Path(os.devnull).open("rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    return channel
 
 
 @dataclass(frozen=True)

@@ -240,7 +240,7 @@ def test_what_is_dropped_and_what_is_kept_are_all_words(text: str, seconds: set[
 @pytest.fixture
 def stage(clip: Path, tmp_path: Path) -> Stage:
     folder = write_phase(tmp_path / "input", [clip] * 2, probing())
-    return Stage(Footage([], {}, {}), read_task(folder / "task.yaml"), Draws(None, 1))
+    return Stage(Footage([], {}, {}, {}), read_task(folder / "task.yaml"), Draws(None, 1))
 
 
 def test_an_altered_call_goes_through_the_server_like_any_other(clip: Path, stage: Stage) -> None:

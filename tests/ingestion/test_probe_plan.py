@@ -17,6 +17,7 @@ from ingest.probes.region import Box
 from ingest.probes.settings import OPERATORS as FILLS
 from ingest.probes.settings import ProbeSettings
 
+GRID = (9, 16)
 CELLS = 144
 SETTINGS = ProbeSettings((0.1, 0.2, 0.3, 0.5), FILLS, 3, 0.01, 2, 1)
 EDITS = [CueEdit(cue, "copy") for cue in ("smile", "gaze", "lighting")]
@@ -35,7 +36,7 @@ def claims(count: int, seed: int, bins: int = 5, share: float = 1.0) -> dict[str
 
 
 def plan(made: dict[str, Claims], seed: int = 7, key: bytes | None = None) -> dict[str, list[Call]]:
-    return plan_calls(made, dict.fromkeys(made, EDITS), SETTINGS, CELLS, Draws(key, seed))
+    return plan_calls(made, dict.fromkeys(made, EDITS), {}, SETTINGS, GRID, Draws(key, seed))
 
 
 def by_part(calls: list[Call], kind: str) -> dict[str | None, Call]:
@@ -100,16 +101,20 @@ def test_a_key_and_a_seed_decide() -> None:
     assert plans[0] != plans[1] != plans[2] != plans[0]
 
 
-def test_partners_are_a_circle_without_fixed_points() -> None:
+def test_partners_are_clips_that_say_something_else() -> None:
     planned = plan(claims(24, 3))
     for axis in ("space", "time"):
-        partners = {
-            name: by_part(calls, axis)["own"].partner
-            for name, calls in planned.items()
-            if "own" in by_part(calls, axis)
-        }
+        partners = {name: by_part(calls, axis)["own"].partner for name, calls in planned.items()}
         assert all(name != partner for name, partner in partners.items())
-        assert len(set(partners.values())) == len(partners) >= 12
+        assert len(set(partners.values())) >= 12  # neighbours in a circle, but for those that say the same
+
+
+def test_the_partner_is_one_that_differs_where_most_clips_say_the_same() -> None:
+    same, other = np.array([0.0, 0, 0, 0, 1]), np.array([1.0, 0, 0, 0, 0])
+    made = {f"c{number}": Claims(None, other if number == 3 else same, ()) for number in range(6)}
+    for name, calls in plan(made).items():
+        if name != "c3":
+            assert by_part(calls, "time")["own"].partner == "c3"
 
 
 def test_one_map_for_all_clips_differs_nowhere() -> None:
@@ -239,5 +244,12 @@ def test_copies_are_the_edits_whatever_is_claimed() -> None:
 
 def test_a_grid_of_one_cell_has_no_masks_at_all() -> None:
     made = {f"c{number:04d}": Claims(np.ones(1), None, ()) for number in range(8)}
-    planned = plan_calls(made, dict.fromkeys(made, EDITS), SETTINGS, 1, Draws(None, 7))
+    planned = plan_calls(made, dict.fromkeys(made, EDITS), {}, SETTINGS, (1, 1), Draws(None, 7))
     assert {call.kind for calls in planned.values() for call in calls} == {"original", "cue", "twin"}
+
+
+def test_the_finest_grid_is_planned_in_little_memory() -> None:
+    rng = np.random.default_rng(1)
+    made = {f"c{number}": Claims(rng.random(256 * 256), None, ()) for number in range(3)}
+    planned = plan_calls(made, dict.fromkeys(made, EDITS), {}, SETTINGS, (256, 256), Draws(None, 7))
+    assert all(len(by_part(calls, "space")) == 4 for calls in planned.values())

@@ -1,11 +1,10 @@
 """The reading process: open submitted results behind the walls of `sandbox`, then answer for one clip after another.
 
-Started by ingestion as `python -s -P .../ingest/legacy/child.py DESCRIPTOR WALLS`. It reads what strangers wrote, so it
+Started by ingestion as `python -s -P .../ingest/legacy/child.py WALLS`. It reads what strangers wrote, so it
 gets no more trust than a model does: ingestion checks every answer as it checks a model's.
 """
 
 import json
-import socket
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -15,18 +14,19 @@ NAMED = 5
 
 
 def main() -> None:
-    """Serve calls over the socket whose descriptor comes first, inside the walls that the second argument describes."""
+    """Serve calls over the socket at standard input, inside the walls that the argument describes."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     # Found now, because behind the walls only the inside of these two folders can be read.
     import_module("ingest.legacy")
-    from model_process import sandbox  # noqa: PLC0415
+    from model_process import protocol, sandbox  # noqa: PLC0415
 
-    tier = sandbox.confine(sandbox.Walls.from_record(json.loads(sys.argv[2])))
+    channel = protocol.take_channel()
+    tier = sandbox.confine(sandbox.Walls.from_record(json.loads(sys.argv[1])))
     # Only now: these import NumPy, which starts threads, and threads that exist already would stay outside the walls.
     from ingest.legacy.forms import read_form  # noqa: PLC0415
     from ingest.legacy.forms.answers import Answers, Unreadable  # noqa: PLC0415
     from ingest.legacy.pickles import PickleRefused  # noqa: PLC0415
-    from model_process import packing, protocol  # noqa: PLC0415
+    from model_process import packing  # noqa: PLC0415
 
     def answer(answers: Answers, order: dict[str, Any]) -> None:
         packer = packing.Packer()
@@ -38,7 +38,6 @@ def main() -> None:
             body["explanation"], body["unreadable"] = {}, str(error)[:300]
         protocol.send(channel, body, blob=packer.blob())
 
-    channel = socket.socket(fileno=int(sys.argv[1]))
     protocol.send(channel, {"op": "confined", "tier": tier})
     order = protocol.receive(channel).body
     folder = Path(order["submission"])

@@ -18,6 +18,7 @@ from ingest.sound import read_sound
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ingest.probes.exchanges import Exchange
     from ingest.probes.jitter import Jitter
     from ingest.probes.material import Material
     from ingest.probes.region import Region
@@ -40,6 +41,10 @@ class Alteration:
     """Of all noise in picture and sound."""
     copy: Path | None = None
     """A rendered copy that is shown in the place of the clip's own file."""
+    exchange: Exchange | None = None
+    """The clip's second drawing. It is always decoded beside the first, so that time does not tell what is shown."""
+    exchanged: tuple[str, ...] = ()
+    """Names of the parts that are shown as in the second drawing."""
     region: Region | None = None
     """What is hidden in all frames."""
     operator: Operator = "imputation"

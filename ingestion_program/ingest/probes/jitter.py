@@ -12,6 +12,10 @@ from ingest.probes.draws import Draws
 from ingest.probes.settings import ProbeSettings
 from ingest.video import Frame
 
+GRAIN = 1.3
+"""As much as the drawn clips have before they are compressed; too little to see."""
+_ROOM = 64
+
 
 @dataclass(frozen=True)
 class Jitter:
@@ -27,6 +31,8 @@ class Jitter:
     """Pixels by which it moves down."""
     later: int
     """Frames by which what is shown comes later in the file."""
+    grain: float = 0.0
+    """Standard deviation of the noise of each frame, levels of 255."""
 
     def move(self, frame: Frame) -> Frame:
         """Return the picture, moved; its border takes the place of what is missing."""
@@ -39,10 +45,33 @@ class Jitter:
         return np.asarray(cv2.copyMakeBorder(kept, top, bottom, left, right, cv2.BORDER_REPLICATE), np.uint8)
 
 
+class Grain:
+    """Noise like a camera's, another on each frame.
+
+    Compression leaves unchanged what it finds unchanged. Which pixels stay exactly the same from frame to frame would
+    tell where two drawings were mixed.
+    """
+
+    def __init__(self, deviation: float, seed: int, height: int, width: int) -> None:
+        self._seed, self._size = seed, (height, width)
+        # One larger sheet of noise, another cut of it for each frame: drawing anew would take longer than decoding.
+        random = np.random.default_rng(seed)
+        sheet = random.standard_normal((height + _ROOM, width + _ROOM), np.float32) * np.float32(deviation)
+        rounded = np.rint(sheet)[..., None].repeat(3, axis=2)
+        self._lighter, self._darker = (np.clip(one, 0, 255).astype(np.uint8) for one in (rounded, -rounded))
+
+    def add(self, index: int, frame: Frame) -> Frame:
+        """Return frame `index` with noise: the same whenever it is asked for, or a mean would be without noise."""
+        height, width = self._size
+        down, right = np.random.default_rng((self._seed, index)).integers(_ROOM, size=2)
+        cut = np.s_[down : down + height, right : right + width]
+        return np.asarray(cv2.subtract(cv2.add(frame, self._lighter[cut]), self._darker[cut]), np.uint8)
+
+
 def draw_jitter(settings: ProbeSettings, draws: Draws, *names: str) -> Jitter:
     """Return the jitter of the call that is named."""
     generator = draws.generator("jitter", *names)
     brightness, loudness = 1 + settings.gain * generator.uniform(-1, 1, 2)
     right, down = generator.integers(-settings.shift_px, settings.shift_px, 2, endpoint=True)
     later = generator.integers(-settings.frames, settings.frames, endpoint=True)
-    return Jitter(float(brightness), float(loudness), int(right), int(down), int(later))
+    return Jitter(float(brightness), float(loudness), int(right), int(down), int(later), GRAIN)

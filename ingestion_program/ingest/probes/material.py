@@ -21,7 +21,8 @@ class Material:
     """One clip's file. Nothing is read before it is needed; several decoders may ask at once."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
+        """The video file."""
         self._reading = RLock()
 
     @property
@@ -65,15 +66,15 @@ class Material:
         Decoded anew for every call. Were it kept, it would be there at once, but for a rendered copy it would not, and
         a model with a clock could tell the copy from the clip.
         """
-        return read_sound(self._path, rate, self.facts.duration_s)
+        return read_sound(self.path, rate, self.facts.duration_s)
 
     @cached_property
     def _facts(self) -> ClipFacts:
-        return read_facts(self._path)
+        return read_facts(self.path)
 
     @cached_property
     def _thumbnails(self) -> Frame:
-        reader = FrameReader(self._path, threads=1)
+        reader = FrameReader(self.path, threads=1)
         pictures = np.empty((MOMENTS, HEIGHT, WIDTH, 3), np.uint8)
         try:
             for picture, index in zip(pictures, self.moments, strict=True):

@@ -1,7 +1,8 @@
 """Alters the frames of one request while they are decoded.
 
-What takes the place of hidden parts is made of the clip's thumbnails, one replacement for each: every frame gets that
-of the moment nearest to it. So the cost of making them does not grow with the number of frames.
+Of a clip with a second drawing both are decoded, and the exchanged parts are those of the second. For a clip without,
+what takes the place of hidden parts is made of its thumbnails, one replacement for each: every frame gets that of the
+moment nearest to it. So the cost of making them does not grow with the number of frames.
 """
 
 from __future__ import annotations
@@ -12,10 +13,14 @@ import cv2
 import numpy as np
 
 from ingest.probes import operators
+from ingest.probes.jitter import Grain
 from ingest.probes.material import HEIGHT, MOMENTS, WIDTH
+from ingest.probes.mixing import mix
+from ingest.video import FrameReader
 
 if TYPE_CHECKING:
     from ingest.probes.alteration import Alteration
+    from ingest.probes.mixing import Weights
     from ingest.video import Frame
 
 
@@ -27,9 +32,13 @@ class Painter:
         self._curve = _brightness_curve(alteration)
         self._size = (shape[1], shape[0])
         self._stretched: tuple[int, Frame] | None = None
+        self._weights: Weights | None = None
+        self._grain: Grain | None = None
         self._imputation: operators.Imputation | operators.HalvedImputation | None = None
         self._noise: operators.Pixels | float = 0.0
         self._mask = None
+        exchange = alteration.exchange
+        self._second = None if exchange is None else FrameReader(exchange.path, threads=1)
         if alteration.region is None:
             return
         small = alteration.region.mask(HEIGHT, WIDTH)
@@ -41,9 +50,26 @@ class Painter:
             deviation = 255 * operators.NOISE
             self._noise = np.random.default_rng(alteration.seed).normal(0, deviation, (int(small.sum()), 3))
 
-    def place(self, frame: Frame) -> Frame:
-        """Return a decoded frame, in whatever order its colours are, moved and zoomed as the alteration says."""
-        frame = self._alteration.jitter.move(frame)
+    def close(self) -> None:
+        """Release the second drawing."""
+        if self._second is not None:
+            self._second.close()
+
+    def place(self, index: int, frame: Frame) -> Frame:
+        """Return a decoded frame, BGR, with its exchanged parts, moved and zoomed as the alteration says."""
+        exchange = self._alteration.exchange
+        if self._second is not None and exchange is not None:
+            _, other = self._second.decode(index)
+            if self._weights is None:
+                self._weights = exchange.weights(self._alteration.exchanged, *frame.shape[:2])
+            # Where nothing is exchanged too, so that time does not tell.
+            frame = mix(frame, other, self._weights)
+        jitter = self._alteration.jitter
+        if jitter.grain:
+            if self._grain is None:
+                self._grain = Grain(jitter.grain, self._alteration.seed, *frame.shape[:2])
+            frame = self._grain.add(index, frame)
+        frame = jitter.move(frame)
         if self._alteration.zoom > 1:
             height, width = frame.shape[:2]
             down, right = (round(side * (1 - 1 / self._alteration.zoom) / 2) for side in (height, width))

@@ -61,6 +61,7 @@ def line(
         "operator": call.operator,
         "part": call.part,
         "places": None if call.places is None else list(call.places),
+        "exchanged": None if call.exchanged is None else list(call.exchanged),
         "partner": call.partner,
         "cue": call.cue,
         "prediction": prediction,

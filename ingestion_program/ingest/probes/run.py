@@ -85,8 +85,8 @@ class ProbePass:
             )
             for clip_id, clip in self._clips.items()
         }
-        cells = task.explanation.grid_rows * task.explanation.grid_columns
-        self._plan = plan_calls(claims, edits, task.probes, cells, draws)
+        grid = task.explanation.grid_rows, task.explanation.grid_columns
+        self._plan = plan_calls(claims, edits, footage.exchanges, task.probes, grid, draws)
         self._count = tally.probes = ProbeCount(planned=sum(map(len, self._plan.values())))
         self._draws = draws
         self._answers: dict[Call, dict[str, float]] = {}

@@ -43,7 +43,12 @@ class Stage:
         settings = self._task.probes
         if settings is None:
             raise ValueError("a task without probes has no calls")
-        plain = Alteration(material, draw_jitter(settings, self._draws, *names), self._draws.seed("noise", *names))
+        plain = Alteration(
+            material,
+            draw_jitter(settings, self._draws, *names),
+            self._draws.seed("noise", *names),
+            exchange=self._footage.exchanges.get(clip.clip_id),
+        )
         if call.operator == COPY:
             copy = next(copy for copy in self._footage.copies[clip.clip_id] if copy.cue == call.cue)
             return replace(
@@ -57,6 +62,8 @@ class Stage:
             done = changes(call.operator or "", self._footage.faces.get(clip.clip_id))
             transcript = "" if call.operator == "no_words" else clip.transcript
             return replace(clip, transcript=transcript, alteration=replace(plain, **done))
+        if call.exchanged is not None:
+            return replace(clip, alteration=replace(plain, exchanged=call.exchanged))
         if call.kind == "time":
             seconds = call.places or ()
             transcript = drop_words(clip.transcript, seconds, material.facts.duration_s)

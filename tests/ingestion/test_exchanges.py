@@ -1,0 +1,250 @@
+"""Exchanges: parts of a second drawing take the place of what is hidden, and nothing else tells that it was."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import av
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest.errors import Problem
+from ingest.probes.alteration import Alteration
+from ingest.probes.draws import Draws
+from ingest.probes.exchanges import Exchange, Part, read_exchanges
+from ingest.probes.jitter import Jitter
+from ingest.probes.material import Material
+from ingest.probes.painter import Painter
+from ingest.probes.plan import EXCHANGE, Call, Claims, plan_calls
+from ingest.video import Frame, FrameReader
+from tests.ingestion.clips import Format, write_clip
+from tests.ingestion.conftest import Outcome, follows, write_phase
+from tests.ingestion.test_probe_plan import EDITS, GRID, SETTINGS, by_part
+from tests.ingestion.test_second_pass import probing, source, write_copies
+
+Ingest = Callable[..., Outcome]
+STILL = Jitter(1.0, 1.0, 0, 0, 0)
+WIDTH, HEIGHT, FRAMES = 160, 90, 75
+LIGHT = 240
+PARTS: list[dict[str, Any]] = [
+    {"name": "left", "outline": [[0, 0], [48, 0], [48, 90], [0, 90]], "event_s": [0.2, 1.4]},
+    {"name": "right", "outline": [[112, 0], [160, 0], [160, 90], [112, 90]], "event_s": [1.9, 3.0]},
+    {"name": "thing", "outline": [[64, 0], [96, 0], [96, 40]]},
+]
+MADE = tuple(
+    Part(
+        part["name"],
+        tuple((x / WIDTH, y / HEIGHT) for x, y in part["outline"]),
+        tuple(part["event_s"]) if "event_s" in part else None,
+    )
+    for part in PARTS
+)
+
+
+def write_flat(path: Path, level: int, frames: int = FRAMES, width: int = WIDTH) -> Path:
+    """Write a clip of one grey."""
+    with av.open(str(path), "w") as container:
+        video = container.add_stream("libx264", rate=25)
+        assert isinstance(video, av.VideoStream)
+        video.width, video.height, video.pix_fmt = width, HEIGHT, "yuv420p"
+        for _ in range(frames):
+            picture = np.full((HEIGHT, width, 3), level, np.uint8)
+            container.mux(video.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+        container.mux(video.encode(None))
+    return path
+
+
+@pytest.fixture(scope="module")
+def media(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clip of numbers, a second drawing all in light grey, one that is shorter and one that is narrower."""
+    folder = tmp_path_factory.mktemp("media")
+    write_clip(folder / "clip.mp4", FRAMES, Format(width=WIDTH, height=HEIGHT, rate=16_000))
+    write_flat(folder / "second.mp4", LIGHT)
+    write_flat(folder / "shorter.mp4", LIGHT, frames=60)
+    write_flat(folder / "narrow.mp4", LIGHT, width=144)
+    (folder / "broken.mp4").write_bytes(b"no video")
+    return folder
+
+
+def entry(media: Path, file: str = "second.mp4", **changes: Any) -> dict[str, Any]:  # noqa: ANN401
+    digest = hashlib.sha256((media / file).read_bytes()).hexdigest()
+    return {"file": f"exchanges/{file}", "sha256": digest, "parts": PARTS, **changes}
+
+
+def listed(folder: Path, media: Path, clips: dict[str, Any]) -> None:
+    (folder / "exchanges").mkdir(exist_ok=True)
+    for path in media.glob("*.mp4"):
+        (folder / "exchanges" / path.name).write_bytes(path.read_bytes())
+    (folder / "exchanges.json").write_text(json.dumps({"format_version": 1, "clips": clips}))
+
+
+def read(folder: Path, media: Path) -> tuple[dict[str, Exchange], list[Problem]]:
+    problems: list[Problem] = []
+    return read_exchanges(folder, "exchanges.json", {"c000": media / "clip.mp4"}, problems), problems
+
+
+def test_a_list_is_read(media: Path, tmp_path: Path) -> None:
+    listed(tmp_path, media, {"c000": entry(media)})
+    exchanges, problems = read(tmp_path, media)
+    assert not problems
+    assert exchanges["c000"].parts == MADE
+
+
+OUTSIDE = [{"name": "left", "outline": [[0, 0], [161, 0], [40, 90]]}]
+BROKEN: dict[str, tuple[str, dict[str, Any]]] = {
+    "no file": ("exchange_entry", {"file": None}),
+    "no outline": ("exchange_entry", {"parts": [{"name": "left"}]}),
+    "two corners": ("exchange_entry", {"parts": [{"name": "left", "outline": [[0, 0], [9, 9]]}]}),
+    "outside of the picture": ("exchange_entry", {"parts": OUTSIDE}),
+    "ends before it begins": ("exchange_entry", {"parts": [{**PARTS[0], "event_s": [2, 1]}]}),
+    "a part twice": ("exchange_entry", {"parts": [PARTS[0], PARTS[0]]}),
+    "another content": ("clip_changed", {"sha256": "0" * 64}),
+    "not there": ("clip_missing", {"file": "exchanges/lost.mp4"}),
+    "shorter": ("exchange_differs", {"file": "shorter.mp4"}),
+    "narrower": ("exchange_differs", {"file": "narrow.mp4"}),
+    "no video": ("exchange_differs", {"file": "broken.mp4"}),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_wrong_names_the_clip(name: str, media: Path, tmp_path: Path) -> None:
+    code, changes = BROKEN[name]
+    file = changes.get("file") or ""
+    own = entry(media, file) if (media / file).is_file() else {**entry(media), **changes}
+    listed(tmp_path, media, {"c000": own})
+    exchanges, problems = read(tmp_path, media)
+    assert not exchanges
+    assert [(problem.code, problem.fault) for problem in problems] == [(code, "organiser")]
+    assert "c000" in problems[0].where
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"format_version": 2, "clips": {}}', '{"format_version": 1}'])
+def test_a_list_of_another_form_is_one_problem(text: str, media: Path, tmp_path: Path) -> None:
+    (tmp_path / "exchanges.json").write_text(text)
+    assert [problem.code for problem in read(tmp_path, media)[1]] == ["exchanges_unreadable"]
+
+
+def test_an_unknown_clip_is_told(media: Path, tmp_path: Path) -> None:
+    listed(tmp_path, media, {"c000": entry(media), "c9": entry(media)})
+    exchanges, (problem,) = read(tmp_path, media)
+    assert (set(exchanges), problem.code) == ({"c000"}, "clip_unknown")
+
+
+def test_where_and_when_a_part_lies() -> None:
+    left, right, thing = MADE
+    cells = left.in_cells(*GRID).reshape(GRID)
+    assert cells.sum() == pytest.approx(1)
+    assert (cells > 0).any(axis=0).sum() == pytest.approx(5, abs=1)  # 48 of 160 pixels are 4.8 of 16 columns
+    np.testing.assert_allclose(left.in_seconds(3), [0.8 / 1.2, 0.4 / 1.2, 0], atol=1e-9)
+    np.testing.assert_allclose(right.in_seconds(3), [0, 0.1 / 1.1, 1.0 / 1.1], atol=1e-9)
+    assert not thing.in_seconds(3).any()
+
+
+def show(media: Path, *exchanged: str, exchange: bool = True, index: int = 40) -> Frame:
+    second = Exchange(media / "second.mp4", "", MADE) if exchange else None
+    alteration = Alteration(Material(media / "clip.mp4"), STILL, 0, exchange=second, exchanged=exchanged)
+    painter = Painter(alteration, (HEIGHT, WIDTH, 3))
+    reader = FrameReader(media / "clip.mp4", threads=1)
+    out = np.empty((HEIGHT, WIDTH, 3), np.uint8)
+    reader.read_into(index, out, painter)
+    reader.close()
+    painter.close()
+    return out
+
+
+def test_the_second_drawing_is_seen_where_a_part_is_exchanged_and_nowhere_else(media: Path) -> None:
+    plain = show(media, exchange=False)
+    np.testing.assert_array_equal(show(media), plain)
+    for part in MADE:
+        mask = part.mask(HEIGHT, WIDTH).view(np.uint8)
+        edge = np.ones((7, 7), np.uint8)  # which is soft
+        inside, near = cv2.erode(mask, edge) > 0, cv2.dilate(mask, edge) > 0
+        shown = show(media, part.name)
+        assert np.abs(shown[inside].astype(int) - LIGHT).max() <= 3
+        np.testing.assert_array_equal(shown[~near], plain[~near])
+    both = show(media, "left", "thing")
+    np.testing.assert_array_equal(both[:, 104:], plain[:, 104:])
+
+
+def planned(made: dict[str, Claims], seed: int = 7) -> dict[str, list[Call]]:
+    exchanges = dict.fromkeys(made, Exchange(Path("x"), "", MADE))
+    few = replace(SETTINGS, shares=(0.1,))
+    return plan_calls(made, dict.fromkeys(made, EDITS), exchanges, few, GRID, Draws(None, seed))
+
+
+def pointing(part: Part, second: int) -> Claims:
+    time = np.zeros(3)
+    time[second] = 1.0
+    return Claims(part.in_cells(*GRID) + 0.001, time, ())
+
+
+def test_the_highest_part_and_the_highest_second_are_exchanged() -> None:
+    left, right, thing = MADE
+    calls = planned({"c0": pointing(left, 0), "c1": pointing(right, 2), "c2": pointing(thing, 1)})
+    for clip, name, when in (("c0", "left", ("left",)), ("c1", "right", ("right",)), ("c2", "thing", ())):
+        space, time = by_part(calls[clip], "space"), by_part(calls[clip], "time")
+        assert (space["top"].exchanged, space["top"].operator) == ((name,), EXCHANGE)
+        assert time["top"].exchanged == when
+        assert name not in (space["bottom"].exchanged or ())
+        # Another clip's map names another part.
+        assert space["own"].exchanged == (name,) != space["other"].exchanged
+
+
+MAPS = st.integers(0, 2**32).map(
+    lambda seed: Claims(np.random.default_rng(seed).random(144), np.random.default_rng(seed).random(3), ())
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(MAPS, min_size=1, max_size=6), st.integers(0, 2**32))
+def test_every_plan_with_exchanges(maps: list[Claims], seed: int) -> None:
+    made = {f"c{number}": one for number, one in enumerate(maps)}
+    for calls in planned(made, seed).values():
+        for call in calls:
+            assert (call.exchanged is None) == (call.kind in {"original", "cue", "twin"})
+        space = by_part(calls, "space")
+        top, bottom = set(space["top"].exchanged or ()), set(space["bottom"].exchanged or ())
+        assert len(top) == len(bottom) == 1
+        assert not top & bottom
+        for kept in [call for call in calls if call.kind == "keep"]:
+            assert set(kept.exchanged or ()) == {part.name for part in MADE} - top
+
+
+def test_a_run_shows_what_its_record_says(media: Path, tmp_path: Path, ingest: Ingest) -> None:
+    clip = media / "clip.mp4"
+    folder = write_phase(tmp_path / "input", [clip] * 3, probing(copies="copies.csv", exchanges="exchanges.json"))
+    write_copies(folder, clip, 3)
+    listed(folder, media, {f"c00{number}": entry(media) for number in range(3)})
+    # The bars of a number are darker than the second drawing.
+    predict = "frame = clip.frame_at(1.0); return {'warmth': 0.5, 'interview': float(frame[:, 6:24].min() > 228)}"
+    outcome = ingest(source(predict), input_data=folder)
+    lines = [line for line in outcome.lines("probes.jsonl") if not line["again"]]
+    for line in lines:
+        follows("probes.jsonl")(line)
+        if line["kind"] != "twin":
+            assert line["prediction"]["interview"] == ("left" in (line["exchanged"] or ())), line
+    assert {line["operator"] for line in lines} == {None, "copy", "exchange"}
+    assert any("left" in (line["exchanged"] or ()) for line in lines)
+
+
+def test_a_broken_list_stops_the_run_and_names_the_clip(media: Path, tmp_path: Path, ingest: Ingest) -> None:
+    folder = write_phase(tmp_path / "input", [media / "clip.mp4"], probing(exchanges="exchanges.json"))
+    listed(folder, media, {"c000": entry(media, "shorter.mp4")})
+    outcome = ingest(source(), input_data=folder)
+    assert outcome.json("run.json")["status"] == "organiser_error"
+    assert outcome.run_codes() == ["exchange_differs"]
+    assert "clip c000" in outcome.printed
+
+
+def test_an_exchange_without_parts_hides_nothing() -> None:
+    made = {"c0": pointing(MADE[0], 0), "c1": pointing(MADE[1], 2)}
+    exchanges = dict.fromkeys(made, Exchange(Path("x"), "", ()))
+    for calls in plan_calls(made, dict.fromkeys(made, EDITS), exchanges, SETTINGS, GRID, Draws(None, 1)).values():
+        assert not by_part(calls, "space")
+        assert all(not call.exchanged for call in calls)
