@@ -26,7 +26,7 @@ def copy_with(bundle: Path, folder: Path, count: int, *names: str) -> Path:
 def keep_clips(bundle: Path, count: int) -> Path:
     """Cut every phase of an unpacked bundle or kit down to its first `count` clips; changes the folder and returns it.
 
-    Copies, transcripts, labels, causes, key frames and groups of the other clips go too.
+    Copies, exchanges, transcripts, labels, causes, key frames and groups of the other clips go too.
     """
     for given in sorted((bundle / "input_data").iterdir()):
         wanted = bundle / "reference_data" / given.name
@@ -35,8 +35,11 @@ def keep_clips(bundle: Path, count: int) -> Path:
         copies = [row for row in _rows(given / "copies.csv") if row["clip_id"] in kept]
         _write_rows(given / "clips.csv", clips)
         _write_rows(given / "copies.csv", copies)
-        files = {row["file"] for row in (*clips, *copies)}
-        for path in (*given.glob("clips/*"), *given.glob("copies/*")):
+        listed = json.loads((given / "exchanges.json").read_text("utf-8"))
+        exchanges = _only(listed["clips"], kept)
+        (given / "exchanges.json").write_text(json.dumps({**listed, "clips": exchanges}), "utf-8")
+        files = {row["file"] for row in (*clips, *copies, *exchanges.values())}
+        for path in (*given.glob("clips/*"), *given.glob("copies/*"), *given.glob("exchanges/*")):
             if path.relative_to(given).as_posix() not in files:
                 path.unlink()
         transcripts = json.loads((given / "transcripts.json").read_text("utf-8"))

@@ -80,7 +80,7 @@ def _constants() -> dict[str, float]:
         "memory_mb": settings.DEFAULT_MEMORY_MB,
         "threads": watch.THREADS,
         "output_mb": watch.OUTPUT_MB,
-        "calls_of_an_axis": len(get_args(plan.Part)),
+        "calls_of_an_axis": len(get_args(plan.MapPart)),
         "repeats_min": repeats.FEWEST,
         "repeats_max": repeats.MOST,
         "credits_most": credits.MOST_CREDITS,

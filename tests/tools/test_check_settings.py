@@ -29,7 +29,15 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = {"input_data": "ingestion_program", "reference_data": "scoring_program"}
 COMMITTED = {side: yaml.safe_load((ROOT / side / "final/task.yaml").read_text("utf-8")) for side in PROGRAMS}
 OPTIONAL = {
-    "input_data": {"copies", "limits.memory_mb", "isolation", "isolation.require", "isolation.at_most", "probes"},
+    "input_data": {
+        "copies",
+        "exchanges",
+        "limits.memory_mb",
+        "isolation",
+        "isolation.require",
+        "isolation.at_most",
+        "probes",
+    },
     "reference_data": {
         *("challenge", "group", "causes", "groups", "landmarks", "skill_reference", "explanation_score"),
         *(f"skill_reference.{target['name']}" for target in COMMITTED["reference_data"]["targets"]),

@@ -13,6 +13,7 @@ import pytest
 from bundle_tools.archive import zip_folder
 from bundle_tools.cli import main
 from bundle_tools.compare.runs import find_runs
+from bundle_tools.compare.table import Row, lines
 from bundle_tools.errors import BundleError
 from score.pipeline import main as score
 from tests.scoring.factory import Case, full_explanation, make_case, make_input, write_manifest
@@ -146,8 +147,41 @@ def test_the_table_is_for_people(field: Path, capsys: pytest.CaptureFixture[str]
     assert "95 % interval" in printed
     assert "faithfulness_space" in printed
     rows = [line.split() for line in printed.splitlines()]
-    assert [row[-1] for row in rows if row[-1:] in (["good"], ["noisy"], ["words"])].count("good") == 3
+    assert [row[-1] for row in rows if row[-1:] in (["good"], ["noisy"], ["words"])].count("good") == 4
     assert all(len(line) <= 120 for line in printed.splitlines())
+
+
+def test_right_reasons_and_reaction_sizes_stand_beside_the_scores(
+    field: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = {run["name"]: run for run in compared(capsys, field, "good", "noisy", "words")["runs"]}
+    case = make_case(clips=CLIPS)
+    right = int((np.abs(case.prediction - case.truth)[:, -1] < 0.1).sum())
+    assert 0 < right < CLIPS
+    # The claims are exact in all runs, in the last one by the text alone.
+    for name in ("good", "words"):
+        counts = {"right_grounded": right, "right_ungrounded": 0, "wrong_grounded": CLIPS - right}
+        assert runs[name]["reasons"] == counts | {"wrong_ungrounded": 0}
+    assert sum(runs["noisy"]["reasons"].values()) == CLIPS
+    assert runs["noisy"]["reasons"]["right_grounded"] < right
+    assert (runs["good"]["large_reaction"], runs["words"]["large_reaction"]) == (False, None)
+    assert 0.3 < runs["good"]["reaction_size"] < 2.5
+    assert runs["words"]["reaction_size"] is None
+
+
+def test_a_large_reaction_is_marked() -> None:
+    def row(name: str, size: float, *, large: bool) -> Row:
+        above = {other: 0.5 for other in ("gate", "honest") if other != name}
+        beside: dict[str, Any] = {"reasons": None, "reaction_size": size, "large_reaction": large}
+        return Row(name, 1, 1, 50.0, None, 50.0, 1, 1.0, 1, 1.0, 1.0, {}, above=above, **beside)
+
+    said = lines([row("gate", 3.716, large=True), row("honest", 1.26, large=False)], "practice", 10)
+    assert ["3.72", "!", "gate"] in [line.split() for line in said]
+    assert ["1.26", "honest"] in [line.split() for line in said]
+    assert any(line.startswith("! Hiding") for line in said)
+    assert not any("grounded" in line for line in said)
+    alone = lines([row("honest", 1.26, large=False)], "practice", 10)
+    assert not any("!" in line for line in alone)
 
 
 def test_one_run_alone_is_a_table_of_one(field: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -112,6 +112,18 @@ def test_its_numbers_are_those_of_the_table(field: Path, page: str, capsys: pyte
             assert f"{value:.3f}" in said
 
 
+def test_what_is_in_no_score_stands_below_the_scores(
+    field: Path, page: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert main(["compare", str(field / "good"), "--bundle", str(field), "--json", "--resamples", "5"]) == 0
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    said = words(page).replace("\N{NO-BREAK SPACE}", " ")
+    right = run["reasons"]["right_grounded"]
+    assert f"In no score Right, grounded {right} ({100 * right / 40:.0f} %)" in said
+    assert f"Reaction size {run['reaction_size']:.2f}" in said
+
+
 def test_one_run_alone_has_a_page_without_comparisons(field: Path) -> None:
     alone = page_of(field, "good")
     assert "There is nothing to compare it with." in alone
@@ -163,6 +175,8 @@ def test_a_closed_phase_stays_closed(tmp_path: Path) -> None:
     assert len(ends) > 20
     assert max(len(end.partition(".")[2]) for pair in ends for end in pair) == 2
     assert "Single clips of this phase are closed." in page
+    assert "grounded" not in page
+    assert re.search(r"Reaction size (–|\d\.\d) ", words(page))
     assert "Private." not in page
 
 
@@ -171,12 +185,14 @@ def test_without_truth_no_label_gets_out_though_clips_do(tmp_path: Path) -> None
     assert given_away(page, clips=False) == []
     errors = {f"{abs(label - guess):.3f}" for label in LABELS for guess in (0.5, 0.45)}
     assert [error for error in errors if error in page] == []
+    assert "grounded" not in page
     assert "canary-finch-7d1" in page
 
 
 def test_full_shows_everything_and_says_that_it_is_private(tmp_path: Path) -> None:
     page = page_of(canaries(tmp_path, HIDDEN), "one", "two", options=("--full",))
     assert "Private." in page
+    assert "Right, not grounded" in page
     assert any(name.startswith("label") for name in given_away(page))
     assert "canary-finch-7d1" in page
 

@@ -53,11 +53,12 @@ def made_of_one(jobs: Sequence[folders._Job], *_: object) -> list[folders._Made]
     made = []
     for job in jobs:
         names = {job.member.clip_id: "clips"} | {copy.copy_id: "copies" for copy in job.member.copies}
+        names[job.member.exchange_id] = "exchanges"
         files = {name: clip + name.encode() for name in names}
         for name, content in files.items():
             (job.out / names[name] / f"{name}.mp4").write_bytes(content)
         digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-        made.append(folders._Made(dict.fromkeys(names, "Hello."), digests, {}))
+        made.append(folders._Made(dict.fromkeys(names, "Hello."), digests, {}, {}))
     return made
 
 
@@ -75,7 +76,7 @@ def test_a_phase_is_made_with_a_seed_that_is_told_once(
     assert "-->1<" in page.read_text()
     first = (tiny / "reference_data" / "practice" / "labels.csv").read_bytes()
     digits = hashlib.sha256((tiny / "input_data" / "practice" / "clips.csv").read_bytes()).hexdigest()[:8]
-    assert versions(tiny) == {f"synthetic-2-{digits}"}
+    assert versions(tiny) == {f"synthetic-3-{digits}"}
     assert len(list((tiny / "input_data" / "practice" / "clips").glob("*.mp4"))) == 1
     assert main([*arguments, "--seed", seed]) == 1
     assert "Add --replace" in capsys.readouterr().err
@@ -83,13 +84,13 @@ def test_a_phase_is_made_with_a_seed_that_is_told_once(
     settings.write_text(settings.read_text().replace("call_s: 30", "call_s: 20"))
     reference = tiny / "reference_data" / "practice" / "task.yaml"
     kept = reference.read_text()
-    reference.write_text(kept.replace(f"synthetic-2-{digits}", "synthetic-1"))
+    reference.write_text(kept.replace(f"synthetic-3-{digits}", "synthetic-1"))
     assert main([*arguments, "--seed", seed, "--replace"]) == 0
     assert (tiny / "reference_data" / "practice" / "labels.csv").read_bytes() == first
     assert "call_s: 20" in settings.read_text()
     # The same clips have the same name again, and nothing else was changed.
     assert reference.read_text() == kept
-    assert versions(tiny) == {f"synthetic-2-{digits}"}
+    assert versions(tiny) == {f"synthetic-3-{digits}"}
     assert main(["data", "phase", "exam", "--clips", "2", "--bundle", str(tiny)]) == 1
 
 

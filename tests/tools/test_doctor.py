@@ -280,6 +280,17 @@ def test_what_is_packed_is_a_submission_and_always_the_same(tmp_path: Path, caps
     assert not (tmp_path / "secret.zip").exists()
 
 
+def test_a_text_is_read_as_it_is_scored(capsys: pytest.CaptureFixture[str]) -> None:
+    assert doctor.main(["read", "The interview score is high. A smile raised it; dim light lowered openness."]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "claim: smile raised interview",
+        "claim: lighting lowered openness",
+        "level: interview is high",
+    ]
+    assert doctor.main(["read", "Great vibes."]) == 0
+    assert capsys.readouterr().out.splitlines()[:2] == ["no claim", "no level"]
+
+
 def test_versions_keep_their_names(tmp_path: Path) -> None:
     for name in ("sub_v1.1", "sub_v1.2"):
         assert doctor.main(["pack", str(write(tmp_path / name, {"model.py": MODEL}))]) == 0

@@ -25,7 +25,7 @@ from bundle_tools.figures.marks import FigureError, Figures
 from bundle_tools.figures.pages import fill_pages, look_through, open_bundle
 from ingest import confined, credits, settings, watch
 from ingest.probes import repeats
-from ingest.probes.plan import AXES, Part
+from ingest.probes.plan import AXES, MapPart
 from score.axes.contrast import SMALLEST_EFFECT
 from score.columns import columns
 from score.fairness import ENOUGH_PEOPLE
@@ -82,7 +82,7 @@ def edit(root: Path, file: str, old: str, new: str, phases: Sequence[str] = PHAS
         (TASK, "restarts: 5", "restarts: 0", {"restarts": "0"}),
         (TASK, "memory_mb: 4096", "memory_mb: 1536", {"memory_gb": "1.5", "submission_mb": "500"}),
         (TASK, "memory_mb: 4096", "submission_files: 7", {"memory_gb": "4", "submission_files": "7"}),
-        (TASK, "shares: [0.1", "shares: [0.125", {"mask_percent_min": "12.5", "mask_percent_max": "50"}),
+        (TASK, "shares: [0.1", "shares: [0.125", {"mask_percent_min": "12.5", "mask_percent_max": "20"}),
         (
             TASK, "time_limit_s: 600", "time_limit_s: 1200",
             {"time_limit_s": "1,200", "run_minutes": "20", "working_time_s": "1,020", "second_per_call": "3.0"},
@@ -340,7 +340,7 @@ def test_what_the_programs_fix_is_asked_of_them(texts: Path) -> None:
         "file_mb": confined.FILE_MB, "threads": watch.THREADS, "output_mb": watch.OUTPUT_MB,
         "submission_mb": settings.DEFAULT_SUBMISSION_MB, "submission_files": settings.DEFAULT_SUBMISSION_FILES,
         "epsilon_least": SMALLEST_EFFECT, "people_a_group": ENOUGH_PEOPLE, "calls_plain": 1,
-        "calls_space": len(get_args(Part)), "calls_time": len(get_args(Part)),
+        "calls_space": len(get_args(MapPart)), "calls_time": len(get_args(MapPart)),
         "level_low": BANDS["low"][1], "level_medium_low": BANDS["medium"][0],
         "level_medium_high": BANDS["medium"][1], "level_high": BANDS["high"][0],
         "credits_passed_on_percent": 100 * PASSED_ON, "band_percent": 100 * ABOVE,
@@ -390,7 +390,7 @@ def test_the_pages_of_the_repository_change_with_what_they_tell_of(copy: Path) -
 
 def test_the_number_of_calls_is_that_of_the_plan() -> None:
     # One original, and every part of a map for each axis.
-    assert 1 + len(AXES) * len(get_args(Part)) == CALLS_BESIDE_EDITS
+    assert 1 + len(AXES) * len(get_args(MapPart)) == CALLS_BESIDE_EDITS
 
 
 def test_every_name_that_is_listed_can_be_written(texts: Path) -> None:

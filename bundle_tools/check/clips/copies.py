@@ -13,8 +13,6 @@ from bundle_tools.console import Progress
 
 HEADER = ["copy_id", "clip_id", "cue", "file", "sha256"]
 FORM = ListForm("copies", HEADER, "copies-missing", "copies-header")
-# A frame more or less would be seen by a model that counts; the container rounds lengths to less than this.
-SAME_LENGTH_S = 0.03
 DECODED_ONE_IN = 6
 KNOWN_BY_FORM = "A model could tell the copy from the clip without looking at it."
 
@@ -91,22 +89,9 @@ def _check_form(
     for line, row in enumerate(rows, start=2):
         if len(row) != len(HEADER) or row[0] not in copies or row[1] not in videos:
             continue
-        copy, clip = copies[row[0]], videos[row[1]]
-        differences = [
-            f"{what} {theirs} instead of {ours}"
-            for what, ours, theirs in (
-                ("frame size", f"{clip.width} x {clip.height}", f"{copy.width} x {copy.height}"),
-                ("frame rate", f"{clip.fps:g}", f"{copy.fps:g}"),
-                ("frames", clip.packets, copy.packets),
-                ("codec", clip.codec, copy.codec),
-                ("sound", clip.sound, copy.sound),
-            )
-            if ours != theirs
-        ]
-        if abs(clip.duration_s - copy.duration_s) > SAME_LENGTH_S:
-            differences.append(f"length {copy.duration_s:.2f} s instead of {clip.duration_s:.2f} s")
-        if differences:
-            what = f"{row[0]}, a copy of {row[1]}: {', '.join(differences)}."
+        copy, clip = row[:2]
+        if differences := videos[clip].differences(copies[copy]):
+            what = f"{copy}, a copy of {clip}: {', '.join(differences)}."
             yield Finding("copy-differs", "error", f"{where}:{line}", what, KNOWN_BY_FORM, "Encode both alike.")
 
 

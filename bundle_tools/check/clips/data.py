@@ -11,6 +11,7 @@ from typing import Any
 
 from bundle_tools.check.clips.causes import check_causes
 from bundle_tools.check.clips.copies import check_copies
+from bundle_tools.check.clips.exchanges import check_exchanges
 from bundle_tools.check.clips.groups import check_groups
 from bundle_tools.check.clips.jury import check_jury
 from bundle_tools.check.clips.key_frames import check_key_frames
@@ -47,10 +48,12 @@ def check_data(draft: Draft, progress: Progress | None = None) -> Iterator[Findi
         inputs = Side("input data", task["input_data"], given, ours)
         reference = Side("reference data", task["reference_data"], wanted, theirs)
         yield from _check_agreement(draft, task.get("index"), inputs, reference)
-        ids: list[str] = []
+        files: dict[str, str] = {}
         videos: dict[str, Video] = {}
-        yield from _check_clips(inputs, ids, videos, progress)
+        yield from _check_clips(inputs, files, videos, progress)
+        ids = list(files)
         yield from check_copies(inputs, ids, videos, progress)
+        yield from check_exchanges(inputs, files, videos, progress)
         yield from check_probes(inputs, len(ids))
         yield from check_results(inputs, ids)
         yield from _check_labels(reference, ours, ids)
@@ -90,13 +93,17 @@ def _check_agreement(draft: Draft, index: object, inputs: Side, reference: Side)
                 yield Finding("data-time-limit", "error", where, what, effect, "Write the same number.")
 
 
-def _check_clips(side: Side, ids: list[str], videos: dict[str, Video], progress: Progress | None) -> Iterator[Finding]:
+def _check_clips(
+    side: Side, files: dict[str, str], videos: dict[str, Video], progress: Progress | None
+) -> Iterator[Finding]:
     name = str(side.settings.get("clips"))
     rows = yield from read_list(side, name, CLIPS)
     if rows is None:
         return
-    where = side.at(name)
+    where, ids = side.at(name), list[str]()
     yield from check_files(where, rows, side.data, videos, ids, progress)
+    named = {row[0]: row[1] for row in rows if len(row) == len(CLIPS.header)}
+    files.update((clip, named[clip]) for clip in ids)
     yield from check_alike(where, videos)
     yield from check_extra(
         "clips-extra", "clips", where, side.data, {row[1] for row in rows if len(row) == len(CLIPS.header)}
