@@ -2,6 +2,7 @@
 
 python3 doctor.py check my_submission                     every problem at once, with the fix
 python3 doctor.py pack my_submission --out my.zip         check, then write a zip that the platform takes
+python3 doctor.py read "A warm smile raised the score."   what the scoring program reads in a text
 """
 
 import argparse
@@ -219,6 +220,21 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def read(text: str) -> list[str]:
+    """Return what the scoring program reads in the text of an explanation, a line each."""
+    sys.path.insert(0, str(ROOT / "scoring_program"))
+    from score.axes.reading import vocabulary_of  # noqa: PLC0415 - the program's path is known only now
+    from score.language import parse_claims, parse_levels, text_validity  # noqa: PLC0415
+    from score.settings import read_settings  # noqa: PLC0415
+
+    words = vocabulary_of(read_settings(ROOT / "reference_data/practice/task.yaml"))
+    claims = [
+        f"claim: {one.cue} {'raised' if one.sign > 0 else 'lowered'} {one.target}" for one in parse_claims(text, words)
+    ]
+    levels = [f"level: {one.target} is {one.level}" for one in parse_levels(text, words)]
+    return [*(claims or ["no claim"]), *(levels or ["no level"]), *(f"not valid: {why}" for why in text_validity(text))]
+
+
 def why_not_there(submission: Path) -> str:
     """Say what is wrong with a path at which there is neither a folder nor a zip."""
     if submission.is_file():
@@ -228,7 +244,7 @@ def why_not_there(submission: Path) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Check or pack a submission.
+    """Check or pack a submission, or read a text.
 
     Returns
     -------
@@ -236,11 +252,16 @@ def main(arguments: list[str] | None = None) -> int:
         0 if it would be taken, else 1.
     """
     parser = argparse.ArgumentParser(description="Look a submission over before it is uploaded, and pack it.")
-    parser.add_argument("action", choices=("check", "pack"))
-    parser.add_argument("submission", type=Path, help="the folder that holds model.py, or (check) a zip of its content")
+    parser.add_argument("action", choices=("check", "pack", "read"))
+    parser.add_argument(
+        "submission", help="the folder that holds model.py, or (check) a zip of its content, or (read) a text"
+    )
     parser.add_argument("--out", type=Path, help="the zip to write; default: the folder's name with .zip")
     given = parser.parse_args(arguments)
-    submission: Path = given.submission
+    if given.action == "read":
+        sys.stdout.write("\n".join(read(given.submission)) + "\n")
+        return 0
+    submission = Path(given.submission)
     if not submission.is_dir() and not zipfile.is_zipfile(submission) and submission.suffix != ".zip":
         parser.error(why_not_there(submission))
     if given.action == "pack" and not submission.is_dir():

@@ -23,7 +23,7 @@ from score.language import (
     readability,
     text_validity,
 )
-from score.language.lexicon import lexicon
+from score.language.lexicon import lexicon, spelled_out
 from score.language.readability import syllables
 from score.language.tokens import sentences_of
 
@@ -86,6 +86,41 @@ CASES = [
     for group, cases in yaml.safe_load((HERE / "language_cases.yaml").read_text()).items()
     for text, expected in cases
 ]
+OUTSIDE: dict[str, dict[str, list[tuple[str, str]]]] = yaml.safe_load((HERE / "outside_sentences.yaml").read_text())
+CLAIMED = {
+    "the smile raised the score": "+smile",
+    "the score was raised by the smile": "+smile",
+    "the averted gaze lowered the score": "-gaze",
+    "the score is low because of the dim light": "-lighting",
+    "the lack of gestures lowered the score": "-motion",
+    "the voice was a plus": "+voice",
+    "removing the smile lowers the score": "+smile",
+    "hiding the background raises the prediction": "-background",
+    "the score drops when the smile is masked": "+smile",
+    "the score would be higher with more eye contact": "-gaze",
+}
+DENIED = (
+    "the smile did not raise the score",
+    "the voice had no effect",
+    "removing the smile changes nothing",
+    "hiding the background does not lower the score",
+    "it is unclear whether the smile raised the score",
+    "I doubt that the posture hurt the score",
+    "neither the smile nor the gaze raised the score",
+)
+BEFORE = (
+    "", "As expected, ", "I think that ", "Nobody would invite him: ", "He removed his hat; ", "Without doubt, ",
+    "She speaks of her work, and ", "Although the other cues helped, ", "The interview score is high (0.66), and ",
+    "The openness score is low, but ", "To test this I masked each cue: ", "Nothing else helped: ",
+    "Compared with other clips, ", "The person would make a good colleague. ", "Apart from the lighting, ",
+    "With a weight of 0.4, ", "When she starts to speak, ",
+)  # fmt: skip
+AFTER = (
+    ".", " a little (0.05).", " by 0.05 points, from 0.60 to 0.65.", ", as one would expect.", ", as hiding it shows.",
+    ", which would be no surprise to a person.", ", and she would be invited.", ", so the model would invite her.",
+    " (measured by masking).", ", but the clothes did not matter.", ", not the words.", " because it is so clear.",
+    "; without it nothing would change.", " despite everything.",
+)  # fmt: skip
 SENTENCES: list[dict[str, Any]] = yaml.safe_load((HERE / "sentences.yaml").read_text())
 
 
@@ -100,6 +135,10 @@ def claims_in(notation: str) -> set[tuple[str, str, int]]:
         cue, _, target = part[1:].partition("@")
         result.add((cue, target or "interview", {"+": 1, "-": -1}[part[0]]))
     return result
+
+
+def turned(claims: set[tuple[str, str, int]]) -> set[tuple[str, str, int]]:
+    return {(cue, target, -sign) for cue, target, sign in claims}
 
 
 def levels_of(text: str) -> list[tuple[str, str]]:
@@ -168,6 +207,29 @@ def test_who_claims_both_ways_claims_nothing(clause: tuple[tuple[str, str], tupl
 @pytest.mark.parametrize(("text", "expected"), CASES)
 def test_sentences_by_construct(text: str, expected: str) -> None:
     assert claims_of(text) == claims_in(expected)
+
+
+@pytest.mark.parametrize("part", OUTSIDE)
+def test_sentences_in_the_styles_of_others(part: str) -> None:
+    cases = [case for style in OUTSIDE[part].values() for case in style]
+    read = [(claims_of(text), claims_in(told)) for text, told in cases]
+    assert sum(found == told for found, told in read) >= 0.95 * len(cases)
+    assert not [text for (text, _), (found, told) in zip(cases, read, strict=True) if turned(found) & told]
+
+
+@pytest.mark.parametrize("told", CLAIMED)
+def test_words_around_a_claim_do_not_turn_it_round(told: str) -> None:
+    expected = claims_in(CLAIMED[told])
+    for text in (before + told + after for before in BEFORE for after in AFTER):
+        signs = {(cue, sign) for cue, _, sign in claims_of(text)}
+        assert not signs & {(cue, -sign) for cue, _, sign in expected}, text
+    assert claims_of(f"As expected, {told}.") == expected
+
+
+@pytest.mark.parametrize("told", DENIED)
+def test_words_around_a_denial_make_no_claim_of_it(told: str) -> None:
+    for text in (before + told + after for before in BEFORE for after in AFTER):
+        assert claims_of(text) == set(), text
 
 
 @pytest.mark.parametrize("half", [SENTENCES[:150], SENTENCES[150:]], ids=["first half", "held-out half"])
@@ -255,6 +317,8 @@ def test_what_is_no_explanation(text: str, reason: str) -> None:
     "text",
     [
         "A warm smile raised the score.",
+        "smile +0.10, gaze -0.04; the interview score is high",
+        "The untidy background slightly undermines the otherwise favourable impression.",
         "The score is high (0.62). A smile and a gaze that stays on the camera raised it; dim lighting lowered it.",
         "Honestly, I would say the slouching hurt this one most.",
         'The words were judged by "proud" and "glad". They lifted openness.',
@@ -296,7 +360,7 @@ def test_cues_that_the_lexicon_does_not_know() -> None:
 
 def test_every_cue_of_the_lexicon_is_found_by_each_of_its_phrases() -> None:
     for cue, phrases in lexicon()["cues"].items():
-        for phrase in phrases["strong"]:
+        for phrase in (one for some in phrases["strong"] for one in spelled_out(some)):
             if "..." in phrase:
                 continue
             text = f"The {phrase.replace('*', '')} raised the score."

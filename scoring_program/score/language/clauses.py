@@ -1,4 +1,4 @@
-"""Cutting a sentence into clauses, and a clause into predications: one effect each, with what belongs to it."""
+"""Cutting a sentence into parts of one effect each."""
 
 from __future__ import annotations
 
@@ -7,38 +7,36 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from score.language.items import Item
-from score.language.lexicon import MOVES, NOTE
+from score.language.lexicon import NOTE, OVER
 
 _MARKS = frozenset(["effect", "comparative", "level"])
 _SEPARATORS = frozenset(["and", "comma"])
 _QUIET = frozenset(["small", "auxiliary", "determiner", "negation", "flip", "result", "addition", "preposition"])
 _SILENT = frozenset(["small", "auxiliary", "determiner", "preposition"])
+_ENDS = frozenset(["and", "comma", "cue", "cause", "clausal", "colon", "result", "reference"])
 
 
 @dataclass(frozen=True)
-class Predication:
-    """An effect and what is said around it."""
+class Part:
+    """A stretch of a sentence with at most one effect."""
 
     before: tuple[Item, ...]
-    """From the end of the predication before."""
-    mark: Item
+    """Everything, where there is no effect."""
+    mark: Item | None
     """The effect, comparison or level."""
     after: tuple[Item, ...]
-    """Up to the beginning of the next predication."""
-    first: bool
-    """Whether the clause begins with it."""
+    """What follows it, up to the next part."""
 
 
-def clauses(items: Sequence[Item]) -> list[list[Item]]:
-    """Cut at "but", "while" and the like, and at a "because" that has an effect of its own."""
-    items = _exclusions(items)
-    result: list[list[Item]] = [[]]
-    for place, item in enumerate(items):
-        if item.kind == "contrast" or (item.kind == "clausal" and _has_subject_and_effect(items[place + 1 :])):
-            result.append([])
+def parts_of(sentence: Sequence[Item]) -> list[list[Part]]:
+    """Cut a sentence at "but", "while" and the like, and every such clause into parts of one effect each."""
+    clauses: list[list[Item]] = [[]]
+    for item in _exclusions(sentence):
+        if item.kind == "contrast":
+            clauses.append([])
         else:
-            result[-1].append(item)
-    return [clause for clause in result if clause]
+            clauses[-1].append(item)
+    return [_parts(clause) for clause in clauses if clause]
 
 
 def _exclusions(items: Sequence[Item]) -> list[Item]:
@@ -47,44 +45,49 @@ def _exclusions(items: Sequence[Item]) -> list[Item]:
     for place, item in enumerate(items):
         if item.kind != "negation" or item.text != "not":
             continue
-        follow = place + 1
-        while follow < len(items) and items[follow].kind in ("determiner", "small", "cause", "preposition"):
-            follow += 1
-        if follow == len(items) or items[follow].kind != "cue":
+        ahead = place + 1
+        while ahead < len(items) and items[ahead].kind in ("determiner", "small", "cause", "preposition"):
+            ahead += 1
+        if ahead == len(items) or items[ahead].kind != "cue":
             continue
-        contrast = next(
-            (at for at in range(follow, len(items)) if items[at].kind == "contrast" and items[at].text == "but"), None
-        )
-        named = any(other.kind in ("determiner", "cause") for other in items[place + 1 : follow])
-        if named or contrast is not None:
+        but = next((at for at in range(ahead, len(items)) if items[at].text == "but"), None)
+        if but is not None or any(other.kind in ("determiner", "cause") for other in items[place + 1 : ahead]):
             result[place] = replace(item, kind="exclusion")
-            if contrast is not None:
-                result[contrast] = replace(items[contrast], kind="comma", value="but")
+            if but is not None:
+                result[but] = replace(items[but], kind="comma", value="but")
     return result
 
 
-def _has_subject_and_effect(items: Sequence[Item]) -> bool:
-    cue = False
-    for item in items:
-        if item.kind == "contrast":
-            return False
-        cue = cue or item.kind in ("cue", "reference", "pronoun")
-        if item.kind in ("effect", "comparative") and item.value != NOTE:
-            return cue and item.value != MOVES
-    return False
-
-
-def predications(clause: Sequence[Item]) -> list[Predication]:
-    """Share out the words of a clause among its effects; none if it has no effect."""
+def _parts(clause: Sequence[Item]) -> list[Part]:
     marks = _marks(clause)
-    edges = [0]
-    for one, other in pairwise(marks):
-        edges.append(one + 1 + _cut(clause[one + 1 : other], follows_cause=_caused(clause[one + 1 : other])))
-    edges.append(len(clause))
-    return [
-        Predication(tuple(clause[start:mark]), clause[mark], tuple(clause[mark + 1 : end]), start == 0)
-        for start, mark, end in zip(edges, marks, edges[1:], strict=False)
+    if not marks:
+        return [Part(tuple(clause), None, ())]
+    edges = [
+        0,
+        *(one + 1 + _cut(clause[one + 1 : other], leads=marks[0] == 0) for one, other in pairwise(marks)),
+        len(clause),
     ]
+    return [
+        part
+        for start, mark, end in zip(edges, marks, edges[1:], strict=False)
+        for part in _shared(Part(tuple(clause[start:mark]), clause[mark], tuple(clause[mark + 1 : end])))
+    ]
+
+
+def _shared(part: Part) -> list[Part]:
+    """Read "openness was raised by the words, extraversion by the gestures" as two parts with one effect."""
+    kinds = [item.kind for item in part.after]
+    for place in range(1, len(kinds) - 1):
+        if (
+            kinds[place : place + 2] == ["target", "cause"]
+            and kinds[place - 1] in _SEPARATORS
+            and "cue" in kinds[:place]
+        ):
+            return [
+                replace(part, after=part.after[:place]),
+                *_shared(Part((part.after[place],), part.mark, part.after[place + 1 :])),
+            ]
+    return [part]
 
 
 def _marks(clause: Sequence[Item]) -> list[int]:
@@ -93,79 +96,41 @@ def _marks(clause: Sequence[Item]) -> list[int]:
     for place, item in enumerate(clause):
         if item.kind not in _MARKS:
             continue
-        if item.value == NOTE and marks and all(other.kind != "cue" for other in clause[marks[-1] + 1 : place]):
-            continue
         if marks:
-            between = clause[marks[-1] + 1 : place]
-            previous = clause[marks[-1]]
-            apart = any(
-                other.kind in _SEPARATORS or other.kind in ("cue", "cause", "clausal", "colon", "result", "reference")
-                for other in between
-            )
-            if not apart:
-                if previous.kind == "level" and item.kind != "level":
+            previous, between = clause[marks[-1]], clause[marks[-1] + 1 : place]
+            apart = any(other.kind in _ENDS for other in between)
+            joined = not any(other.kind in _SEPARATORS for other in between)
+            if item.value == NOTE != previous.value and item.sign == previous.sign and joined:
+                continue
+            if item.text != "and" and not apart and previous.value != OVER:
+                if item.kind != "effect" or any(other.kind == "target" for other in between):
+                    continue
+                if all(other.kind in _SILENT for other in between):
                     marks[-1] = place
-                    continue
-                if item.kind != "effect":
-                    continue
-                if all(other.kind in _SILENT or other.text == "to" for other in between):
-                    marks[-1] = place
-                    continue
-                if any(other.kind == "target" for other in between):
                     continue
         marks.append(place)
     return marks
 
 
-def _caused(between: Sequence[Item]) -> bool:
-    """Whether the cues between two effects are given as causes of the first ("was raised by a smile")."""
-    for item in between:
-        if item.kind in ("cause", "clausal", "colon"):
-            return True
-        if item.kind == "cue":
-            return False
-    return False
-
-
-def _cut(between: Sequence[Item], *, follows_cause: bool) -> int:
-    """Return where the second of two predications begins, counted in the items between their effects."""
-    places = [
-        place for place, item in enumerate(between) if item.kind in _SEPARATORS or item.kind in ("reference", "result")
-    ]
-    # ", and" is one separator.
-    places = [place for place in places if place - 1 not in places or between[place].kind != "and"]
-    if not places:
-        last = max((place for place, item in enumerate(between) if item.kind == "target"), default=-1)
-        return last + 1
-    if all(item.kind in _QUIET or item.kind in _SEPARATORS for item in between[places[-1] :]):
-        return places[-1]
-    for place in places:
-        if between[place].kind in ("reference", "result") and not any(item.kind == "cue" for item in between[place:]):
-            return place
-    subject = next((item.kind for item in reversed(between) if item.kind in ("cue", "target", "pronoun")), "")
-    first_cue = next((place for place, item in enumerate(between) if item.kind == "cue"), len(between))
-    last_cue = max((place for place, item in enumerate(between) if item.kind == "cue"), default=-1)
-    if subject == "cue" and not follows_cause:
-        last_target = max(
-            (place for place, item in enumerate(between[:first_cue]) if item.kind in ("target", "pronoun")), default=-1
-        )
-        allowed = [
-            place
-            for place in places
-            if place > last_target and not any(item.kind == "addition" for item in between[:place])
-        ]
-        return (allowed or places)[0]
-    if subject == "cue":
-        places = [place for place in places if place > first_cue] or places
-    elif last_cue >= 0:
-        places = [place for place in places if place > last_cue] or places
-        return places[0]
-    strength = {place: _strength(between, place) for place in places}
-    strongest = max(strength.values())
-    return max(place for place in places if strength[place] == strongest)
-
-
-def _strength(items: Sequence[Item], place: int) -> int:
-    if items[place].kind == "and":
-        return 1
-    return 3 if items[place + 1 : place + 2] and items[place + 1].kind == "and" else 2
+def _cut(between: Sequence[Item], *, leads: bool) -> int:
+    """Return where the second of two parts begins, counted in the items between their effects."""
+    kinds = [item.kind for item in between]
+    breaks = [place for place, kind in enumerate(kinds) if kind in ("and", "comma", "reference", "result")]
+    # ", and" is one break.
+    breaks = [place for place in breaks if place - 1 not in breaks or kinds[place] != "and"]
+    cues = [place for place, kind in enumerate(kinds) if kind == "cue"]
+    caused = any(kind in ("cause", "clausal", "colon") for kind in kinds[: cues[0] if cues else 0])
+    if not breaks and leads and kinds[-1:] == ["cue"]:  # "+smile -gaze", but not "smile + gaze -"
+        return len(kinds)
+    if not breaks:
+        return 1 + max((place for place, kind in enumerate(kinds) if kind == "target"), default=-1)
+    if kinds[breaks[-1]] != "result" and all(kind in _QUIET or kind in _SEPARATORS for kind in kinds[breaks[-1] :]):
+        return breaks[-1]
+    if not cues:
+        return breaks[0]
+    if not caused:
+        target = max((place for place in range(cues[0]) if kinds[place] in ("target", "pronoun")), default=-1)
+        return ([place for place in breaks if place > target and "addition" not in kinds[:place]] or breaks)[0]
+    later = [place for place in breaks if place > cues[0]] or breaks
+    # "by the smile and the gaze, and the light ...": a comma parts more than "and" does, both together most.
+    return max(later, key=lambda place: (kinds[place] != "and", kinds[place + 1 : place + 2] == ["and"], place))

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from score.language.lexicon import IT, LIST, MOVES, NOTE, OVER
+from score.language.lexicon import GENERIC, IT, LIKES, LIST, MOVES, NOTE, OVER
 from score.language.phrases import Meaning, PhraseBook
 
 _WORD = Meaning("word")
 _SMALL = frozenset(["small", "auxiliary", "determiner"])
 _QUIET = frozenset(["small", "auxiliary", "determiner", "word"])
+_DESCRIBING = frozenset(["small", "determiner", "word", "level", "comparative", "amount"])
+_ENDS = frozenset(["end", "comma", "and"])
 _EFFECTIVE = frozenset(["effect", "comparative", "level"])
+_BREAKS = _ENDS | {"cause", "clausal", "contrast", "colon", "result"}
 _CAUSES = frozenset(["cause", "clausal", "with"])
 _FAR = 5
+_LOW, _HIGH = 0.45, 0.55
+"""Numbers that are low or high by themselves, as reasons are given for them."""
+_WRITERS = frozenset(["i", "we", "you"])
+_PEOPLE = frozenset(["he", "she", "they", "who", "person", "candidate", "speaker"])
+
+
+Bonds = tuple[tuple[str, int], ...]
+"""Names of targets, each with 1 or, for its opposite, -1."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +42,7 @@ class Item:
     """A weak cue, or an adjective for a target."""
     text: str
     """First word, as written."""
-    bound: tuple[tuple[str, int], ...] = ()
+    bound: Bonds = ()
     """Targets (name, orientation) that a level or a comparison is about."""
     tokens: tuple[int, ...] = field(default=(), compare=False)
     """Numbers of its words in the sentence, ascending."""
@@ -47,7 +59,7 @@ def read_items(tokens: Sequence[str], book: PhraseBook) -> list[Item]:
             at += 1
             continue
         found = book.find(left, at)
-        meaning = found.meaning if found else _signed_number(tokens[at])
+        meaning = found.meaning if found else _sign(tokens[at])
         own = tuple(sorted(found.taken)) if found else (at,)
         items.append(Item(meaning.kind, meaning.value, meaning.sign, meaning.weak, tokens[at], tokens=own))
         if found:
@@ -56,8 +68,34 @@ def read_items(tokens: Sequence[str], book: PhraseBook) -> list[Item]:
                 left[place] = ""
         at = found.end if found else at + 1
     items = _without_adjectives(_without_both(items))
-    items = _without_states(items)
-    return _with_bonds(items)
+    return _with_bonds(_without_acts(_without_states(_without_brackets(items))))
+
+
+def _without_brackets(items: list[Item]) -> list[Item]:
+    """Let an effect in brackets stand right behind its cue: "a smile (+0.1), the light (down)"."""
+    ahead = (*items[1:], None)
+    return [
+        item
+        for item, other in zip(items, ahead, strict=True)
+        if item.text != "(" or not other or other.kind not in _EFFECTIVE
+    ]
+
+
+def _without_acts(items: list[Item]) -> list[Item]:
+    """Tell what is done to a clip ("hiding the smile lowered it") from what a person in it does."""
+    result = list(items)
+    for place, item in enumerate(items):
+        if item.kind not in ("removal", "hiding", "hidden"):
+            continue
+        before = [other.text for other in items[max(0, place - 3) : place]]
+        own = [other.text for other in items[place + 1 : place + 2]] in (["his"], ["her"], ["their"])
+        if not _WRITERS.isdisjoint(before):
+            result[place] = replace(item, kind="removal")
+        elif not _PEOPLE.isdisjoint(before) or (item.text.endswith(("ed", "en")) and _next_is_cue(items, place + 1)):
+            result[place] = _demoted(item)
+        elif item.kind == "hiding":
+            result[place] = replace(item, kind="doubt" if own else "removal")
+    return result
 
 
 def _without_both(items: list[Item]) -> list[Item]:
@@ -71,10 +109,12 @@ def _without_both(items: list[Item]) -> list[Item]:
     return result
 
 
-def _signed_number(token: str) -> Meaning:
-    """``+0.08`` after a cue says the same as "raised"."""
-    if token[0] in "+-" and any(digit in "123456789" for digit in token):
+def _sign(token: str) -> Meaning:
+    """``+0.08`` or ``+`` beside a cue says the same as "raised"."""
+    if token[0] in "+-–" and (len(set(token)) == 1 or any(digit in "123456789" for digit in token)):
         return Meaning("effect", NOTE, 1 if token[0] == "+" else -1)
+    if re.fullmatch(r"0\.\d+", token):
+        return Meaning("level", "number", (float(token) > _HIGH) - (float(token) < _LOW))
     return _WORD
 
 
@@ -82,15 +122,12 @@ def _demoted(item: Item) -> Item:
     return replace(item, kind="word", value="", sign=0, weak=False)
 
 
-def _next_is_cue(items: list[Item], start: int, words: int) -> bool:
-    """Whether a cue follows with nothing but small words, and at most `words` unknown ones, in between."""
+def _next_is_cue(items: list[Item], start: int) -> bool:
+    """Whether a cue follows with nothing but small and unknown words in between."""
     for item in items[start:]:
         if item.kind == "cue":
             return True
-        if item.kind == "auxiliary" or item.kind not in _QUIET | {"level", "comparative", "amount"}:
-            return False
-        words -= item.kind == "word"
-        if words < 0:
+        if item.text == "what" or item.kind not in _DESCRIBING:
             return False
     return False
 
@@ -102,7 +139,7 @@ def _without_adjectives(items: list[Item]) -> list[Item]:
         if item.kind != "target":
             continue
         after = items[place + 1 : place + 3]
-        of_cue = bool(after) and after[0].text in ("of", "in") and _next_is_cue(items, place + 2, 0)
+        of_cue = bool(after) and after[0].text in ("of", "in") and _next_is_cue(items, place + 2)
         if of_cue and item.value not in ("generic", "main"):
             result[place] = _demoted(item)
         elif item.weak:
@@ -110,7 +147,7 @@ def _without_adjectives(items: list[Item]) -> list[Item]:
             leads = any(
                 other.kind in ("indicate", "result", "amount") or other.text in ("look", "looks") for other in before
             )
-            if _next_is_cue(items, place + 1, 0) or not leads:
+            if _next_is_cue(items, place + 1) or not leads:
                 result[place] = _demoted(item)
     return result
 
@@ -119,57 +156,85 @@ def _without_states(items: list[Item]) -> list[Item]:
     """Take effect words right before a cue as its description: "lowered eyes", "reduced motion"."""
     result = list(items)
     for place, item in enumerate(items):
-        if item.kind in _EFFECTIVE and item.value not in (NOTE, LIST, OVER) and _next_is_cue(items, place + 1, 1):
-            result[place] = replace(item, kind="and") if item.text == "plus" else _demoted(item)
+        if item.kind not in _EFFECTIVE or item.value in (NOTE, LIST, OVER, LIKES):
+            continue
+        judged = item.text in ("positive", "negative") and len(item.tokens) == 1
+        if _next_is_cue(items, place + 1):
+            if not judged or all(other.text != "of" for other in items[place + 1 : place + 3]):
+                result[place] = _demoted(item)
+        elif judged and _is_predicate(items, place):
+            result[place] = _demoted(item)
     return result
+
+
+def _is_predicate(items: list[Item], place: int) -> bool:
+    """Whether a sign only describes ("her words are positive"), and does not judge ("they are positive for it")."""
+    before = [other for other in items[:place] if other.kind != "small"]
+    ended = place + 1 == len(items) or items[place + 1].kind in ("comma", "and")
+    return bool(before) and before[-1].kind == "auxiliary" and ended
 
 
 def _with_bonds(items: list[Item]) -> list[Item]:
     """Tie levels and comparisons to their targets; those without a target describe something else."""
     result = list(items)
     for place, item in enumerate(items):
+        following = next((other.kind for other in items[place + 1 :] if other.kind not in _SMALL), "end")
         if item.kind == "amount":
-            bound = _target_after(items, place, reach=1)
+            bound = _target_after(items, place) or (_target_before(items, place) if following in _ENDS else ())
             result[place] = replace(item, kind="comparative", bound=bound) if bound else replace(item, kind="small")
         elif item.kind in ("comparative", "level"):
-            # "Lower" is also a verb: "what did lower it".
-            verb = item.text == "lower" and items[place + 1 : place + 2] and items[place + 1].kind == "pronoun"
-            bound = ((IT, 1),) if verb else _target_after(items, place, reach=3) or _target_before(items, place)
-            moves = item.text in ("up", "down") and items[place + 1 : place + 2] and items[place + 1].kind in _CAUSES
-            if not bound and moves:
-                result[place] = replace(item, kind="effect", value=MOVES)
-            else:
-                result[place] = replace(item, bound=bound) if bound else _demoted(item)
-    for place, item in enumerate(result):
-        if item.kind == "indicate":
-            ahead = result[place + 1 : place + 1 + _FAR]
-            quiet = 0
-            while quiet < len(ahead) and ahead[quiet].kind in _QUIET | {"preposition", "negation"}:
-                quiet += 1
-            plain = quiet < len(ahead) and ahead[quiet].kind == "target"
-            further = ahead[quiet + 1 : quiet + 2]
-            if plain and not (further and further[0].kind in _EFFECTIVE) and ahead[quiet].value != "generic":
-                result[place] = replace(item, kind="effect", sign=1)
-            else:
-                result[place] = replace(item, kind="result")
-    return result
+            result[place] = _bound(items, place, following)
+    return [_meant(result, place) if item.kind == "indicate" else item for place, item in enumerate(result)]
 
 
-def _target_after(items: list[Item], place: int, reach: int) -> tuple[tuple[str, int], ...]:
+def _bound(items: list[Item], place: int, following: str) -> Item:
+    """Return a level or a comparison with its target, or what else it is."""
+    item = items[place]
+    bound = _target_after(items, place) or _target_before(items, place)
+    if item.text == "lower" and following == "pronoun":  # "what did lower it"
+        bound = ((IT, 1),)
+    elif item.value == "number" and (following not in _BREAKS or items[place - 1].text == "by"):
+        bound = ()
+    elif (
+        item.kind == "level"
+        and following in ("colon", "cause")
+        and all(other.kind in _QUIET for other in items[:place])
+    ):
+        bound = ((GENERIC, 1),)  # "low: no smile"
+    elif item.kind == "comparative" and not bound:
+        would = [other.kind for other in items[:place] if other.kind not in _SMALL][-1:] == ["flip"]
+        bound = ((GENERIC, 1),) if would else ()
+    if bound:
+        return replace(item, bound=bound)
+    if item.text in ("up", "down") and following in _CAUSES:
+        return replace(item, kind="effect", value=MOVES)
+    beside = [other.kind for other in items[:place] if other.kind != "colon" and other.value != "number"][-1:]
+    if item.kind == "comparative" and beside == ["cue"] and following in _ENDS:  # "smile up, light: down"
+        return replace(item, kind="effect", value=NOTE)
+    return _demoted(item)
+
+
+def _meant(items: list[Item], place: int) -> Item:
+    """Take "suggests warmth" as an effect on what is suggested."""
+    ahead = [
+        other for other in items[place + 1 : place + 1 + _FAR] if other.kind not in _QUIET | {"preposition", "negation"}
+    ]
+    plain = ahead and ahead[0].kind == "target" and ahead[0].value != "generic"
+    if plain and not (ahead[1:] and ahead[1].kind in _EFFECTIVE):
+        return replace(items[place], kind="effect", sign=1)
+    return replace(items[place], kind="result")
+
+
+def _target_after(items: list[Item], place: int) -> Bonds:
     for other in items[place + 1 :]:
         if other.kind == "target":
             return ((other.value, other.sign),)
-        if other.kind not in _QUIET | {"preposition"} and other.text != "for":
-            return ()
-        if other.kind == "auxiliary":
-            return ()
-        reach -= other.kind == "word"
-        if reach < 0:
+        if other.kind not in ("small", "determiner", "word", "preposition") and other.text != "for":
             return ()
     return ()
 
 
-def _target_before(items: list[Item], place: int) -> tuple[tuple[str, int], ...]:
+def _target_before(items: list[Item], place: int) -> Bonds:
     """Return the subject of "openness and agreeableness are high", all of it."""
     found: list[tuple[str, int]] = []
     gap = 0
@@ -185,18 +250,9 @@ def _target_before(items: list[Item], place: int) -> tuple[tuple[str, int], ...]
             gap += other.kind in ("word", "comma") or other.kind in _EFFECTIVE
             if gap > _FAR or other.kind in ("cue", "contrast", "cause", "clausal"):
                 break
-            if other.kind == "and" and not _joined_levels(items, place):
-                break
     return tuple(reversed(found))
 
 
 def _is_object(items: list[Item], place: int) -> bool:
     """Whether an effect stands right before: "raised extraversion and agreeableness is high"."""
-    before = [other for other in items[:place] if other.kind not in ("determiner", "small")]
-    return bool(before) and before[-1].kind == "effect"
-
-
-def _joined_levels(items: list[Item], place: int) -> bool:
-    """Whether a level directly continues another one: "medium to high", "high, very high"."""
-    before = [other.kind for other in items[max(0, place - 3) : place]]
-    return "level" in before
+    return [other.kind for other in items[:place] if other.kind not in ("determiner", "small")][-1:] == ["effect"]

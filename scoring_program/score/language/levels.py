@@ -25,7 +25,7 @@ def stated_levels(sentences: Iterable[Sequence[Item]], vocabulary: Vocabulary) -
         for place, item in enumerate(sentence):
             if item.kind == "target" and item.value not in _UNNAMED:
                 latest = item.value
-            if item.kind != "level" or _denied(sentence, place):
+            if item.kind != "level" or item.value not in _TURNED or _denied(sentence, place):
                 continue
             for target, orientation in item.bound:
                 level = cast(Level, item.value if orientation > 0 else _TURNED[item.value])

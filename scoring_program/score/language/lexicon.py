@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +25,11 @@ MOVES = "moves"
 LIST = "list"
 NOTE = "note"
 OVER = "over"
+LIKES = "likes"
 _EFFECTS = {
     "neutral": ("", 0),
-    "note_raise": (NOTE, 1),
-    "note_lower": (NOTE, -1),
+    "likes": (LIKES, 1),
+    "dislikes": (LIKES, -1),
     "over": (OVER, 1),
     "even": (OVER, 0),
     "list_raise": (LIST, 1),
@@ -58,8 +61,8 @@ def phrase_book(vocabulary: Vocabulary) -> PhraseBook:
     words = lexicon()
     book = PhraseBook(words["small_words"])
     for cue in vocabulary.cues:
-        for phrase in (cue.replace("_", " "), *vocabulary.aliases.get(cue, ())):
-            _add(book, [phrase], Meaning("cue", cue))
+        own = () if cue in words["cues"] else (cue.replace("_", " "),)
+        _add(book, [*own, *vocabulary.aliases.get(cue, ())], Meaning("cue", cue))
     for cue, phrases in words["cues"].items():
         _add(book, phrases["strong"], Meaning("cue", cue))
     for target in vocabulary.targets:
@@ -100,7 +103,7 @@ def phrase_book(vocabulary: Vocabulary) -> PhraseBook:
     _add(book, ["with"], Meaning("with"))
     _add(
         book,
-        ["of", "in", "on", "at", "from", "behind", "to", "against", "into", "near", "under"],
+        ["of", "in", "on", "at", "from", "behind", "to", "against", "into", "near", "under", "between"],
         Meaning("preposition"),
     )
     _add(book, [",", "(", ")"], Meaning("comma"))
@@ -110,4 +113,10 @@ def phrase_book(vocabulary: Vocabulary) -> PhraseBook:
 
 def _add(book: PhraseBook, phrases: list[str], meaning: Meaning) -> None:
     for phrase in phrases:
-        book.add(phrase, meaning)
+        for one in spelled_out(phrase):
+            book.add(one, meaning)
+
+
+def spelled_out(phrase: str) -> Iterator[str]:
+    """Yield the phrases that "slow|fast speech" stands for."""
+    return map(" ".join, product(*(part.split("|") for part in phrase.split())))

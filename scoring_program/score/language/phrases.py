@@ -76,15 +76,15 @@ class PhraseBook:
     def find(self, tokens: Sequence[str], start: int) -> Found | None:
         """Return the longest phrase that begins at token `start`, or None."""
         best: Found | None = None
-        best_rank = (0, 0)
+        best_rank = (0, 0, 0)
         # Each state: node, next token, tokens taken, end of the unbroken beginning (-1: no gap yet), exact words.
         states: list[_State] = [
             (node, start + 1, (start,), -1, exact) for node, exact in self._beginnings(tokens[start])
         ]
         while states:
             node, at, taken, end, exact = states.pop()
-            if node.value is not None and (len(taken), exact) > best_rank:
-                best_rank = (len(taken), exact)
+            if node.value is not None and (len(taken), exact, -at) > best_rank:
+                best_rank = (len(taken), exact, -at)
                 best = Found(node.value, frozenset(taken), at if end < 0 else end)
             if node.gap is not None:
                 for far in range(at, min(at + _LONGEST_GAP, len(tokens))):
@@ -94,7 +94,7 @@ class PhraseBook:
             if node.exact or node.stems:
                 for far in range(at, min(at + 1 + _MOST_SMALL_WORDS, len(tokens))):
                     states += _step(node, tokens, far, taken, end, exact)
-                    if tokens[far] not in self._small:
+                    if tokens[far] not in self._small and not tokens[far].endswith("ly"):
                         break
         return best
 

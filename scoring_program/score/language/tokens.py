@@ -13,20 +13,31 @@ LONGEST_WORD = 30
 _SIGNS = {"e.g.": "such as", "i.e.": "namely", "etc.": "", "vs.": "versus", "approx.": "about"} | {
     "\x01": "quotation",
     "\x02": ",",
+    "↑": "+",
+    "↓": "-",
+    "/": ",",
+    "→": "so",
+    "->": "so",
+    "=>": "so",
+    "<-": "because",
 }
 _CONTRACTIONS = {"can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not", "ain't": "is not"}
 _ENDINGS = {"n't": " not", "'d": " would", "'ve": " have", "'ll": " will", "'re": " are", "'m": " am"}
 _IS = frozenset(["it's", "that's", "what's", "there's", "he's", "she's", "who's"])
 _PLAIN = str.maketrans(
     {"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "«": '"', "»": '"', "…": ".", "\t": " ", "\r": "\n", "İ": "i"}
-    | {"\x01": " ", "\x02": " "}
+    | {"−": "-", "\x01": " ", "\x02": " "}
 )
 _QUOTATION, _PAUSE = "\x01", "\x02"
 """Stand for a quotation and a dash in plain text, in which every character stays where it was."""
-_DASH = re.compile(r"[–—]| - |--")
+_DASH = re.compile(r"[–—](?!\d)|(?<![,:(]) - |--(?=[ a-z])")
+_SHORT = re.compile(r";(?=(?:\s+[\w'-]+){1,3}\s*(?:[.;!?]|$))")
 _BULLET = re.compile(r"\n[ ]?(?:[-*•·]|\n)")
 _QUOTE = re.compile(r'"([^"]{0,200})"')
-_TOKEN = re.compile(r"e\.g\.|i\.e\.|etc\.|vs\.|approx\.|[+-]?\d+(?:[.,]\d+)?%?|[a-z]+(?:'[a-z]+)?|[.!?;:,()\x01\x02]")
+_TOKEN = re.compile(
+    r"[-=]>|<-|→|e\.g\.|i\.e\.|etc\.|vs\.|approx\.|(?:(?<![\w.])[+–-])?\d+(?:[.,]\d+)?%?|[a-z]+(?:'[a-z]+)?"
+    r"|\++|(?<=[\s,(])-(?=[a-z])|(?:(?<=[a-z,:] )|(?<=\())-+(?=[\s.,;)]|$)|[.!?;:,()↑↓\x01\x02]|(?<=\s)/(?=\s)"
+)
 STOPS = frozenset(".!?;")
 
 
@@ -83,6 +94,7 @@ def _plain(text: str) -> str:
     """Write a text in lower case and plain signs, as long as before, so that every character keeps its place."""
     plain = text.translate(_PLAIN).lower()
     plain = _QUOTE.sub(_unquoted, plain)
+    plain = _SHORT.sub(",", plain)  # "reasons: no eye contact; a flat voice"
     plain = _BULLET.sub(lambda found: ".".ljust(len(found[0])), plain)
     plain = _DASH.sub(lambda found: _PAUSE.center(len(found[0])), plain)
     return re.sub(r"(?<=[a-z])-(?=[a-z])", " ", plain)

@@ -13,8 +13,8 @@ from score.language.tokens import LONGEST_TEXT, LONGEST_WORD, sentences_of, word
 from score.language.vocabulary import Vocabulary
 
 SHORTEST_TEXT = 20
-HARDEST_GRADE = 16.0
-LEAST_LETTERS = 0.60
+HARDEST_GRADE = 20.0
+LEAST_LETTERS = 0.40
 LEAST_KNOWN = 0.35
 
 _MARKUP = re.compile(r"https?:|www\.|<[/!a-z]|</?[a-z]+>|\]\(|&[a-z]{2,6};|```", re.IGNORECASE)
