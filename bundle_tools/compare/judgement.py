@@ -1,5 +1,7 @@
 """Which of several runs is better: bands on common resamples, and ranks under other rules."""
 
+from dataclasses import asdict
+
 import numpy as np
 
 from bundle_tools.compare.bands import Contender, bands, shares_above
@@ -43,6 +45,9 @@ def judge(field: Field) -> list[Row]:
             coverage=one.points["coverage"],
             skill=one.skill,
             axes={axis: one.points[axis] for axis in weights},
+            reasons=asdict(one.scores.reasons) if one.scores.reasons else None,
+            reaction_size=one.scores.reaction.value,
+            large_reaction=one.scores.reaction.large,
             above={other.name: float(above[at, k]) for k, other in enumerate(contenders) if k != at},
         )
     return [result[name] for name in found]

@@ -9,6 +9,7 @@ from bundle_tools.compare.bands import ABOVE
 # More would not fit beside each other.
 MOST_PAIRED = 12
 LONGEST_NAME = 40
+LARGE_REACTION = "!"
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,12 @@ class Row:
     """Share of the way from the constant to the reference, in [0, 1]."""
     axes: dict[str, float]
     """Axis -> value in [0, 1]."""
+    reasons: dict[str, int] | None
+    """Clips that are right or wrong, grounded or not; None where the phase has no known causes."""
+    reaction_size: float | None
+    """How far hiding the named places moves the model, beside its claims; None where too little was measured."""
+    large_reaction: bool | None
+    """Whether that deserves a look at the code."""
     above: dict[str, float]
     """Name of each other run -> share of the resamples in which this one's total is higher."""
 
@@ -69,6 +76,11 @@ def lines(rows: Sequence[Row], phase: str, resamples: int) -> list[str]:
         axes.append([*(f"{value:.4f}" for value in (*row.axes.values(), row.coverage, row.skill)), name])
     text = [f"Phase {phase}, {len(rows)} runs, {resamples} common resamples of the sources.", "", *_aligned(ranking)]
     text += ["", *_aligned(axes)]
+    text += ["", *_aligned(_beside(rows, names))]
+    if any(row.large_reaction for row in rows):
+        text.append(
+            f"{LARGE_REACTION} Hiding the named places moves this model more than its claims say: read its code."
+        )
     if 1 < len(rows) <= MOST_PAIRED:
         pairs = [["higher than", *(str(number) for number in range(1, len(rows) + 1)), "run"]]
         for number, (row, name) in enumerate(zip(rows, names, strict=True), 1):
@@ -80,6 +92,19 @@ def lines(rows: Sequence[Row], phase: str, resamples: int) -> list[str]:
         f"A run is above another if its total is higher in {ABOVE:.0%} of the resamples; a band begins with the",
     ]
     return [*text, "best run that has none, and holds those after it until one is parted from a member."]
+
+
+def _beside(rows: Sequence[Row], names: Sequence[str]) -> list[list[str]]:
+    """Give what is in no score: clips that are right for the right reason, or not, and the reaction size."""
+    from score.axes.reasons import TITLES  # noqa: PLC0415 - the path is known only now
+
+    titles = TITLES if any(row.reasons for row in rows) else {}
+    cells = [[*titles.values(), "reaction size", "run"]]
+    for row, name in zip(rows, names, strict=True):
+        mark = f" {LARGE_REACTION}" if row.large_reaction else ""
+        size = "-" if row.reaction_size is None else f"{row.reaction_size:.2f}"
+        cells.append([*(str(row.reasons[key]) if row.reasons else "-" for key in titles), size + mark, name])
+    return cells
 
 
 def _aligned(cells: list[list[str]]) -> list[str]:

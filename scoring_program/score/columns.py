@@ -156,12 +156,12 @@ _EXPLAINED = (
     _explained(
         "faithfulness_space",
         "Faithfulness in space",
-        "How much more hiding the named places moves the prediction than hiding others.",
+        "How much more a change of the named places moves the prediction than a change of others.",
     ),
     _explained(
         "faithfulness_time",
         "Faithfulness in time",
-        "How much more freezing the named moments moves the prediction than freezing others.",
+        "How much more a change of the named moments moves the prediction than a change of others.",
     ),
     _explained(
         "cue_claims",

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from score.axes.diagnostics import Diagnostic, diagnose
 from score.axes.dose import DeletionCurve, deletion_curves
+from score.axes.reaction import ReactionSize, reaction_size
+from score.axes.reasons import RightReasons, right_reasons
 from score.axes.shortfalls import Shortfalls, find_shortfalls
 from score.axes.table import AxisSums, ClipAxes, axis_values, clip_axes, explains_nothing
 from score.bootstrap import percentile_interval, resample_weights
@@ -56,6 +58,8 @@ class Evaluation:
     """One entry a clip of the reference; None for a clip without a prediction."""
     fairness: Fairness | None = None
     """How groups of people are treated; None where the phase has no groups."""
+    reasons: RightReasons | None = None
+    """Right and wrong predictions, grounded or not; None where the phase has no known causes."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,10 @@ class ClipScores:
     """(n, ...) addends of the axes."""
     has_causes: bool
     """Whether the phase has known causes."""
+    reasons: RightReasons | None
+    """Right and wrong predictions, grounded or not: in no column. None where the phase has no known causes."""
+    reaction: ReactionSize
+    """By how much more the model reacts to hiding than its claims say: in no column."""
 
     @property
     def groups(self) -> int:
@@ -152,13 +160,16 @@ def _judged(outcomes: Outcomes, settings: Settings) -> tuple[ClipScores, ClipAxe
     truth, prediction = (outcomes.truth - low) / span, (outcomes.prediction - low) / span
     _, sources = np.unique(outcomes.sources, return_inverse=True)
     axes = clip_axes(outcomes, settings, truth, prediction, constant)
+    table = moments(truth, prediction, constant)
     scores = ClipScores(
         settings=settings,
         clip_ids=outcomes.clip_ids,
         sources=sources.astype(np.int64),
-        moments=moments(truth, prediction, constant),
+        moments=table,
         axes=axes.table,
         has_causes=outcomes.known.causes is not None,
+        reasons=right_reasons(outcomes, axes, table.absolute_error, settings),
+        reaction=reaction_size(axes.effects, axes.readings, axes.target),
     )
     return scores, axes, moments(truth, np.broadcast_to(constant, truth.shape), constant)
 
@@ -206,6 +217,7 @@ def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float, jury: Ju
         curves=deletion_curves(counted.explanations, axes.effects),
         clips=clip_numbers(outcomes, counted, axes, settings),
         fairness=measure_fairness(outcomes, settings),
+        reasons=scores.reasons,
     )
 
 

@@ -13,6 +13,8 @@ CUES = (
     *("background", "clothing", "speech_rate", "words", "face", "voice"),
 )
 """The vocabulary of cues, unless the settings name another."""
+HEARD = frozenset({"speech_rate", "words", "voice"})
+"""Those of them that hiding places of the picture does not take away."""
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _FILE_STEM = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
 _MOST_CUES = 64

@@ -1,16 +1,19 @@
-"""Every score column, run beside run."""
+"""Every score column, run beside run, and what is in no score."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 
 from bundle_tools.compare.differences import difference
 from bundle_tools.compare.field import Entry, Field
 from bundle_tools.compare.judgement import TOTAL
 from bundle_tools.compare.page.content import ScoreCell, ScoreGroup, ScoreRow
 from bundle_tools.compare.page.shown import Shown, write
+from score.axes.reaction import LARGE, ReactionSize
+from score.axes.reasons import GROUNDED, TITLES, RightReasons
 from score.bootstrap import percentile_interval
 from score.columns import Column, columns
 from score.explanation_settings import AXES
-from score.report.numbers import number
+from score.report.numbers import NO_BREAK, NONE, number, percent
 from score.report.scored import MOST_DECIMALS
 
 _APART = ("plausibility", "jury")
@@ -32,6 +35,35 @@ def score_groups(field: Field, shown: Shown) -> Iterator[ScoreGroup]:
     }
     for title, keys in kinds.items():
         yield ScoreGroup(title, tuple(_row(by_key[key], field, shown) for key in keys))
+    yield ScoreGroup("In no score", tuple(_beside(field, shown)))
+
+
+def _beside(field: Field, shown: Shown) -> Iterator[ScoreRow]:
+    """Write clips that are right for the right reason, or not, where labels are open; and the reaction size."""
+    gate = percent(field.settings.explanation.gate)
+    meaning = (
+        f"Clips. Right: off by less than {gate} of the range; grounded: claims agree with known causes by {GROUNDED:g}."
+    )
+    found = [one.scores.reasons for one in field.entries]
+    for key, title in TITLES.items() if shown.truth and all(found) else ():
+        cells = tuple(ScoreCell(_share(one, key), "", None, 0) for one in found if one)
+        yield ScoreRow(title[0].upper() + title[1:], meaning, cells)
+    sizes = tuple(ScoreCell(_size(one.scores.reaction, shown), "", None, 0) for one in field.entries)
+    meaning = (
+        f"Effect of hiding the named places, beside the claims. From {LARGE:g} on the model's code deserves a look."
+    )
+    yield ScoreRow("Reaction size", meaning, sizes)
+
+
+def _share(reasons: RightReasons, key: str) -> str:
+    count = asdict(reasons)[key]
+    return f"{count}{NO_BREAK}({percent(count / reasons.clips)})"
+
+
+def _size(reaction: ReactionSize, shown: Shown) -> str:
+    if reaction.value is None:
+        return NONE
+    return number(reaction.value, 2 if shown.clips else 1) + (f"{NO_BREAK}(large)" if reaction.large else "")
 
 
 def _row(column: Column, field: Field, shown: Shown) -> ScoreRow:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from score.axes.dose import DeletionCurve, deletion_curves
 from score.axes.effects import Effects
 from score.axes.ranks import correlation, spearman
+from score.axes.reaction import LARGE, ReactionSize, reaction_size
 from score.axes.reading import Readings
 from score.axes.table import ClipAxes
 from score.axes.text import TextNumbers
@@ -43,6 +44,7 @@ def diagnose(explanations: Sequence[Explanation], axes: ClipAxes) -> tuple[Diagn
     return (
         *_of_probes(axes.effects),
         *_of_doses(deletion_curves(explanations, axes.effects)),
+        *_of_reaction(reaction_size(axes.effects, axes.readings, axes.target)),
         *_of_maps(explanations, axes.effects),
         *_of_texts(explanations, axes.readings, axes.text),
     )
@@ -124,6 +126,14 @@ def _of_doses(curves: Iterable[DeletionCurve]) -> Iterable[Diagnostic]:
         flag = None if curve.falls is None else float(curve.falls)
         meaning = "Raised where hiding more of the highest places changes less, beyond three standard errors."
         yield Diagnostic(f"Dose-response flag, {curve.kind}", flag, "flag", meaning)
+
+
+def _of_reaction(reaction: ReactionSize) -> Iterable[Diagnostic]:
+    meaning = "Mean change after hiding the places that your map names, divided by what your visual claims add up to."
+    yield Diagnostic("Reaction size", reaction.value, "", meaning)
+    flag = None if reaction.large is None else float(reaction.large)
+    meaning = f"Raised from a size of {LARGE:g} on: hiding moves the model more than its claims say, look why."
+    yield Diagnostic("Reaction-size flag", flag, "flag", meaning)
 
 
 def _of_maps(explanations: Sequence[Explanation], effects: Effects) -> Iterable[Diagnostic]:

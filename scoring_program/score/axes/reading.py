@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from score.explanation_record import Explanation
+from score.explanation_settings import HEARD
 from score.language import LevelStatement, TextClaim, Vocabulary, parse_claims, parse_levels
 from score.settings import Settings
 
@@ -29,6 +30,8 @@ class Readings:
     """(n, k, v) what counts as claimed, in [-1, 1]: what evidence and text agree on, or the one that is there."""
     agreement: Array
     """(n,) Jaccard index of the text's claims and the largest ones submitted as evidence; 1 without evidence."""
+    seen: Array
+    """(n, k) sum of the submitted claims about cues that are not `HEARD`; NaN where no claim about the target is."""
 
 
 def vocabulary_of(settings: Settings) -> Vocabulary:
@@ -63,7 +66,9 @@ def read_claims(explanations: Sequence[Explanation], settings: Settings) -> Read
             if claim.cue in cues:
                 submitted[clip, targets[claim.target], cues[claim.cue]] += claim.contribution
     submitted = np.clip(submitted, -1, 1)
-    return Readings(tuple(said), tuple(levels), join_claims(submitted, told), _agreement(submitted, told))
+    visible = np.array([cue not in HEARD for cue in cues], dtype=bool)
+    seen = np.where((submitted != 0).any(axis=2), submitted[:, :, visible].sum(axis=2), np.nan)
+    return Readings(tuple(said), tuple(levels), join_claims(submitted, told), _agreement(submitted, told), seen)
 
 
 def join_claims(submitted: Array, told: Array) -> Array:

@@ -107,7 +107,7 @@ def clip_axes(outcomes: Outcomes, settings: Settings, truth: Array, prediction: 
     readings = read_claims(outcomes.explanations, settings)
     error = np.where(np.isnan(prediction), 1.0, np.abs(truth - prediction))
     well = error[np.arange(len(error)), target] < settings.explanation.gate
-    causes, has_causes = _causes(outcomes, readings, target, vocabulary)
+    causes, has_causes = cause_agreement(outcomes, readings.claims, target, vocabulary)
     told = clip_text(outcomes.explanations, readings, prediction, (effects.twins, effects.twin_asked), settings)
     plausible, pointed = np.zeros((len(error), 2)), np.zeros((len(error), 2))
     if outcomes.known.observations is not None:
@@ -140,15 +140,28 @@ def _column(values: object) -> Array:
     return np.asarray(values, dtype=np.float64)[:, None]
 
 
-def _causes(
-    outcomes: Outcomes, readings: Readings, target: NDArray[np.int64], vocabulary: tuple[str, ...]
+def cause_agreement(
+    outcomes: Outcomes, claims: Array, target: NDArray[np.int64], vocabulary: tuple[str, ...]
 ) -> tuple[Array, Array]:
+    """Compare explanations with the known causes of their clips, as `clip_known_causes`; all 0 where there are none.
+
+    Parameters
+    ----------
+    outcomes
+        Outcomes of n clips.
+    claims
+        (n, k, v) claims.
+    target
+        (n,) the target on which each clip is judged.
+    vocabulary
+        The v cues.
+    """
     known: Causes | None = outcomes.known.causes
     if known is None:
         return np.zeros((len(target), 3)), np.zeros((len(target), 3))
     causes = [known.clips[clip_id] for clip_id in outcomes.clip_ids]
     grid = (known.rows, known.columns)
-    return clip_known_causes(outcomes.explanations, readings.claims, causes, grid, target, vocabulary)
+    return clip_known_causes(outcomes.explanations, claims, causes, grid, target, vocabulary)
 
 
 def explains_nothing(table: AxisSums) -> AxisSums:

@@ -10,6 +10,7 @@ from score.report.cards import card_groups
 from score.report.clip_table import clip_rows
 from score.report.content.explanations import CardGroup, Explanations, Tally
 from score.report.deletion import deletion_plot
+from score.report.reasons import reasons
 from score.report.scored import Scored
 from score.report.verdict import WORDS, clip_state
 
@@ -25,6 +26,7 @@ def explanations(scored: Scored) -> Explanations:
         groups=card_groups(scored),
         deletion=tuple(filter(None, map(deletion_plot, scored.evaluation.curves))),
         rows=clip_rows(scored),
+        reasons=reasons(scored),
     )
 
 

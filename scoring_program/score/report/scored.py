@@ -67,7 +67,8 @@ def may_show(
         # Whether a clip counts for known causes tells how far its prediction is from its label.
         clips = tuple(one and replace(one, causes=None) for one in evaluation.clips)
         fairness = evaluation.fairness and evaluation.fairness.coarse()
-        evaluation = replace(evaluation, clips=clips, fairness=fairness)
+        # How many clips lie near their labels is one more equation about these, and about the causes.
+        evaluation = replace(evaluation, clips=clips, fairness=fairness, reasons=None)
         hashes = replace(beside.hashes, labels="")
         beside = replace(beside, landmarks=beside.landmarks.coarse(settings), hashes=hashes)
     if not settings.report.clips:

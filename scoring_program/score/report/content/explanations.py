@@ -306,6 +306,28 @@ class Tally:
 
 
 @dataclass(frozen=True)
+class ReasonRow:
+    """Clips that are predicted right, or wrong."""
+
+    title: str
+    """Which of both."""
+    grounded: str
+    """How many of them with claims that agree with the known causes, and which share of all."""
+    ungrounded: str
+    """How many of them without."""
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """Whether predictions are right for the right reason."""
+
+    sentence: str
+    """What the words mean."""
+    rows: tuple[ReasonRow, ...]
+    """Right, wrong."""
+
+
+@dataclass(frozen=True)
 class Explanations:
     """The explanations, clip by clip; nothing about a clip where the settings close them."""
 
@@ -323,5 +345,7 @@ class Explanations:
     """Deletion curves in space and in time, where they were measured."""
     rows: tuple[ClipRow, ...]
     """The table of clips: those without a prediction first, then by what held up least."""
+    reasons: Reasons | None = None
+    """Right and wrong, grounded or not; None without known causes, and where true values are closed."""
     shortened: bool = False
     """Whether clips were left out to keep the page small."""

@@ -1,0 +1,152 @@
+"""Reaction size: by hand, where parts are missing, and when the flag is raised."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from score.axes.effects import Effects, measure_effects
+from score.axes.reaction import FEWEST, LARGE, ReactionSize, reaction_size
+from score.axes.reading import Readings, read_claims
+from score.evaluation import Evaluation, evaluate
+from score.explanation_record import parse_explanation
+from score.pipeline import prepare
+from score.probe_record import ProbeCall
+from tests.scoring.factory import NAMES, Case, full_explanation, make_case, make_input
+
+ONE = (np.zeros(1), np.ones(1))
+Row = tuple[float | None, float | None, float | None]
+"""Effects of hiding ``top`` and ``own``, and the sum of the claims; None where there is none."""
+
+
+def measured(rows: list[Row]) -> tuple[Effects, Readings, np.ndarray[Any, np.dtype[np.int64]]]:
+    calls = []
+    for top, own, _ in rows:
+        calls.append([ProbeCall("original", "", "", (), "", (0.5,), None, again=False)])
+        calls[-1] += [
+            ProbeCall("space", "", part, (1,), "", (0.5 - effect,), None, again=False)
+            for part, effect in (("top", top), ("own", own))
+            if effect is not None
+        ]
+    count = len(rows)
+    effects = measure_effects(calls, np.full((count, 1), 0.5), ONE, np.zeros(count, dtype=np.int64), ())
+    seen = np.array([np.nan if claimed is None else claimed for *_, claimed in rows]).reshape(count, 1)
+    readings = Readings((frozenset(),) * count, ((),) * count, np.zeros((count, 1, 0)), np.ones(count), seen)
+    return effects, readings, np.zeros(count, dtype=np.int64)
+
+
+def size(*rows: Row) -> float | None:
+    return reaction_size(*measured(list(rows))).value
+
+
+def test_by_hand() -> None:
+    # Effects .2 (mean of .3 and .1), .1, .1, .4, .2: mean .2. Claims .1, -.1, .05, .1, .05: mean size .08.
+    rows: list[Row] = [(0.3, -0.1, 0.1), (0.1, 0.1, -0.1), (-0.1, 0.1, 0.05), (0.4, None, 0.1), (None, 0.2, 0.05)]
+    assert size(*rows) == pytest.approx(0.2 / 0.08)
+    assert size(*rows[::-1]) == pytest.approx(0.2 / 0.08)
+
+
+def test_clips_without_a_map_or_without_claims_are_left_out() -> None:
+    both: list[Row] = [(0.2, 0.2, 0.1)] * FEWEST
+    assert size(*both, (0.4, 0.4, None), (None, None, 0.4)) == pytest.approx(2)
+    assert size(*both[1:], (0.4, 0.4, None), (None, None, 0.4)) is None
+    assert size() is None
+    assert reaction_size(*measured(both[1:])).large is None
+
+
+def test_claims_of_nothing_count_as_the_smallest_effect() -> None:
+    # Without noise and without spread of the predictions that is 5e-4.
+    assert size(*[(0.002, 0.002, 0.0)] * FEWEST) == pytest.approx(4)
+    assert size(*[(0.0, 0.0, 0.0)] * FEWEST) == 0
+
+
+@pytest.mark.parametrize("times", [0.1, 3.0])
+def test_a_louder_model_that_says_so_has_the_same_size(times: float) -> None:
+    rows = [(0.1, 0.05, 0.05), (0.2, 0.0, -0.03), (0.01, 0.02, 0.04), (0.0, 0.0, 0.1), (0.1, 0.1, 0.1)]
+    assert size(*[(times * a, times * b, times * c) for a, b, c in rows]) == pytest.approx(size(*rows))
+
+
+@pytest.mark.parametrize(("value", "large"), [(None, None), (0.0, False), (1.86, False), (2.49, False), (2.5, True)])
+def test_the_flag(value: float | None, large: bool | None) -> None:
+    assert ReactionSize(value).large is large
+    assert LARGE == 2.5
+
+
+def test_what_can_be_seen_is_summed_and_texts_have_no_size(tmp_path: Path) -> None:
+    settings = prepare(make_input(tmp_path, make_case(clips=2))).settings
+
+    def said(text: str, *claims: tuple[str, str, float]) -> Any:  # noqa: ANN401 - an explanation
+        cues = [{"cue": cue, "target": target, "contribution": value} for cue, target, value in claims]
+        evidence = {"space": None, "time": None, "cues": cues}
+        return parse_explanation({"text": text, "image": None, "evidence": evidence}, settings, frozenset())
+
+    raised = "The smile raised the interview score."
+    seen = read_claims(
+        [
+            said(raised, ("smile", "interview", 0.1), ("gaze", "interview", -0.04), ("voice", "interview", 0.5)),
+            said("", ("words", "interview", 0.1), ("speech_rate", "interview", 0.1)),
+            said(raised),
+            said("", ("smile", "openness", 0.2)),
+        ],
+        settings,
+    ).seen[:, NAMES.index("interview")]
+    assert seen[:2] == pytest.approx([0.06, 0.0])
+    assert np.isnan(seen[2:]).all()
+
+
+def evaluated(folder: Path, case: Case) -> Evaluation:
+    prepared = prepare(make_input(folder, case))
+    return evaluate(prepared.outcomes, prepared.settings, 1.0)
+
+
+def rows_of(evaluation: Evaluation) -> list[float | None]:
+    return [one.value for one in evaluation.diagnostics if one.title.startswith("Reaction")]
+
+
+def gated(case: Case) -> list[dict[str, Any]]:
+    """An honest second pass, but every mask of the picture leads to one answer."""
+    calls = make_case(clips=1).probes(case)  # type: ignore[misc]
+    for call in calls:
+        if call["kind"] == "space":
+            call["prediction"] = dict.fromkeys(NAMES, 0.02)
+    return calls
+
+
+@pytest.mark.parametrize("causes", [True, False], ids=["drawn", "filmed"])
+def test_a_model_that_answers_masks_has_the_flag_and_an_honest_one_has_not(tmp_path: Path, causes: bool) -> None:
+    case = make_case(clips=12)
+    if not causes:
+        del case.settings["causes"]
+    value, flag = rows_of(evaluated(tmp_path / "honest", case))
+    assert value is not None
+    assert 0.3 < value < LARGE
+    assert flag == 0
+    case.probes = gated
+    value, flag = rows_of(evaluated(tmp_path / "gated", case))
+    assert value is not None
+    assert value > LARGE
+    assert flag == 1
+
+
+def test_without_maps_claims_or_a_second_pass_there_is_none(tmp_path: Path) -> None:
+    def without(part: str) -> Case:
+        case = make_case(clips=8)
+
+        def explain(clip_id: str) -> dict[str, Any]:
+            said = full_explanation(clip_id)
+            return said | {"evidence": said["evidence"] | {part: None}}
+
+        case.explain = explain
+        if part == "space":
+            honest = case.probes
+            assert honest is not None
+            case.probes = lambda of: [call for call in honest(of) if call["kind"] != "space"]
+        return case
+
+    once = make_case(clips=8)
+    once.probes = None
+    for name, case in (("space", without("space")), ("cues", without("cues")), ("once", once)):
+        assert rows_of(evaluated(tmp_path / name, case)) == [None, None], name
