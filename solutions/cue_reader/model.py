@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from cuereader.additive import load
-from cuereader.evidence import cue_claims, cue_weights, space_map, time_weights
+from cuereader.evidence import cue_claims, space_map, time_weights
 from cuereader.features import read_clip
 from cuereader.sketch import sketch
 from cuereader.speech import telling_words
@@ -31,7 +31,7 @@ class Model:
             "text": tell(prediction, contributions, levels, telling_words(reading.transcript)),
             "image": sketch(reading.picture, main),
             "evidence": {
-                "space": space_map(reading, cue_weights(contributions)),
+                "space": space_map(reading, self.additive),
                 "time": time_weights(reading, self.additive),
                 "cues": cue_claims(contributions),
             },

@@ -5,20 +5,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cuereader.features import FEATURES, read_clip
+from cuereader.features import FEATURES, calmed, read_clip
 from cuereader.files import FileClip
 from cuereader.speech import beats, loudness, syllables, telling_words, valence
 from numpy.typing import NDArray
 
-from bundle_tools.synth.acting import perform
-from bundle_tools.synth.clip import FPS, FRAMES, ClipSpec
+from bundle_tools.synth.clip import FRAMES, ClipSpec, scene_of, script_of
 from bundle_tools.synth.dataset import plan
-from bundle_tools.synth.scene import Scene
+from bundle_tools.synth.exchange import with_others
 from bundle_tools.synth.script import write_script
 from bundle_tools.synth.voice import RATE, speak
 from tests.solutions.conftest import ROOT, Solution
 
-SIGNS = {"mouth_curve": 1, "gaze_white": -1, "nods": 1, "tilt": -1, "eye_white": 1, "face_size": 1}
+SIGNS = {"mouth_curve": 1, "gaze_white": -1, "sweep": 1, "tilt": -1, "eye_white": 1, "face_size": 1}
 NAMES = [name for name, _ in FEATURES]
 
 
@@ -28,10 +27,8 @@ class DrawnClip:
     duration_s = 5.0
 
     def __init__(self, spec: ClipSpec) -> None:
-        cues = spec.cues
-        script = write_script(spec.seed, words=cues.words, speech_rate=cues.speech_rate, duration_s=5)
-        self._scene = Scene(spec.seed, spec.cast, cues, perform(spec.seed, cues, script, frames=FRAMES, fps=FPS))
-        self.transcript = script.text
+        self._scene = scene_of(spec)
+        self.transcript = script_of(spec).text
 
     def frames(self, count: int) -> Iterator[NDArray[np.uint8]]:
         for index in ((np.arange(count) + 0.5) * FRAMES / count).astype(int):
@@ -71,6 +68,19 @@ def test_a_measurement_follows_its_cue(
 ) -> None:
     change = (measured(spec, feature) - little) / reader.additive.scales
     assert change[NAMES.index(feature)] * sign > 1
+
+
+@pytest.mark.parametrize(("part", "cue"), [("mouth", "smile"), ("eyes", "gaze"), ("hand", "motion")])
+def test_what_is_called_calm_is_what_an_exchange_shows(spec: ClipSpec, part: str, cue: str, reader: Solution) -> None:
+    """The explanation says how far the prediction moves if nothing happens there: hold it to what really happens."""
+    lively = replace(spec, cues=replace(spec.cues, smile=0.95, gaze=0.05, motion=0.95))
+    reading = read_clip(DrawnClip(lively))
+    shown = read_clip(DrawnClip(with_others(lively, [part]))).values
+    calm = calmed(reading, (cue,))
+    first = [of for _, of in FEATURES].index(cue)
+    scale = reader.additive.scales[first]
+    assert abs(reading.values[first] - calm[first]) > 1.2 * scale
+    assert abs(shown[first] - calm[first]) < 0.6 * scale
 
 
 def test_faster_speech_has_more_beats(spec: ClipSpec) -> None:

@@ -1,5 +1,6 @@
 """From a clip to the numbers that the linear model weighs. Every number belongs to one cue."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ FEATURES: tuple[tuple[str, str], ...] = (
     ("teeth", "smile"),
     ("gaze_sideways", "gaze"),
     ("gaze_white", "gaze"),
-    ("nods", "motion"),
+    ("sweep", "motion"),
     ("stir", "motion"),
     ("tilt", "posture"),
     ("eye_white", "lighting"),
@@ -28,6 +29,9 @@ FEATURES: tuple[tuple[str, str], ...] = (
 """Name of each number and the cue that it measures; the first number of a cue says how much of it there is."""
 CUES = tuple(dict.fromkeys(cue for _, cue in FEATURES))
 """The cues that are measured."""
+EVENTS = ("smile", "gaze", "motion")
+"""Cues that happen at some time and at some place; the others are there all along, everywhere."""
+_EVENT_S = 1.2
 
 
 @dataclass(frozen=True)
@@ -55,19 +59,15 @@ def read_clip(clip: Any) -> Reading:  # noqa: ANN401 - the runner owns the type
     return Reading(_measure(picture, level, transcript, duration_s), picture, level, transcript, duration_s)
 
 
-def without_seconds(reading: Reading, start_s: float, end_s: float) -> NDArray[np.float64]:
-    """Return what would be measured if the picture stood still from `start_s` to `end_s` and nothing were said.
+def calmed(
+    reading: Reading, cues: Collection[str] = EVENTS, start_s: float = 0.0, end_s: float = np.inf
+) -> NDArray[np.float64]:
+    """Return what would be measured if nothing happened to these cues from `start_s` to `end_s`.
 
     The shape is that of ``Reading.values``. From the tracks alone: the clip is not looked at again.
     """
-    level = reading.level
-    if level.size:
-        times = (np.arange(level.size) + 0.5) / level.size * reading.duration_s
-        level = np.where((start_s <= times) & (times < end_s), np.quantile(level, 0.05), level)
-    words = reading.transcript.split()
-    moments = [(place + 0.5) / len(words) * reading.duration_s for place in range(len(words))]
-    kept = [word for word, time in zip(words, moments, strict=True) if not start_s <= time < end_s]
-    return _measure(reading.picture.frozen(start_s, end_s), level, " ".join(kept), reading.duration_s)
+    picture = reading.picture.calm(cues, start_s, end_s)
+    return _measure(picture, reading.level, reading.transcript, reading.duration_s)
 
 
 def _measure(
@@ -75,7 +75,9 @@ def _measure(
 ) -> NDArray[np.float64]:
     values = {
         "brightness": picture.brightness,
-        "stir": float(np.sqrt(np.mean(picture.stir))) if picture.stir.size else np.nan,
+        "stir": float(np.sqrt(max(np.mean(picture.stir) - np.median(picture.stir), 0.0)))
+        if picture.stir.size
+        else np.nan,
         "voice_beats": beats(level) if level.size else np.nan,
         "syllables": syllables(transcript) / duration_s if transcript else np.nan,
         "valence": valence(transcript) if transcript else np.nan,
@@ -83,14 +85,25 @@ def _measure(
     face = picture.face
     if face is not None:
         values |= {
-            "mouth_curve": float(np.mean(face.curve)),
-            "mouth_width": float(np.mean(face.mouth_width)),
-            "teeth": float(np.mean(face.teeth)),
-            "gaze_sideways": float(np.mean(np.abs(face.gaze_x))),
-            "gaze_white": float(np.mean(np.abs(face.gaze_white))),
-            "nods": float(np.std(face.y) / face.unit),
+            "mouth_curve": _event(face.times, face.curve),
+            "mouth_width": _event(face.times, face.mouth_width),
+            "teeth": _event(face.times, face.teeth),
+            "gaze_sideways": abs(_event(face.times, face.gaze_x)),
+            "gaze_white": abs(_event(face.times, face.gaze_white)),
+            "sweep": float(np.log(picture.sweep.max(initial=0.0) / face.unit**2 + 0.1)),
             "tilt": float(abs(np.median(face.roll))),
             "eye_white": float(np.median(face.eye_white)),
             "face_size": face.unit,
         }
     return np.array([values.get(name, np.nan) for name, _ in FEATURES], dtype=float)
+
+
+def _event(times: NDArray[np.float64], track: NDArray[np.float64]) -> float:
+    """Return how far a track strays from what is usual in it, where it does so most, for about a second.
+
+    What is usual differs from face to face: it tells who is seen, not what happens.
+    """
+    strays = track - np.median(track)
+    near = np.abs(times[:, None] - times) <= _EVENT_S / 2
+    smooth = near @ strays / near.sum(axis=1)
+    return float(smooth[np.argmax(np.abs(smooth))])

@@ -1,5 +1,6 @@
 """What the frames of a clip show: numbers a frame, and what they come to over the clip."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,9 +27,13 @@ from .face import (
 FRAMES = 30
 """Frames that are looked at, evenly spread."""
 
+CLEARLY = 0.15
+"""Change of a pixel, against the mean brightness, that is no noise."""
+
 Track = NDArray[np.float64]
 """One number a frame, shape (frames,)."""
-_TRACKS = ("x", "y", "roll", "curve", "mouth_width", "teeth", "gaze_x", "gaze_white", "eye_white")
+TRACKS = {"smile": ("curve", "mouth_width", "teeth"), "gaze": ("gaze_x", "gaze_white")}
+"""By cue of the face what is measured of it in every frame."""
 
 
 @dataclass(frozen=True)
@@ -58,14 +63,11 @@ class FaceTracks:
     eye_white: Track
     """Brightness of the white of the eyes, 0-1: a measure of the light that hardly depends on the person."""
 
-    def frozen(self, start_s: float, end_s: float) -> "FaceTracks":
-        """Return the tracks with every moment of these seconds replaced by the nearest other one."""
-        kept = np.flatnonzero((self.times < start_s) | (self.times >= end_s))
-        if not kept.size:
-            return self
-        nearest = kept[np.abs(self.times[:, None] - self.times[kept]).argmin(axis=1)]
-        tracks = {name: getattr(self, name)[nearest] for name in _TRACKS}
-        return replace(self, **tracks)
+    def calm(self, cues: Collection[str], start_s: float, end_s: float) -> "FaceTracks":
+        """Return the tracks of these cues as they usually are, from `start_s` to `end_s`."""
+        during = (start_s <= self.times) & (self.times < end_s)
+        tracks = {name: getattr(self, name) for cue in cues for name in TRACKS.get(cue, ())}
+        return replace(self, **{name: np.where(during, np.median(track), track) for name, track in tracks.items()})
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,8 @@ class PictureReading:
     """Where the lower half of the picture changes, 0-1, shape (36, 64)."""
     stir: Track
     """Change of the lower half of the picture from frame to frame, 0-1; shape (frames - 1,)."""
+    sweep: Track
+    """How much of the lower half changes clearly from frame to frame, pixels of a clip's frame; shape (frames - 1,)."""
     key_frame: Frame
     """The frame in the middle of the clip."""
     key_eyes: Eyes | None
@@ -87,16 +91,15 @@ class PictureReading:
     duration_s: float
     """Length of the clip."""
 
-    def frozen(self, start_s: float, end_s: float) -> "PictureReading":
-        """Return what would be measured if the picture stood still in these seconds, at the nearest other frames."""
-        times = (np.arange(self.stir.size) + 1.0) * self.duration_s / (self.stir.size + 1)
-        still = (start_s <= times) & (times < end_s)
-        stir = np.where(still, 0.0, self.stir)
-        if still.any() and not still.all():
-            # In the middle the picture jumps from the last frame before to the first one after.
-            stir[np.flatnonzero(still)[still.sum() // 2]] = self.stir[still].max()
-        face = None if self.face is None else self.face.frozen(start_s, end_s)
-        return replace(self, stir=stir, face=face)
+    def calm(self, cues: Collection[str], start_s: float, end_s: float) -> "PictureReading":
+        """Return what would be measured if nothing happened to these cues from `start_s` to `end_s`."""
+        stir, sweep = self.stir, self.sweep
+        if "motion" in cues and stir.size:
+            times = (np.arange(stir.size) + 1.0) * self.duration_s / (stir.size + 1)
+            during = (start_s <= times) & (times < end_s)
+            stir, sweep = (np.where(during, np.median(track), track) for track in (stir, sweep))
+        face = None if self.face is None else self.face.calm(cues, start_s, end_s)
+        return replace(self, stir=stir, sweep=sweep, face=face)
 
 
 def read_picture(clip: Any) -> PictureReading:  # noqa: ANN401 - the runner owns the type
@@ -105,7 +108,10 @@ def read_picture(clip: Any) -> PictureReading:  # noqa: ANN401 - the runner owns
     small = [cv2.resize(frame, (160, 90), interpolation=cv2.INTER_AREA).astype(np.float32) / 255 for frame in frames]
     lower = [picture[45:] for picture in small]
     level = max(float(np.mean([picture.mean() for picture in small])), 0.02)
-    stir = np.array([np.abs(a - b).mean() / level for a, b in zip(lower[1:], lower[:-1], strict=True)])
+    steps = [np.abs(a - b) / level for a, b in zip(lower[1:], lower[:-1], strict=True)]
+    stir = np.array([step.mean() for step in steps])
+    pixels = frames[0].shape[0] * frames[0].shape[1] / (160 * 90)
+    sweep = pixels * np.array([(step.max(axis=-1) > CLEARLY).sum() for step in steps], float)
     changes = np.mean([np.abs(a - b).mean(axis=-1) for a, b in zip(small[1:], small[:-1], strict=True)], axis=0)
     changes[:45] = 0
     stir_map = np.asarray(cv2.resize(changes, (64, 36), interpolation=cv2.INTER_AREA), np.float64)
@@ -118,6 +124,7 @@ def read_picture(clip: Any) -> PictureReading:  # noqa: ANN401 - the runner owns
         brightness=level,
         stir_map=stir_map / max(float(stir_map.max()), 1e-6),
         stir=stir,
+        sweep=sweep,
         key_frame=frames[middle],
         key_eyes=eyes[middle],
         duration_s=clip.duration_s,

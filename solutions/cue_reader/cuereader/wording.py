@@ -6,7 +6,7 @@ from collections.abc import Mapping
 _STATES: dict[str, tuple[str, str]] = {
     "smile": ("mouth corners that hang", "a smile"),
     "gaze": ("a gaze that wanders off", "a gaze that stays on the camera"),
-    "motion": ("little motion", "lively nods and gestures"),
+    "motion": ("little motion", "lively gestures"),
     "posture": ("a tilted, sunken posture", "an upright posture"),
     "lighting": ("dim lighting", "bright lighting"),
     "framing": ("distant framing", "close framing"),
