@@ -1,28 +1,22 @@
-"""Makes ``docs/meaning.md``: ``python -m tests.meaning.table`` scores every reference submission in several worlds."""
+"""Makes ``docs/meaning.md``: ``python -m tests.meaning.table`` runs every submission on several sets of clips."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import argparse
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
-PROJECT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(PROJECT / "ingestion_program"), str(PROJECT / "scoring_program")]  # as pytest's settings do
-
-from tests.meaning.entrants import ENTRANTS, Entrant  # noqa: E402
-from tests.meaning.simulate import scores_of, write_run  # noqa: E402
-from tests.meaning.world import World, make_world  # noqa: E402
+from tests.meaning.entrants import ENTRANTS, PROJECT, Entrant
+from tests.meaning.runs import CACHE, Scores, run_all
+from tests.meaning.sets import CLIPS, SETS, clip_set
 
 PAGE = PROJECT / "docs" / "meaning.md"
 TEMPLATE = Path(__file__).with_name("meaning.md.in")
-CLIPS = 150
-SEEDS = (11, 12, 13, 14, 15)
-POWER_CLIPS = (25, 50, 100)
-POWER_PAIRS = 60
 COLUMNS = {
     "faithfulness_space": "space",
     "faithfulness_time": "time",
@@ -34,96 +28,133 @@ COLUMNS = {
     "explanation": "total",
 }
 """Score columns of the table and their headings."""
+MEASURED = ("faithfulness_space", "faithfulness_time", "cue_claims", "known_causes")
+"""The axes that a text does not enter."""
+TOTAL = "explanation"
+HONEST = "honest"
+NOISE = (HONEST, "noise_0.5", "noise_1", "noise_2")
+"""From the truth to hardly any of it."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What one reference submission scores."""
+    """What one submission scores."""
 
     mean: dict[str, float]
-    """Mean over the worlds, by column."""
-    spread: dict[str, float]
-    """Standard deviation over the worlds, by column."""
+    """Mean over the sets, by column."""
+    spread: float
+    """Standard deviation of the total between sets; 0 for one set."""
+    behind: float
+    """Mean of the total minus the honest one on the same set."""
+    behind_spread: float
+    """Standard deviation of that between sets."""
 
 
-def score_in(world: World, entrant: Entrant) -> dict[str, float]:
-    """Score one entrant in one world with the scoring program."""
-    with TemporaryDirectory() as folder:
-        scores = scores_of(write_run(Path(folder), entrant, world))
-    return {key: scores[key] for key in COLUMNS}
+def summarise(scores: Mapping[str, Sequence[Scores]]) -> dict[str, Row]:
+    """Return a row for each submission from its scores on every set."""
+
+    def totals(key: str) -> np.ndarray:
+        return np.array([one[TOTAL] for one in scores[key]])
+
+    rows = {}
+    for key, of in scores.items():
+        behind = totals(key) - totals(HONEST)
+        mean = {column: float(np.mean([one[column] for one in of])) for column in COLUMNS}
+        rows[key] = Row(mean, _deviation(totals(key)), float(behind.mean()), _deviation(behind))
+    return rows
 
 
-def rows(entrants: Iterable[Entrant], worlds: Sequence[World]) -> dict[str, Row]:
-    """Score entrants in several worlds; returns a row for each key."""
-    table = {}
-    for entrant in entrants:
-        scores = [score_in(world, entrant) for world in worlds]
-        values = {key: np.array([one[key] for one in scores]) for key in COLUMNS}
-        mean = {key: float(of.mean()) for key, of in values.items()}
-        table[entrant.key] = Row(mean, {key: float(of.std()) for key, of in values.items()})
-    return table
+def _deviation(values: np.ndarray) -> float:
+    return float(values.std(ddof=1)) if len(values) > 1 else 0.0
 
 
-def ordered_right(clips: int, pairs: int) -> dict[str, float]:
-    """Return how often noise 0.5 scores above noise 0.6 on the same clips, by column."""
-    less = next(entrant for entrant in ENTRANTS if entrant.key == "noise_0.5")
-    more = replace(less, noise=0.6)
-    columns = ("faithfulness_space", "explanation")
-    wins = dict.fromkeys(columns, 0)
-    for number in range(pairs):
-        world = make_world(clips, 1000 + number)
-        better, worse = score_in(world, less), score_in(world, more)
-        for key in columns:
-            wins[key] += better[key] > worse[key]
-    return {key: won / pairs for key, won in wins.items()}
-
-
-def table_text(table: Mapping[str, Row]) -> str:
-    """Write the table of submissions in Markdown: means, and the spread of the total."""
+def table_text(rows: Mapping[str, Row]) -> str:
+    """Write the table in Markdown: means, the spread of the total between sets, and the difference to honest."""
     lines = [
-        "| submission | " + " | ".join(COLUMNS.values()) + " |",
-        "|---" + "|--:" * len(COLUMNS) + "|",
+        "| submission | " + " | ".join(COLUMNS.values()) + " | to honest |",
+        "|---" + "|--:" * (len(COLUMNS) + 1) + "|",
     ]
     for entrant in ENTRANTS:
-        row = table[entrant.key]
-        axes = [f"{row.mean[key]:.2f}" for key in COLUMNS if key != "explanation"]
-        total = f"**{row.mean['explanation']:.1f}** ± {row.spread['explanation']:.1f}"
-        lines.append(f"| {entrant.title} | " + " | ".join([*axes, total]) + " |")
+        if entrant.key in rows:
+            row = rows[entrant.key]
+            cells = [f"{row.mean[key]:.2f}" for key in COLUMNS if key != TOTAL]
+            cells.append(f"**{row.mean[TOTAL]:.1f}** ± {row.spread:.1f}")
+            cells.append("" if entrant.key == HONEST else f"{row.behind:+.1f} ± {row.behind_spread:.1f}")
+            lines.append(f"| {entrant.title} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def power_text(powers: Mapping[int, Mapping[str, float]]) -> str:
-    """Write the table of paired comparisons in Markdown."""
-    lines = ["| clips | space alone | total |", "|--:|--:|--:|"]
-    for clips, shares in powers.items():
-        lines.append(f"| {clips} | {shares['faithfulness_space']:.0%} | {shares['explanation']:.0%} |")
+def noise_text(scores: Mapping[str, Sequence[Scores]]) -> str:
+    """Write in Markdown on how many sets more noise is worth less, step by step."""
+    columns = {key: heading for key, heading in COLUMNS.items() if key in (*MEASURED, TOTAL)}
+    lines = ["| more noise scores less on ... sets | " + " | ".join(columns.values()) + " |"]
+    lines.append("|---" + "|--:" * len(columns) + "|")
+    titles = {entrant.key: entrant.title for entrant in ENTRANTS}
+    for less, more in pairwise(NOISE):
+        pairs = list(zip(scores[less], scores[more], strict=True))
+        won = [f"{sum(better[key] > worse[key] for better, worse in pairs)} of {len(pairs)}" for key in columns]
+        lines.append(f"| {titles[more]}, against {titles[less]} | " + " | ".join(won) + " |")
     return "\n".join(lines)
 
 
-def read_table(page: str) -> dict[str, dict[str, float]]:
-    """Return the means that a page states, by title of the submission."""
-    stated = {}
-    titles = {entrant.title for entrant in ENTRANTS}
-    for line in page.splitlines():
-        title, *cells = (cell.strip() for cell in line.strip("|").split("|"))
-        if title in titles:
-            numbers = [float(cell.split("±")[0].strip(" *")) for cell in cells]
-            stated[title] = dict(zip(COLUMNS, numbers, strict=True))
-    return stated
+def fill(template: str, figures: Mapping[str, str]) -> str:
+    """Replace every ``{name}``.
+
+    Raises
+    ------
+    KeyError
+        For a name that has no figure.
+    """
+    return re.sub(r"\{([a-z][\w.]*)\}", lambda found: figures[found[1]], template)
+
+
+def figures_of(scores: Mapping[str, Sequence[Scores]], sets: Sequence[str]) -> dict[str, str]:
+    """Return everything that the page names, by the names of its template."""
+    rows = summarise(scores)
+    figures = {"table": table_text(rows), "noise": noise_text(scores), "entrants": str(len(rows))}
+    fresh = f" and on fresh sets of drawn clips ({len(sets) - 1})" if len(sets) > 1 else ""
+    figures |= {"sets": f"on the Practice data{fresh}", "clips": str(CLIPS), "people": str(CLIPS // 2)}
+    for key, row in rows.items():
+        for column, heading in COLUMNS.items():
+            figures[f"{key}.{heading}"] = f"{row.mean[column]:.{0 if column == TOTAL else 2}f}"
+        figures[f"{key}.behind"] = f"{row.behind:+.0f}"
+    return figures
+
+
+def read_table(page: str) -> dict[str, float]:
+    """Return the totals that a page states, by key of the submission."""
+    keys = {entrant.title: entrant.key for entrant in ENTRANTS}
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines()]
+    return {keys[line[0]]: float(line[-2].split("±")[0].strip(" *")) for line in lines if line[0] in keys}
 
 
 def main() -> None:
-    """Score everything and write the page."""
-    table = rows(ENTRANTS, [make_world(CLIPS, seed) for seed in SEEDS])
-    powers = {clips: ordered_right(clips, POWER_PAIRS) for clips in POWER_CLIPS}
-    figures = {f"{key}.{column}": value for key, row in table.items() for column, value in row.mean.items()}
-    page = TEMPLATE.read_text(encoding="utf-8")
-    page = page.replace("{table}", table_text(table)).replace("{power}", power_text(powers))
-    for name, value in figures.items():
-        page = page.replace("{" + name + "}", f"{value:.0f}" if name.endswith("explanation") else f"{value:.2f}")
-    for name, value in {"entrants": len(ENTRANTS), "clips": CLIPS, "seeds": len(SEEDS), "pairs": POWER_PAIRS}.items():
-        page = page.replace("{" + name + "}", str(value))
-    PAGE.write_text(page, encoding="utf-8")
+    """Run everything that has changed, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sets", type=int, default=4, help="how many sets of clips: Practice, and fresh ones")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="just these submissions; the page stays as it is")
+    parser.add_argument("--jobs", type=int, default=2, help="runs at the same time")
+    parser.add_argument("--cache", type=Path, default=CACHE, help="folder of what was made before")
+    options = parser.parse_args()
+    names = SETS[: options.sets]
+    entrants = [entrant for entrant in ENTRANTS if _wanted(entrant, options.only)]
+    sets = [clip_set(name, options.cache, options.jobs) for name in names]
+    scores = run_all(entrants, sets, options.cache, options.jobs, _say)
+    for number, name in enumerate(names):
+        _say(f"\n{name}\n\n{table_text(summarise({key: [of[number]] for key, of in scores.items()}))}")
+    if len(names) > 1:
+        _say(f"\nall sets\n\n{table_text(summarise(scores))}")
+    if options.only is None:
+        page = fill(TEMPLATE.read_text(encoding="utf-8"), figures_of(scores, names))
+        PAGE.write_text(page, encoding="utf-8")
+
+
+def _wanted(entrant: Entrant, only: Sequence[str] | None) -> bool:
+    return only is None or entrant.key in (HONEST, *only)  # the others are compared with it
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)  # noqa: T201 - this is a command
 
 
 if __name__ == "__main__":

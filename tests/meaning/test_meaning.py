@@ -1,140 +1,125 @@
-"""The score means something: known submissions come out in the right order, and stories at chance."""
+"""The score means something: submissions whose honesty is known come out in the right order, in the real programs."""
 
 from __future__ import annotations
 
-import json
-from itertools import pairwise
+import importlib
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from score.pipeline import main
-from tests.meaning.entrants import ENTRANTS
-from tests.meaning.simulate import scores_of, write_run
-from tests.meaning.table import COLUMNS, PAGE, ordered_right, read_table, score_in
-from tests.meaning.world import make_world
+from ingest.answers import check_explanation, check_prediction
+from ingest.settings import read_task
+from tests.meaning.cache import digest, once
+from tests.meaning.entrants import ENTRANTS, PROJECT, SOLUTION, Entrant, write_submission
+from tests.meaning.runs import Scores, run_all
+from tests.meaning.sets import PRACTICE, clip_set
+from tests.meaning.table import COLUMNS, MEASURED, PAGE, TEMPLATE, figures_of, fill, read_table
 
-Scores = dict[str, dict[str, float]]
-CLIPS = 60
-CHANCE = 0.15  # three standard errors at 100 clips
-
-
-# The second world shows that the first one was no luck.
-@pytest.fixture(scope="session", params=[1, pytest.param(3, marks=pytest.mark.slow)])
-def scores(request: pytest.FixtureRequest) -> Scores:
-    world = make_world(CLIPS, request.param)
-    return {entrant.key: score_in(world, entrant) for entrant in ENTRANTS}
+CHANCE = 0.2
+"""What 24 clips may give to somebody who knows nothing."""
+LUCK = 2.0
+"""Points that two submissions may differ by on 24 clips for no reason."""
 
 
-def column(scores: Scores, key: str, *entrants: str) -> list[float]:
-    return [scores[entrant][key] for entrant in entrants]
+@pytest.fixture(scope="module")
+def clips() -> Iterator[list[Any]]:
+    """Two clips of the sample, which are read once for all submissions."""
+    sys.path.insert(0, str(SOLUTION))
+    try:
+        features, files = (importlib.import_module(f"cuereader.{name}") for name in ("features", "files"))
+    finally:
+        sys.path.remove(str(SOLUTION))
+    paths = sorted((PROJECT / "public_data" / "clips").iterdir())[:2]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(features, "read_clip", lru_cache(features.read_clip))
+        yield [files.FileClip(path, f"That was a wonderful {path.stem} and a dull day.") for path in paths]
 
 
-def falling(values: list[float], by: float) -> bool:
-    return all(better - worse > by for better, worse in pairwise(values))
+@pytest.mark.parametrize("entrant", ENTRANTS, ids=lambda entrant: entrant.key)
+def test_every_entrant_is_a_valid_submission(
+    entrant: Entrant, clips: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_submission(entrant, tmp_path / "submission")
+    monkeypatch.syspath_prepend(folder)
+    task = read_task(PROJECT / "input_data" / PRACTICE / "task.yaml")
+    try:
+        model = importlib.import_module("model").Model(folder)
+        for clip in clips:
+            prediction, problems = check_prediction(model.predict(clip), task.targets)
+            assert prediction is not None
+            explanation, more = check_explanation(
+                model.explain(clip, prediction), task.explanation, task.targets, clip.duration_s
+            )
+            assert explanation.text is not None
+            assert [problem.code for problem in problems + more] == (
+                ["evidence_invalid"] * 2 if entrant.key == "uniform" else []
+            )
+    finally:
+        for name in [name for name in sys.modules if name == "model" or name.split(".")[0] == "account"]:
+            del sys.modules[name]
 
 
-@pytest.mark.parametrize("axis", ["faithfulness_space", "faithfulness_time", "cue_claims", "known_causes"])
-def test_exact_beats_noisy_beats_random(scores: Scores, axis: str) -> None:
-    values = column(scores, axis, "exact", "noise_0.5", "noise_1", "noise_2", "random")
-    assert falling(values, 0.02), values
+@pytest.fixture(scope="module")
+def scores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Scores]:
+    """Run the core submissions on the Practice data with the programs, on two processor cores."""
+    cache = tmp_path_factory.mktemp("meaning")
+    core = [entrant for entrant in ENTRANTS if entrant.core]
+    ran = run_all(core, [clip_set(PRACTICE, cache, workers=2)], cache, jobs=2, say=lambda line: None)
+    return {key: of[0] for key, of in ran.items()}
 
 
-def test_the_total_falls_with_honesty(scores: Scores) -> None:
-    values = column(scores, "explanation", "exact", "noise_0.5", "noise_1", "noise_2", "centre", "random")
-    assert falling(values, 1), values
-
-
-@pytest.mark.parametrize("axis", ["faithfulness_space", "faithfulness_time"])
-@pytest.mark.parametrize("entrant", ["random", "uniform", "inverted", "hypersensitive", "text_right"])
-def test_maps_that_show_nothing_are_at_chance(scores: Scores, axis: str, entrant: str) -> None:
-    assert scores[entrant][axis] <= (0 if entrant in ("uniform", "inverted") else CHANCE)
-
-
-def test_faithfulness_in_space_is_as_the_method_says(scores: Scores) -> None:
-    # The simulation of the method: .81; .68, .51, .28 with noise; .37 for the centre; .17 for another clip's map.
-    expected = {"exact": 0.81, "noise_0.5": 0.68, "noise_1": 0.51, "noise_2": 0.28, "centre": 0.37, "other": 0.17}
-    found = {entrant: scores[entrant]["faithfulness_space"] for entrant in expected}
-    assert found == pytest.approx(expected, abs=0.12)
-
-
-def test_one_map_for_all_clips_gains_nothing_from_watching_it(scores: Scores) -> None:
-    assert scores["guards_a_region"]["faithfulness_space"] <= 0.5
-    assert scores["guards_a_region"]["faithfulness_time"] <= 0.5
-
-
-def test_claims_are_as_the_method_says(scores: Scores) -> None:
-    # The simulation of the method: .88, with noise .65 and .44; average claims .25, random and inverted 0.
-    # The wide tolerance: what the text does not name counts for less here, and not in that simulation.
-    expected = {"exact": 0.88, "noise_0.5": 0.65, "noise_1": 0.44, "average_claims": 0.25}
-    found = {entrant: scores[entrant]["cue_claims"] for entrant in expected}
-    assert found == pytest.approx(expected, abs=0.2)
-    assert (
-        scores["average_claims"]["cue_claims"] <= 0.3
-    )  # without the contrast with other clips' claims it would be 0.36
-    assert scores["random"]["cue_claims"] <= CHANCE
-    assert column(scores, "cue_claims", "inverted", "inverted_claims", "face", "boilerplate") == [0, 0, 0, 0]
-
-
-def test_known_causes_tell_the_truth_from_stories(scores: Scores) -> None:
-    assert scores["exact"]["known_causes"] >= 0.8
-    assert max(column(scores, "known_causes", "random", "inverted", "uniform", "other")) <= 0.3
-
-
-@pytest.mark.parametrize("entrant", ["boilerplate", "numbers", "adjectives"])
-def test_words_without_claims_are_worth_nothing(scores: Scores, entrant: str) -> None:
-    assert scores[entrant]["text"] == 0
-    assert scores[entrant]["explanation"] == 0
-
-
-def test_honest_text_is_worth_something_alone(scores: Scores) -> None:
-    assert scores["text_only"]["text"] >= 0.85
-    assert 20 <= scores["text_only"]["explanation"] <= 45
-    assert scores["random"]["text"] <= CHANCE  # its claims change with every small shake of the clip
-
-
-def test_no_trick_pays(scores: Scores) -> None:
-    honest = scores["text_only"]["explanation"]
-    cheats = ("guards_a_region", "guards_a_secret", "centre", "other", "face", "uniform", "hypersensitive", "random")
-    assert max(column(scores, "explanation", *cheats)) < honest
-
-
-def test_the_secret_region_is_a_known_limit(scores: Scores) -> None:
-    # Not what one would wish: written down so that a change is noticed.
-    assert scores["guards_a_secret"]["faithfulness_space"] >= 0.85
-    assert scores["guards_a_secret"]["explanation"] <= 20
-
-
-def test_text_and_maps_add_up(scores: Scores) -> None:
-    values = column(scores, "explanation", "exact", "text_right", "text_only")
-    assert values[0] > values[1] + 10
-    assert values[1] >= values[2] - 1
-
-
-def test_an_account_of_a_model_without_skill_is_worth_nothing(scores: Scores) -> None:
-    assert scores["constant"]["skill"] == 0
-    assert scores["constant"]["explanation"] == 0
-
-
-def test_everyone_who_writes_is_covered(scores: Scores) -> None:
+@pytest.mark.slow
+def test_honest_wins_no_lie_gains_and_lots_are_at_chance(scores: dict[str, Scores]) -> None:
+    totals = {key: of["explanation"] for key, of in scores.items()}
+    assert totals["honest"] > totals["random"] + 30
+    assert all(scores["random"][axis] <= CHANCE for axis in MEASURED), scores["random"]
+    assert totals["gate_and_lot"] <= totals["honest"] + LUCK
     assert all(of["coverage"] == 1 for of in scores.values())
 
 
-def test_the_scores_are_those_of_the_program(tmp_path: Path) -> None:
-    # Here the steps of the program are called, and no page is made; a page would take most of the time.
-    root = write_run(tmp_path, ENTRANTS[0], make_world(8, 1))
-    assert main([str(root), str(root / "output")]) == 0
-    assert json.loads((root / "output" / "scores.json").read_text()) == scores_of(root)
-
-
-def test_a_little_more_noise_is_told_apart() -> None:
-    assert ordered_right(clips=40, pairs=4)["explanation"] == 1
-
-
-def test_the_page_states_what_comes_out(scores: Scores) -> None:
+@pytest.mark.slow
+def test_the_page_states_what_comes_out(scores: dict[str, Scores]) -> None:
     stated = read_table(PAGE.read_text(encoding="utf-8"))
-    assert stated.keys() == {entrant.title for entrant in ENTRANTS}
-    for entrant in ENTRANTS:
-        for key in COLUMNS:
-            tolerance = 8.0 if key == "explanation" else 0.15
-            assert stated[entrant.title][key] == pytest.approx(scores[entrant.key][key], abs=tolerance), (entrant, key)
+    assert stated.keys() == {entrant.key for entrant in ENTRANTS}
+    for key, of in scores.items():
+        assert stated[key] == pytest.approx(of["explanation"], abs=10), key  # the page's is a mean over sets
+
+
+def test_the_page_gives_means_and_differences_on_the_same_clips() -> None:
+    scores = {
+        entrant.key: [dict.fromkeys(COLUMNS, 0.5) | {"explanation": 10.0 * luck + number} for luck in (1, 3)]
+        for number, entrant in enumerate(ENTRANTS)
+    }
+    page = fill(TEMPLATE.read_text(encoding="utf-8"), figures_of(scores, ["practice", "s11"]))
+    assert read_table(page) == {entrant.key: 20.0 + number for number, entrant in enumerate(ENTRANTS)}
+    noise = next(line for line in page.splitlines() if line.startswith("| honest + noise of 0.5 SD |"))
+    assert noise.endswith("| 0.50 | 0.50 | **21.0** ± 14.1 | +1.0 ± 0.0 |")
+    steps = [line for line in page.splitlines() if ", against " in line]
+    assert [line.count("| 0 of 2") for line in steps] == [5, 5, 5]  # here noise costs nothing, and totals rise
+    with pytest.raises(KeyError):
+        fill("{nobody.total}", figures_of(scores, ["practice", "s11"]))
+
+
+def test_folders_are_made_once_and_whole_or_not_at_all(tmp_path: Path) -> None:
+    def fail(folder: Path) -> None:
+        (folder / "half").touch()
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        once(tmp_path / "a", fail)
+    assert list(tmp_path.iterdir()) == []
+    assert once(tmp_path / "a", lambda folder: (folder / "whole").touch()) == once(tmp_path / "a", fail)
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["whole"]
+
+
+def test_a_digest_is_of_names_and_contents(tmp_path: Path) -> None:
+    for name, content in {"a/x": "1", "b/x": "1", "c/x": "2", "d/y": "1", "b/__pycache__/x": "3"}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    same, other_content, other_name = (digest(tmp_path / name) for name in "bcd")
+    assert digest(tmp_path / "a") == same
+    assert len({same, other_content, other_name}) == 3

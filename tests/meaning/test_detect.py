@@ -1,0 +1,138 @@
+"""The benchmark of detectors: it sees what can be seen, and nothing where there is nothing."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from benchmarks import bench_detect
+from benchmarks.detect import detectors
+from benchmarks.detect.detectors import Sample, area, scores
+from benchmarks.detect.drawings import Drawn, draw
+from benchmarks.detect.features import Seen
+from benchmarks.detect.shown import Shown, exchanged_calls, filmed_calls
+from bundle_tools.synth.clip import FPS
+from ingest.probes.draws import Draws
+from ingest.settings import Task, read_task
+from tests.stills import hold_pictures
+
+ROOT = Path(__file__).resolve().parents[2]
+PEOPLE, CALLS = 15, 4
+
+
+@pytest.fixture(scope="module")
+def task() -> Task:
+    return read_task(ROOT / "input_data" / "final" / "task.yaml")
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Drawn]]:
+    with pytest.MonkeyPatch.context() as patched:
+        hold_pictures(patched)
+        yield draw(tmp_path_factory.mktemp("drawn"), clips=1, seed=1, workers=1)
+
+
+def sample_of(shift: float, seed: int = 0) -> Sample:
+    """Return made-up calls; altered ones have larger first numbers and pixels, by `shift` standard deviations."""
+    random = np.random.default_rng(seed)
+    altered = np.tile([True, False], PEOPLE * CALLS // 2)
+    person = np.repeat([f"s{number}" for number in range(PEOPLE)], CALLS)
+    own = random.normal(0, 3, (PEOPLE, 6)).repeat(CALLS, axis=0)
+
+    def seen(call: int) -> Seen:
+        values = own[call] + random.normal(size=6)
+        values[0] = shift * altered[call] + random.normal()
+        thumbnail, patches = random.normal(size=60), random.normal(size=(8, 60))
+        thumbnail[:20] += shift * altered[call]
+        patches[:, :4] += shift * altered[call]
+        numbers = {str(name): float(value) for name, value in enumerate(values)}
+        return Seen(numbers, thumbnail.astype(np.float32), patches.astype(np.float32))
+
+    return Sample([seen(call) for call in range(len(altered))], altered, person)
+
+
+@pytest.mark.parametrize("detector", detectors.DETECTORS)
+def test_a_detector_finds_what_is_there_and_nothing_else(detector: str) -> None:
+    there, nothing = sample_of(6.0), sample_of(0.0)
+    assert area(there, scores(there, detector)).value > 0.95
+    # With 60 calls chance alone has a standard deviation of about 0.1.
+    assert 0.2 < area(nothing, scores(nothing, detector)).value < 0.8
+
+
+def test_a_person_is_never_in_training_and_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    tested: list[str] = []
+
+    def spy(train: Sample, test: Sample) -> npt.NDArray[np.float64]:
+        assert not set(train.person) & set(test.person)
+        tested.extend(test.person)
+        return np.zeros(len(test.person))
+
+    sample = sample_of(0.0)
+    monkeypatch.setitem(detectors.DETECTORS, "spy", spy)
+    assert area(sample, scores(sample, "spy")).value == 0.5
+    assert sorted(tested) == sorted(sample.person)
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [([3, 4, 1, 2], 1.0), ([1, 2, 3, 4], 0.0), ([1, 1, 1, 1], 0.5), ([1, 4, 2, 3], 0.5), ([2, 3, 1, 2], 0.875)],
+)
+def test_areas_worked_by_hand(found: list[float], expected: float) -> None:
+    nobody = Seen({}, np.zeros(1, np.float32), np.zeros((0, 1), np.float32))
+    sample = Sample([nobody] * 4, np.array([True, True, False, False]), np.array(["a", "b", "a", "b"]))
+    assert area(sample, np.array(found, float)).value == expected
+
+
+def test_the_operators_for_filmed_clips_show(drawn: list[Drawn], task: Task) -> None:
+    telling = {
+        "blur": "least detail of a cell",
+        "freeze": "largest change",
+        "no_words": "characters",
+        "mute": "sound range",
+    }
+    wanted = [call for call in filmed_calls(drawn[0], task, Draws(None, 1)) if call.intervention in telling]
+    measured = bench_detect.measure(wanted)
+    for altered, plain in zip(measured[::2], measured[1::2], strict=True):
+        name = telling[altered.intervention]
+        ours, theirs = altered.seen.numbers[name], plain.seen.numbers[name]
+        assert abs(ours - theirs) > 0.2, altered.intervention
+
+
+def test_an_exchange_shows_the_parts_as_they_were_drawn_together(drawn: list[Drawn], task: Task) -> None:
+    calls = [
+        call for call in exchanged_calls(drawn[0], task, Draws(None, 1)) if call.intervention in ("mouth", "thing")
+    ]
+    for altered, matched, plain in zip(calls[::3], calls[1::3], calls[2::3], strict=True):
+        shown, together, alone = (_mean_picture(call) for call in (altered, matched, plain))
+        assert np.abs(shown - together).max() < 0.5 * np.abs(shown - alone).max(), altered.intervention
+
+
+def test_the_benchmark_runs_on_a_tiny_set(
+    drawn: list[Drawn], task: Task, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = [call for call in filmed_calls(drawn[0], task, Draws(None, 1)) if call.intervention == "blur"]
+    measured = bench_detect.measure(calls)
+    monkeypatch.setattr(bench_detect, "FEWEST_PEOPLE", 5)
+    # One person stands for five: what can be seen is the same in all of them.
+    of_five = [
+        replace(one, person=f"s{number}", role=role)
+        for number in range(5)
+        for one, role in zip(measured * 2, ("altered", "matched", "altered", "plain"), strict=True)
+    ]
+    assert not bench_detect.report(of_five)
+    printed = capsys.readouterr().out
+    assert "| blur | 5 | 10 | 1.00" in printed
+    assert "FAIL blur, largest area: 1.00" in printed
+
+
+def _mean_picture(call: Shown) -> npt.NDArray[np.float64]:
+    """Return the mean of all frames, moved back, without its border and blurred as far as compression's noise goes."""
+    mean = np.mean([frame.astype(np.float32) for frame in islice(call.frames(), FPS // 2, None, FPS)], axis=0)
+    right, down = call.shift
+    moved: npt.NDArray[np.float64] = cv2.GaussianBlur(np.roll(mean, (-down, -right), (0, 1)), (0, 0), 2)[8:-8, 8:-8]
+    return moved
