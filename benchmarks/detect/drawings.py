@@ -1,0 +1,131 @@
+"""Drawn clips to tell apart: each with its exchange, and for every exchange of parts a clip that was drawn that way."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from bundle_tools.synth import clip as drawing
+from bundle_tools.synth.clip import Rendering, encode, render
+from bundle_tools.synth.dataset import Member, plan
+from bundle_tools.synth.exchange import Part, as_entry, exchange_of, parts_of
+from bundle_tools.synth.seeds import stream
+
+EXPRESSIVE = ("mouth", "eyes", "hand")
+"""Parts of the person; the others are things."""
+PLAIN = "plain"
+EXCHANGES = "exchanges.json"
+Picture = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One clip with its second drawing, and its mixtures of both that were drawn as one clip."""
+
+    clip_id: str
+    """Opaque name."""
+    person: str
+    """Opaque name of who is seen."""
+    transcript: str
+    """What is said."""
+    folder: Path
+    """Holds ``plain.mp4``, ``exchange.mp4``, ``exchanges.json`` and one file for each of the exchanges."""
+    exchanged: dict[str, tuple[str, ...]]
+    """By name of an exchange the parts that are exchanged in it."""
+
+
+def draw(folder: Path, *, clips: int, seed: int, workers: int) -> list[Drawn]:
+    """Return drawn clips, two of each person; what lies in `folder` already is not drawn again.
+
+    Parameters
+    ----------
+    folder
+        Where they are kept; those of another version of the generator lie beside them.
+    clips, seed
+        As in `bundle_tools.synth.dataset.plan`.
+    workers
+        Number of processes.
+    """
+    members = plan("final", clips=clips, seed=seed)
+    make = partial(_make, folder / f"{_version()}-{seed}-{clips}")
+    return list(_map(make, members, workers))
+
+
+def _exchanges(seed: int, parts: dict[str, Part], one: Picture, other: Picture) -> dict[str, tuple[str, ...]]:
+    """Return by name the sets of parts to exchange: each kind alone, all of the person's, and every part."""
+    exchanges: dict[str, tuple[str, ...]] = {name: (name,) for name in EXPRESSIVE if name in parts}
+    # A place that is empty in both drawings shows nothing; of the others one is drawn.
+    things = [name for name, part in parts.items() if name not in EXPRESSIVE and _differs(one, other, part)]
+    if things:
+        exchanges["thing"] = (things[int(stream(seed, "detect").integers(len(things)))],)
+    exchanges["person"] = tuple(name for name in parts if name in EXPRESSIVE)
+    exchanges["everything"] = tuple(parts)
+    return exchanges
+
+
+def _differs(one: Picture, other: Picture, part: Part) -> bool:
+    return bool((one != other)[_mask([part])[..., 0]].any())
+
+
+def _make(folder: Path, member: Member) -> Drawn:
+    """Draw one clip, unless it is there."""
+    cv2.setNumThreads(1)
+    target = folder / member.clip_id
+    if not target.exists():
+        _draw(member, target)
+    kept = json.loads((target / "drawn.json").read_text())
+    exchanged = {name: tuple(parts) for name, parts in kept["exchanged"].items()}
+    return Drawn(member.clip_id, member.source_id, kept["transcript"], target, exchanged)
+
+
+def _draw(member: Member, target: Path) -> None:
+    first, second = render(member.spec), render(exchange_of(member.spec))
+    one, other = list(first.frames), list(second.frames)
+    parts = {part.name: part for part in parts_of(member.spec)}
+    exchanged = _exchanges(member.spec.seed, parts, one[0], other[0])
+    pictures = {PLAIN: one, "exchange": other}
+    for name, names in exchanged.items():
+        if name != "everything":  # that is the second drawing itself
+            # Both are the same outside of the parts, so this is what the generator draws of `with_others(spec, names)`.
+            mask = _mask([parts[part] for part in names])
+            pictures[name] = [np.where(mask, b, a) for a, b in zip(one, other, strict=True)]
+    files = encode([Rendering(iter(frames), first.sound, first.transcript) for frames in pictures.values()])
+    part = target.with_name(f"{target.name}.part")
+    part.mkdir(parents=True, exist_ok=True)
+    for name, data in zip(pictures, files, strict=True):
+        (part / f"{name}.mp4").write_bytes(data)
+    digest = hashlib.sha256((part / "exchange.mp4").read_bytes()).hexdigest()
+    listed = {"format_version": 1, "clips": {member.clip_id: as_entry(member.spec, "exchange.mp4", digest)}}
+    (part / EXCHANGES).write_text(json.dumps(listed))
+    (part / "drawn.json").write_text(json.dumps({"transcript": first.transcript, "exchanged": exchanged}))
+    part.rename(target)
+
+
+def _mask(parts: list[Part]) -> npt.NDArray[np.bool_]:
+    mask = np.zeros((drawing.HEIGHT, drawing.WIDTH, 1), np.uint8)
+    for part in parts:
+        cv2.fillPoly(mask, [np.rint(part.outline).astype(np.int32)], 1)
+    return mask.astype(bool)
+
+
+def _version() -> str:
+    sources = sorted(Path(drawing.__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:8]
+
+
+def _map(make: Callable[[Member], Drawn], members: list[Member], workers: int) -> Iterator[Drawn]:
+    if workers == 1:
+        yield from map(make, members)
+        return
+    with ProcessPoolExecutor(workers) as pool:
+        for number, drawn in enumerate(pool.map(make, members), 1):
+            if number % 10 == 0:
+                print(f"  {number} of {len(members)} clips drawn", flush=True)
+            yield drawn

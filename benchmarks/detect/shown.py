@@ -1,0 +1,170 @@
+"""What a model is shown: altered and plain calls, made by ingestion's own classes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+
+from benchmarks.detect.drawings import EXCHANGES, EXPRESSIVE, PLAIN, Drawn
+from ingest.data import ClipSource, Footage
+from ingest.errors import Problem
+from ingest.probes.draws import Draws
+from ingest.probes.edits import OPERATORS as EDITS
+from ingest.probes.exchanges import Exchange, Part, read_exchanges
+from ingest.probes.painter import Painter
+from ingest.probes.plan import EXCHANGE, Call
+from ingest.probes.region import Box
+from ingest.probes.settings import OPERATORS
+from ingest.probes.stage import Stage
+from ingest.settings import Task
+from ingest.sound import Sound
+from ingest.video import Frame, FrameReader, FrameRequest, frame_shape, wanted_frames
+
+RATE = 16_000
+HIDDEN_CELLS = 29
+"""A fifth of the 144 cells, as many as the largest mask of the default settings."""
+GRID = (9, 16)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One call, and where a detector that knows the operators would look."""
+
+    intervention: str
+    """What is done, or what would have been done."""
+    role: str
+    """``altered``, ``matched`` (plain, with the same values of all cues) or ``plain`` (the clip of the first pass)."""
+    clip_id: str
+    """Of the clip that it is made of."""
+    person: str
+    """Who is seen."""
+    clip: ClipSource
+    """As it is handed to the model."""
+    parts: tuple[Part, ...]
+    """Suspected parts: those exchanged or, where nothing is, the face."""
+
+    def frames(self) -> Iterator[Frame]:
+        """Yield all frames in the size of the file, RGB; each is good until the next."""
+        alteration = self.clip.alteration
+        assert alteration is not None
+        facts, request = alteration.facts, FrameRequest()
+        shape = frame_shape(request, facts)
+        reader, painter = FrameReader(self.clip.path, threads=1), Painter(alteration, shape)
+        frame = np.empty(shape, np.uint8)
+        for index in alteration.shown(wanted_frames(request, facts)):
+            reader.read_into(int(index), frame, painter)
+            yield frame
+        painter.close()
+        reader.close()
+
+    def sound(self) -> Sound:
+        """Return what is heard, `RATE` samples a second."""
+        assert self.clip.alteration is not None
+        heard = self.clip.alteration.sound(RATE)
+        return np.zeros(0, np.float32) if heard is None else heard
+
+    @property
+    def shift(self) -> tuple[int, int]:
+        """By how many pixels the picture is moved right and down."""
+        assert self.clip.alteration is not None
+        return self.clip.alteration.jitter.right, self.clip.alteration.jitter.down
+
+
+def exchanged_calls(drawn: Drawn, task: Task, draws: Draws) -> Iterator[Shown]:
+    """Yield every exchange of one clip's parts, the clip that was drawn that way, and the clip itself."""
+    exchange = _exchange_of(drawn)
+    by_name = {part.name: part for part in exchange.parts}
+    names = {name: f"{drawn.clip_id}-{name}" for name in drawn.exchanged}
+    # The plain ones have a second drawing too, as every clip of such a phase has.
+    exchanges: dict[str, Exchange] = dict.fromkeys([drawn.clip_id, *names.values()], exchange)
+    stage = Stage(Footage([], {}, exchanges, {}), task, draws)
+    plain = _source(drawn, drawn.clip_id, PLAIN)
+    for name, parts in drawn.exchanged.items():
+        suspects = tuple(by_name[part] for part in parts)
+        file = "exchange" if set(parts) == set(by_name) else name
+        calls = (
+            ("altered", plain, Call(drawn.clip_id, "space", EXCHANGE, "top", (), parts)),
+            ("matched", _source(drawn, names[name], file), Call(names[name], "original")),
+            ("plain", plain, Call(drawn.clip_id, "original")),
+        )
+        for role, source, call in calls:
+            ((_, clip),) = stage.clips(source, [call])
+            yield Shown(name, role, drawn.clip_id, drawn.person, clip, suspects)
+
+
+def filmed_calls(drawn: Drawn, task: Task, draws: Draws) -> Iterator[Shown]:
+    """Yield every operator for filmed clips on a drawn clip whose second drawing is not used, and the clip itself."""
+    exchange = _exchange_of(drawn)
+    face = tuple(part for part in exchange.parts if part.name in EXPRESSIVE[:2])
+    corners = np.array([corner for part in face for corner in part.outline])
+    (left, top), (right, bottom) = corners.min(axis=0), corners.max(axis=0)
+    high = bottom - top  # eyes and mouth, so that brows, forehead and chin lie around
+    box = Box(max(0, left - 0.02), max(0, top - 0.5 * high), min(1, right + 0.02), min(1, bottom + 0.1 * high))
+    stage = Stage(Footage([], {}, {}, {drawn.clip_id: box}), task, draws)
+    source = _source(drawn, drawn.clip_id, PLAIN)
+    cells = _nearest_cells(float(left + right) / 2, float(top + bottom) / 2)
+    second = int(draws.generator("second", drawn.clip_id).integers(5))
+    calls: dict[str, Call] = {operator: Call(drawn.clip_id, "space", operator, "top", cells) for operator in OPERATORS}
+    calls["frozen second"] = Call(drawn.clip_id, "time", "freeze", "top", (second,))
+    calls |= {edit: Call(drawn.clip_id, "cue", edit, cue=cue) for cue, edit in EDITS.items()}
+    original = Call(drawn.clip_id, "original")
+    for name, call in calls.items():
+        for role, asked in (("altered", call), ("plain", original)):
+            ((_, clip),) = stage.clips(source, [asked])
+            yield Shown(name, role, drawn.clip_id, drawn.person, clip, face)
+
+
+def copied_calls(footage: Footage, people: dict[str, str], task: Task, draws: Draws) -> Iterator[Shown]:
+    """Yield every rendered copy of a phase, the same file as a clip of its own, and the clip it is a copy of.
+
+    Parameters
+    ----------
+    footage
+        The phase's.
+    people
+        By clip the person.
+    """
+    for clip in footage.clips:
+        exchange = footage.exchanges[clip.clip_id]
+        face = tuple(part for part in exchange.parts if part.name in EXPRESSIVE[:2])
+        for copy in footage.copies[clip.clip_id]:
+            # A clip of the set could have been drawn with this cue neutral: then this very file would be its plain one.
+            other = replace(clip, clip_id=f"{clip.clip_id}-{copy.cue}", path=copy.path, transcript=copy.transcript)
+            stage = Stage(replace(footage, exchanges={**footage.exchanges, other.clip_id: exchange}), task, draws)
+            calls = (
+                ("altered", clip, Call(clip.clip_id, "cue", "copy", cue=copy.cue)),
+                ("matched", other, Call(other.clip_id, "original")),
+                ("plain", clip, Call(clip.clip_id, "original")),
+            )
+            for role, source, call in calls:
+                ((_, shown),) = stage.clips(source, [call])
+                yield Shown(f"copy: {copy.cue}", role, clip.clip_id, people[clip.clip_id], shown, face)
+
+
+def mask_of(parts: tuple[Part, ...], height: int, width: int) -> Frame:
+    """Return where the parts are, 1 inside, shape (height, width)."""
+    mask = np.zeros((height, width), np.uint8)
+    for part in parts:
+        cv2.bitwise_or(mask, part.mask(height, width).view(np.uint8), dst=mask)
+    return mask
+
+
+def _exchange_of(drawn: Drawn) -> Exchange:
+    problems: list[Problem] = []
+    path = drawn.folder / f"{PLAIN}.mp4"
+    found = read_exchanges(drawn.folder, EXCHANGES, {drawn.clip_id: path}, problems)
+    assert not problems, problems
+    return found[drawn.clip_id]
+
+
+def _source(drawn: Drawn, clip_id: str, file: str) -> ClipSource:
+    return ClipSource(clip_id, drawn.folder / f"{file}.mp4", drawn.transcript)
+
+
+def _nearest_cells(x: float, y: float) -> tuple[int, ...]:
+    """Return the cells around a point, as a map of the face names them."""
+    rows, columns = GRID
+    down, right = np.divmod(np.arange(rows * columns), columns)
+    far = np.hypot((right + 0.5) / columns - x, ((down + 0.5) / rows - y) * rows / columns)
+    return tuple(sorted(np.argsort(far, kind="stable")[:HIDDEN_CELLS].tolist()))
