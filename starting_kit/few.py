@@ -39,7 +39,13 @@ def keep_clips(given: Path, wanted: Path, count: int, folder: Path) -> tuple[Pat
     copies = [row for row in _rows(given / "copies.csv") if row["clip_id"] in kept]
     _write_rows(inputs / "clips.csv", clips)
     _write_rows(inputs / "copies.csv", copies)
-    for row in (*clips, *copies):
+    settings = yaml.safe_load((given / "task.yaml").read_text("utf-8"))
+    exchanges: dict[str, Any] = {}
+    if "exchanges" in settings:
+        listed = json.loads((given / settings["exchanges"]).read_text("utf-8"))
+        exchanges = _only(listed["clips"], kept)
+        (inputs / settings["exchanges"]).write_text(json.dumps({**listed, "clips": exchanges}), "utf-8")
+    for row in (*clips, *copies, *exchanges.values()):
         (inputs / row["file"]).parent.mkdir(exist_ok=True)
         shutil.copy(given / row["file"], inputs / row["file"])
     spoken = json.loads((given / "transcripts.json").read_text("utf-8"))
