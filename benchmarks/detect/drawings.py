@@ -86,9 +86,10 @@ def _make(folder: Path, member: Member) -> Drawn:
 
 
 def _draw(member: Member, target: Path) -> None:
-    first, second = render(member.spec), render(exchange_of(member.spec))
+    found = parts_of(member.spec)
+    first, second = render(member.spec), render(exchange_of(member.spec, found))
     one, other = list(first.frames), list(second.frames)
-    parts = {part.name: part for part in parts_of(member.spec)}
+    parts = {part.name: part for part in found}
     exchanged = _exchanges(member.spec.seed, parts, one[0], other[0])
     pictures = {PLAIN: one, "exchange": other}
     for name, names in exchanged.items():
@@ -102,7 +103,7 @@ def _draw(member: Member, target: Path) -> None:
     for name, data in zip(pictures, files, strict=True):
         (part / f"{name}.mp4").write_bytes(data)
     digest = hashlib.sha256((part / "exchange.mp4").read_bytes()).hexdigest()
-    listed = {"format_version": 1, "clips": {member.clip_id: as_entry(member.spec, "exchange.mp4", digest)}}
+    listed = {"format_version": 1, "clips": {member.clip_id: as_entry(found, "exchange.mp4", digest)}}
     (part / EXCHANGES).write_text(json.dumps(listed))
     (part / "drawn.json").write_text(json.dumps({"transcript": first.transcript, "exchanged": exchanged}))
     part.rename(target)

@@ -51,9 +51,9 @@ def parts_of(spec: ClipSpec) -> list[Part]:
     return parts
 
 
-def exchange_of(spec: ClipSpec) -> ClipSpec:
-    """Return the clip in which every part is another."""
-    return with_others(spec, (part.name for part in parts_of(spec)))
+def exchange_of(spec: ClipSpec, parts: Iterable[Part]) -> ClipSpec:
+    """Return the clip in which every one of its parts is another."""
+    return with_others(spec, (part.name for part in parts))
 
 
 def with_others(spec: ClipSpec, names: Iterable[str]) -> ClipSpec:
@@ -64,15 +64,15 @@ def with_others(spec: ClipSpec, names: Iterable[str]) -> ClipSpec:
     return replace(spec, cues=replace(spec.cues, **calm), others=spec.others | places)
 
 
-def as_entry(spec: ClipSpec, file: str, sha256: str) -> dict[str, object]:
+def as_entry(parts: Iterable[Part], file: str, sha256: str) -> dict[str, object]:
     """Return a clip's entry of ``exchanges.json``: places in pixels, times in seconds."""
-    parts = []
-    for part in parts_of(spec):
+    entries = []
+    for part in parts:
         entry: dict[str, object] = {"name": part.name, "outline": np.rint(part.outline).astype(int).tolist()}
         if part.event_s is not None:
             entry["event_s"] = [round(time, 2) for time in part.event_s]
-        parts.append(entry)
-    return {"file": file, "sha256": sha256, "parts": parts}
+        entries.append(entry)
+    return {"file": file, "sha256": sha256, "parts": entries}
 
 
 def _meet(one: Points, other: Points) -> bool:

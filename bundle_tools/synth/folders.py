@@ -21,7 +21,7 @@ from bundle_tools.synth.causes import as_entry, contributions
 from bundle_tools.synth.clip import DURATION_S, encode, render, script_of
 from bundle_tools.synth.dataset import Member, plan, training_means
 from bundle_tools.synth.exchange import as_entry as as_exchange
-from bundle_tools.synth.exchange import exchange_of
+from bundle_tools.synth.exchange import exchange_of, parts_of
 from bundle_tools.synth.labels import MAIN_TARGET, TARGETS
 from bundle_tools.synth.masks import COLUMNS, ROWS, occupied
 from bundle_tools.synth.seeds import stream
@@ -199,9 +199,10 @@ def _make_one(job: _Job) -> _Made:
     member = job.member
     drawn = {f"clips/{member.clip_id}.mp4": member.spec}
     exchange = f"exchanges/{member.exchange_id}.mp4"
+    parts = parts_of(member.spec) if job.of_phase else []
     if job.of_phase:
         drawn |= {f"copies/{copy.copy_id}.mp4": copy.spec for copy in member.copies}
-        drawn[exchange] = exchange_of(member.spec)
+        drawn[exchange] = exchange_of(member.spec, parts)
     renderings = [render(spec) for spec in drawn.values()]
     digests, transcripts = {}, {}
     for file, data, rendering in zip(drawn, encode(renderings), renderings, strict=True):
@@ -211,7 +212,7 @@ def _make_one(job: _Job) -> _Made:
             transcripts[Path(file).stem] = rendering.transcript
     if not job.of_phase:
         return _Made(transcripts, digests, {}, {})
-    entry = as_exchange(member.spec, exchange, digests[member.exchange_id])
+    entry = as_exchange(parts, exchange, digests[member.exchange_id])
     return _Made(transcripts, digests, _causes(member), entry)
 
 

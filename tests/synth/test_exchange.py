@@ -30,7 +30,7 @@ def test_a_mixture_is_drawn_to_the_pixel(member: Member) -> None:
     names = [part.name for part in parts]
     random = np.random.default_rng(len(names))
     mixed = set(random.permutation(names)[: len(names) // 2].tolist()) | {"mouth"}
-    clip, exchange = scene_of(member.spec), scene_of(exchange_of(member.spec))
+    clip, exchange = scene_of(member.spec), scene_of(exchange_of(member.spec, parts))
     drawn, mask = scene_of(with_others(member.spec, mixed)), inside(parts, mixed)
     for index in range(5, FRAMES, 24):
         frame = clip.draw(index).copy()
@@ -50,7 +50,7 @@ def test_what_is_exchanged_is_calm_and_the_rest_stays() -> None:
     assert with_others(spec, []) == spec
     other = with_others(spec, ["mouth", "thing-3"])
     assert (other.cues.smile, other.cues.gaze, other.others) == (CALM["smile"], spec.cues.gaze, frozenset({3}))
-    assert exchange_of(spec).labels() != spec.labels()
+    assert exchange_of(spec, parts_of(spec)).labels() != spec.labels()
 
 
 def test_each_event_lies_mostly_in_a_second_of_its_own() -> None:
@@ -64,7 +64,7 @@ def test_each_event_lies_mostly_in_a_second_of_its_own() -> None:
 
 
 def test_the_list_holds_no_number_that_tells_a_label() -> None:
-    entry = as_entry(CLIPS[0].spec, "exchanges/x.mp4", "0" * 64)
+    entry = as_entry(parts_of(CLIPS[0].spec), "exchanges/x.mp4", "0" * 64)
     parts: Any = entry["parts"]
     assert [part["name"] for part in parts[:2]] == ["mouth", "eyes"]
     assert all(isinstance(value, int) for part in parts for corner in part["outline"] for value in corner)

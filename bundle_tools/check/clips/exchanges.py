@@ -100,11 +100,12 @@ def _read(side: Side, name: str) -> dict[str, Any] | None:
 def _outside(side: Side, clip: str, exchange: str, outlines: list[NDArray[np.float32]]) -> float:
     """Return by how much a block of both differs most, outside of the parts."""
     most = 0.0
-    for one, other in zip(some_frames(side.data.read(clip)), some_frames(side.data.read(exchange)), strict=False):
-        parts = np.zeros(one.shape, np.uint8)
-        for outline in outlines:
-            cv2.fillConvexPoly(parts, np.rint(outline).astype(np.int32), 255)
+    ours, theirs = some_frames(side.data.read(clip)), some_frames(side.data.read(exchange))
+    parts = np.zeros(ours[0].shape if ours else (1, 1), np.uint8)
+    for outline in outlines:
+        cv2.fillConvexPoly(parts, np.rint(outline).astype(np.int32), 255)
+    outside = cv2.dilate(parts, np.ones((BLOCK + 1, BLOCK + 1), np.uint8)) == 0
+    for one, other in zip(ours, theirs, strict=False):
         difference = cv2.absdiff(one, other).astype(np.float32)
-        outside = cv2.dilate(parts, np.ones((BLOCK + 1, BLOCK + 1), np.uint8)) == 0
         most = max(most, float((cv2.blur(difference, (BLOCK, BLOCK)) * outside).max()))
     return most
