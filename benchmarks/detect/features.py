@@ -10,7 +10,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.detect.shown import RATE, Shown, mask_of
+from benchmarks.detect.shown import RATE, Shown
+from ingest.probes.exchanges import mask_of
 
 Numbers = npt.NDArray[np.float32]
 STEP = 8
@@ -59,7 +60,7 @@ def look(shown: Shown) -> Seen:
     still = np.asarray(np.mean(firsts, axis=0), np.float32)
     moving = np.asarray(np.mean([cv2.absdiff(one, other) for one, other in pairs], axis=0), np.float32)
     detail = np.asarray(np.mean([np.abs(_detail(one)) for one in firsts], axis=0), np.float32)
-    mask = _moved(mask_of(shown.parts, *still.shape), *shown.shift)
+    mask = _moved(mask_of(shown.parts, *still.shape).view(np.uint8), *shown.shift)
     far = _distance(mask)
     numbers |= _of_region(far, still, moving, detail, firsts, pairs)
     numbers |= _of_sound(shown)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import cv2
 import numpy as np
 
 from benchmarks.detect.drawings import EXCHANGES, EXPRESSIVE, PLAIN, Drawn
@@ -140,14 +139,6 @@ def copied_calls(footage: Footage, people: dict[str, str], task: Task, draws: Dr
             for role, source, call in calls:
                 ((_, shown),) = stage.clips(source, [call])
                 yield Shown(f"copy: {copy.cue}", role, clip.clip_id, people[clip.clip_id], shown, face)
-
-
-def mask_of(parts: tuple[Part, ...], height: int, width: int) -> Frame:
-    """Return where the parts are, 1 inside, shape (height, width)."""
-    mask = np.zeros((height, width), np.uint8)
-    for part in parts:
-        cv2.bitwise_or(mask, part.mask(height, width).view(np.uint8), dst=mask)
-    return mask
 
 
 def _exchange_of(drawn: Drawn) -> Exchange:

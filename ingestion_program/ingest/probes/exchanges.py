@@ -5,7 +5,7 @@ leaves no trace of having been hidden.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -67,6 +67,14 @@ class Part:
         return shares
 
 
+def mask_of(parts: Iterable[Part], height: int, width: int) -> Mask:
+    """Return which pixels of a picture lie in one of these parts, shape (height, width)."""
+    mask: Mask = np.zeros((height, width), np.bool_)
+    for part in parts:
+        mask |= part.mask(height, width)
+    return mask
+
+
 @lru_cache(maxsize=4096)
 def _in_cells(part: Part, rows: int, columns: int) -> npt.NDArray[np.float64]:
     area = part.mask(rows * _FINE, columns * _FINE).reshape(rows, _FINE, columns, _FINE).sum(axis=(1, 3)).ravel()
@@ -93,10 +101,7 @@ class Exchange:
         Weights
             0 to 1, shape (height, width); along the outlines one drawing goes over into the other.
         """
-        mask = np.zeros((height, width), np.uint8)
-        for part in self.parts:
-            if part.name in names:
-                mask |= part.mask(height, width).view(np.uint8)
+        mask = mask_of((part for part in self.parts if part.name in names), height, width).view(np.uint8)
         if not mask.any() or mask.all():
             return mask.astype(np.float32)
         inside, outside = (cv2.distanceTransform(one, cv2.DIST_L2, 5) for one in (mask, 1 - mask))

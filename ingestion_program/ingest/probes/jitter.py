@@ -57,8 +57,10 @@ class Grain:
         # One larger sheet of noise, another cut of it for each frame: drawing anew would take longer than decoding.
         random = np.random.default_rng(seed)
         sheet = random.standard_normal((height + _ROOM, width + _ROOM), np.float32) * np.float32(deviation)
-        rounded = np.rint(sheet)[..., None].repeat(3, axis=2)
-        self._lighter, self._darker = (np.clip(one, 0, 255).astype(np.uint8) for one in (rounded, -rounded))
+        rounded = np.rint(sheet)
+        self._lighter, self._darker = (
+            cv2.merge([np.clip(one, 0, 255).astype(np.uint8)] * 3) for one in (rounded, -rounded)
+        )
 
     def add(self, index: int, frame: Frame) -> Frame:
         """Return frame `index` with noise: the same whenever it is asked for, or a mean would be without noise."""
