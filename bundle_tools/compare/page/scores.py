@@ -13,7 +13,7 @@ from score.axes.reasons import GROUNDED, TITLES, RightReasons
 from score.bootstrap import percentile_interval
 from score.columns import Column, columns
 from score.explanation_settings import AXES
-from score.report.numbers import NO_BREAK, NONE, number, percent
+from score.report.numbers import NO_BREAK, NONE, counted, number, percent
 from score.report.scored import MOST_DECIMALS
 
 _APART = ("plausibility", "jury")
@@ -56,8 +56,7 @@ def _beside(field: Field, shown: Shown) -> Iterator[ScoreRow]:
 
 
 def _share(reasons: RightReasons, key: str) -> str:
-    count = asdict(reasons)[key]
-    return f"{count}{NO_BREAK}({percent(count / reasons.clips)})"
+    return counted(asdict(reasons)[key], reasons.clips)
 
 
 def _size(reaction: ReactionSize, shown: Shown) -> str:

@@ -30,6 +30,11 @@ def percent(share: float, places: int = 0) -> str:
     return f"{number(100 * share, places)}{NO_BREAK}%"
 
 
+def counted(count: int, whole: int) -> str:
+    """Write a count with its share of a whole, > 0."""
+    return f"{count}{NO_BREAK}({percent(count / whole)})"
+
+
 def interval(ends: tuple[float, float] | None, places: int) -> str:
     """Write an interval; an empty text where there is none."""
     return f"{number(ends[0], places)} to {number(ends[1], places)}" if ends else ""

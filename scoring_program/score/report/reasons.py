@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from score.axes.reasons import GROUNDED
 from score.report.content.explanations import ReasonRow, Reasons
-from score.report.numbers import NO_BREAK, percent
+from score.report.numbers import counted, percent
 from score.report.scored import Scored
 
 
@@ -13,10 +13,7 @@ def reasons(scored: Scored) -> Reasons | None:
     found, settings = scored.evaluation.reasons, scored.settings
     if found is None:
         return None
-
-    def cell(count: int) -> str:
-        return f"{count}{NO_BREAK}({percent(count / found.clips)})"
-
+    clips = found.clips
     return Reasons(
         sentence=(
             f"Right: {settings.main.title} is off by less than {percent(settings.explanation.gate)} of its range. "
@@ -24,7 +21,7 @@ def reasons(scored: Scored) -> Reasons | None:
             "and 1 exact. In no score."
         ),
         rows=(
-            ReasonRow("Right", cell(found.right_grounded), cell(found.right_ungrounded)),
-            ReasonRow("Wrong", cell(found.wrong_grounded), cell(found.wrong_ungrounded)),
+            ReasonRow("Right", counted(found.right_grounded, clips), counted(found.right_ungrounded, clips)),
+            ReasonRow("Wrong", counted(found.wrong_grounded, clips), counted(found.wrong_ungrounded, clips)),
         ),
     )
