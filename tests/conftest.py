@@ -4,7 +4,10 @@ None of them fails because a machine is busy, or by bad luck.
 """
 
 import os
+import sys
 from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,6 +42,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
     # In the order of their names: many quick files come last, so all cores are busy to the end.
     config.option.loadscopereorder = False
     return _FilesTogether(config, log)
+
+
+@pytest.fixture
+def imports_undone(tmp_path: Path) -> Iterator[None]:
+    """Forget what a test imports from its own folder: submissions have modules of the same names."""
+    path = sys.path.copy()
+    yield
+    sys.path[:] = path
+    for name, module in list(sys.modules.items()):
+        if tmp_path in Path(getattr(module, "__file__", None) or "").parents:
+            del sys.modules[name]
 
 
 LEFT_OUT = {

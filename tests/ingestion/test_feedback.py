@@ -132,15 +132,12 @@ def test_a_hidden_phase_repeats_nothing_of_the_run_as_a_whole(name: str, ingest:
     check_hidden(ingest(WHOLE[name], input_data=hidden_phase))
 
 
-def test_a_hidden_phase_repeats_nothing_of_models_that_cannot_be_loaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "path", sys.path)  # puts it back
+@pytest.mark.usefixtures("imports_undone")
+def test_a_hidden_phase_repeats_nothing_of_models_that_cannot_be_loaded(tmp_path: Path) -> None:
     for name, source in LOAD.items() - {(name, LOAD[name]) for name in ("forged_code", "foreign_code")}:
         (tmp_path / name).mkdir()
         (tmp_path / name / "model.py").write_text(source)
-        monkeypatch.setattr(sys, "path", [*sys.path])
-        monkeypatch.delitem(sys.modules, "model", raising=False)
+        sys.modules.pop("model", None)
         with pytest.raises(LoadFailure) as caught:
             load_model(tmp_path / name)
         report = caught.value.report

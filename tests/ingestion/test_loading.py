@@ -4,7 +4,6 @@ import errno
 import socket
 import sys
 import urllib.error
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,13 +17,7 @@ INIT = "  def __init__(self, assets): pass\n"
 VERSION = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 
 
-@pytest.fixture(autouse=True)
-def _imports() -> Iterator[None]:
-    path, modules = sys.path.copy(), set(sys.modules)
-    yield
-    sys.path[:] = path
-    for name in set(sys.modules) - modules:
-        del sys.modules[name]
+pytestmark = pytest.mark.usefixtures("imports_undone")
 
 
 def failure(folder: Path, source: str | bytes, **files: str | bytes) -> dict[str, str]:

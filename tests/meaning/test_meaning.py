@@ -39,28 +39,23 @@ def clips() -> Iterator[list[Any]]:
         yield [files.FileClip(path, f"That was a wonderful {path.stem} and a dull day.") for path in paths]
 
 
+@pytest.mark.usefixtures("imports_undone")
 @pytest.mark.parametrize("entrant", ENTRANTS, ids=lambda entrant: entrant.key)
-def test_every_entrant_is_a_valid_submission(
-    entrant: Entrant, clips: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_entrant_is_a_valid_submission(entrant: Entrant, clips: list[Any], tmp_path: Path) -> None:
     folder = write_submission(entrant, tmp_path / "submission")
-    monkeypatch.syspath_prepend(folder)
+    sys.path.insert(0, str(folder))
     task = read_task(PROJECT / "input_data" / PRACTICE / "task.yaml")
-    try:
-        model = importlib.import_module("model").Model(folder)
-        for clip in clips:
-            prediction, problems = check_prediction(model.predict(clip), task.targets)
-            assert prediction is not None
-            explanation, more = check_explanation(
-                model.explain(clip, prediction), task.explanation, task.targets, clip.duration_s
-            )
-            assert explanation.text is not None
-            assert [problem.code for problem in problems + more] == (
-                ["evidence_invalid"] * 2 if entrant.key == "uniform" else []
-            )
-    finally:
-        for name in [name for name in sys.modules if name == "model" or name.split(".")[0] == "account"]:
-            del sys.modules[name]
+    model = importlib.import_module("model").Model(folder)
+    for clip in clips:
+        prediction, problems = check_prediction(model.predict(clip), task.targets)
+        assert prediction is not None
+        explanation, more = check_explanation(
+            model.explain(clip, prediction), task.explanation, task.targets, clip.duration_s
+        )
+        assert explanation.text is not None
+        assert [problem.code for problem in problems + more] == (
+            ["evidence_invalid"] * 2 if entrant.key == "uniform" else []
+        )
 
 
 @pytest.fixture(scope="module")
