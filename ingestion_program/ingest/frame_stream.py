@@ -25,8 +25,10 @@ MAXIMUM_BATCH = 8
 class StreamPlan:
     """How one request for one clip is carried out."""
 
+    asked: npt.NDArray[np.int64]
+    """Indices of the frames that were asked for, ascending."""
     wanted: npt.NDArray[np.int64]
-    """Frame indices, ascending."""
+    """Indices of the frames that are shown in their place, ascending."""
     shape: tuple[int, int, int]
     """(height, width, 3) of a frame."""
     slots: int
@@ -50,12 +52,11 @@ class StreamPlan:
 
 def plan_stream(request: FrameRequest, facts: ClipFacts, alteration: Alteration | None = None) -> StreamPlan:
     """Decide between decoding whole and streaming."""
-    wanted, shape = wanted_frames(request, facts), frame_shape(request, facts)
-    if alteration is not None:
-        wanted = alteration.shown(wanted)
+    asked, shape = wanted_frames(request, facts), frame_shape(request, facts)
+    wanted = asked if alteration is None else alteration.shown(asked)
     size = int(np.prod(shape))
     slots = len(wanted) if len(wanted) * size <= WHOLE_BYTES else min(len(wanted), max(6, RING_BYTES // size))
-    return StreamPlan(wanted, shape, slots)
+    return StreamPlan(asked, wanted, shape, slots)
 
 
 class FrameStream:
@@ -171,11 +172,11 @@ class FrameStream:
             try:
                 alteration = self._clip.alteration
                 painter = None if alteration is None else Painter(alteration, self.plan.shape)
-                for index in self.plan.wanted:
+                for asked, index in zip(self.plan.asked.tolist(), self.plan.wanted.tolist(), strict=True):
                     slot = self._next_slot()
                     if slot is None:
                         break
-                    reader.read_into(int(index), self.buffer.slot(slot, self.plan.shape), painter)
+                    reader.read_into(index, self.buffer.slot(slot, self.plan.shape), painter, asked)
                     with self._changed:
                         self._ready.append(slot)
                         enough = len(self._ready) - self._announced >= self.plan.batch

@@ -16,6 +16,32 @@ def read_sound(path: Path, rate: int, duration_s: float) -> Sound | None:
     The result has exactly `duration_s * rate` samples: the sound that lies beside the picture, padded with silence.
     None when the clip has no sound that can be decoded; a clip without sound is a valid clip.
     """
+    samples = _decode(path, rate)
+    if samples is None:
+        return None
+    length = round(duration_s * rate)
+    sound = np.zeros(length, np.float32)
+    sound[: len(samples)] = samples[:length]
+    return sound
+
+
+def read_repeated_sound(path: Path, rate: int, duration_s: float) -> Sound | None:
+    """Return the sound as `read_sound` does, but begun again where it is too short."""
+    samples = _decode(path, rate)
+    return None if samples is None else np.resize(samples, round(duration_s * rate))
+
+
+def has_sound(path: Path) -> bool:
+    """Tell whether a file has an audio stream."""
+    try:
+        with av.open(str(path)) as container:
+            return bool(container.streams.audio)
+    except (av.error.FFmpegError, OSError, ValueError):
+        return False
+
+
+def _decode(path: Path, rate: int) -> Sound | None:
+    """Return the first audio stream as it is, None where there is nothing to decode."""
     try:
         with av.open(str(path)) as container:
             if not container.streams.audio:
@@ -28,10 +54,5 @@ def read_sound(path: Path, rate: int, duration_s: float) -> Sound | None:
             parts = [np.asarray(piece.to_ndarray(), np.float32).mean(axis=0) for piece in pieces]
     except (av.error.FFmpegError, OSError, ValueError):
         return None
-    if not parts:
-        return None
-    length = round(duration_s * rate)
-    sound = np.zeros(length, np.float32)
-    samples = np.concatenate(parts)[:length]
-    sound[: len(samples)] = np.clip(samples, -1.0, 1.0)
-    return sound
+    samples = np.concatenate(parts) if parts else np.zeros(0, np.float32)
+    return np.clip(samples, -1.0, 1.0) if len(samples) else None

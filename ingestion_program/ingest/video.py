@@ -184,8 +184,8 @@ def frame_shape(request: FrameRequest, facts: ClipFacts) -> tuple[int, int, int]
 class Retouch(Protocol):
     """Alters frames on their way out of the file."""
 
-    def place(self, index: int, frame: Frame) -> Frame:
-        """Return frame `index`, decoded, BGR, as it is to be scaled."""
+    def place(self, index: int, frame: Frame, asked: int) -> Frame:
+        """Return frame `index`, decoded, BGR, as it is to be scaled; it is shown in the place of frame `asked`."""
 
     def finish(self, index: int, frame: Frame) -> None:
         """Alter frame `index`, scaled and RGB, in place."""
@@ -206,18 +206,20 @@ class FrameReader:
         self.last_good: int | None = None
         """Index of the last frame that could be decoded, once that is known to be earlier than promised."""
 
-    def read_into(self, index: int, out: Frame, retouch: Retouch | None = None) -> None:
+    def read_into(self, index: int, out: Frame, retouch: Retouch | None = None, asked: int | None = None) -> None:
         """Write frame `index` into `out`, an array of shape (height, width, 3) whose size decides the scaling.
 
-        `retouch` sees every frame before and after it is scaled.
+        `retouch` sees every frame before and after it is scaled, and in whose place it is shown: that of frame `asked`,
+        or its own.
 
         Raises
         ------
         UnreadableClip
             When not a single frame can be decoded.
         """
+        asked = index if asked is None else asked
         index, frame = self.decode(index)
-        scale_to_rgb(frame if retouch is None else retouch.place(index, frame), out)
+        scale_to_rgb(frame if retouch is None else retouch.place(index, frame, asked), out)
         if retouch is not None:
             retouch.finish(index, out)
 

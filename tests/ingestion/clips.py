@@ -27,6 +27,9 @@ class Format:
     comment: str = ""
     late_sound_s: float = 0.0
     rate: int = RATE
+    loudness: float = 0.5
+    grey: int | None = None
+    """Level of all pixels, in the place of the numbers."""
 
 
 def numbered_frame(number: int, width: int, height: int) -> npt.NDArray[np.uint8]:
@@ -61,7 +64,7 @@ def write_clip(path: Path, count: int, form: Format | None = None, times_ms: Seq
             sound.layout = "mono"
             seconds = times_ms[-1] / 1000 if times_ms else count / form.fps
             length = int((seconds + form.late_sound_s) * form.rate)
-            samples = (0.5 * np.sin(np.arange(length) * 2 * np.pi * 440 / form.rate)).astype(np.float32)
+            samples = (form.loudness * np.sin(np.arange(length) * 2 * np.pi * 440 / form.rate)).astype(np.float32)
             audio_frame = av.AudioFrame.from_ndarray(samples[None], format="fltp", layout="mono")
             audio_frame.sample_rate = form.rate
             fifo = av.AudioFifo()
@@ -71,7 +74,10 @@ def write_clip(path: Path, count: int, form: Format | None = None, times_ms: Seq
                 container.mux(sound.encode(piece))
             container.mux(sound.encode(None))
         for number in range(count):
-            frame = av.VideoFrame.from_ndarray(numbered_frame(number, form.width, form.height), format="rgb24")
+            pixels = numbered_frame(number, form.width, form.height)
+            if form.grey is not None:
+                pixels[:] = form.grey
+            frame = av.VideoFrame.from_ndarray(pixels, format="rgb24")
             frame.pts = times_ms[number] if times_ms else number
             frame.time_base = video.codec_context.time_base
             container.mux(video.encode(frame))

@@ -229,7 +229,7 @@ def test_the_other_edits_are_drawn() -> None:
 
 
 def test_edits_need_what_they_hide() -> None:
-    assert {edit.operator for edit in edits({}, words=" ")} == {"mute", "freeze", "relight", "reframe"}
+    assert {edit.operator for edit in edits({}, words=" ")} == {"other_voice", "slow", "relight", "reframe"}
     with_face = {edit.operator for edit in edits({}, face=Box(0.2, 0.2, 0.5, 0.5))}
     assert with_face == set(OPERATORS.values())
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ingest.probes.sound import replace_by_room_noise
-from ingest.sound import read_sound
+from ingest.sound import read_repeated_sound, read_sound
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +27,16 @@ if TYPE_CHECKING:
     from ingest.video import ClipFacts
 
 Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Slow:
+    """A piece of a clip, shown so slowly that it lasts as long as the whole."""
+
+    start: float
+    """Where it begins: a share of where it could begin, 0 to 1."""
+    pace: float
+    """Its share of the clip, and so its pace, in (0, 1]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +61,10 @@ class Alteration:
     """What takes its place."""
     seconds: tuple[int, ...] = ()
     """Seconds that are frozen and without sound, each [i, i + 1)."""
-    still: bool = False
-    """Whether one typical frame takes the place of all."""
-    mute: bool = False
-    """Whether all sound is replaced by room noise."""
+    slow: Slow | None = None
+    """A short piece that is shown in the place of the whole clip."""
+    voice: Path | None = None
+    """A file whose sound is heard in the place of the clip's own."""
     brightness: float | None = None
     """Mean brightness to which the clip is brought, in (0, 1)."""
     zoom: float = 1.0
@@ -65,22 +75,32 @@ class Alteration:
         """Those of the original clip; raises UnreadableClip."""
         return self.material.facts
 
+    @property
+    def repeats(self) -> bool:
+        """Whether one frame of the file may be shown in the place of several."""
+        return self.slow is not None or bool(self.seconds)
+
     def shown(self, wanted: Indices) -> Indices:
         """Return which frames of the file are shown in the place of `wanted`; the order stays ascending."""
         last = len(self.facts.times) - 1
-        if self.still:
-            return np.full_like(wanted, self.material.typical_frame)
+        if self.slow is not None:
+            wanted = np.rint(self.slow.start * (1 - self.slow.pace) * last + self.slow.pace * wanted).astype(np.int64)
         if self.seconds:
             wanted = frozen(self.facts.times, self.seconds)[wanted]
         return np.clip(wanted + self.jitter.later, 0, last)
 
     def sound(self, rate: int) -> Sound | None:
         """Return the altered sound at `rate` samples a second, None where there is none; raises UnreadableClip."""
-        heard = self.material.sound(rate) if self.copy is None else read_sound(self.copy, rate, self.facts.duration_s)
+        if self.voice is not None:
+            heard = read_repeated_sound(self.voice, rate, self.facts.duration_s)
+        elif self.copy is not None:
+            heard = read_sound(self.copy, rate, self.facts.duration_s)
+        else:
+            heard = self.material.sound(rate)
         if heard is None:
             return None
-        if self.mute or self.seconds:
-            heard = replace_by_room_noise(heard, rate, None if self.mute else self.seconds, self.seed)
+        if self.seconds:
+            heard = replace_by_room_noise(heard, rate, self.seconds, self.seed)
         louder: Sound = np.clip(heard * np.float32(self.jitter.loudness), -1.0, 1.0)
         return louder
 

@@ -1,15 +1,26 @@
-"""Cue edits: changes of a clip that neutralise one cue. Rendered copies where there are some, else operators."""
+"""Cue edits: changes of a clip that neutralise one cue. Rendered copies where there are some, else operators.
+
+An operator brings a filmed clip to what other clips have, or to a strength that is drawn: a value that all edited clips
+shared, such as no words or one mean brightness, would tell each of them from a clip. The clip's own value has no part
+in it, so on average over the draws the cue says nothing.
+"""
 
 from __future__ import annotations
 
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from ingest.probes.alteration import Slow
 from ingest.probes.plan import CueEdit
 from ingest.probes.region import Outside
+from ingest.sound import has_sound
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    import numpy as np
+
+    from ingest.data import ClipSource
     from ingest.evidence import CueClaim
     from ingest.probes.copies import Copy
     from ingest.probes.draws import Draws
@@ -17,19 +28,23 @@ if TYPE_CHECKING:
 
 COPY = "copy"
 OPERATORS = {
-    "voice": "mute",
-    "words": "no_words",
-    "motion": "freeze",
+    "voice": "other_voice",
+    "words": "other_words",
+    "motion": "slow",
     "lighting": "relight",
     "framing": "reframe",
     "face": "hide_face",
     "background": "hide_background",
 }
 """What neutralises a cue of a clip that was filmed."""
-BRIGHTNESS = 0.4
-"""Mean brightness of every relit clip, about that of a face in a living room."""
-ZOOM = 1.25
-"""How much larger every reframed clip shows its middle."""
+LENDERS = 3
+"""Clips whose light decides that of a relit one: their median is no rare one."""
+ZOOMS = (1.1, 1.4)
+"""How much larger a reframed clip shows its middle, at least and at most."""
+PACES = (0.05, 0.3)
+"""Which share of a clip is shown in the place of the whole, at least and at most."""
+HIDING = ("imputation", "blur")
+"""What takes the place of a face or of a background; the other operators would leave it there."""
 
 
 def choose_edits(
@@ -74,20 +89,43 @@ def choose_edits(
     return [CueEdit(cue, OPERATORS[cue]) for cue in order]
 
 
-def changes(operator: str, face: Box | None) -> dict[str, Any]:
-    """Return the fields of an `Alteration` that carry out an edit; `no_words` changes the transcript alone."""
+def edit(
+    operator: str,
+    clip: ClipSource,
+    others: Iterable[ClipSource],
+    face: Box | None,
+    light: Callable[[ClipSource], float | None],
+    random: np.random.Generator,
+) -> tuple[str, dict[str, Any]]:
+    """Return the transcript and the fields of an `Alteration` that carry out an edit.
+
+    Where no other clip has what is needed, the clip stays as it is.
+
+    Parameters
+    ----------
+    others
+        The other clips of the phase, in a drawn order.
+    light
+        Mean brightness of a clip, 0 to 1; None where it cannot be decoded.
+    random
+        Draws the strength.
+    """
+    words, fields = clip.transcript, dict[str, Any]()
     match operator:
-        case "mute":
-            return {"mute": True}
-        case "freeze":
-            return {"still": True}
+        case "other_words":
+            own = words.split()
+            words = next((one.transcript for one in others if one.transcript.split() not in ([], own)), words)
+        case "other_voice" if has_sound(clip.path):
+            fields["voice"] = next((one.path for one in others if has_sound(one.path)), None)
+        case "slow":
+            fields["slow"] = Slow(float(random.random()), float(random.uniform(*PACES)))
         case "relight":
-            return {"brightness": BRIGHTNESS}
+            lights = [found for _, found in zip(range(LENDERS), filter(None, map(light, others)), strict=False)]
+            fields["brightness"] = min(max(median(lights), 0.01), 0.99) if lights else None
         case "reframe":
-            return {"zoom": ZOOM}
+            fields["zoom"] = float(random.uniform(*ZOOMS))
         case "hide_face" if face is not None:
-            return {"region": face, "operator": "imputation"}
+            fields |= {"region": face, "operator": str(random.choice(HIDING))}
         case "hide_background" if face is not None:
-            return {"region": Outside(face), "operator": "imputation"}
-        case _:
-            return {}
+            fields |= {"region": Outside(face), "operator": str(random.choice(HIDING))}
+    return words, fields

@@ -17,6 +17,15 @@ MOMENTS = 16
 """Thumbnails of a clip, in the middle of as many equal parts."""
 
 
+def first_light(path: Path) -> float:
+    """Return the mean of a file's first frame, 0 to 1; raises UnreadableClip."""
+    reader = FrameReader(path, threads=1)
+    try:
+        return float(reader.decode(0)[1].mean()) / 255
+    finally:
+        reader.close()
+
+
 class Material:
     """One clip's file. Nothing is read before it is needed; several decoders may ask at once."""
 
@@ -53,12 +62,6 @@ class Material:
     def brightness(self) -> float:
         """Mean of the median picture, 0 to 1; raises UnreadableClip."""
         return float(self.median.mean()) / 255
-
-    @property
-    def typical_frame(self) -> int:
-        """Index of the frame, among the moments, that differs least from the median; raises UnreadableClip."""
-        differences = np.abs(self.thumbnails.astype(np.int16) - self.median.astype(np.int16))
-        return int(self.moments[int(np.argmin(differences.mean(axis=(1, 2, 3))))])
 
     def sound(self, rate: int) -> Sound | None:
         """Return the clip's own sound at `rate` samples a second, None where there is none.

@@ -55,7 +55,7 @@ class Painter:
         if self._second is not None:
             self._second.close()
 
-    def place(self, index: int, frame: Frame) -> Frame:
+    def place(self, index: int, frame: Frame, asked: int) -> Frame:
         """Return a decoded frame, BGR, with its exchanged parts, moved and zoomed as the alteration says."""
         exchange = self._alteration.exchange
         if self._second is not None and exchange is not None:
@@ -68,7 +68,8 @@ class Painter:
         if jitter.grain:
             if self._grain is None:
                 self._grain = Grain(jitter.grain, self._alteration.seed, *frame.shape[:2])
-            frame = self._grain.add(index, frame)
+            # A frame that is shown more than once would else come back to the last bit, which no camera does.
+            frame = self._grain.add(asked if self._alteration.repeats else index, frame)
         frame = jitter.move(frame)
         if self._alteration.zoom > 1:
             height, width = frame.shape[:2]

@@ -24,8 +24,8 @@ def room_level(sound: Sound, rate: int) -> float:
     return max(FAINTEST, float(np.quantile(levels, QUIET_SHARE)))
 
 
-def replace_by_room_noise(sound: Sound, rate: int, seconds: Collection[int] | None, seed: int) -> Sound:
-    """Return the sound with noise as loud as its room in the given seconds, each [i, i + 1), None for everywhere.
+def replace_by_room_noise(sound: Sound, rate: int, seconds: Collection[int], seed: int) -> Sound:
+    """Return the sound with noise as loud as its room in the given seconds, each [i, i + 1).
 
     Parameters
     ----------
@@ -41,15 +41,12 @@ def replace_by_room_noise(sound: Sound, rate: int, seconds: Collection[int] | No
     if not len(sound):
         return sound
     share = np.zeros(len(sound), np.float32)
-    if seconds is None:
-        share[:] = 1.0
-    else:
-        for second in seconds:
-            share[second * rate : (second + 1) * rate] = 1.0
-        # A hard cut is a click that nobody made.
-        length = max(1, round(FADE_S * rate))
-        summed = np.cumsum(np.pad(share, (length - length // 2, length // 2), "edge"), dtype=np.float64)
-        share = ((summed[length:] - summed[:-length]) / length).astype(np.float32)
+    for second in seconds:
+        share[second * rate : (second + 1) * rate] = 1.0
+    # A hard cut is a click that nobody made.
+    length = max(1, round(FADE_S * rate))
+    summed = np.cumsum(np.pad(share, (length - length // 2, length // 2), "edge"), dtype=np.float64)
+    share = ((summed[length:] - summed[:-length]) / length).astype(np.float32)
     noise = np.random.default_rng(seed).standard_normal(len(sound), np.float32) * np.float32(room_level(sound, rate))
     mixed: Sound = np.clip(sound + share * (noise - sound), -1.0, 1.0).astype(np.float32)
     return mixed

@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ingest.probes.alteration import Alteration
-from ingest.probes.edits import COPY, changes
+from ingest.probes.edits import COPY, edit
 from ingest.probes.jitter import draw_jitter
-from ingest.probes.material import Material
+from ingest.probes.material import Material, first_light
 from ingest.probes.region import Cells
 from ingest.probes.settings import OPERATORS
 from ingest.probes.words import drop_words
+from ingest.video import UnreadableClip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,6 +30,9 @@ class Stage:
         self._footage = footage
         self._task = task
         self._draws = draws
+        # So that the order of the list changes nothing.
+        self._clips = sorted(footage.clips, key=lambda clip: clip.clip_id)
+        self._lights: dict[str, float | None] = {}
 
     def clips(self, clip: ClipSource, calls: Iterable[Call]) -> Iterator[tuple[Call, ClipSource]]:
         """Yield each call of one clip with what is shown; they share what is read from the clip's file."""
@@ -59,9 +63,17 @@ class Stage:
                 alteration=replace(plain, copy=copy.path),
             )
         if call.kind == "cue":
-            done = changes(call.operator or "", self._footage.faces.get(clip.clip_id))
-            transcript = "" if call.operator == "no_words" else clip.transcript
-            return replace(clip, transcript=transcript, alteration=replace(plain, **done))
+            random = self._draws.generator("edit", *names)
+            others = (self._clips[place] for place in random.permutation(len(self._clips)))
+            words, done = edit(
+                call.operator or "",
+                clip,
+                (other for other in others if other.clip_id != clip.clip_id),
+                self._footage.faces.get(clip.clip_id),
+                self._light,
+                random,
+            )
+            return replace(clip, transcript=words, alteration=replace(plain, **done))
         if call.exchanged is not None:
             return replace(clip, alteration=replace(plain, exchanged=call.exchanged))
         if call.kind == "time":
@@ -74,3 +86,11 @@ class Stage:
             operator = next(name for name in OPERATORS if name == call.operator)
             return replace(clip, alteration=replace(plain, region=region, operator=operator))
         return replace(clip, alteration=plain)
+
+    def _light(self, clip: ClipSource) -> float | None:
+        if clip.clip_id not in self._lights:
+            try:
+                self._lights[clip.clip_id] = first_light(clip.path)
+            except UnreadableClip:
+                self._lights[clip.clip_id] = None
+        return self._lights[clip.clip_id]
