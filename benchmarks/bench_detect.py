@@ -96,10 +96,10 @@ def measure(calls: Iterable[Shown]) -> list[Measured]:
     return found
 
 
-def measure_drawn(drawn: Drawn, task: Task, draws: Draws, *, filmed: bool) -> list[Measured]:
-    """Look at the exchanges of one clip, and at the operators for filmed clips if asked to."""
+def measure_drawn(drawn: Drawn, filmed: Sequence[Drawn], task: Task, draws: Draws) -> list[Measured]:
+    """Look at the exchanges of one clip, and at the operators for filmed clips if it is one of the `filmed`."""
     found = measure(exchanged_calls(drawn, task, draws))
-    return found + (measure(filmed_calls(drawn, task, draws)) if filmed else [])
+    return found + (measure(filmed_calls(drawn, filmed, task, draws)) if drawn in filmed else [])
 
 
 def measure_copies(clip: str, footage: Footage, people: dict[str, str], task: Task, draws: Draws) -> list[Measured]:
@@ -112,7 +112,7 @@ def jobs_of(drawn: Sequence[Drawn], filmed: int, *, copies: bool) -> list[Callab
     """Return the pieces of work, one a clip."""
     task, draws = read_task(ROOT / "input_data" / "final" / "task.yaml"), Draws(None, SEED)
     jobs: list[Callable[[], list[Measured]]] = [
-        partial(measure_drawn, one, task, draws, filmed=number < filmed) for number, one in enumerate(drawn)
+        partial(measure_drawn, one, drawn[:filmed], task, draws) for one in drawn
     ]
     for phase in PHASES if copies else ():
         footage = read_footage(ROOT / "input_data" / phase, read_task(ROOT / "input_data" / phase / "task.yaml"))

@@ -22,7 +22,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ingestion_program"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks import workload
-from ingest.probes.alteration import Alteration
+from ingest.probes.alteration import Alteration, Slow
 from ingest.probes.exchanges import Exchange, Part
 from ingest.probes.jitter import Jitter
 from ingest.probes.material import Material
@@ -57,6 +57,7 @@ def alterations(material: Material, call: int) -> Iterator[tuple[str, Alteration
     left = Part("left", ((0.0, 0.0), (0.5, 0.0), (0.5, 1.0), (0.0, 1.0)), None)
     yield "exchange", replace(plain, exchange=Exchange(material.path, "", (left,)), exchanged=("left",))
     yield "frozen seconds", replace(plain, seconds=(1, 3))
+    yield "slow", replace(plain, slow=Slow(0.5, 0.2))
     yield "relight", replace(plain, brightness=0.4)
     yield "reframe", replace(plain, zoom=1.25)
 
@@ -64,14 +65,14 @@ def alterations(material: Material, call: int) -> Iterator[tuple[str, Alteration
 def decode(path: Path, request: FrameRequest, facts: ClipFacts, alteration: Alteration | None) -> float:
     """Return the seconds that reading the frames of one request takes, altered or not, by one thread."""
     started = time.perf_counter()
-    wanted = wanted_frames(request, facts)
+    asked = wanted_frames(request, facts)
     frame = np.empty((facts.height, facts.width, 3), np.uint8)
-    painter = None
+    wanted, painter = asked, None
     if alteration is not None:
-        wanted, painter = alteration.shown(wanted), Painter(alteration, (facts.height, facts.width, 3))
+        wanted, painter = alteration.shown(asked), Painter(alteration, (facts.height, facts.width, 3))
     reader = FrameReader(path, threads=1)
-    for index in wanted:
-        reader.read_into(int(index), frame, painter)
+    for place, index in zip(asked.tolist(), wanted.tolist(), strict=True):
+        reader.read_into(index, frame, painter, place)
     reader.close()
     if painter is not None:
         painter.close()

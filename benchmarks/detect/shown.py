@@ -1,6 +1,6 @@
 """What a model is shown: altered and plain calls, made by ingestion's own classes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -51,8 +51,9 @@ class Shown:
         shape = frame_shape(request, facts)
         reader, painter = FrameReader(self.clip.path, threads=1), Painter(alteration, shape)
         frame = np.empty(shape, np.uint8)
-        for index in alteration.shown(wanted_frames(request, facts)):
-            reader.read_into(int(index), frame, painter)
+        asked = wanted_frames(request, facts)
+        for place, index in zip(asked.tolist(), alteration.shown(asked).tolist(), strict=True):
+            reader.read_into(index, frame, painter, place)
             yield frame
         painter.close()
         reader.close()
@@ -92,15 +93,22 @@ def exchanged_calls(drawn: Drawn, task: Task, draws: Draws) -> Iterator[Shown]:
             yield Shown(name, role, drawn.clip_id, drawn.person, clip, suspects)
 
 
-def filmed_calls(drawn: Drawn, task: Task, draws: Draws) -> Iterator[Shown]:
-    """Yield every operator for filmed clips on a drawn clip whose second drawing is not used, and the clip itself."""
+def filmed_calls(drawn: Drawn, phase: Sequence[Drawn], task: Task, draws: Draws) -> Iterator[Shown]:
+    """Yield every operator for filmed clips on a drawn clip whose second drawing is not used, and the clip itself.
+
+    Parameters
+    ----------
+    phase
+        All clips: they lend words, voice and light.
+    """
     exchange = _exchange_of(drawn)
     face = tuple(part for part in exchange.parts if part.name in EXPRESSIVE[:2])
     corners = np.array([corner for part in face for corner in part.outline])
     (left, top), (right, bottom) = corners.min(axis=0), corners.max(axis=0)
     high = bottom - top  # eyes and mouth, so that brows, forehead and chin lie around
     box = Box(max(0, left - 0.02), max(0, top - 0.5 * high), min(1, right + 0.02), min(1, bottom + 0.1 * high))
-    stage = Stage(Footage([], {}, {}, {drawn.clip_id: box}), task, draws)
+    others = [_source(one, one.clip_id, PLAIN) for one in phase]
+    stage = Stage(Footage(others, {}, {}, {drawn.clip_id: box}), task, draws)
     source = _source(drawn, drawn.clip_id, PLAIN)
     cells = _nearest_cells(float(left + right) / 2, float(top + bottom) / 2)
     second = int(draws.generator("second", drawn.clip_id).integers(5))

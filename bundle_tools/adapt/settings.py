@@ -25,6 +25,8 @@ class Rules:
     """Words for cues beyond the built-in lexicon, by cue."""
     time_limit_s: int = 600
     """Time limit of a phase, seconds: the same as `execution_time_limit` in competition.yaml."""
+    rank_by: str = "prediction"
+    """What the leaderboard is ordered by: prediction or explanation. Clips that were filmed have no exchange."""
     results: Mapping[str, str] | None = None
     """Whether results may take the place of code, and then older names of targets; None takes code only."""
 
@@ -99,6 +101,7 @@ def reference_settings(
             for one in dataset.targets
         ],
         "main_target": dataset.main_target,
+        "rank_by": rules.rank_by,
     }
     if rules.group is not None:
         name, title, targets = rules.group

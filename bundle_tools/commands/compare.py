@@ -40,7 +40,7 @@ def _compare(arguments: argparse.Namespace) -> int:
     if arguments.html and not arguments.html.parent.is_dir():
         raise BundleError(f"--html {arguments.html}: expected a file in a folder that is there.")
     from bundle_tools.compare.field import score_field  # noqa: PLC0415 - loads the scoring program
-    from bundle_tools.compare.judgement import judge  # noqa: PLC0415
+    from bundle_tools.compare.judgement import DIAGNOSTIC, judge  # noqa: PLC0415
     from bundle_tools.compare.table import lines, record  # noqa: PLC0415 - loads NumPy
 
     competition = load(find_root(arguments.bundle))
@@ -62,6 +62,8 @@ def _compare(arguments: argparse.Namespace) -> int:
     else:
         for line in lines(rows, phase.slug, arguments.resamples):
             say(line)
+        if field.settings.rank_by != "explanation":
+            say(DIAGNOSTIC)
         if arguments.html:
             say(f"Page: {arguments.html}")
     return 0

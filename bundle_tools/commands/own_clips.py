@@ -52,7 +52,7 @@ def _from_folder(arguments: argparse.Namespace) -> int:
     with progress_bar("reading", "file") as progress:
         found = read_folder(sources, challenge, problems, progress)
     start = None if arguments.data_only else arguments.start or _usual_start()
-    wanted = Wanted(arguments.practice, arguments.final, arguments.time_limit, start)
+    wanted = Wanted(arguments.practice, arguments.final, arguments.time_limit, start, arguments.rank_by)
     with progress_bar("clips") as progress:
         parts, written = make_own(
             found, challenge, stage, wanted,

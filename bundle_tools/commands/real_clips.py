@@ -10,6 +10,7 @@ from bundle_tools.errors import BundleError
 PHASE_CLIPS = 60
 TIME_LIMIT_S = 600
 LEAST_HEIGHT = 90
+RANK_BY = ("prediction", "explanation")
 
 
 def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -52,7 +53,7 @@ def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
 
 
 def add_treatment(parser: argparse.ArgumentParser) -> None:
-    """Add the options that every adapter has: what is done to clips, the secret seed, the time limit."""
+    """Add the options that every adapter has: what is done to clips, the secret seed, the time limit, what ranks."""
     parser.add_argument(
         "--reencode", type=_height, metavar="HEIGHT", help="encode all clips alike, so many pixels high"
     )
@@ -63,6 +64,12 @@ def add_treatment(parser: argparse.ArgumentParser) -> None:
         default=TIME_LIMIT_S,
         metavar="SECONDS",
         help="execution_time_limit of the phases in competition.yaml (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--rank-by",
+        choices=RANK_BY,
+        default=RANK_BY[0],
+        help="what the leaderboard ranks by; on filmed clips explanations are a diagnostic (default: %(default)s)",
     )
 
 
@@ -101,6 +108,7 @@ def _first_impressions(arguments: argparse.Namespace) -> int:
             sizes=sizes,
             treatment=Treatment(arguments.reencode),
             time_limit_s=arguments.time_limit,
+            rank_by=arguments.rank_by,
             results=arguments.results,
             workers=workers(),
             progress=progress,

@@ -10,6 +10,8 @@ from bundle_tools.compare.ranks import mean_ranks, places
 from bundle_tools.compare.table import Row
 
 TOTAL = "explanation"
+DIAGNOSTIC = "Totals are a diagnostic here: the leaderboard ranks by the predictions."
+"""Where a phase does not rank by them."""
 
 
 def judge(field: Field) -> list[Row]:

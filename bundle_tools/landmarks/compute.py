@@ -173,11 +173,11 @@ def _solution(run: Run, phase: Phase, reference: Path, scratch: Path) -> dict[st
 
 def _silent(known: _Truth, predicted: Array) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
     """Score predictions without explanations: their total is the worst one."""
-    from score.columns import columns  # noqa: PLC0415 - as above
+    from score.columns import total_column  # noqa: PLC0415 - as above
 
     numbers, targets = _numbers(known, _metrics(known, predicted))
-    primary = columns(known.settings)[0]
-    return ({} if primary.worst is None else {primary.key: primary.worst}) | numbers, targets
+    total = total_column(known.settings)
+    return ({} if total.worst is None else {total.key: total.worst}) | numbers, targets
 
 
 def _metrics(known: _Truth, predicted: Array) -> dict[str, Array]:

@@ -72,7 +72,7 @@ _RUNNING = (
     Code("bad_answer", "C", _PROCESS, "an answer that cannot be read", "a small answer", "return less; do not write to inherited file descriptors"),
     Code("time_budget", "C", ("run",), "the time budget used up", "all clips inside the budget", "make the model faster: read fewer or smaller frames"),
     Code("restarts_used_up", "C", ("run",), "a model process that died or hung too often", "a model that survives its clips", "look at the first failure in the log"),
-    Code("probes_unanswered", "W", ("run",), "altered clips without a valid answer", "an answer for every altered clip", "expect clips with hidden places, frozen pictures and muted sound"),
+    Code("probes_unanswered", "W", ("run",), "altered clips without a valid answer", "an answer for every altered clip", "expect clips with hidden places and frozen seconds"),
     Code("probes_not_reached", "W", ("run",), "altered clips that were not reached", "time, and a model that lives, for all of them", "make the model faster; look at the first failure in the log"),
     Code("answers_equal", "W", ("run",), "the same prediction for every clip", "predictions that depend on the clip", "look at what the model reads of a clip"),
     Code("answers_differ", "W", ("run",), "another answer when asked again", "the same answer again", "fix the seeds, and keep nothing from one clip for the next"),

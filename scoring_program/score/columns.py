@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from score.jury import HIGHEST, LOWEST
-from score.settings import Settings
+from score.settings import EXPLANATION, Settings
 
 Array = NDArray[np.float64]
+TOTAL = "explanation"
+"""Key of the total of the explanations."""
+SKILL = "skill"
+"""Key of the column that ranks where explanations do not."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,16 @@ def columns(settings: Settings) -> tuple[Column, ...]:
         chosen = [settings.names.index(name) for name in settings.group.targets]
         title = settings.group.title
         predicted += _pair(settings.group.name, title, f"; the mean of {len(chosen)} targets", chosen)
-    return (*_EXPLAINED, *predicted, *_OTHERS)
+    found = (*_EXPLAINED, *predicted, *_OTHERS)
+    if settings.rank_by == EXPLANATION:
+        return found
+    shown = (replace(one, meaning=_DIAGNOSTIC) if one.key == TOTAL else one for one in found)
+    return tuple(sorted(shown, key=lambda one: one.key != SKILL))
+
+
+def total_column(settings: Settings) -> Column:
+    """Return the total of the explanations, whether it ranks or not."""
+    return next(one for one in columns(settings) if one.key == TOTAL)
 
 
 def _pair(name: str, title: str, of: str, chosen: list[int]) -> list[Column]:
@@ -145,9 +158,10 @@ def _explained(
     )
 
 
+_DIAGNOSTIC = "The total of the explanations, a diagnostic here: it does not rank."
 _EXPLAINED = (
     _explained(
-        "explanation",
+        TOTAL,
         "Explanation score",
         "The total that ranks: truthful explanations of good predictions.",
         maximum=100.0,
@@ -179,7 +193,7 @@ _EXPLAINED = (
         "Whether the text is valid, true to the model's own numbers, and about this clip.",
     ),
     Column(
-        key="skill",
+        key=SKILL,
         title="Skill over the constant",
         direction="desc",
         minimum=-1.0,

@@ -46,6 +46,11 @@ class ProbeCall:
     """Whether it was asked before, and now of a fresh process."""
 
     @property
+    def shows(self) -> bool:
+        """Whether a model could see that the clip was altered: it is no other drawing, of a part or without a cue."""
+        return self.operator not in {"", "exchange", "copy"}
+
+    @property
     def name(self) -> tuple[str, str, str]:
         """What a clip has only one call of, and perhaps one more that is asked again."""
         return self.kind, self.part, self.cue

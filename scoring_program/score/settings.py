@@ -12,6 +12,7 @@ from score.explanation_settings import ExplanationScore, read_explanation_score,
 
 FORMAT_VERSION = 1
 LONGEST_TITLE = 24  # with what a column adds it stays within the 36 characters that the leaderboard stores
+EXPLANATION, PREDICTION = RANK_BY = ("explanation", "prediction")
 MOST_SHOWN = 200
 """Explanations in a report, at most."""
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
@@ -119,6 +120,8 @@ class Settings:
     """Name of the file with the ratings of a jury; None before there are any."""
     skill_reference: dict[str, float]
     """Mean absolute error that earns full credit in the total, by target; 0 where missing."""
+    rank_by: str = EXPLANATION
+    """What the leaderboard is ordered by: one of `RANK_BY`."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -172,6 +175,7 @@ def read_settings(path: Path) -> Settings:
         landmarks=read_file_name(root, "landmarks"),
         jury=read_file_name(root, "jury"),
         skill_reference=_skill_reference(root, targets),
+        rank_by=_rank_by(root),
     )
     root.finish()
     _check_names(settings, root)
@@ -222,6 +226,13 @@ def _skill_reference(root: Checked, targets: tuple[Target, ...]) -> dict[str, fl
         return {}
     spans = {target.name: target.maximum - target.minimum for target in targets}
     return read_skill_reference(root.section("skill_reference"), spans)
+
+
+def _rank_by(root: Checked) -> str:
+    chosen = root.text("rank_by", 32) if root.has("rank_by") else EXPLANATION
+    if chosen not in RANK_BY:
+        root.add(f"{root.where}, rank_by", repr(chosen), f"one of {', '.join(RANK_BY)}")
+    return chosen
 
 
 def _selection_threshold(root: Checked, targets: tuple[Target, ...], main_target: str) -> float | None:

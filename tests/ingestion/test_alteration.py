@@ -24,7 +24,7 @@ from ingest.probes.painter import Painter
 from ingest.probes.plan import Call
 from ingest.probes.region import Box, Cells
 from ingest.probes.settings import OPERATORS, Operator, ProbeSettings
-from ingest.probes.sound import replace_by_room_noise, room_level
+from ingest.probes.sound import replace_by_another_moment
 from ingest.probes.stage import Stage
 from ingest.probes.words import drop_words
 from ingest.settings import Task, read_task
@@ -301,25 +301,36 @@ def test_an_edit_does_not_depend_on_the_order_of_the_list(phase: list[ClipSource
         assert one.transcript == other.transcript
 
 
-def test_room_noise_is_as_loud_as_the_room() -> None:
-    rng = np.random.default_rng(0)
-    sound = (0.01 * rng.standard_normal(4 * RATE)).astype(np.float32)
-    sound[RATE : 3 * RATE] += 0.5 * np.sin(np.arange(2 * RATE) / 5, dtype=np.float32)
-    assert room_level(sound, RATE) == pytest.approx(0.01, rel=0.1)
-    replaced = replace_by_room_noise(sound, RATE, (1,), seed=3)
-    inner = slice(int(1.02 * RATE), int(1.98 * RATE))
-    assert replaced[inner].std() == pytest.approx(0.01, rel=0.1)
-    assert np.array_equal(replaced[2 * RATE + 80 :], sound[2 * RATE + 80 :])
-    assert np.array_equal(replaced[: RATE - 80], sound[: RATE - 80])
-    assert np.array_equal(replaced, replace_by_room_noise(sound, RATE, (1,), seed=3))
-    silent = replace_by_room_noise(np.zeros(RATE, np.float32), RATE, (0,), seed=1)
-    assert 0 < np.abs(silent).max() < 1e-3
+# Each second has a level of its own, so that it is known where it comes from.
+@pytest.mark.parametrize("seconds", [(1,), (0, 1), (0, 2), (2, 3), (1, 3), (3, 9)])
+def test_in_masked_seconds_the_sound_is_that_of_others(seconds: tuple[int, ...]) -> None:
+    levels = np.array([0.1, 0.3, 0.5, 0.7], np.float32)
+    sound = np.repeat(levels, RATE)
+    heard = set()
+    for seed in range(20):
+        replaced = replace_by_another_moment(sound, RATE, seconds, seed)
+        assert np.array_equal(replaced, replace_by_another_moment(sound, RATE, seconds, seed))
+        middles = replaced.reshape(4, RATE)[:, RATE // 50 : -RATE // 50]
+        assert (np.ptp(middles, axis=1) < 1e-6).all()
+        for second, found in enumerate(middles.mean(axis=1)):
+            source = int(np.abs(levels - found).argmin())
+            assert (source != second and source not in seconds) if second in seconds else source == second
+            heard |= {(second, source)} if second in seconds else set()
+    # Which one is drawn, where there is a choice.
+    assert len(heard) > len([second for second in seconds if second < 4]) or len(seconds) == 2
+
+
+def test_a_cut_is_no_click() -> None:
+    sound = (0.8 * np.sin(np.arange(3 * RATE) * 2 * np.pi / (3 * RATE))).astype(np.float32)
+    replaced = replace_by_another_moment(sound, RATE, (1,), seed=1)
+    assert np.abs(replaced - sound).max() > 0.5
+    assert np.abs(np.diff(replaced)).max() < 0.03
 
 
 @given(st.integers(0, 20_000), st.sampled_from([4000, 44_100]), st.sets(st.integers(0, 9)))
 def test_replacing_sound_keeps_its_length_and_range(length: int, rate: int, seconds: set[int]) -> None:
     sound = np.random.default_rng(length).uniform(-1, 1, length).astype(np.float32)
-    replaced = replace_by_room_noise(sound, rate, seconds, seed=0)
+    replaced = replace_by_another_moment(sound, rate, seconds, seed=0)
     assert replaced.dtype == np.float32
     assert len(replaced) == length
     assert np.abs(replaced).max(initial=0) <= 1

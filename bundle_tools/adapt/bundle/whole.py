@@ -33,9 +33,9 @@ PAGES = ("Overview", "Submission", "Environment", "Data", "Evaluation", "Respons
 STYLE = re.compile(r"^<style>.*</style>$", re.MULTILINE)
 """Lines for tables, on one page for all of them."""
 HOW = {
-    "cue_claims": "taking a cue out of a clip, where that can be done by editing",
+    "cue_claims": "editing a cue out of the clip, as below",
     "faithfulness_space": "hiding the places that the map names, and others",
-    "faithfulness_time": "freezing and muting the seconds that the timeline names, and others",
+    "faithfulness_time": "freezing the seconds that the timeline names, and others",
     "known_causes": "what really made the label",
     "text": "reading: valid, true to the prediction and to the claims, about this clip",
 }
@@ -116,6 +116,7 @@ def _facts(folder: Path, described: Described, constants: Mapping[str, float]) -
         "phases": phase_facts(described.parts, described.start),
         "training": PhaseFacts.of(training),
         "time_limit_s": rules.time_limit_s,
+        "rank_by": rules.rank_by,
         "columns": columns,
         # What people pointed at is in the data, or nobody was asked; a jury always comes later.
         "hidden": {

@@ -56,6 +56,7 @@ def make_first_impressions(
     sizes: Mapping[str, int] | None,
     treatment: Treatment,
     time_limit_s: int,
+    rank_by: str,
     results: bool,
     workers: int,
     progress: Progress | None = None,
@@ -74,6 +75,8 @@ def make_first_impressions(
         As in `write`.
     time_limit_s
         Time limit of both phases, seconds.
+    rank_by
+        What the leaderboard is ordered by: prediction or explanation.
     results
         Whether the phases take files of 2017, with the true names of clips, as well as code.
 
@@ -90,7 +93,7 @@ def make_first_impressions(
         dataset,
         parts,
         stage,
-        rules=replace(RULES, time_limit_s=time_limit_s, results=OLD_TARGETS if results else None),
+        rules=replace(RULES, time_limit_s=time_limit_s, rank_by=rank_by, results=OLD_TARGETS if results else None),
         treatment=treatment,
         notes=NOTES,
         workers=workers,

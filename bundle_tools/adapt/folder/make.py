@@ -35,6 +35,8 @@ class Wanted:
     """Of each phase, seconds."""
     start: datetime | None
     """When the first phase starts, UTC; None writes the data alone."""
+    rank_by: str = Rules.rank_by
+    """What the leaderboard is ordered by: prediction or explanation."""
 
     def sizes(self, clips: int) -> dict[str, int]:
         """Return how many clips each phase should have, by phase, in a set of so many."""
@@ -70,7 +72,13 @@ def make_own(
     dealt = split_by_source(dataset, wanted.sizes(len(dataset.clips)), "training", seed=stage.seed)
     parts = tuple(Part(name, clips, phase=name != "training", closed=name == "final") for name, clips in dealt.items())
     rules = Rules(
-        challenge.title, challenge.group, {}, challenge.vocabulary, challenge.aliases, time_limit_s=wanted.time_limit_s
+        challenge.title,
+        challenge.group,
+        {},
+        challenge.vocabulary,
+        challenge.aliases,
+        time_limit_s=wanted.time_limit_s,
+        rank_by=wanted.rank_by,
     )
 
     def add_rest(folder: Path, constants: Mapping[str, float]) -> None:

@@ -8,11 +8,11 @@ from dataclasses import replace
 from bundle_tools.compare.bands import ABOVE
 from bundle_tools.compare.differences import difference
 from bundle_tools.compare.field import Entry, Field
-from bundle_tools.compare.judgement import TOTAL
+from bundle_tools.compare.judgement import DIAGNOSTIC, TOTAL
 from bundle_tools.compare.page.content import Gap, GapRow, RankRow
 from bundle_tools.compare.page.shown import Shown, write
 from bundle_tools.compare.table import MOST_PAIRED, Row
-from score.columns import columns, spread_decimals
+from score.columns import spread_decimals, total_column
 from score.report.numbers import interval, number, plural, signed
 
 Names = dict[str, str]
@@ -24,6 +24,8 @@ _MOST_LISTED = 5
 def verdict(field: Field, rows: Sequence[Row], names: Names) -> Iterator[str]:
     """Say in sentences what the ranking is worth."""
     first, *others = rows
+    if field.settings.rank_by != "explanation":
+        yield DIAGNOSTIC
     if not others:
         yield "There is nothing to compare it with."
         return
@@ -62,7 +64,7 @@ def scale_of(rows: Sequence[Row]) -> float:
 
 def rank_rows(field: Field, rows: Sequence[Row], names: Names, shown: Shown) -> Iterator[RankRow]:
     """Write the ranking."""
-    column, band = replace(columns(field.settings)[0], maximum=scale_of(rows), chance=None), 0
+    column, band = replace(total_column(field.settings), maximum=scale_of(rows), chance=None), 0
     for row in rows:
         total = write(column, row.total, row.interval, shown)
         yield RankRow(
@@ -94,6 +96,6 @@ def _gap(field: Field, one: Entry, other: Entry, shown: Shown) -> Gap | None:
     if one is other:
         return None
     gap = difference(one, other, TOTAL, drawn=field.drawn)
-    column = columns(field.settings)[0]
+    column = total_column(field.settings)
     ends = interval(gap.interval, spread_decimals(column, open_=shown.clips))
     return Gap(signed(gap.value, column.decimals), ends, gap.direction)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ingest.probes.sound import replace_by_room_noise
+from ingest.probes.sound import replace_by_another_moment
 from ingest.sound import read_repeated_sound, read_sound
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Alteration:
     operator: Operator = "imputation"
     """What takes its place."""
     seconds: tuple[int, ...] = ()
-    """Seconds that are frozen and without sound, each [i, i + 1)."""
+    """Seconds whose picture is frozen and whose sound is another's, each [i, i + 1)."""
     slow: Slow | None = None
     """A short piece that is shown in the place of the whole clip."""
     voice: Path | None = None
@@ -100,7 +100,7 @@ class Alteration:
         if heard is None:
             return None
         if self.seconds:
-            heard = replace_by_room_noise(heard, rate, self.seconds, self.seed)
+            heard = replace_by_another_moment(heard, rate, self.seconds, self.seed)
         louder: Sound = np.clip(heard * np.float32(self.jitter.loudness), -1.0, 1.0)
         return louder
 

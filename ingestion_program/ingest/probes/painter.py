@@ -56,7 +56,7 @@ class Painter:
             self._second.close()
 
     def place(self, index: int, frame: Frame, asked: int) -> Frame:
-        """Return a decoded frame, BGR, with its exchanged parts, moved and zoomed as the alteration says."""
+        """Return a decoded frame, BGR, with its exchanged parts, lit, enlarged and moved as the alteration says."""
         exchange = self._alteration.exchange
         if self._second is not None and exchange is not None:
             _, other = self._second.decode(index)
@@ -64,25 +64,23 @@ class Painter:
                 self._weights = exchange.weights(self._alteration.exchanged, *frame.shape[:2])
             # Where nothing is exchanged too, so that time does not tell.
             frame = mix(frame, other, self._weights)
+        # Before the grain: every call has the same, however light or large its picture is.
+        if self._curve is not None:
+            frame = np.asarray(cv2.LUT(frame, self._curve), np.uint8)
+        if self._alteration.zoom > 1:
+            frame = _enlarged(frame, self._alteration.zoom)
         jitter = self._alteration.jitter
         if jitter.grain:
             if self._grain is None:
                 self._grain = Grain(jitter.grain, self._alteration.seed, *frame.shape[:2])
             # A frame that is shown more than once would else come back to the last bit, which no camera does.
             frame = self._grain.add(asked if self._alteration.repeats else index, frame)
-        frame = jitter.move(frame)
-        if self._alteration.zoom > 1:
-            height, width = frame.shape[:2]
-            down, right = (round(side * (1 - 1 / self._alteration.zoom) / 2) for side in (height, width))
-            frame = frame[down : height - down, right : width - right]
-        return frame
+        return jitter.move(frame)
 
     def finish(self, index: int, frame: Frame) -> None:
         """Alter frame `index` of the file, already RGB and scaled, in place."""
         if self._mask is not None:
             operators.paste(frame, self._replacement(index), self._mask)
-        if self._curve is not None:
-            cv2.LUT(frame, self._curve, dst=frame)
         cv2.convertScaleAbs(frame, dst=frame, alpha=self._alteration.jitter.brightness)
 
     def _replacement(self, index: int) -> Frame:
@@ -106,6 +104,14 @@ class Painter:
                 return operators.impute(material.thumbnails[number], self._imputation, self._noise)
             case _:
                 return operators.blur(material.thumbnails[number])
+
+
+def _enlarged(frame: Frame, zoom: float) -> Frame:
+    """Return the middle of a frame in the size of the whole."""
+    height, width = frame.shape[:2]
+    down, right = (round(side * (1 - 1 / zoom) / 2) for side in (height, width))
+    middle = frame[down : height - down, right : width - right]
+    return np.asarray(cv2.resize(middle, (width, height), interpolation=cv2.INTER_CUBIC), np.uint8)
 
 
 def _brightness_curve(alteration: Alteration) -> Frame | None:

@@ -149,7 +149,7 @@ class ProbePass:
         if count.answered < count.asked:
             kinds = ", ".join(f"{times} × {code}" for code, times in sorted(self._failures.items()))
             found = f"{count.asked - count.answered} of {count.asked} altered clips without a valid answer ({kinds})"
-            fix = "expect clips with hidden places, frozen pictures and muted sound"
+            fix = "expect clips with hidden places and frozen seconds"
             problems.append(_warning("probes_unanswered", found, "an answer for every altered clip", fix))
         if count.asked < count.planned:
             found = f"{count.planned - count.asked} of {count.planned} altered clips that were not reached"

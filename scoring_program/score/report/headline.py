@@ -8,6 +8,7 @@ from itertools import pairwise
 from score.axes.diagnostics import Diagnostic
 from score.bands import Band as Limits
 from score.bands import band_of
+from score.columns import TOTAL
 from score.report.advice import MEASURED, advice
 from score.report.content.scores import Band, DiagnosticRow, Factor, Mark, ScoreRow, Scores
 from score.report.factors import Factors, factors
@@ -25,7 +26,7 @@ def scores(scored: Scored) -> Scores:
     parts = factors(values, settings.explanation, causes=settings.causes is not None)
     weights = _weights(settings, parts)
     rows = {column.key: score_row(column, one, scored, weight=weights.get(column.key, "")) for column, one in columns}
-    total, *_ = rows.values()
+    total = rows[TOTAL]
     band = band_of(settings.explanation.bands, values[total.key])
     return Scores(
         total=total,
@@ -79,6 +80,14 @@ def _compared(rows: Iterable[ScoreRow]) -> tuple[Mark, ...]:
 
 def _verdict(scored: Scored) -> Iterable[str]:
     outcomes = scored.outcomes
+    if any(call.shows for calls in outcomes.probes for call in calls):
+        yield (
+            "This total is a diagnostic: altered copies of filmed clips can be recognised, so an honest explanation "
+            "need not have the highest total."
+        )
+    first, _ = scored.evaluation.columns[0]
+    if first.key != TOTAL:
+        yield f"The leaderboard ranks by another column: {first.title.lower()}."
     if scored.results.run.results:
         *titles, last = (column.title for column, _ in scored.evaluation.columns if column.key in MEASURED)
         yield (
