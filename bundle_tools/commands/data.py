@@ -11,6 +11,7 @@ from bundle_tools.commands.baselines import add_baselines
 from bundle_tools.commands.options import add_bundle, count, positive, workers
 from bundle_tools.competition import find_root, load
 from bundle_tools.console import progress_bar, say
+from bundle_tools.enough_clips import CLIPS_TO_RANK, points_apart
 from bundle_tools.errors import BundleError
 
 PHASE_CLIPS = 24
@@ -97,6 +98,10 @@ def _phase(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         raise BundleError(f"phase {phase.slug}: {error}.") from error
     say(f"{arguments.clips} clips of phase {phase.slug} with the seed {seed}. Whoever knows it can make the labels.")
+    if arguments.clips < CLIPS_TO_RANK:
+        apart, enough = points_apart(arguments.clips), points_apart(CLIPS_TO_RANK)
+        say(f"Note: with {arguments.clips} clips only differences of {apart:.0f} points or more are told from luck.")
+        say(f"A phase that ranks should have {CLIPS_TO_RANK}: there {enough:.0f} points are enough.")
     _fill_pages(root)
     return 0
 

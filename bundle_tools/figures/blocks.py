@@ -3,8 +3,11 @@
 import math
 from collections.abc import Callable, Iterable, Sequence
 
+from bundle_tools.check.clips.probes import FIRST_CALLS, run_s
 from bundle_tools.competition import columns_of
+from bundle_tools.enough_clips import points_apart
 from bundle_tools.figures.facts import PhaseFacts
+from bundle_tools.figures.inline import calls, working_time_s
 from bundle_tools.figures.marks import FigureError
 from bundle_tools.figures.numbers import number, weight
 from bundle_tools.landmarks.page import table as landmark_table
@@ -12,6 +15,8 @@ from bundle_tools.landmarks.page import table as landmark_table
 NONE = "-"
 NEEDS = {"known_causes": "causes", "plausibility": "observations"}
 """Columns that hold 0 for everybody where the settings name no such file."""
+NUMBERS_OF_CLIPS = (24, 60, 120, 240)
+"""Of phases, in the table of what they can tell."""
 EXAMPLE_SKILL = 0.75
 EXAMPLE = {"cue_claims": 0.7, "faithfulness_space": 0.6, "known_causes": 0.4, "faithfulness_time": 0.5, "text": 0.8}
 """Skill and axes of the worked example; any values from 0 to 1 would do."""
@@ -66,6 +71,21 @@ def worked_example(phase: PhaseFacts) -> str:
     )
 
 
+def clips_to_rank(phase: PhaseFacts) -> str:
+    """Make the table of what numbers of clips can tell apart, and what they take."""
+    edits, of_a_clip = phase.setting("probes", "edits"), calls(phase) + FIRST_CALLS
+    rows = [
+        (
+            number(clips),
+            number(round(points_apart(clips))),
+            f"{number(round(run_s(clips, edits)))} s",
+            f"{working_time_s(phase) / (clips * of_a_clip):.2f} s",
+        )
+        for clips in NUMBERS_OF_CLIPS
+    ]
+    return _table(("clips", "points that count", "a run of the example", "left for a call"), rows)
+
+
 def packages_all(phase: PhaseFacts) -> str:
     """Make the table of all packages that are installed."""
     return _table(("package", "version"), sorted(phase.packages.items()))
@@ -86,6 +106,7 @@ BLOCKS: dict[str, Callable[[PhaseFacts], str]] = {
     "columns": columns,
     "weights": weights,
     "worked_example": worked_example,
+    "clips_to_rank": clips_to_rank,
     "packages_all": packages_all,
     "landmarks": landmarks,
 }

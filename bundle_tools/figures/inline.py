@@ -8,6 +8,7 @@ from typing import Any, get_args
 from bundle_tools.check.clips.probes import CALLS_BESIDE_EDITS, FIRST_CALLS
 from bundle_tools.compare.bands import ABOVE
 from bundle_tools.coopetition.usefulness import PASSED_ON
+from bundle_tools.enough_clips import points_apart
 from bundle_tools.figures.facts import PhaseFacts
 from bundle_tools.figures.marks import FigureError
 from bundle_tools.figures.numbers import brief, number, pixels, weight
@@ -175,6 +176,7 @@ INLINE: dict[str, Value] = {
     "targets": lambda phase: number(len(phase.setting("targets"))),
     "traits": _traits,
     "clips": lambda phase: number(len(phase.clips)),
+    "points_apart": lambda phase: number(round(points_apart(len(phase.clips)))),
     "persons": lambda phase: number(phase.persons),
     "copies_per_clip": _copies_per_clip,
     "clip_s": _length,

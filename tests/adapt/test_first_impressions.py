@@ -92,6 +92,12 @@ def test_the_folder_makes_a_bundle_without_a_finding(made: Path, tmp_path: Path)
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("input_data", "reference_data", "public_data"):
         shutil.copytree(made / name, tmp_path / name)
+    competition = tmp_path / "competition.yaml"
+    columns = yaml.safe_load(competition.read_text())["leaderboards"][0]["columns"]
+    skill = next(column["index"] for column in columns if column["key"] == "skill")
+    by_prediction = competition.read_text().replace("primary_index: 0", f"primary_index: {skill}")
+    assert f"`primary_index: {skill}`" in (ROOT / "docs/first_impressions.md").read_text("utf-8")
+    competition.write_text(by_prediction)
     fill_pages(tmp_path)
     found = [finding for finding in check(tmp_path) if finding.severity != "note"]
     # The pages still speak of copies with one neutral cue, which real clips do not have.

@@ -87,6 +87,26 @@ def test_the_bundle_is_sound(bundle: Path) -> None:
     assert {finding.code for finding in check(bundle, now=datetime(2029, 12, 1))} <= {"groups-small"}
 
 
+def test_filmed_clips_are_ranked_by_prediction(bundle: Path) -> None:
+    board = yaml.safe_load((bundle / "competition.yaml").read_text())["leaderboards"][0]
+    keys = {column["index"]: column["key"] for column in board["columns"]}
+    assert keys[board["primary_index"]] == "skill"
+    assert not next(column for column in board["columns"] if column["key"] == "explanation").get("hidden")
+    evaluation = (bundle / "pages/evaluation.md").read_text()
+    assert "ordered by *Skill over the constant*" in evaluation
+    assert "is a diagnostic and does not rank" in evaluation
+    assert "**Without a cue** a clip has the voice" in evaluation
+
+
+def test_an_organiser_can_rank_by_explanations_and_is_warned(tmp_path: Path) -> None:
+    sources, out = write_sources(tmp_path / "s"), tmp_path / "out"
+    options = ("--challenge", str(tmp_path / "s/challenge.yaml"), "--practice", "2", "--final", "2")
+    assert main(arguments(sources, out, *options, "--rank-by", "explanation")) == 0
+    codes = {finding.code for finding in check(out) if finding.severity != "note"}
+    assert codes == {"ranks-filmed", "ranks-few"}
+    assert "ordered by *Explanation score*" in (out / "pages/evaluation.md").read_text()
+
+
 def test_phases_of_few_people_are_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sources, out = write_sources(tmp_path / "s"), tmp_path / "out"
     options = ("--challenge", str(tmp_path / "s/challenge.yaml"), "--practice", "2", "--final", "2", "--data-only")

@@ -148,7 +148,9 @@ def _calls(case: Case, number: int, partner: int) -> list[dict[str, Any]]:
                 share = own.ravel()[sorted(places)].sum() / own.sum()
                 change = dict.fromkeys(names, 0.1 * float(share) * (-1 if base.mean() < 0.3 else 1))
                 partners = other if part in ("own", "other") else None
-                calls.append(call(kind, change, operator="blur", part=part, places=sorted(places), partner=partners))
+                calls.append(
+                    call(kind, change, operator="exchange", part=part, places=sorted(places), partner=partners)
+                )
     edits = [*list(true.contributions["interview"])[:2], "background"]
     for cue in edits[: 2 if number % 4 < 2 else 3]:
         change = {name: values.get(cue, 0.0) for name, values in true.contributions.items()}
@@ -159,7 +161,7 @@ def _calls(case: Case, number: int, partner: int) -> list[dict[str, Any]]:
         calls.append(call("twin", {}, explanation=twin) | {"prediction": None})
     elif number % 4 == 1:
         kind, hidden = ("decoy", [1, 5, 9]) if number % 8 == 1 else ("keep", np.flatnonzero(true.space == 0).tolist())
-        calls.append(call(kind, {}, operator="blur", places=hidden))
+        calls.append(call(kind, {}, operator="exchange", places=hidden))
     elif number % 4 == 2:
         calls.append(calls[-1] | {"again": True})  # the last edit, asked of a fresh process
     return calls

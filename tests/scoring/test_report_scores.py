@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from score.axes.shortfalls import Shortfalls
 from score.bands import STANDARD, band_of
+from score.errors import OrganiserError
 from score.explanation_settings import AXES, ExplanationScore
 from score.landmarks import Landmark, Landmarks
 from score.report.advice import MEASURED
@@ -24,7 +25,7 @@ from score.report.content.scores import Scores
 from score.report.factors import factors
 from score.report.numbers import factor, interval, number, percent, plural, position, signed
 from tests.scoring.conftest import Score
-from tests.scoring.factory import Case, full_explanation, make_case
+from tests.scoring.factory import Case, full_explanation, honest_probes, make_case
 from tests.scoring.pages import HIDDEN, Page, scored_of
 
 NOTHING_LOST = Shortfalls(**{one.name: 0.0 for one in fields(Shortfalls)} | {"between": 1.0})
@@ -269,6 +270,34 @@ def test_numbers_as_people_read_them() -> None:
     assert [interval(None, 2), interval((-1, 0.5), 2)] == ["", "−1.00 to 0.50"]
     assert [position(0, -1, 1), position(1, -1, 1)] == [50, 100]
     assert [plural(1, "clip"), plural(2, "clip"), plural(0, "box", "boxes")] == ["1 clip", "2 clips", "0 boxes"]
+
+
+def test_the_total_of_filmed_clips_is_called_a_diagnostic(tmp_path: Path) -> None:
+    drawn, filmed = make_case(), make_case()
+    filmed.probes = lambda case: [
+        call | {"operator": call["operator"] and call["operator"].replace("exchange", "blur")}
+        for call in honest_probes(case)
+    ]
+    ours, theirs = first_screen(tmp_path / "drawn", drawn), first_screen(tmp_path / "filmed", filmed)
+    assert theirs.verdict == (theirs.verdict[0], *ours.verdict)
+    assert theirs.verdict[0].startswith("This total is a diagnostic: altered copies of filmed clips")
+    assert theirs.total == ours.total
+
+
+def test_where_predictions_rank_skill_is_first_and_the_total_stays_what_it_is(tmp_path: Path) -> None:
+    usual = first_screen(tmp_path / "usual", make_case())
+    other = first_screen(tmp_path / "other", make_case(rank_by="prediction"))
+    assert usual.rows[0].key == other.total.key == "explanation"
+    assert [row.key for row in other.rows] == ["skill", *(row.key for row in usual.rows if row.key != "skill")]
+    assert (other.total.value, other.band, other.factors) == (usual.total.value, usual.band, usual.factors)
+    assert "does not rank" in other.total.meaning
+    assert "The leaderboard ranks by another column: skill over the constant." in other.verdict
+
+
+def test_what_ranks_is_one_of_two(tmp_path: Path) -> None:
+    with pytest.raises(OrganiserError) as caught:
+        scored_of(tmp_path, make_case(rank_by="charm"))
+    assert [problem.expected for problem in caught.value.problems] == ["one of explanation, prediction"]
 
 
 def test_results_say_why_the_measured_axes_are_empty(tmp_path: Path) -> None:

@@ -16,13 +16,15 @@ from bundle_tools.check.clips.causes import check_causes, check_misplaced
 from bundle_tools.check.clips.copies import check_copies
 from bundle_tools.check.clips.listed import check_files
 from bundle_tools.check.clips.probes import check_probes
+from bundle_tools.check.clips.ranking import check_ranking
 from bundle_tools.check.clips.side import Side
 from bundle_tools.check.clips.tables import read_contributions, read_copies, read_settings, vocabulary_of
 from bundle_tools.check.clips.video import Video
 from bundle_tools.check.dataset import Dataset
-from bundle_tools.check.document import read
+from bundle_tools.check.document import Draft, read
 from bundle_tools.check.findings import Finding
 from bundle_tools.check.secrets.leaks import check_leaks
+from bundle_tools.enough_clips import points_apart
 from tests.ingestion.clips import Format, write_clip
 
 from .conftest import write_files
@@ -189,6 +191,66 @@ def forget_transcript(phase: Path) -> None:
     content = json.loads(path.read_text())
     del content[copy_id(CLIPS[0], CUES[0])]
     path.write_text(json.dumps(content))
+
+
+def board(*keys: str, primary: int = 0) -> Draft:
+    columns = [{"index": index, "key": key} for index, key in enumerate(keys)]
+    return Draft(Path(), {"leaderboards": [{"primary_index": primary, "columns": columns}]}, {}, folder=True)
+
+
+def rankings(phase: Path, draft: Draft, count: int = len(CLIPS)) -> set[str]:
+    """Check what a board can tell, as if the clips of the phase were so many."""
+    sides = (Dataset(phase / name) for name in ("input", "reference"))
+    inputs, reference = (Side("input data", "side/", one, read_settings(one) or {}) for one in sides)
+    clips = [*CLIPS, *(f"more{number}" for number in range(count))][:count]
+    return {finding.code for finding in check_ranking(draft, inputs, reference, clips)}
+
+
+def with_exchanges(phase: Path, *clips: str) -> None:
+    (phase / "input/exchanges.json").write_text(
+        json.dumps({"format_version": 1, "clips": {clip: {} for clip in clips}})
+    )
+    settings("input", lambda content: content.update(exchanges="exchanges.json"))(phase)
+
+
+def test_explanations_rank_only_where_altered_clips_cannot_be_recognised(phase: Path) -> None:
+    by_explanation, by_skill = board("explanation", "skill"), board("explanation", "skill", primary=1)
+    assert "ranks-filmed" in rankings(phase, by_explanation)
+    assert rankings(phase, by_skill) == rankings(phase, board("skill", "explanation")) == set()
+    with_exchanges(phase, *CLIPS[1:])
+    assert "ranks-filmed" in rankings(phase, by_explanation)
+    with_exchanges(phase, *CLIPS)
+    assert "ranks-filmed" not in rankings(phase, by_explanation)
+    (phase / "input/exchanges.json").write_text("[")
+    assert "ranks-filmed" in rankings(phase, by_explanation)
+    settings("input", lambda content: content.pop("probes"))(phase)
+    assert rankings(phase, by_explanation) == set()
+
+
+def test_a_closed_phase_with_few_clips_is_warned_of(phase: Path) -> None:
+    draft = board("explanation")
+    assert "ranks-few" in rankings(phase, draft, 119)
+    assert "ranks-few" not in rankings(phase, draft, 120)
+    settings("reference", lambda content: content.update(report={"truth": True}))(phase)
+    assert "ranks-few" not in rankings(phase, draft)
+
+
+# 510 s of 600 s: 120 clips of 14 calls leave 0.30 s for a call, the example takes 0.17 s; 240 clips leave 0.15 s.
+@pytest.mark.parametrize(("clips", "severity"), [(24, None), (120, "note"), (240, "warning")])
+def test_how_long_a_phase_takes_is_told(phase: Path, clips: int, severity: str | None) -> None:
+    given = Dataset(phase / "input")
+    found = list(check_probes(Side("input data", "input/", given, read_settings(given) or {}), clips))
+    assert [finding.severity for finding in found] == ([] if severity is None else [severity])
+    if clips == 120:
+        assert "1680 calls of a model in 510 s, 0.30 s for each" in found[0].what
+        assert "takes 286 s" in found[0].what
+
+
+# 2 * 22 / sqrt(n): 44 / 4.90, 44 / 7.75, 44 / 10.95, 44 / 15.49.
+@pytest.mark.parametrize(("clips", "points"), [(1, 44.0), (24, 8.98), (60, 5.68), (120, 4.02), (240, 2.84)])
+def test_which_difference_counts(clips: int, points: float) -> None:
+    assert points_apart(clips) == pytest.approx(points, abs=0.01)
+    assert points_apart(4 * clips) == pytest.approx(points_apart(clips) / 2)
 
 
 BROKEN: list[tuple[str, Mutation]] = [

@@ -67,7 +67,8 @@ def short(by_hand: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_folders_are_valid_and_zip_to_little(by_hand: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Clips are the listed ones by their SHA-256."""
     monkeypatch.setattr(listed, "count_frames", lambda content: (describe(content).packets, None))
-    assert [finding for finding in check(ROOT) if finding.code != "junk"] == []
+    # The committed final set is a demonstration, which guide and checker say: it is too small to rank.
+    assert {finding.code for finding in check(ROOT)} <= {"junk", "ranks-few"}
     assert check_zip(by_hand) == []
     # Clips, their copies and exchanges may take 32 MB.
     assert by_hand.stat().st_size < 34e6
@@ -76,7 +77,7 @@ def test_the_folders_are_valid_and_zip_to_little(by_hand: Path, monkeypatch: pyt
 @pytest.mark.slow
 def test_every_clip_can_be_decoded_to_its_end() -> None:
     """The long way to see that they are whole."""
-    assert list(check_data(draft_of(ROOT))) == []
+    assert [finding.code for finding in check_data(draft_of(ROOT))] == ["ranks-few"]
 
 
 @pytest.mark.usefixtures("asked_in_a_fork")
@@ -103,7 +104,7 @@ def test_the_built_zip_is_valid_breaks_no_rule_and_runs(
     out = tmp_path / "bundle.zip"
     monkeypatch.setattr("bundle_tools.build.check", check_watched)
     # Of the zip, all that is no error comes back.
-    assert {finding.severity for finding in build(short, Options(out))} <= {"note"}
+    assert {finding.code for finding in build(short, Options(out)) if finding.severity != "note"} <= {"ranks-few"}
     assert rules() - asked == {"check_folder", "check_version1"}
     solution = short / "solutions" / "constant"
     arguments = ["run", str(solution), "--bundle", str(out), "--phase", "practice", "--out", str(tmp_path / "out")]

@@ -17,6 +17,7 @@ from bundle_tools.check.clips.jury import check_jury
 from bundle_tools.check.clips.key_frames import check_key_frames
 from bundle_tools.check.clips.listed import CLIP_ID, check_alike, check_extra, check_files
 from bundle_tools.check.clips.probes import check_probes
+from bundle_tools.check.clips.ranking import check_ranking
 from bundle_tools.check.clips.results import check_results
 from bundle_tools.check.clips.side import ListForm, Side, read_list
 from bundle_tools.check.clips.tables import numbers, read_settings
@@ -55,6 +56,7 @@ def check_data(draft: Draft, progress: Progress | None = None) -> Iterator[Findi
         yield from check_copies(inputs, ids, videos, progress)
         yield from check_exchanges(inputs, files, videos, progress)
         yield from check_probes(inputs, len(ids))
+        yield from check_ranking(draft, inputs, reference, ids)
         yield from check_results(inputs, ids)
         yield from _check_labels(reference, ours, ids)
         yield from check_causes(reference, ours)
