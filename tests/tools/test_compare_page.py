@@ -124,6 +124,15 @@ def test_what_is_in_no_score_stands_below_the_scores(
     assert f"Reaction size {run['reaction_size']:.2f}" in said
 
 
+def test_totals_that_do_not_rank_are_called_a_diagnostic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cases = {"good": noisy(0, rank_by="prediction"), "worse": noisy(0.1, rank_by="prediction")}
+    root = write_field(tmp_path, cases)
+    assert "Totals are a diagnostic here" in words(page_of(root, "good", "worse"))
+    capsys.readouterr()
+    assert main(["compare", str(root / "good"), str(root / "worse"), "--bundle", str(root)]) == 0
+    assert "Totals are a diagnostic here" in capsys.readouterr().out
+
+
 def test_one_run_alone_has_a_page_without_comparisons(field: Path) -> None:
     alone = page_of(field, "good")
     assert "There is nothing to compare it with." in alone
