@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import product
@@ -118,5 +119,29 @@ def _add(book: PhraseBook, phrases: list[str], meaning: Meaning) -> None:
 
 
 def spelled_out(phrase: str) -> Iterator[str]:
-    """Yield the phrases that "slow|fast speech" stands for."""
-    return map(" ".join, product(*(part.split("|") for part in phrase.split())))
+    """Yield the phrases that "@carry|lift~ ... up" stands for: every choice, with its inflections."""
+    return map(" ".join, product(*(dict.fromkeys(_choices(part)) for part in phrase.split())))
+
+
+def _choices(part: str) -> Iterator[str]:
+    for choice in part.split("|"):
+        if choice.startswith("@"):
+            for word in lexicon()["classes"][choice[1:]]:
+                yield from spelled_out(word)
+        elif choice.endswith("~"):
+            yield from _inflected(choice[:-1])
+        else:
+            yield choice
+
+
+def _inflected(verb: str) -> Iterator[str]:
+    """Yield the forms of a regular verb: "carry", "carries", "carried", "carrying"."""
+    stem = verb[:-1] if verb.endswith(("e", "y")) and verb[-2] not in "aeo" else verb
+    if re.fullmatch("[^aeiou]*[aeiou][^aeiouwxy]", verb):
+        stem += verb[-1]
+    ending = "i" if verb.endswith("y") and stem != verb else ""
+    sibilant = verb.endswith(("s", "sh", "ch", "x", "z"))
+    yield verb
+    yield stem + "ies" if ending else verb + ("es" if sibilant else "s")
+    yield stem + ending + "ed"
+    yield verb + "ing" if ending else stem + "ing"
