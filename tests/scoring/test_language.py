@@ -31,7 +31,7 @@ HERE = Path(__file__).parent
 TRAITS = ("extraversion", "agreeableness", "conscientiousness", "emotional_stability", "openness")
 CUES = (
     "smile", "gaze", "motion", "posture", "lighting", "framing",
-    "background", "clothing", "speech_rate", "words", "face", "voice",
+    "background", "clothing", "speech_rate", "words", "face", "voice", "hair",
 )  # fmt: skip
 WORDS = Vocabulary(CUES, (*TRAITS, "interview"), "interview")
 STATES = {

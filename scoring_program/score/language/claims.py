@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from score.language.clauses import Part, parts_of
 from score.language.items import Item
-from score.language.lexicon import GENERIC, IT, LIKES, MOVES, NOTE, OVER
+from score.language.lexicon import EVEN, GENERIC, IT, LIKES, MOVES, NOTE, OVER
 from score.language.referents import Referents
 from score.language.regions import (
     QUIET,
@@ -16,6 +16,7 @@ from score.language.regions import (
     denied,
     mentions,
     objects_of,
+    own_clause,
     split_concession,
     targets_in,
     without_denied,
@@ -101,6 +102,10 @@ class ClaimReader:
         if mark.value == OVER:
             cues = mentions(before)
             self._add(mentions(after), targets, -mark.sign)
+        elif mark.value == EVEN:
+            passive = any(item.text == "by" for item in after)
+            cues, others = mentions(after if passive else before), mentions(before if passive else after)
+            sign = sign * self._known(others, targets)
         else:
             cues = self._causes(mark, before, after, continued=continued)
         if mentions(before) or mentions(after):
@@ -121,6 +126,11 @@ class ClaimReader:
         self._near = mentions(after) or cues or self._near
         self._said = (targets, sign)
         self._excluded = any(item.kind == "exclusion" for item in before)
+
+    def _known(self, cues: Iterable[str], targets: Targets) -> int:
+        """Return which way the cues are known to work; without cues, which way the effect before went."""
+        signs = {sign for cue in cues for target, _ in targets for sign in self._found.get((cue, target), {0})}
+        return sum(signs or {self._said[1]}) if len(signs) < 2 else 0
 
     def _add(self, cues: Iterable[str], targets: Targets, sign: int) -> None:
         if sign == 0:
@@ -146,7 +156,7 @@ class ClaimReader:
         """Return the cues of an effect: all around it, or those that "which" and "so" point back to."""
         # Of "a dark wall, one dim lamp: the lighting cost points", only the last.
         colon = max((place for place, item in enumerate(before) if item.kind == "colon"), default=-1)
-        here = (mentions(before[colon + 1 :]) or mentions(before)) + mentions(after)
+        here = (mentions(own_clause(before[colon + 1 :])) or mentions(before)) + mentions(after)
         kinds = {item.kind for item in (*before, *after)}
         reasoned = not kinds.isdisjoint(("cause", "clausal", "with", "colon", "result", "flip", "removal"))
         subject = _subject(before)

@@ -67,8 +67,36 @@ def read_items(tokens: Sequence[str], book: PhraseBook) -> list[Item]:
             for place in found.taken:
                 left[place] = ""
         at = found.end if found else at + 1
-    items = _without_adjectives(_without_both(items))
-    return _with_bonds(_without_acts(_without_states(_without_brackets(items))))
+    items = _without_adjectives(_named_in_full(_without_both(items)))
+    return _with_bonds(_with_changes(_without_acts(_without_states(_without_brackets(items)))))
+
+
+def _named_in_full(items: list[Item]) -> list[Item]:
+    """Read "the score for openness" and "points by openness" as openness."""
+    result: list[Item] = []
+    for place, item in enumerate(items):
+        ahead = [other for other in items[place + 1 : place + 5] if other.kind not in ("determiner", "small")][:2]
+        leads = item.text in ("by", "for") or item.kind == "preposition"
+        if leads and item.text != "from" and ahead and ahead[0].kind == "target" and not ahead[0].weak and result:
+            if result[-1].value == GENERIC:
+                result.pop()
+            item = replace(item, kind="preposition")
+        result.append(item)
+    return result
+
+
+def _with_changes(items: list[Item]) -> list[Item]:
+    """Read "from 0.62 to 0.55" and "0.55 instead of 0.62", said of a score, as a sign."""
+    result = list(items)
+    scored = False
+    for place, (item, link, other) in enumerate(zip(items, items[1:], items[2:], strict=False)):
+        scored = scored or item.kind in ("target", "pronoun", "removal", "hidden")
+        if scored and item.text[0] == other.text[0] == "0" and link.text in ("to", "so", "instead", "rather"):
+            change = float(other.text) - float(item.text)
+            change = change if link.text in ("to", "so") else -change
+            result[place] = replace(item, kind="effect", value=NOTE, sign=(change > 0) - (change < 0))
+            result[place + 2] = _demoted(other)
+    return result
 
 
 def _without_brackets(items: list[Item]) -> list[Item]:
@@ -88,6 +116,12 @@ def _without_acts(items: list[Item]) -> list[Item]:
         if item.kind not in ("removal", "hiding", "hidden"):
             continue
         before = [other.text for other in items[max(0, place - 3) : place]]
+        ahead = [other.kind for other in items[place + 1 :] if other.kind not in _QUIET | {"preposition"}]
+        subject = [other.kind for other in items[:place] if other.kind not in _QUIET][-1:]
+        if subject == ["cue"] and (ahead[:1] == ["target"] or item.text == "took" or item.text.endswith("s")):
+            # "The flat voice suppressed extraversion and took off 0.02."
+            result[place] = replace(item, kind="effect", value="", sign=-1)
+            continue
         own = [other.text for other in items[place + 1 : place + 2]] in (["his"], ["her"], ["their"])
         if not _WRITERS.isdisjoint(before):
             result[place] = replace(item, kind="removal")

@@ -26,13 +26,14 @@ MOVES = "moves"
 LIST = "list"
 NOTE = "note"
 OVER = "over"
+EVEN = "even"
 LIKES = "likes"
 _EFFECTS = {
     "neutral": ("", 0),
     "likes": (LIKES, 1),
     "dislikes": (LIKES, -1),
     "over": (OVER, 1),
-    "even": (OVER, 0),
+    "even": (EVEN, -1),
     "list_raise": (LIST, 1),
     "list_lower": (LIST, -1),
     "rise": (MOVES, 1),
@@ -140,7 +141,7 @@ def _inflected(verb: str) -> Iterator[str]:
     if re.fullmatch("[^aeiou]*[aeiou][^aeiouwxy]", verb):
         stem += verb[-1]
     ending = "i" if verb.endswith("y") and stem != verb else ""
-    sibilant = verb.endswith(("s", "sh", "ch", "x", "z"))
+    sibilant = verb.endswith(("s", "sh", "ch", "x", "z", "o"))
     yield verb
     yield stem + "ies" if ending else verb + ("es" if sibilant else "s")
     yield stem + ending + "ed"

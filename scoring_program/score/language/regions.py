@@ -11,6 +11,7 @@ Targets = tuple[tuple[str, int], ...]
 """Names of targets, each with 1 or, for its opposite ("neuroticism"), -1."""
 
 QUIET = frozenset(["small", "auxiliary", "determiner"])
+_FINITE = frozenset(["he", "she", "they", "it", "there", "i", "we", "you", "is", "are", "was", "were", "has", "had"])
 _SEPARATORS = frozenset(["and", "comma", "with", "addition", "colon", "cause"])
 
 
@@ -62,6 +63,16 @@ def objects_of(after: Sequence[Item]) -> Targets:
         if item.kind in ("cue", "cause", "clausal", "reference", "colon", "addition") and item.text != "for"
     )
     return targets_in(after[: next(ends, len(after))])
+
+
+def own_clause(before: Sequence[Item]) -> Sequence[Item]:
+    """Of "she sits in a bright kitchen, and the daylight", the clause in which the effect stands."""
+    if any(item.kind in ("cause", "clausal", "concession", "removal", "hidden") for item in before):
+        return before
+    joints = [place for place, item in enumerate(before) if item.kind in ("and", "comma")]
+    last = before[joints[-1] :] if joints else before
+    told = any(item.text in _FINITE for item in before[: joints[-1]]) if joints else False
+    return last if told and any(item.kind == "cue" for item in last) else before
 
 
 def split_concession(items: Sequence[Item]) -> tuple[tuple[Item, ...], tuple[Item, ...]]:

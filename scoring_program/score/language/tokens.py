@@ -16,6 +16,10 @@ _SIGNS = {"e.g.": "such as", "i.e.": "namely", "etc.": "", "vs.": "versus", "app
     "↑": "+",
     "↓": "-",
     "/": ",",
+    "=": ":",
+    "b/c": "because",
+    "w/o": "without",
+    "w/": "with",
     "→": "so",
     "->": "so",
     "=>": "so",
@@ -26,16 +30,16 @@ _ENDINGS = {"n't": " not", "'d": " would", "'ve": " have", "'ll": " will", "'re"
 _IS = frozenset(["it's", "that's", "what's", "there's", "he's", "she's", "who's"])
 _PLAIN = str.maketrans(
     {"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "«": '"', "»": '"', "…": ".", "\t": " ", "\r": "\n", "İ": "i"}
-    | {"−": "-", "\x01": " ", "\x02": " "}
+    | {"−": "-", "\x01": " ", "\x02": " ", "▲": "↑", "▼": "↓", "⇧": "↑", "⇩": "↓", "⇒": "→", "➜": "→"}
 )
 _QUOTATION, _PAUSE = "\x01", "\x02"
 """Stand for a quotation and a dash in plain text, in which every character stays where it was."""
 _DASH = re.compile(r"[–—](?!\d)|(?<![,:(]) - |--(?=[ a-z])")
-_SHORT = re.compile(r";(?=(?:\s+[\w'-]+){1,3}\s*(?:[.;!?]|$))")
+_SHORT = re.compile(r";(?=(?:\s+[\w'-]+){1,3}\s*(?:[;!?]|\.(?!\d)|$))")
 _BULLET = re.compile(r"\n[ ]?(?:[-*•·]|\n)")
 _QUOTE = re.compile(r'"([^"]{0,200})"')
 _TOKEN = re.compile(
-    r"[-=]>|<-|→|e\.g\.|i\.e\.|etc\.|vs\.|approx\.|(?:(?<![\w.])[+–-])?\d+(?:[.,]\d+)?%?|[a-z]+(?:'[a-z]+)?"
+    r"[-=]>|<-|→|b/c|w/o|w/|=|e\.g\.|i\.e\.|etc\.|vs\.|approx\.|(?:(?<![\w.])[+–-])?\d+(?:[.,]\d+)?%?|[a-z]+(?:'[a-z]+)?"
     r"|\++|(?<=[\s,(])-(?=[a-z])|(?:(?<=[a-z,:] )|(?<=\())-+(?=[\s.,;)]|$)|[.!?;:,()↑↓\x01\x02]|(?<=\s)/(?=\s)"
 )
 STOPS = frozenset(".!?;")
