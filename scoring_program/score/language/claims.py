@@ -94,7 +94,8 @@ class ClaimReader:
                 self._referents.topic = named
 
     def _with_effect(self, part: Part, mark: Item, borrowed: Targets, *, continued: bool, doubted: bool) -> None:
-        sign = 0 if doubted else self._sign(part, mark)
+        edited = any(item.kind == "edit" for item in part.before)
+        sign = 0 if doubted or edited else self._sign(part, mark)
         before, conceded = split_concession(part.before)
         after, conceded_after = split_concession(part.after)
         after = without_denied(after)
@@ -110,8 +111,10 @@ class ClaimReader:
             cues = self._causes(mark, before, after, continued=continued)
         if mentions(before) or mentions(after):
             self._gone = any(item.kind == "removal" for item in (*before, *after))
-        elif self._gone:
+        elif self._gone and _subject(before) != "pronoun":
             sign = -sign
+        elif self._gone and all(item.kind != "result" for item in before):
+            sign = 0
         self._add(cues, targets, sign)
         if denied(before) and after and after[-1].text in ("did", "does"):
             # "The gaze did not lower it, the posture did."
@@ -122,8 +125,8 @@ class ClaimReader:
             self._referents.topic = targets
         if named or mark.bound or self._referents.named(after):
             self._referents.latest = targets
-        self._cues = cues or self._cues
-        self._near = mentions(after) or cues or self._near
+        self._cues = () if edited else cues or self._cues
+        self._near = () if edited else mentions(after) or cues or self._near
         self._said = (targets, sign)
         self._excluded = any(item.kind == "exclusion" for item in before)
 
@@ -186,7 +189,7 @@ class ClaimReader:
             return referents.resolved(mark.bound or tuple(pair for pair in own if pair[0] not in (GENERIC, IT)))
         fronted = referents.named(before)
         referents.fronted = fronted or referents.fronted
-        if mark.value in ("same", "opposite"):
+        if mark.value in ("same", "opposite", EVEN):
             return fronted or self._said[0]
         said = targets_in(before) if _subject(before) in ("target", "pronoun") else ()
         return fronted or referents.resolved(said or own) or borrowed or referents.fronted or referents.topic
@@ -214,7 +217,7 @@ def _turn(part: Part, mark: Item) -> int:
     if taken or ("hidden" in kinds and staged) or would:
         return -sense
     if any(item.kind == "cause" and item.text == "if" for item in items) or (staged and "absent" in kinds):
-        return 0
+        return -sense if mark.value == NOTE and "absent" in kinds else 0
     for place, item in enumerate(items):
         if item.kind == "cause" and item.text == "without":
             # "Without the smile it is lower" tries something out, "without a smile it fell" tells what is.

@@ -17,6 +17,7 @@ _ENDS = frozenset(["end", "comma", "and"])
 _EFFECTIVE = frozenset(["effect", "comparative", "level"])
 _BREAKS = _ENDS | {"cause", "clausal", "contrast", "colon", "result"}
 _CAUSES = frozenset(["cause", "clausal", "with"])
+_STAGED = frozenset(["with", "when", "whenever", "if", "once", "after"])
 _FAR = 5
 _LOW, _HIGH = 0.45, 0.55
 """Numbers that are low or high by themselves, as reasons are given for them."""
@@ -118,7 +119,8 @@ def _without_acts(items: list[Item]) -> list[Item]:
         before = [other.text for other in items[max(0, place - 3) : place]]
         ahead = [other.kind for other in items[place + 1 :] if other.kind not in _QUIET | {"preposition"}]
         subject = [other.kind for other in items[:place] if other.kind not in _QUIET][-1:]
-        if subject == ["cue"] and (ahead[:1] == ["target"] or item.text == "took" or item.text.endswith("s")):
+        staged = any(other.text in _STAGED for other in items[:place])
+        if subject == ["cue"] and not staged and (ahead[:1] == ["target"] or item.text == "took" or item.text.endswith("s")):
             # "The flat voice suppressed extraversion and took off 0.02."
             result[place] = replace(item, kind="effect", value="", sign=-1)
             continue
@@ -133,13 +135,19 @@ def _without_acts(items: list[Item]) -> list[Item]:
 
 
 def _without_both(items: list[Item]) -> list[Item]:
-    """Let "both" refer to something only where it stands alone: not in "both the smile and the gaze"."""
+    """Let "this" and "both" refer to something only where they stand alone: not in "both the smile and the gaze"."""
     result = list(items)
-    for place, item in enumerate(items):
+    for place, item in enumerate(items[:-1]):
+        following = items[place + 1]
+        noun = following.kind in ("cue", "target") or (following.kind == "word" and not following.text.endswith("ly"))
         if item.text == "both":
             ahead = (other.kind for other in items[place + 1 :] if other.kind not in ("determiner", "small", "word"))
             if next(ahead, "") in ("cue", "target"):
                 result[place] = replace(item, kind="small")
+        elif item.text in ("this", "that", "these", "those") and len(item.tokens) == 1 and noun:
+            result[place] = replace(item, kind="determiner")
+        elif item.text == "too" and following.kind in ("small", "word", "cue", "level"):
+            result[place] = replace(item, kind="small")
     return result
 
 
@@ -192,7 +200,7 @@ def _without_states(items: list[Item]) -> list[Item]:
     for place, item in enumerate(items):
         if item.kind not in _EFFECTIVE or item.value in (NOTE, LIST, OVER, LIKES):
             continue
-        judged = item.text in ("positive", "negative") and len(item.tokens) == 1
+        judged = item.text in ("positive", "negative") or (len(item.tokens) > 1 and item.sign != 0)
         if _next_is_cue(items, place + 1):
             if not judged or all(other.text != "of" for other in items[place + 1 : place + 3]):
                 result[place] = _demoted(item)
@@ -213,7 +221,10 @@ def _with_bonds(items: list[Item]) -> list[Item]:
     result = list(items)
     for place, item in enumerate(items):
         following = next((other.kind for other in items[place + 1 :] if other.kind not in _SMALL), "end")
-        if item.kind == "amount":
+        counted = place > 0 and items[place - 1].text[0].isdigit()
+        if counted and item.kind in ("amount", "comparative") and not _target_after(items, place):
+            result[place] = replace(item, kind="comparative", bound=_target_before(items, place) or ((GENERIC, 1),))
+        elif item.kind == "amount":
             bound = _target_after(items, place) or (_target_before(items, place) if following in _ENDS else ())
             result[place] = replace(item, kind="comparative", bound=bound) if bound else replace(item, kind="small")
         elif item.kind in ("comparative", "level"):
@@ -242,7 +253,7 @@ def _bound(items: list[Item], place: int, following: str) -> Item:
         return replace(item, bound=bound)
     if item.text in ("up", "down") and following in _CAUSES:
         return replace(item, kind="effect", value=MOVES)
-    beside = [other.kind for other in items[:place] if other.kind != "colon" and other.value != "number"][-1:]
+    beside = [other.kind for other in items[:place] if other.kind not in ("colon", "result") and other.value != "number"][-1:]
     if item.kind == "comparative" and beside == ["cue"] and following in _ENDS:  # "smile up, light: down"
         return replace(item, kind="effect", value=NOTE)
     return _demoted(item)
@@ -253,7 +264,9 @@ def _meant(items: list[Item], place: int) -> Item:
     ahead = [
         other for other in items[place + 1 : place + 1 + _FAR] if other.kind not in _QUIET | {"preposition", "negation"}
     ]
-    plain = ahead and ahead[0].kind == "target" and ahead[0].value != "generic"
+    plain = ahead and ahead[0].kind == "target"
+    if plain and ahead[0].value == GENERIC:
+        plain = items[place].text.startswith("contribut") and any(other.kind == "cue" for other in items[:place])
     if plain and not (ahead[1:] and ahead[1].kind in _EFFECTIVE):
         return replace(items[place], kind="effect", sign=1)
     return replace(items[place], kind="result")

@@ -32,7 +32,7 @@ def named(items: Sequence[Item], *, excluded: bool = False) -> list[Item]:
         if item.kind == "exclusion" and not (excluded and item.text != "not"):
             out = True
             groups.append([])
-        elif item.kind in _SEPARATORS:
+        elif item.kind in _SEPARATORS and item.text != "without":
             out = out and item.kind != "comma"
             groups.append([])
         elif item.kind == "cue" and not out:
