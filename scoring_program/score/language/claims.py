@@ -209,7 +209,7 @@ def _turn(part: Part, mark: Item) -> int:
     sense = -1 if sum(item.kind == "prevent" for item in items) % 2 else 1
     staged = any(item.text in ("when", "whenever", "if", "once", "with", "after") for item in items)
     taken = [group for group in groups if any(item.kind == "removal" for item in group)]
-    if taken and mark.value != NOTE and "cue" in kinds and not any(item.kind == "cue" for item in taken[0]):
+    if taken and mark.value != NOTE and "cue" in kinds and not any(item.kind == "cue" for group in taken for item in group):
         return 0
     # "Would" belongs to the words around it: not in "nobody would invite him: the voice lowered the score".
     around = (*_groups(part.before)[-1], *_groups(part.after)[0])

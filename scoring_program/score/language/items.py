@@ -139,7 +139,9 @@ def _without_both(items: list[Item]) -> list[Item]:
     result = list(items)
     for place, item in enumerate(items[:-1]):
         following = items[place + 1]
-        noun = following.kind in ("cue", "target") or (following.kind == "word" and not following.text.endswith("ly"))
+        noun = following.kind in ("cue", "target") or (
+            following.kind == "word" and following.text not in _PEOPLE | _WRITERS and not following.text.endswith("ly")
+        )
         if item.text == "both":
             ahead = (other.kind for other in items[place + 1 :] if other.kind not in ("determiner", "small", "word"))
             if next(ahead, "") in ("cue", "target"):
@@ -200,11 +202,11 @@ def _without_states(items: list[Item]) -> list[Item]:
     for place, item in enumerate(items):
         if item.kind not in _EFFECTIVE or item.value in (NOTE, LIST, OVER, LIKES):
             continue
-        judged = item.text in ("positive", "negative") or (len(item.tokens) > 1 and item.sign != 0)
+        judged = item.text in ("positive", "negative")
         if _next_is_cue(items, place + 1):
-            if not judged or all(other.text != "of" for other in items[place + 1 : place + 3]):
+            if not (judged or len(item.tokens) > 1) or all(other.text != "of" for other in items[place + 1 : place + 3]):
                 result[place] = _demoted(item)
-        elif judged and _is_predicate(items, place):
+        elif judged and len(item.tokens) == 1 and _is_predicate(items, place):
             result[place] = _demoted(item)
     return result
 
