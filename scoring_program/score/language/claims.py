@@ -111,7 +111,7 @@ class ClaimReader:
             cues = self._causes(mark, before, after, continued=continued)
         if mentions(before) or mentions(after):
             self._gone = any(item.kind == "removal" for item in (*before, *after))
-        elif self._gone and _subject(before) != "pronoun":
+        elif self._gone and not _stands_for_cue(before):
             sign = -sign
         elif self._gone and all(item.kind != "result" for item in before):
             sign = 0
@@ -199,6 +199,11 @@ def _subject(before: Sequence[Item]) -> str:
     """Return what an effect's subject is: a cue, a target, a reference, a pronoun, or none of these."""
     kinds = ("cue", "target", "reference", "pronoun")
     return next((item.kind for item in reversed(before) if item.kind in kinds), "none")
+
+
+def _stands_for_cue(before: Sequence[Item]) -> bool:
+    """Whether the subject is "it" or "they", and not "this"."""
+    return any(item.text in ("it", "they") for item in before)
 
 
 def _turn(part: Part, mark: Item) -> int:

@@ -73,16 +73,18 @@ def read_items(tokens: Sequence[str], book: PhraseBook) -> list[Item]:
 
 
 def _named_in_full(items: list[Item]) -> list[Item]:
-    """Read "the score for openness" and "points by openness" as openness."""
+    """Read "the score for openness", "points by openness" and "the openness prediction" as openness."""
     result: list[Item] = []
     for place, item in enumerate(items):
         ahead = [other for other in items[place + 1 : place + 5] if other.kind not in ("determiner", "small")][:2]
         leads = item.text in ("by", "for") or item.kind == "preposition"
         if leads and item.text != "from" and ahead and ahead[0].kind == "target" and not ahead[0].weak and result:
-            if result[-1].value == GENERIC:
+            if result[-1].value == GENERIC:  # "the score for openness"
                 result.pop()
             item = replace(item, kind="preposition")
-        result.append(item)
+        full = item.value == GENERIC and result and result[-1].kind == "target" and not result[-1].weak
+        if not full:
+            result.append(item)
     return result
 
 
@@ -157,6 +159,8 @@ def _sign(token: str) -> Meaning:
     """``+0.08`` or ``+`` beside a cue says the same as "raised"."""
     if token[0] in "+-–" and (len(set(token)) == 1 or any(digit in "123456789" for digit in token)):
         return Meaning("effect", NOTE, 1 if token[0] == "+" else -1)
+    if re.fullmatch(r"[+-]?0\.0+", token):
+        return Meaning("effect", NOTE)
     if re.fullmatch(r"0\.\d+", token):
         return Meaning("level", "number", (float(token) > _HIGH) - (float(token) < _LOW))
     return _WORD
@@ -255,8 +259,9 @@ def _bound(items: list[Item], place: int, following: str) -> Item:
         return replace(item, bound=bound)
     if item.text in ("up", "down") and following in _CAUSES:
         return replace(item, kind="effect", value=MOVES)
+    numbered = place + 1 < len(items) and items[place + 1].text[0].isdigit()
     beside = [other.kind for other in items[:place] if other.kind not in ("colon", "result") and other.value != "number"][-1:]
-    if item.kind == "comparative" and beside == ["cue"] and following in _ENDS:  # "smile up, light: down"
+    if item.kind == "comparative" and beside == ["cue"] and (following in _ENDS or numbered):  # "smile up, light: down"
         return replace(item, kind="effect", value=NOTE)
     return _demoted(item)
 

@@ -77,6 +77,8 @@ def own_clause(before: Sequence[Item]) -> Sequence[Item]:
 
 def split_concession(items: Sequence[Item]) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
     """Part "despite the dim light," from the rest: up to the next comma or target."""
+    if any(one.kind == "concession" for one in items) and any(item.kind == "reference" for item in items):
+        return tuple(items), ()  # "despite the voice, which added 0.03"
     rest: list[Item] = []
     off: list[Item] = []
     inside = False
