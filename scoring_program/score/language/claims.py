@@ -60,7 +60,7 @@ class ClaimReader:
                 part = replace(cut, before=(*heading, *cut.before))
                 doubted = doubted or any(item.kind == "doubt" for item in part.before)
                 if part.mark is None:
-                    self._without_effect(part.before)
+                    self._without_effect(part.before, continued=continued)
                 else:
                     self._with_effect(part, part.mark, borrowed, continued=continued, doubted=doubted)
                 doubted = doubted or any(item.kind == "doubt" for item in part.after)
@@ -75,12 +75,12 @@ class ClaimReader:
             if len(signs) == 1 and cue in self._vocabulary.cues and target in self._vocabulary.targets
         )
 
-    def _without_effect(self, clause: Sequence[Item]) -> None:
+    def _without_effect(self, clause: Sequence[Item], *, continued: bool) -> None:
         cues = mentions(clause)
         too = any(item.kind == "addition" for item in clause)
         corrected = self._excluded and clause[0].text == "it"
         # "The score is high. That is due to the smile."
-        due = any(item.kind == "cause" and len(item.tokens) > 1 for item in clause)
+        due = not continued and any(item.kind == "cause" and len(item.tokens) > 1 for item in clause)
         if (too or corrected or due) and not any(item.kind == "negation" for item in clause):
             self._add(cues, *self._said)
         if cues:
@@ -105,8 +105,10 @@ class ClaimReader:
             self._add(mentions(after), targets, -mark.sign)
         elif mark.value == EVEN:
             passive = any(item.text == "by" for item in after)
-            cues, others = mentions(after if passive else before), mentions(before if passive else after)
-            sign = sign * self._known(others, targets)
+            own, other = (after, before) if passive else (before, after)
+            cues, kinds = mentions(own), {item.kind for item in other}
+            known = mentions(other) or (passive and continued) or not kinds.isdisjoint(("reference", "pronoun"))
+            sign = sign * self._known(mentions(other), targets) if known else 0
         else:
             cues = self._causes(mark, before, after, continued=continued)
         if mentions(before) or mentions(after):
@@ -212,7 +214,7 @@ def _turn(part: Part, mark: Item) -> int:
     items = [item for group in groups for item in group]
     kinds = {item.kind for item in items}
     sense = -1 if sum(item.kind == "prevent" for item in items) % 2 else 1
-    staged = any(item.text in ("when", "whenever", "if", "once", "with", "after") for item in items)
+    staged = any(item.value == "when" or item.text in ("if", "with", "after") for item in items)
     taken = [group for group in groups if any(item.kind == "removal" for item in group)]
     if taken and mark.value != NOTE and "cue" in kinds and not any(item.kind == "cue" for group in taken for item in group):
         return 0

@@ -64,7 +64,7 @@ def _parts(clause: Sequence[Item]) -> list[Part]:
         return [Part(tuple(clause), None, ())]
     edges = [
         0,
-        *(one + 1 + _cut(clause[one + 1 : other], leads=marks[0] == 0) for one, other in pairwise(marks)),
+        *(one + 1 + _cut(clause[one + 1 : other], leads=marks[0] == 0, noted=clause[other].value == clause[one].value == NOTE) for one, other in pairwise(marks)),
         len(clause),
     ]
     return [
@@ -113,7 +113,7 @@ def _marks(clause: Sequence[Item]) -> list[int]:
     return marks
 
 
-def _cut(between: Sequence[Item], *, leads: bool) -> int:
+def _cut(between: Sequence[Item], *, leads: bool, noted: bool) -> int:
     """Return where the second of two parts begins, counted in the items between their effects."""
     kinds = [item.kind for item in between]
     breaks = [place for place, kind in enumerate(kinds) if kind in ("and", "comma", "reference", "result")]
@@ -121,7 +121,7 @@ def _cut(between: Sequence[Item], *, leads: bool) -> int:
     breaks = [place for place in breaks if place - 1 not in breaks or kinds[place] != "and"]
     cues = [place for place, kind in enumerate(kinds) if kind == "cue"]
     caused = any(kind in ("cause", "clausal", "colon") for kind in kinds[: cues[0] if cues else 0])
-    if not breaks and leads and kinds[-1:] == ["cue"]:  # "+smile -gaze", but not "smile + gaze -"
+    if (noted or not breaks) and leads and kinds[-1:] == ["cue"]:  # "+smile -gaze", but not "smile + gaze -"
         return len(kinds)
     if not breaks:
         return 1 + max((place for place, kind in enumerate(kinds) if kind == "target"), default=-1)

@@ -150,7 +150,7 @@ def _without_both(items: list[Item]) -> list[Item]:
                 result[place] = replace(item, kind="small")
         elif item.text in ("this", "that", "these", "those") and len(item.tokens) == 1 and noun:
             result[place] = replace(item, kind="determiner")
-        elif item.text == "too" and following.kind in ("small", "word", "cue", "level"):
+        elif item.text == "too" and len(item.tokens) == 1 and following.kind in ("small", "word", "cue", "level"):
             result[place] = replace(item, kind="small")
     return result
 
@@ -260,7 +260,7 @@ def _bound(items: list[Item], place: int, following: str) -> Item:
     if item.text in ("up", "down") and following in _CAUSES:
         return replace(item, kind="effect", value=MOVES)
     numbered = place + 1 < len(items) and items[place + 1].text[0].isdigit()
-    beside = [other.kind for other in items[:place] if other.kind not in ("colon", "result") and other.value != "number"][-1:]
+    beside = [other.kind for other in items[:place] if other.kind not in ("colon", "result", "reference") and other.value != "number"][-1:]
     if item.kind == "comparative" and beside == ["cue"] and (following in _ENDS or numbered):  # "smile up, light: down"
         return replace(item, kind="effect", value=NOTE)
     return _demoted(item)

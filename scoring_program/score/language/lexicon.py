@@ -94,6 +94,7 @@ def phrase_book(vocabulary: Vocabulary) -> PhraseBook:
         _add(book, effects[name], Meaning(kind, "", sign))
     for level, sign in (("low", -1), ("medium", 0), ("high", 1)):
         _add(book, words["levels"][level], Meaning("level", level, sign))
+    _add(book, words["links"]["when"], Meaning("clausal", "when"))
     for kind, phrases in words["links"].items():
         _add(book, phrases, Meaning(kind))
     for cue, phrases in words["cues"].items():
