@@ -165,7 +165,7 @@ class ClaimReader:
         kinds = {item.kind for item in (*before, *after)}
         reasoned = not kinds.isdisjoint(("cause", "clausal", "with", "colon", "result", "flip", "removal"))
         subject = _subject(before)
-        if not reasoned and (mark.kind == "level" or (mark.value == MOVES and subject == "cue")):
+        if not reasoned and (mark.kind == "level" or (mark.value == MOVES and subject == "cue" and not objects_of(after))):
             return ()
         given = next((item.kind in ("cause", "clausal") for item in after if item.kind not in QUIET), False)
         if here:

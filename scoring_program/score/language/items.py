@@ -204,6 +204,8 @@ def _without_states(items: list[Item]) -> list[Item]:
     """Take effect words right before a cue as its description: "lowered eyes", "reduced motion"."""
     result = list(items)
     for place, item in enumerate(items):
+        if item.value == LIKES and place and items[place - 1].text in _WRITERS:
+            result[place] = _demoted(item)  # what the writer liked
         if item.kind not in _EFFECTIVE or item.value in (NOTE, LIST, OVER, LIKES):
             continue
         judged = item.text in ("positive", "negative")
