@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from score.language.clauses import Part, parts_of
 from score.language.items import Item
-from score.language.lexicon import EVEN, GENERIC, IT, LIKES, MOVES, NOTE, OVER
+from score.language.lexicon import CHANGE, EVEN, GENERIC, IT, LIKES, MOVES, NOTE, OVER
 from score.language.referents import Referents
 from score.language.regions import (
     QUIET,
@@ -224,7 +224,7 @@ def _turn(part: Part, mark: Item) -> int:
     if taken or ("hidden" in kinds and staged) or would:
         return -sense
     if any(item.kind == "cause" and item.text == "if" for item in items) or (staged and "absent" in kinds):
-        return -sense if mark.value == NOTE and "absent" in kinds else 0
+        return -sense if mark.value == CHANGE and "absent" in kinds else 0
     for place, item in enumerate(items):
         if item.kind == "cause" and item.text == "without":
             # "Without the smile it is lower" tries something out, "without a smile it fell" tells what is.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from score.language.items import Item
-from score.language.lexicon import EVEN, NOTE, OVER
+from score.language.lexicon import CHANGE, EVEN, NOTE, OVER
 
 _MARKS = frozenset(["effect", "comparative", "level"])
 _SEPARATORS = frozenset(["and", "comma"])
@@ -100,8 +100,9 @@ def _marks(clause: Sequence[Item]) -> list[int]:
             previous, between = clause[marks[-1]], clause[marks[-1] + 1 : place]
             apart = any(other.kind in _ENDS for other in between)
             joined = not any(other.kind in _SEPARATORS for other in between)
+            uncued = all(other.kind != "cue" for other in between)
             same = item.value == NOTE != previous.value and item.sign == previous.sign
-            if same and (joined or all(other.kind != "cue" for other in between)):
+            if (same and (joined or uncued)) or item.value == CHANGE:
                 continue
             if item.text != "and" and not apart and previous.value not in (OVER, EVEN):
                 if item.kind != "effect" or any(other.kind == "target" for other in between):

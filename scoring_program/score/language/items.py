@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from score.language.lexicon import GENERIC, IT, LIKES, LIST, MOVES, NOTE, OVER
+from score.language.lexicon import CHANGE, GENERIC, IT, LIKES, LIST, MOVES, NOTE, OVER
 from score.language.phrases import Meaning, PhraseBook
 
 _WORD = Meaning("word")
@@ -97,7 +97,7 @@ def _with_changes(items: list[Item]) -> list[Item]:
         if scored and item.text[0] == other.text[0] == "0" and link.text in ("to", "so", "instead", "rather"):
             change = float(other.text) - float(item.text)
             change = change if link.text in ("to", "so") else -change
-            result[place] = replace(item, kind="effect", value=NOTE, sign=(change > 0) - (change < 0))
+            result[place] = replace(item, kind="effect", value=CHANGE, sign=(change > 0) - (change < 0))
             result[place + 2] = _demoted(other)
     return result
 
