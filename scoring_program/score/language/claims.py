@@ -18,12 +18,14 @@ from score.language.regions import (
     objects_of,
     own_clause,
     split_concession,
+    subject_of,
     targets_in,
     without_denied,
 )
 from score.language.vocabulary import TextClaim, Vocabulary
 
 _GOES_ON = frozenset(["clausal", "cause", "with", "and", "comma", "cue", "determiner", "addition"])
+_DOES = frozenset(["do", "does", "did", "has", "have", "had", "to", "can", "could", "may", "might", "will", "must"])
 _DEFINITE = frozenset(["the", "his", "her", "their", "its", "this", "that", "these", "those"])
 
 
@@ -123,7 +125,7 @@ class ClaimReader:
             self._add(mentions(_groups(after)[-1]), targets, mark.sign)
         self._add(mentions(conceded) + mentions(conceded_after), targets, -sign)
         named = self._referents.named(before)
-        if (mark.kind == "level" and not mentions(before)) or (named and _subject(before) == "target"):
+        if (mark.kind == "level" and not mentions(before)) or (named and subject_of(before) == "target"):
             self._referents.topic = targets
         if named or mark.bound or self._referents.named(after):
             self._referents.latest = targets
@@ -164,7 +166,7 @@ class ClaimReader:
         here = (mentions(own_clause(before[colon + 1 :])) or mentions(before)) + mentions(after)
         kinds = {item.kind for item in (*before, *after)}
         reasoned = not kinds.isdisjoint(("cause", "clausal", "with", "colon", "result", "flip", "removal"))
-        subject = _subject(before)
+        subject = subject_of(before)
         if not reasoned and (mark.kind == "level" or (mark.value == MOVES and subject == "cue" and not objects_of(after))):
             return ()
         given = next((item.kind in ("cause", "clausal") for item in after if item.kind not in QUIET), False)
@@ -177,7 +179,8 @@ class ClaimReader:
             or (mark.value == LIKES and after and after[-1].kind in ("reference", "pronoun"))
         ):
             return mentions(before, excluded=True) or self._near
-        if subject == "pronoun" and targets_in(after):
+        passive = any(item.kind == "auxiliary" and item.text not in _DOES for item in before[-3:])
+        if subject == "pronoun" and (targets_in(after) or (mark.kind == "effect" and mark.value != MOVES and not passive)):
             return self._cues
         if subject == "none":
             return self._cues if continued and "cause" not in {item.kind for item in after} else ()
@@ -193,14 +196,8 @@ class ClaimReader:
         referents.fronted = fronted or referents.fronted
         if mark.value in ("same", "opposite", EVEN):
             return fronted or self._said[0]
-        said = targets_in(before) if _subject(before) in ("target", "pronoun") else ()
-        return fronted or referents.resolved(said or own) or borrowed or referents.fronted or referents.topic
-
-
-def _subject(before: Sequence[Item]) -> str:
-    """Return what an effect's subject is: a cue, a target, a reference, a pronoun, or none of these."""
-    kinds = ("cue", "target", "reference", "pronoun")
-    return next((item.kind for item in reversed(before) if item.kind in kinds), "none")
+        said = targets_in(before) if subject_of(before) in ("target", "pronoun") else ()
+        return fronted or referents.resolved(said or own) or referents.named(after) or borrowed or referents.fronted or referents.topic
 
 
 def _stands_for_cue(before: Sequence[Item]) -> bool:

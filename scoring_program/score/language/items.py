@@ -122,7 +122,7 @@ def _without_acts(items: list[Item]) -> list[Item]:
         ahead = [other.kind for other in items[place + 1 :] if other.kind not in _QUIET | {"preposition"}]
         subject = [other.kind for other in items[:place] if other.kind not in _QUIET][-1:]
         staged = any(other.text in _STAGED for other in items[:place])
-        if subject == ["cue"] and not staged and (ahead[:1] == ["target"] or item.text == "took" or item.text.endswith("s")):
+        if subject and subject[0] in ("cue", "reference", "pronoun") and not staged and (ahead[:1] == ["target"] or item.text == "took" or item.text.endswith("s")):
             # "The flat voice suppressed extraversion and took off 0.02."
             result[place] = replace(item, kind="effect", value="", sign=-1)
             continue
@@ -204,7 +204,7 @@ def _without_states(items: list[Item]) -> list[Item]:
     """Take effect words right before a cue as its description: "lowered eyes", "reduced motion"."""
     result = list(items)
     for place, item in enumerate(items):
-        if item.value == LIKES and place and items[place - 1].text in _WRITERS:
+        if item.value == LIKES and item.sign > 0 and place and items[place - 1].text in _WRITERS:
             result[place] = _demoted(item)  # what the writer liked
         if item.kind not in _EFFECTIVE or item.value in (NOTE, LIST, OVER, LIKES):
             continue

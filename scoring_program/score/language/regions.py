@@ -65,10 +65,19 @@ def objects_of(after: Sequence[Item]) -> Targets:
     return targets_in(after[: next(ends, len(after))])
 
 
+def subject_of(before: Sequence[Item]) -> str:
+    """Return what an effect's subject is: a cue, a target, a reference, a pronoun, or none of these."""
+    kinds = ("cue", "target", "reference", "pronoun")
+    return next((item.kind for item in reversed(before) if item.kind in kinds), "none")
+
+
 def own_clause(before: Sequence[Item]) -> Sequence[Item]:
     """Of "she sits in a bright kitchen, and the daylight", the clause in which the effect stands."""
-    if any(item.kind in ("cause", "clausal", "concession", "removal", "hidden") for item in before):
+    kinds = [item.kind for item in before]
+    if not {"cause", "concession", "removal", "hidden"}.isdisjoint(kinds) or subject_of(before) != "cue":
         return before
+    if "clausal" in kinds:  # "it is a pity about the room, because the light"
+        return before[len(kinds) - kinds[::-1].index("clausal") :]
     joints = [place for place, item in enumerate(before) if item.kind in ("and", "comma")]
     last = before[joints[-1] :] if joints else before
     told = any(item.text in _FINITE for item in before[: joints[-1]]) if joints else False
