@@ -29,26 +29,6 @@ CHANGE = "change"
 OVER = "over"
 EVEN = "even"
 LIKES = "likes"
-_EFFECTS = {
-    "neutral": ("", 0),
-    "likes": (LIKES, 1),
-    "dislikes": (LIKES, -1),
-    "over": (OVER, 1),
-    "even": (EVEN, -1),
-    "list_raise": (LIST, 1),
-    "list_lower": (LIST, -1),
-    "rise": (MOVES, 1),
-    "fall": (MOVES, -1),
-    "raise": ("", 1),
-    "lower": ("", -1),
-}
-_COMPARATIVES = {
-    "higher": ("comparative", 1),
-    "lower_than": ("comparative", -1),
-    "more": ("amount", 1),
-    "less": ("amount", -1),
-}
-
 
 @cache
 def lexicon() -> dict[str, Any]:
@@ -62,7 +42,7 @@ def lexicon() -> dict[str, Any]:
 def phrase_book(vocabulary: Vocabulary) -> PhraseBook:
     """Arrange the phrases of the lexicon, of the vocabulary's names and of its aliases for search."""
     words = lexicon()
-    book = PhraseBook(words["small_words"])
+    book = PhraseBook(words["grammar"]["small"])
     for cue in vocabulary.cues:
         own = () if cue in words["cues"] else (cue.replace("_", " "),)
         _add(book, [*own, *vocabulary.aliases.get(cue, ())], Meaning("cue", cue))
@@ -76,42 +56,12 @@ def phrase_book(vocabulary: Vocabulary) -> PhraseBook:
         _add(book, phrases["opposite_nouns"], Meaning("target", target, -1))
         _add(book, phrases["adjectives"], Meaning("target", target, 1, weak=True))
         _add(book, phrases["opposite_adjectives"], Meaning("target", target, -1, weak=True))
-    for key, name in (
-        ("all_targets", ALL),
-        ("all_traits", TRAITS),
-        ("main_target", MAIN),
-        ("generic_target", GENERIC),
-        ("former", FORMER),
-        ("latter", LATTER),
-    ):
-        _add(book, words[key], Meaning("target", name, 1))
-    _add(book, words["occasion"], Meaning("word"))
-    effects = words["effects"]
-    for name in ("same", "opposite"):
-        _add(book, effects[name], Meaning("effect", name, 1 if name == "same" else -1))
-    for name, (value, sign) in _EFFECTS.items():
-        _add(book, effects[name], Meaning("effect", value, sign))
-    for name, (kind, sign) in _COMPARATIVES.items():
-        _add(book, effects[name], Meaning(kind, "", sign))
-    for level, sign in (("low", -1), ("medium", 0), ("high", 1)):
-        _add(book, words["levels"][level], Meaning("level", level, sign))
-    _add(book, words["links"]["when"], Meaning("clausal", "when"))
-    for kind, phrases in words["links"].items():
-        _add(book, phrases, Meaning(kind))
+    for head, phrases in words["grammar"].items():
+        kind, *rest = head.split()
+        value = next((word for word in rest if word.isalpha()), "")
+        _add(book, phrases, Meaning(kind, value, {"+": 1, "-": -1}.get(head[-1], 0)))
     for cue, phrases in words["cues"].items():
         _add(book, phrases["weak"], Meaning("cue", cue, weak=True))
-    _add(book, words["auxiliaries"], Meaning("auxiliary"))
-    _add(book, words["determiners"], Meaning("determiner"))
-    _add(book, words["small_words"], Meaning("small"))
-    _add(book, ["and", "or", "&", "but also"], Meaning("and"))
-    _add(book, ["with"], Meaning("with"))
-    _add(
-        book,
-        ["of", "in", "on", "at", "from", "behind", "to", "against", "into", "near", "under", "between"],
-        Meaning("preposition"),
-    )
-    _add(book, [",", "(", ")"], Meaning("comma"))
-    _add(book, [":"], Meaning("colon"))
     return book
 
 
