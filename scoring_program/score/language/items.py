@@ -122,7 +122,9 @@ def _without_acts(items: list[Item]) -> list[Item]:
         ahead = [other.kind for other in items[place + 1 :] if other.kind not in _QUIET | {"preposition"}]
         subject = [other.kind for other in items[:place] if other.kind not in _QUIET][-1:]
         staged = any(other.text in _STAGED for other in items[:place])
-        if subject and subject[0] in ("cue", "reference", "pronoun") and not staged and (ahead[:1] == ["target"] or item.text == "took" or item.text.endswith("s")):
+        if subject and subject[0] in ("cue", "reference", "pronoun") and not staged and (
+            ahead[:1] == ["target"] or (subject == ["cue"] and (item.text == "took" or item.text.endswith("s")))
+        ):
             # "The flat voice suppressed extraversion and took off 0.02."
             result[place] = replace(item, kind="effect", value="", sign=-1)
             continue
