@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from score.language.lexicon import CHANGE, GENERIC, IT, LIKES, LIST, MOVES, NOTE, OVER
+from score.language.lexicon import CHANGE, EVEN, GENERIC, IT, LIKES, LIST, MOVES, NOTE, OVER
 from score.language.phrases import Meaning, PhraseBook
 
 _WORD = Meaning("word")
@@ -121,6 +121,9 @@ def _without_acts(items: list[Item]) -> list[Item]:
         before = [other.text for other in items[max(0, place - 3) : place]]
         ahead = [other.kind for other in items[place + 1 :] if other.kind not in _QUIET | {"preposition"}]
         subject = [other.kind for other in items[:place] if other.kind not in _QUIET][-1:]
+        if item.kind == "removal" and items[place + 1 : place + 2] and items[place + 1].text == "by" and _next_is_cue(items, place + 2):
+            result[place] = replace(item, kind="effect", value=EVEN, sign=-1)  # "this gain was erased by the dim light"
+            continue
         staged = any(other.text in _STAGED for other in items[:place])
         if subject and subject[0] in ("cue", "reference", "pronoun") and not staged and (
             ahead[:1] == ["target"] or (subject == ["cue"] and (item.text == "took" or item.text.endswith("s")))
