@@ -47,6 +47,7 @@ STATES = {
     "words": ["the gloomy words", "what she says", "the choice of words"],
     "face": ["the facial features", "his face"],
     "voice": ["a loud voice", "the calm tone of voice"],
+    "hair": ["the long hair", "his haircut"],
 }
 VERBS = {
     1: ["raised", "lifted", "helped", "pushed up", "added to"],

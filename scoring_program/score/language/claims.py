@@ -167,7 +167,8 @@ class ClaimReader:
         kinds = {item.kind for item in (*before, *after)}
         reasoned = not kinds.isdisjoint(("cause", "clausal", "with", "colon", "result", "flip", "removal"))
         subject = subject_of(before)
-        if not reasoned and (mark.kind == "level" or (mark.value == MOVES and subject == "cue" and not objects_of(after))):
+        moves = mark.value == MOVES and subject == "cue" and not objects_of(after)
+        if not reasoned and (moves or mark.kind == "level"):
             return ()
         given = next((item.kind in ("cause", "clausal") for item in after if item.kind not in QUIET), False)
         if here:
@@ -180,7 +181,8 @@ class ClaimReader:
         ):
             return mentions(before, excluded=True) or self._near
         passive = any(item.kind == "auxiliary" and item.text not in _DOES for item in before[-3:])
-        if subject == "pronoun" and (targets_in(after) or (mark.kind == "effect" and mark.value != MOVES and not passive)):
+        acts = mark.kind == "effect" and mark.value != MOVES and not passive
+        if subject == "pronoun" and (acts or targets_in(after)):
             return self._cues
         if subject == "none":
             return self._cues if continued and "cause" not in {item.kind for item in after} else ()
@@ -197,7 +199,8 @@ class ClaimReader:
         if mark.value in ("same", "opposite", EVEN):
             return fronted or self._said[0]
         said = targets_in(before) if subject_of(before) in ("target", "pronoun") else ()
-        return fronted or referents.resolved(said or own) or referents.named(after) or borrowed or referents.fronted or referents.topic
+        near = fronted or referents.resolved(said or own) or referents.named(after)
+        return near or borrowed or referents.fronted or referents.topic
 
 
 def _stands_for_cue(before: Sequence[Item]) -> bool:
@@ -213,7 +216,8 @@ def _turn(part: Part, mark: Item) -> int:
     sense = -1 if sum(item.kind == "prevent" for item in items) % 2 else 1
     staged = any(item.value == "when" or item.text in ("if", "with", "after") for item in items)
     taken = [group for group in groups if any(item.kind == "removal" for item in group)]
-    if taken and mark.value != NOTE and "cue" in kinds and not any(item.kind == "cue" for group in taken for item in group):
+    aimed = any(item.kind == "cue" for group in taken for item in group)
+    if taken and mark.value != NOTE and "cue" in kinds and not aimed:
         return 0
     # "Would" belongs to the words around it: not in "nobody would invite him: the voice lowered the score".
     around = (*_groups(part.before)[-1], *_groups(part.after)[0])

@@ -62,11 +62,11 @@ def _parts(clause: Sequence[Item]) -> list[Part]:
     marks = _marks(clause)
     if not marks:
         return [Part(tuple(clause), None, ())]
-    edges = [
-        0,
-        *(one + 1 + _cut(clause[one + 1 : other], leads=marks[0] == 0, noted=clause[other].value == clause[one].value == NOTE) for one, other in pairwise(marks)),
-        len(clause),
-    ]
+    edges = [0]
+    for one, other in pairwise(marks):
+        noted = clause[other].value == clause[one].value == NOTE
+        edges.append(one + 1 + _cut(clause[one + 1 : other], leads=marks[0] == 0, noted=noted))
+    edges.append(len(clause))
     return [
         part
         for start, mark, end in zip(edges, marks, edges[1:], strict=False)

@@ -184,10 +184,11 @@ def _with_acts(items: Sequence[Item], place: int) -> Item:
         return replace(item, kind="effect", value=EVEN, sign=-1)  # "this gain was erased by the dim light"
     subject = _last(items[:place], _QUIET)
     scored = _next(items, place + 1, _QUIET | {"preposition"}) == "target"
+    scored = scored and subject in ("cue", "reference", "pronoun")
     moves = subject == "cue" and (item.text == "took" or item.text.endswith("s"))
-    if subject in ("cue", "reference", "pronoun") and all(other.text not in _STAGED for other in items[:place]):
-        if scored or moves:  # "the flat voice suppressed extraversion and took off 0.02"
-            return replace(item, kind="effect", value="", sign=-1)
+    if (scored or moves) and all(other.text not in _STAGED for other in items[:place]):
+        # "The flat voice suppressed extraversion and took off 0.02."
+        return replace(item, kind="effect", value="", sign=-1)
     before = {other.text for other in items[max(0, place - 3) : place]}
     if before & _WRITERS:
         return replace(item, kind="removal")

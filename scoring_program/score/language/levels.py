@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from score.language.items import Item
-from score.language.lexicon import ALL, FORMER, GENERIC, IT, LATTER, MAIN, TRAITS
+from score.language.referents import Referents
 from score.language.vocabulary import Level, LevelStatement, Vocabulary
 
 BANDS: Mapping[str, tuple[float, float]] = {"low": (0.0, 0.45), "medium": (0.40, 0.60), "high": (0.55, 1.0)}
 """Bands on the unit scale; they overlap, so that nobody has to argue about a threshold."""
-_UNNAMED = frozenset([IT, GENERIC, MAIN, ALL, TRAITS, FORMER, LATTER])
 _TURNED = {"low": "high", "medium": "medium", "high": "low"}
 
 
@@ -20,27 +19,13 @@ def stated_levels(sentences: Iterable[Sequence[Item]], vocabulary: Vocabulary) -
 
     "The score" and "it" are the target named last, else the main one.
     """
-    latest = vocabulary.main
+    referents = Referents(vocabulary)
     for sentence in sentences:
         for place, item in enumerate(sentence):
-            if item.kind == "target" and item.value not in _UNNAMED:
-                latest = item.value
-            if item.kind != "level" or item.value not in _TURNED or _denied(sentence, place):
-                continue
-            for target, orientation in item.bound:
-                level = cast(Level, item.value if orientation > 0 else _TURNED[item.value])
-                for name in _names(target, latest, vocabulary):
-                    yield name, level
-
-
-def _names(target: str, latest: str, vocabulary: Vocabulary) -> tuple[str, ...]:
-    if target == ALL:
-        return vocabulary.targets
-    if target == TRAITS:
-        return tuple(name for name in vocabulary.targets if name != vocabulary.main)
-    if target == MAIN:
-        return (vocabulary.main,)
-    return (latest,) if target in _UNNAMED else (target,)
+            referents.latest = referents.topic = referents.named(sentence[place : place + 1]) or referents.latest
+            if item.value in _TURNED and item.kind == "level" and not _denied(sentence, place):
+                for target, orientation in referents.resolved(item.bound):
+                    yield target, cast(Level, item.value if orientation > 0 else _TURNED[item.value])
 
 
 def _denied(sentence: Sequence[Item], place: int) -> bool:

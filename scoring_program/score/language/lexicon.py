@@ -30,6 +30,7 @@ OVER = "over"
 EVEN = "even"
 LIKES = "likes"
 
+
 @cache
 def lexicon() -> dict[str, Any]:
     """Return the lexicon as it is written in ``lexicon.yaml``: every value is text, a list or a mapping."""

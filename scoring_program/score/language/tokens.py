@@ -32,7 +32,8 @@ _ENDINGS = {"n't": " not", "'d": " would", "'ve": " have", "'ll": " will", "'re"
 _IS = frozenset(["it's", "that's", "what's", "there's", "he's", "she's", "who's"])
 _PLAIN = str.maketrans(
     {"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "«": '"', "»": '"', "…": ".", "\t": " ", "\r": "\n", "İ": "i"}
-    | {"−": "-", "\x01": " ", "\x02": " ", "▲": "↑", "▼": "↓", "⇧": "↑", "⇩": "↓", "[": "(", "]": ")", "⇒": "→", "➜": "→"}
+    | {"−": "-", "\x01": " ", "\x02": " ", "[": "(", "]": ")", "⇒": "→", "➜": "→"}
+    | {"▲": "↑", "▼": "↓", "⇧": "↑", "⇩": "↓"}
 )
 _QUOTATION, _PAUSE = "\x01", "\x02"
 """Stand for a quotation and a dash in plain text, in which every character stays where it was."""
