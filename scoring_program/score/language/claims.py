@@ -221,7 +221,7 @@ def _turn(part: Part, mark: Item) -> int:
         return 0
     # "Would" belongs to the words around it: not in "nobody would invite him: the voice lowered the score".
     around = (*_groups(part.before)[-1], *_groups(part.after)[0])
-    would = any(item.kind == "flip" for item in around) and not _by_degree(part.after)
+    would = any(item.kind == "flip" for item in around)
     if taken or ("hidden" in kinds and staged) or would:
         return -sense
     if any(item.kind == "cause" and item.text == "if" for item in items) or (staged and "absent" in kinds):
@@ -253,13 +253,3 @@ def _without_aside(after: Sequence[Item]) -> Sequence[Item]:
         if item.kind in ("and", "comma") and other.kind not in _GOES_ON:
             return after[:place]
     return after
-
-
-def _by_degree(after: Sequence[Item]) -> bool:
-    """Whether "more" or "less" stands right behind an effect: "would have helped more" says that it helped."""
-    for item in after:
-        if item.text in ("more", "further", "less"):
-            return True
-        if item.kind not in ("target", "pronoun", *QUIET):
-            return False
-    return False

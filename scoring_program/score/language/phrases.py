@@ -12,9 +12,6 @@ _MOST_SMALL_WORDS = 3
 _STOPPERS = frozenset([*",:()", "and", "but", "because", "while", "which"])
 
 
-_MOST_REMEMBERED = 20_000
-
-
 @dataclass
 class _Node:
     exact: dict[str, _Node] = field(default_factory=dict)
@@ -58,7 +55,6 @@ class PhraseBook:
     def __init__(self, small_words: Iterable[str]) -> None:
         self._root = _Node()
         self._small = frozenset(small_words)
-        self._begun: dict[str, list[tuple[_Node, int]]] = {}
 
     def add(self, phrase: str, meaning: Meaning) -> None:
         """Add one phrase as it is written in the lexicon."""
@@ -78,9 +74,7 @@ class PhraseBook:
         best: Found | None = None
         best_rank = (0, 0, 0)
         # Each state: node, next token, tokens taken, end of the unbroken beginning (-1: no gap yet), exact words.
-        states: list[_State] = [
-            (node, start + 1, (start,), -1, exact) for node, exact in self._beginnings(tokens[start])
-        ]
+        states = _step(self._root, tokens, start, (), -1, 0)
         while states:
             node, at, taken, end, exact = states.pop()
             if node.value is not None and (len(taken), exact, -at) > best_rank:
@@ -97,15 +91,6 @@ class PhraseBook:
                     if tokens[far] not in self._small and not tokens[far].endswith("ly"):
                         break
         return best
-
-    def _beginnings(self, word: str) -> list[tuple[_Node, int]]:
-        """Where a phrase can begin with a word: remembered, because most words come again and again."""
-        known = self._begun.get(word)
-        if known is None:
-            known = [(state[0], state[4]) for state in _step(self._root, [word], 0, (), -1, 0)]
-            if len(self._begun) < _MOST_REMEMBERED:
-                self._begun[word] = known
-        return known
 
 
 def _step(node: _Node, tokens: Sequence[str], at: int, taken: tuple[int, ...], end: int, exact: int) -> list[_State]:
