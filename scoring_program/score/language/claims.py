@@ -227,7 +227,7 @@ def _turn(part: Part, mark: Item) -> int:
     if any(item.kind == "cause" and item.text == "if" for item in items) or (staged and "absent" in kinds):
         return -sense if mark.value == CHANGE and "absent" in kinds else 0
     for place, item in enumerate(items):
-        if item.kind == "cause" and item.text == "without":
+        if item.kind == "cause" and item.text == "without" and any(other.kind == "cue" for other in items[place:]):
             # "Without the smile it is lower" tries something out, "without a smile it fell" tells what is.
             definite = place + 1 < len(items) and items[place + 1].text in _DEFINITE
             now = mark.value == NOTE or mark.text.endswith("s")

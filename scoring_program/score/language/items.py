@@ -261,12 +261,19 @@ def _with_impressions(items: Sequence[Item], place: int) -> Item:
 
 
 def _target_after(items: Sequence[Item], place: int) -> Bonds:
-    for other in items[place + 1 :]:
+    """Return the object of "higher openness (+0.03) and agreeableness", all of it."""
+    found: list[tuple[str, int]] = []
+    for at in range(place + 1, len(items)):
+        other = items[at]
         if other.kind == "target":
-            return ((other.value, other.sign),)
-        if other.kind not in ("small", "determiner", "word", "preposition") and other.text != "for":
-            return ()
-    return ()
+            moved = found and _next(items, at + 1, _SMALL) in _EFFECTIVE
+            if moved and items[at + 1].value != NOTE:
+                break
+            found.append((other.value, other.sign))
+        elif other.kind not in ("small", "determiner", "preposition") and other.text != "for":
+            if other.kind not in (("and", "comma") if found else ("word",)) and not (found and other.value == NOTE):
+                break
+    return tuple(found)
 
 
 def _target_before(items: Sequence[Item], place: int) -> Bonds:

@@ -38,7 +38,10 @@ def named(items: Sequence[Item], *, excluded: bool = False) -> list[Item]:
         elif item.kind == "cue" and not out:
             groups[-1].append((place, item))
     found: list[Item] = []
+    clear = any(not item.weak for group in groups for _, item in group)
     for group in groups:
+        if clear and group and all(item.weak for _, item in group) and _is_bare(items, group[0][0]):
+            continue  # "deadpan face, no smile"
         strong = [pair for pair in group if not pair[1].weak]
         kept: list[tuple[int, Item]] = []
         for place, item in strong or group:
@@ -48,6 +51,12 @@ def named(items: Sequence[Item], *, excluded: bool = False) -> list[Item]:
                 kept.append((place, item))
         found += [item for _, item in (kept if strong else kept[:1])]
     return found
+
+
+def _is_bare(items: Sequence[Item], place: int) -> bool:
+    """Whether a word, but no article, stands beside a cue."""
+    kinds = [item.kind for item in items[max(0, place - 3) : place + 2]]
+    return "word" in kinds and "determiner" not in kinds
 
 
 def targets_in(items: Sequence[Item]) -> Targets:
