@@ -40,6 +40,7 @@ _QUOTATION, _PAUSE = "\x01", "\x02"
 _DASH = re.compile(r"[–—](?!\d)|(?<![,:(]) - |--(?=[ a-z])")
 _SHORT = re.compile(r";(?=(?:\s+[\w'-]+){1,3}\s*(?:[;!?]|\.(?!\d)|$))")
 _ASKED = re.compile(r"(\b(?:what|why|which)\b[^.?!:;]{0,60})\?(?=\s+\w)")
+_ASIDE = re.compile(r", as (?:i|we|you|one|people|most|expected|usual)\b[^,.;:]{0,40},")
 _BULLET = re.compile(r"\n[ ]?(?:[-*•·]|\n)")
 _QUOTE = re.compile(r'"([^"]{0,200})"')
 _TOKEN = re.compile(
@@ -101,6 +102,7 @@ def _cut(text: str) -> tuple[Sentence, ...]:
 def _plain(text: str) -> str:
     """Write a text in lower case and plain signs, as long as before, so that every character keeps its place."""
     plain = text.translate(_PLAIN).lower()
+    plain = _ASIDE.sub(lambda found: " " * len(found[0]), plain)
     plain = _ASKED.sub(lambda found: found[1] + ":", plain)
     plain = _QUOTE.sub(_unquoted, plain)
     plain = _SHORT.sub(",", plain)  # "reasons: no eye contact; a flat voice"
