@@ -12,6 +12,7 @@ from score.language.lexicon import CHANGE, EVEN, NOTE, OVER
 _MARKS = frozenset(["effect", "comparative", "level"])
 _SEPARATORS = frozenset(["and", "comma"])
 _QUIET = frozenset(["small", "auxiliary", "determiner", "negation", "flip", "result", "addition", "preposition"])
+_LEADING = frozenset(["determiner", "small", "cause", "preposition"])
 _SILENT = frozenset(["small", "auxiliary", "determiner", "preposition"])
 _ENDS = frozenset(["and", "comma", "cue", "cause", "clausal", "colon", "result", "reference"])
 
@@ -46,7 +47,7 @@ def _exclusions(items: Sequence[Item]) -> list[Item]:
         if item.kind != "negation" or item.text != "not":
             continue
         ahead = place + 1
-        while ahead < len(items) and items[ahead].kind in ("determiner", "small", "cause", "preposition"):
+        while ahead < len(items) and (items[ahead].kind in _LEADING or items[ahead].text == "to"):
             ahead += 1
         if ahead == len(items) or items[ahead].kind != "cue":
             continue

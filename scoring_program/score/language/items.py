@@ -257,7 +257,8 @@ def _with_impressions(items: Sequence[Item], place: int) -> Item:
     plain = bool(ahead) and ahead[0].kind == "target" and not (ahead[1:] and ahead[1].kind in _EFFECTIVE)
     if plain and ahead[0].value == GENERIC:  # "the smile contributes to the score"
         plain = item.text.startswith("contribut") and any(other.kind == "cue" for other in items[:place])
-    return replace(item, kind="effect", sign=1) if plain else replace(item, kind="result")
+    counted = item.text.startswith("contribut") and _text_at(items, place + 1)[:1].isdigit()
+    return replace(item, kind="effect", sign=1) if plain or counted else replace(item, kind="result")
 
 
 def _target_after(items: Sequence[Item], place: int) -> Bonds:
