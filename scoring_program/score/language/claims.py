@@ -17,6 +17,7 @@ from score.language.regions import (
     mentions,
     objects_of,
     own_clause,
+    split_at,
     split_concession,
     subject_of,
     targets_in,
@@ -25,6 +26,7 @@ from score.language.regions import (
 from score.language.vocabulary import TextClaim, Vocabulary
 
 _GOES_ON = frozenset(["clausal", "cause", "with", "and", "comma", "cue", "determiner", "addition"])
+_PAUSES = ("comma", "colon")
 _DOES = frozenset(["do", "does", "did", "has", "have", "had", "to", "can", "could", "may", "might", "will", "must"])
 _DEFINITE = frozenset(["the", "his", "her", "their", "its", "this", "that", "these", "those"])
 
@@ -115,14 +117,14 @@ class ClaimReader:
             cues = self._causes(mark, before, after, continued=continued)
         if mentions(before) or mentions(after):
             self._gone = any(item.kind == "removal" for item in (*before, *after))
-        elif self._gone and not _stands_for_cue(before):
+        elif self._gone and all(item.text not in ("it", "they") for item in before):
             sign = -sign
         elif self._gone and all(item.kind != "result" for item in before):
-            sign = 0
+            sign = 0  # "we hid the smile and it fell": the smile, or the score?
         self._add(cues, targets, sign)
         if denied(before) and after and after[-1].text in ("did", "does"):
             # "The gaze did not lower it, the posture did."
-            self._add(mentions(_groups(after)[-1]), targets, mark.sign)
+            self._add(mentions(split_at(after, _PAUSES)[-1]), targets, mark.sign)
         self._add(mentions(conceded) + mentions(conceded_after), targets, -sign)
         named = self._referents.named(before)
         if (mark.kind == "level" and not mentions(before)) or (named and subject_of(before) == "target"):
@@ -203,14 +205,9 @@ class ClaimReader:
         return near or borrowed or referents.fronted or referents.topic
 
 
-def _stands_for_cue(before: Sequence[Item]) -> bool:
-    """Whether the subject is "it" or "they", and not "this"."""
-    return any(item.text in ("it", "they") for item in before)
-
-
 def _turn(part: Part, mark: Item) -> int:
     """Return -1 where a cue is taken away or only imagined, 1 where it is as in the clip, 0 where that is open."""
-    groups = [*_groups(part.before), *_groups(_without_aside(part.after))]
+    groups = [*split_at(part.before, _PAUSES), *split_at(_without_aside(part.after), _PAUSES)]
     items = [item for group in groups for item in group]
     kinds = {item.kind for item in items}
     sense = -1 if sum(item.kind == "prevent" for item in items) % 2 else 1
@@ -220,7 +217,7 @@ def _turn(part: Part, mark: Item) -> int:
     if taken and mark.value != NOTE and "cue" in kinds and not aimed:
         return 0
     # "Would" belongs to the words around it: not in "nobody would invite him: the voice lowered the score".
-    around = (*_groups(part.before)[-1], *_groups(part.after)[0])
+    around = (*split_at(part.before, _PAUSES)[-1], *split_at(part.after, _PAUSES)[0])
     would = any(item.kind == "flip" for item in around)
     if taken or ("hidden" in kinds and staged) or would:
         return -sense
@@ -234,17 +231,6 @@ def _turn(part: Part, mark: Item) -> int:
             now = now or any(other.text in ("is", "are") for other in part.before[-3:])
             return (-sense if now else 0) if definite else sense if not now or mark.kind == "level" else 0
     return sense
-
-
-def _groups(items: Sequence[Item]) -> list[list[Item]]:
-    """Part items at commas and colons."""
-    groups: list[list[Item]] = [[]]
-    for item in items:
-        if item.kind in ("comma", "colon"):
-            groups.append([])
-        else:
-            groups[-1].append(item)
-    return groups
 
 
 def _without_aside(after: Sequence[Item]) -> Sequence[Item]:

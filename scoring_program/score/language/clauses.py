@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from score.language.items import Item
 from score.language.lexicon import CHANGE, EVEN, NOTE, OVER
+from score.language.regions import split_at
 
 _MARKS = frozenset(["effect", "comparative", "level"])
 _SEPARATORS = frozenset(["and", "comma"])
@@ -31,13 +32,7 @@ class Part:
 
 def parts_of(sentence: Sequence[Item]) -> list[list[Part]]:
     """Cut a sentence at "but", "while" and the like, and every such clause into parts of one effect each."""
-    clauses: list[list[Item]] = [[]]
-    for item in _exclusions(sentence):
-        if item.kind == "contrast":
-            clauses.append([])
-        else:
-            clauses[-1].append(item)
-    return [_parts(clause) for clause in clauses if clause]
+    return [_parts(clause) for clause in split_at(_exclusions(sentence), ("contrast",)) if clause]
 
 
 def _exclusions(items: Sequence[Item]) -> list[Item]:
@@ -77,17 +72,12 @@ def _parts(clause: Sequence[Item]) -> list[Part]:
 
 def _shared(part: Part) -> list[Part]:
     """Read "openness was raised by the words, extraversion by the gestures" as two parts with one effect."""
-    kinds = [item.kind for item in part.after]
+    after, kinds = part.after, [item.kind for item in part.after]
     for place in range(1, len(kinds) - 1):
-        if (
-            kinds[place : place + 2] == ["target", "cause"]
-            and kinds[place - 1] in _SEPARATORS
-            and "cue" in kinds[:place]
-        ):
-            return [
-                replace(part, after=part.after[:place]),
-                *_shared(Part((part.after[place],), part.mark, part.after[place + 1 :])),
-            ]
+        new = kinds[place - 1] in _SEPARATORS and kinds[place : place + 2] == ["target", "cause"]
+        if new and "cue" in kinds[:place]:
+            following = Part((after[place],), part.mark, after[place + 1 :])
+            return [replace(part, after=after[:place]), *_shared(following)]
     return [part]
 
 
@@ -99,16 +89,14 @@ def _marks(clause: Sequence[Item]) -> list[int]:
             continue
         if marks:
             previous, between = clause[marks[-1]], clause[marks[-1] + 1 : place]
-            apart = any(other.kind in _ENDS for other in between)
-            joined = not any(other.kind in _SEPARATORS for other in between)
-            uncued = all(other.kind != "cue" for other in between)
+            kinds = {other.kind for other in between}
             same = item.value == NOTE != previous.value and item.sign == previous.sign
-            if (same and (joined or uncued)) or item.value == CHANGE:
+            if item.value == CHANGE or (same and (kinds.isdisjoint(_SEPARATORS) or "cue" not in kinds)):
                 continue
-            if item.text != "and" and not apart and previous.value not in (OVER, EVEN):
-                if item.kind != "effect" or any(other.kind == "target" for other in between):
+            if item.text != "and" and kinds.isdisjoint(_ENDS) and previous.value not in (OVER, EVEN):
+                if item.kind != "effect" or "target" in kinds:
                     continue
-                if all(other.kind in _SILENT for other in between):
+                if kinds <= _SILENT:
                     marks[-1] = place
                     continue
         marks.append(place)

@@ -18,6 +18,7 @@ _EFFECTIVE = frozenset(["effect", "comparative", "level"])
 _BREAKS = _ENDS | {"cause", "clausal", "contrast", "colon", "result"}
 _CAUSES = frozenset(["cause", "clausal", "with"])
 _STAGED = frozenset(["with", "when", "whenever", "if", "once", "after"])
+_LEADING = ("small", "determiner", "preposition")
 _FAR = 5
 _LOW, _HIGH = 0.45, 0.55
 """Numbers that are low or high by themselves, as reasons are given for them."""
@@ -271,9 +272,10 @@ def _target_after(items: Sequence[Item], place: int) -> Bonds:
             if moved and items[at + 1].value != NOTE:
                 break
             found.append((other.value, other.sign))
-        elif other.kind not in ("small", "determiner", "preposition") and other.text != "for":
-            if other.kind not in (("and", "comma") if found else ("word",)) and not (found and other.value == NOTE):
-                break
+        elif found and (other.kind in ("and", "comma") or other.value == NOTE):
+            continue
+        elif other.kind not in (*_LEADING, "" if found else "word") and other.text != "for":
+            break
     return tuple(found)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from score.language.items import Item
 from score.language.lexicon import IT
@@ -13,6 +13,17 @@ Targets = tuple[tuple[str, int], ...]
 QUIET = frozenset(["small", "auxiliary", "determiner"])
 _FINITE = frozenset(["he", "she", "they", "it", "there", "i", "we", "you", "is", "are", "was", "were", "has", "had"])
 _SEPARATORS = frozenset(["and", "comma", "with", "addition", "colon", "cause"])
+
+
+def split_at(items: Sequence[Item], kinds: Container[str]) -> list[list[Item]]:
+    """Part a row at items of some kinds, which are left out."""
+    groups: list[list[Item]] = [[]]
+    for item in items:
+        if item.kind in kinds:
+            groups.append([])
+        else:
+            groups[-1].append(item)
+    return groups
 
 
 def mentions(items: Sequence[Item], *, excluded: bool = False) -> tuple[str, ...]:
