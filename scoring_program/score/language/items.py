@@ -229,9 +229,7 @@ def _bound(items: Sequence[Item], place: int, following: str) -> Item:
     item = items[place]
     bound = _target_after(items, place) or _target_before(items, place)
     alone = item.kind == "level" and all(other.kind in _QUIET for other in items[:place])
-    if item.text == "lower" and following == "pronoun":  # "what did lower it"
-        bound = ((IT, 1),)
-    elif item.value == "number" and (following not in _BREAKS or items[place - 1].text == "by"):
+    if item.value == "number" and (following not in _BREAKS or items[place - 1].text == "by"):
         bound = ()
     elif alone and following in ("colon", "cause"):  # "low: no smile"
         bound = ((GENERIC, 1),)

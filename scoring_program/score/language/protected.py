@@ -6,10 +6,11 @@ counts where is written in ``protected.yaml``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -32,37 +33,9 @@ class Named:
     """The words that name it, as the list has them, such as ``years old``."""
 
 
-@dataclass(frozen=True)
-class _Attribute:
-    """The phrases of one attribute; ``protected.yaml`` says what counts where."""
-
-    name: str
-    always: frozenset[Phrase]
-    of_people: frozenset[Phrase]
-    owned: frozenset[Phrase]
-    names: frozenset[Phrase]
-    exceptions: frozenset[Phrase]
-
-
-@dataclass(frozen=True)
-class _Lists:
-    """All of ``protected.yaml``."""
-
-    attributes: tuple[_Attribute, ...]
-    people: frozenset[str]
-    subjects: frozenset[str]
-    copulas: frozenset[str]
-    adverbs: frozenset[str]
-    between: frozenset[str]
-    ends: frozenset[str]
-    owners: frozenset[str]
-    reasons: frozenset[Phrase]
-    denials: frozenset[str]
-
-
 def attributes() -> tuple[str, ...]:
     """Name the attributes that are looked for."""
-    return tuple(attribute.name for attribute in _lists().attributes)
+    return tuple(_attributes())
 
 
 def named_attributes(text: str) -> tuple[Named, ...]:
@@ -82,53 +55,54 @@ def named_attributes(text: str) -> tuple[Named, ...]:
     """
     sentences = [tuple(map(_bare, tokens)) for tokens in sentences_of(text[:LONGEST_TEXT])]
     found = []
-    for attribute in _lists().attributes:
-        words = next((words for tokens in sentences for words in _named_in(tokens, attribute)), None)
+    for name, phrases in _attributes().items():
+        words = next((words for tokens in sentences for words in _named_in(tokens, phrases)), None)
         if words:
-            found.append(Named(attribute.name, words))
+            found.append(Named(name, words))
     return tuple(found)
 
 
-def _named_in(tokens: Phrase, attribute: _Attribute) -> Iterator[str]:
-    lists = _lists()
-    denied = not lists.denials.isdisjoint(tokens)
+def _named_in(tokens: Phrase, attribute: Mapping[str, frozenset[Phrase]]) -> Iterator[str]:
+    denied = not _words("denials").isdisjoint(tokens)
     for start in range(len(tokens)):
-        if _at(tokens, start, attribute.exceptions) or (start and _at(tokens, start - 1, attribute.exceptions)):
+        if any(_at(tokens, place, attribute["except"]) for place in (start, start - 1) if place >= 0):
             continue
-        for phrases, counts in (
-            (attribute.always, True),
-            (attribute.names, not denied),
-            (attribute.of_people, None),
-            (attribute.owned, not denied and _is_owned(tokens, start)),
-        ):
+        for kind, phrases in attribute.items():
             phrase = _at(tokens, start, phrases)
-            if phrase and (counts or (counts is None and _is_of_a_person(tokens, start, start + len(phrase)))):
+            if phrase and (
+                kind == "always"
+                or (kind == "names" and not denied)
+                or (kind == "of_people" and _is_of_a_person(tokens, start, start + len(phrase)))
+                or (kind == "owned" and not denied and _is_owned(tokens, start))
+            ):
                 yield " ".join(phrase)
 
 
 def _is_of_a_person(tokens: Phrase, start: int, end: int) -> bool:
     """Tell whether an adjective stands before a person, or is said of one."""
-    lists = _lists()
     after = end
-    while after < min(end + _MOST_BETWEEN, len(tokens)) and tokens[after] in lists.between | _adjectives():
+    while after < min(end + _MOST_BETWEEN, len(tokens)) and tokens[after] in _words("between") | _adjectives():
         after += 1
-    if after < len(tokens) and tokens[after] in lists.people:
+    if after < len(tokens) and tokens[after] in _words("people"):
         return True
     before = start - 1
-    while before >= 0 and (tokens[before] in lists.adverbs or tokens[before].isdecimal()):
+    while before >= 0 and (tokens[before] in _words("adverbs") or tokens[before].isdecimal()):
         before -= 1
-    said = before >= 1 and tokens[before] in lists.copulas and tokens[before - 1] in lists.people | lists.subjects
-    return said and (end == len(tokens) or tokens[end] in lists.ends)
+    said = (
+        before >= 1
+        and tokens[before] in _words("copulas")
+        and tokens[before - 1] in _words("people") | _words("subjects")
+    )
+    return said and (end == len(tokens) or tokens[end] in _words("ends"))
 
 
 def _is_owned(tokens: Phrase, start: int) -> bool:
-    lists = _lists()
     before = tokens[start - 1] if start else ""
-    if before in lists.owners or before in lists.people:
+    if before in _words("owners") or before in _words("people"):
         return True
     # "due to the age", "because of age"
     end = start - 1 if before == "the" else start
-    return any(tokens[max(0, end - len(reason)) : end] == reason for reason in lists.reasons)
+    return any(tokens[max(0, end - len(reason)) : end] == reason for reason in _phrases(_data()["reasons"]))
 
 
 def _at(tokens: Phrase, start: int, phrases: frozenset[Phrase]) -> Phrase | None:
@@ -143,34 +117,32 @@ def _longest(phrases: frozenset[Phrase]) -> int:
 
 
 def _bare(token: str) -> str:
-    return token.removesuffix(_POSSESSIVE) if token not in _lists().owners else token
+    return token.removesuffix(_POSSESSIVE) if token not in _words("owners") else token
 
 
 @cache
 def _adjectives() -> frozenset[str]:
-    return frozenset(phrase[0] for attribute in _lists().attributes for phrase in attribute.of_people)
+    return frozenset(phrase[0] for attribute in _attributes().values() for phrase in attribute["of_people"])
 
 
 @cache
-def _lists() -> _Lists:
+def _attributes() -> dict[str, dict[str, frozenset[Phrase]]]:
+    """Return the phrases of every attribute; ``protected.yaml`` says what counts where."""
+    return {
+        name: {kind: _phrases(texts) for kind, texts in entry.items()} for name, entry in _data()["attributes"].items()
+    }
+
+
+@cache
+def _words(name: str) -> frozenset[str]:
+    return frozenset(_data()[name])
+
+
+@cache
+def _data() -> dict[str, Any]:
     # A base loader knows nothing but text: to YAML's other loaders "no" is a truth value.
-    data = yaml.load(PATH.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506
-    words = {key: frozenset(data[key]) for key in _WORDS}
-    found = tuple(
-        _Attribute(
-            name=name,
-            always=_phrases(entry["always"]),
-            of_people=_phrases(entry["of_people"]),
-            owned=_phrases(entry["owned"]),
-            names=_phrases(entry["names"]),
-            exceptions=_phrases(entry["except"]),
-        )
-        for name, entry in data["attributes"].items()
-    )
-    return _Lists(attributes=found, reasons=_phrases(data["reasons"]), **words)
-
-
-_WORDS = ("people", "subjects", "copulas", "adverbs", "between", "ends", "owners", "denials")
+    data: dict[str, Any] = yaml.load(PATH.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506
+    return data
 
 
 def _phrases(texts: Sequence[str]) -> frozenset[Phrase]:
