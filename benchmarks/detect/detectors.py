@@ -56,21 +56,7 @@ def by_hand(train: Sample, test: Sample) -> Scores:
     return found
 
 
-def learned_frames(train: Sample, test: Sample) -> Scores:
-    """Score calls by small frames and their changes: principal components, then a linear classifier."""
-    from sklearn.decomposition import PCA  # noqa: PLC0415
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
-    from sklearn.pipeline import make_pipeline  # noqa: PLC0415
-    from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
-
-    x, y = (np.array([one.thumbnail for one in sample.seen], np.float32) for sample in (train, test))
-    model = make_pipeline(
-        StandardScaler(), PCA(min(24, len(x) // 3), random_state=0), StandardScaler(), LogisticRegression(C=0.1)
-    )
-    return np.asarray(model.fit(x, train.altered).predict_proba(y)[:, 1])
-
-
-def learned_patches(train: Sample, test: Sample) -> Scores:
+def learned(train: Sample, test: Sample) -> Scores:
     """Score calls by patches across the outlines: components, then a small network; the mean of a call's patches."""
     from sklearn.decomposition import PCA  # noqa: PLC0415
     from sklearn.neural_network import MLPClassifier  # noqa: PLC0415
@@ -88,7 +74,7 @@ def learned_patches(train: Sample, test: Sample) -> Scores:
     return total
 
 
-DETECTORS = {"by hand": by_hand, "small frames": learned_frames, "patches": learned_patches}
+DETECTORS = {"by hand": by_hand, "learned": learned}
 
 
 def scores(sample: Sample, detector: str) -> Scores:

@@ -21,7 +21,6 @@ BAND = 6
 PATCH = 16
 PATCHES = 24
 """Patches a call, spread evenly over the outlines."""
-THUMBNAIL = (32, 18)
 CELL = 40
 """Pixels of a cell's side in pictures of 640 x 360."""
 _TINY = 1e-3
@@ -33,15 +32,13 @@ class Seen:
 
     numbers: dict[str, float]
     """Features made by hand, by name."""
-    thumbnail: Numbers
-    """Mean, spread over time and mean change of the small frames, one row of numbers."""
     patches: Numbers
     """Patches across the outlines, turned so that the outside is above: shape (patches, 3 * PATCH**2)."""
 
 
 def look(shown: Shown) -> Seen:
     """Measure one call."""
-    pictures, thumbnails, changes = [], [], []
+    pictures, changes = [], []
     before: Numbers | None = None
     kept: dict[int, Numbers] = {}
     for index, frame in enumerate(shown.frames()):
@@ -50,7 +47,6 @@ def look(shown: Shown) -> Seen:
             pictures.append(frame.astype(np.float32).mean(axis=(0, 1)))
         if index % STEP in (0, 1):
             kept[index] = grey
-        thumbnails.append(cv2.resize(grey, THUMBNAIL, interpolation=cv2.INTER_AREA))
         if before is not None:
             changes.append(float(cv2.absdiff(grey, before).mean()))
         before = grey
@@ -66,12 +62,8 @@ def look(shown: Shown) -> Seen:
     numbers |= _of_sound(shown)
     numbers["words"] = float(len(shown.clip.transcript.split()))
     numbers["characters"] = float(len(shown.clip.transcript))
-    small = np.array(thumbnails, np.float32)
-    thumbnail = np.concatenate(
-        [x.ravel() for x in (small.mean(0), small.std(0), np.abs(np.diff(small, axis=0)).mean(0))]
-    )
     patches = _patches(far, [still, moving * 4, detail * 4])
-    return Seen(numbers, thumbnail.astype(np.float16), patches.astype(np.float16))
+    return Seen(numbers, patches.astype(np.float16))
 
 
 def _detail(grey: Numbers) -> Numbers:

@@ -84,12 +84,12 @@ def exchanged_calls(drawn: Drawn, task: Task, draws: Draws) -> Iterator[Shown]:
         suspects = tuple(by_name[part] for part in parts)
         file = "exchange" if set(parts) == set(by_name) else name
         calls = (
-            ("altered", plain, Call(drawn.clip_id, "space", EXCHANGE, "top", (), parts)),
+            ("altered", plain, Call(drawn.clip_id, "space", EXCHANGE, (), parts)),
             ("matched", _source(drawn, names[name], file), Call(names[name], "original")),
             ("plain", plain, Call(drawn.clip_id, "original")),
         )
         for role, source, call in calls:
-            ((_, clip),) = stage.clips(source, [call])
+            (clip,) = stage.clips(source, [call])
             yield Shown(name, role, drawn.clip_id, drawn.person, clip, suspects)
 
 
@@ -112,13 +112,13 @@ def filmed_calls(drawn: Drawn, phase: Sequence[Drawn], task: Task, draws: Draws)
     source = _source(drawn, drawn.clip_id, PLAIN)
     cells = _nearest_cells(float(left + right) / 2, float(top + bottom) / 2)
     second = int(draws.generator("second", drawn.clip_id).integers(5))
-    calls: dict[str, Call] = {operator: Call(drawn.clip_id, "space", operator, "top", cells) for operator in OPERATORS}
-    calls["frozen second"] = Call(drawn.clip_id, "time", "freeze", "top", (second,))
+    calls: dict[str, Call] = {operator: Call(drawn.clip_id, "space", operator, cells) for operator in OPERATORS}
+    calls["frozen second"] = Call(drawn.clip_id, "time", "freeze", (second,))
     calls |= {edit: Call(drawn.clip_id, "cue", edit, cue=cue) for cue, edit in EDITS.items()}
     original = Call(drawn.clip_id, "original")
     for name, call in calls.items():
         for role, asked in (("altered", call), ("plain", original)):
-            ((_, clip),) = stage.clips(source, [asked])
+            (clip,) = stage.clips(source, [asked])
             yield Shown(name, role, drawn.clip_id, drawn.person, clip, face)
 
 
@@ -145,7 +145,7 @@ def copied_calls(footage: Footage, people: dict[str, str], task: Task, draws: Dr
                 ("plain", clip, Call(clip.clip_id, "original")),
             )
             for role, source, call in calls:
-                ((_, shown),) = stage.clips(source, [call])
+                (shown,) = stage.clips(source, [call])
                 yield Shown(f"copy: {copy.cue}", role, clip.clip_id, people[clip.clip_id], shown, face)
 
 

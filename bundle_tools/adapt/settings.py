@@ -62,7 +62,6 @@ def input_settings(dataset: Dataset, part: Part, rules: Rules, version: str) -> 
                 "evidence": {"grid": {"rows": 9, "columns": 16}, "cues": list(rules.vocabulary)},
             },
             "probes": {
-                "shares": [0.1, 0.2, 0.3, 0.5],
                 "operators": ["imputation", "blur", "median", "moment"],
                 "edits": 3,
                 "jitter": {"gain": 0.01, "shift_px": 2, "frames": 1},

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Callable, Iterable, Sequence
 
-from bundle_tools.check.clips.probes import FIRST_CALLS, run_s
+from bundle_tools.check.clips.probes import EXAMPLE_CALL_S, FIRST_CALLS
 from bundle_tools.competition import columns_of
 from bundle_tools.enough_clips import points_apart
 from bundle_tools.figures.facts import PhaseFacts
-from bundle_tools.figures.inline import calls, working_time_s
+from bundle_tools.figures.inline import calls, points_lost, working_time_s
 from bundle_tools.figures.marks import FigureError
 from bundle_tools.figures.numbers import number, weight
 from bundle_tools.landmarks.page import table as landmark_table
@@ -43,11 +43,11 @@ def columns(phase: PhaseFacts) -> str:
 
 
 def weights(phase: PhaseFacts) -> str:
-    """Make the table of the axes that apply and their weights."""
+    """Make the table of the axes that apply, their weights, and what they are worth."""
     titles = {column["key"]: str(column["title"]) for column in phase.columns}
-    return _table(
-        ("axis", "weight"), [(titles.get(axis, axis), weight(value)) for axis, value in phase.weights.items()]
-    )
+    lost = points_lost(phase)
+    rows = [(titles.get(axis, axis), weight(value), f"-{lost[axis]}") for axis, value in phase.weights.items()]
+    return _table(("axis", "weight", "100 points without it"), rows)
 
 
 def worked_example(phase: PhaseFacts) -> str:
@@ -73,12 +73,12 @@ def worked_example(phase: PhaseFacts) -> str:
 
 def clips_to_rank(phase: PhaseFacts) -> str:
     """Make the table of what numbers of clips can tell apart, and what they take."""
-    edits, of_a_clip = phase.setting("probes", "edits"), calls(phase) + FIRST_CALLS
+    of_a_clip = calls(phase) + FIRST_CALLS
     rows = [
         (
             number(clips),
             number(round(points_apart(clips))),
-            f"{number(round(run_s(clips, edits)))} s",
+            f"{number(round(clips * of_a_clip * EXAMPLE_CALL_S))} s",
             f"{working_time_s(phase) / (clips * of_a_clip):.2f} s",
         )
         for clips in NUMBERS_OF_CLIPS

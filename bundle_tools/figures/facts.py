@@ -46,6 +46,11 @@ class PhaseFacts:
         """Give a setting of the input data."""
         return self._inside(self._input_settings, "input_data", keys)
 
+    @property
+    def has_exchanges(self) -> bool:
+        """Whether parts of its clips can be exchanged."""
+        return self._input_settings.get("exchanges") is not None
+
     def scoring(self, *keys: str) -> Any:  # noqa: ANN401 - as above
         """Give a setting of the reference data, as the scoring program reads it."""
         return self._inside(self._told.settings, "reference_data", keys)

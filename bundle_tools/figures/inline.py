@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-from bundle_tools.check.clips.probes import CALLS_BESIDE_EDITS, FIRST_CALLS
+from bundle_tools.check.clips.probes import FIRST_CALLS, altered_calls
 from bundle_tools.compare.bands import ABOVE
 from bundle_tools.coopetition.usefulness import PASSED_ON
 from bundle_tools.enough_clips import points_apart
@@ -18,6 +18,8 @@ DOCKERFILE = Path(__file__).resolve().parents[2] / "docker" / "Dockerfile"
 PYTHON_IMAGE = re.compile(r"(?:^|[=/])python:(\d+\.\d+)", re.MULTILINE)
 PLATFORM_IMAGE = re.compile(r"^codalab/.*\bpy(\d)(\d+)$")
 UNLIMITED = "unlimited"
+SIGNS = 0.7
+"""About what cue claims reach without numbers, by signs alone."""
 
 Value = Callable[[PhaseFacts], str]
 
@@ -81,7 +83,7 @@ def _constants() -> dict[str, float]:
         "memory_mb": settings.DEFAULT_MEMORY_MB,
         "threads": watch.THREADS,
         "output_mb": watch.OUTPUT_MB,
-        "calls_of_an_axis": len(get_args(plan.MapPart)),
+        "units": plan.UNITS,
         "repeats_min": repeats.FEWEST,
         "repeats_max": repeats.MOST,
         "credits_most": credits.MOST_CREDITS,
@@ -103,8 +105,8 @@ def working_time_s(phase: PhaseFacts) -> float:
 
 
 def calls(phase: PhaseFacts) -> int:
-    """Give the most altered copies that are asked of one clip."""
-    return int(CALLS_BESIDE_EDITS + phase.setting("probes", "edits"))
+    """Give how often a model is asked about one clip and its altered copies after the first pass, at most."""
+    return altered_calls(phase.setting("probes", "edits"), exchanges=phase.has_exchanges)
 
 
 def _second_per_call(phase: PhaseFacts) -> str:
@@ -134,11 +136,18 @@ def _python(phase: PhaseFacts) -> str:
     return found[1]
 
 
-def _reached(phase: PhaseFacts, axes: Mapping[str, float]) -> str:
+def _reached(phase: PhaseFacts, axes: Mapping[str, float]) -> int:
     """Give the points that some axes bring alone, where all else of the total is perfect."""
     power = phase.scoring("explanation", "power")
     mean = sum(phase.weights.get(axis, 0) * value**power for axis, value in axes.items())
-    return number(round(100 * mean ** (1 / power)))
+    return round(float(100 * mean ** (1 / power)))
+
+
+def points_lost(phase: PhaseFacts) -> dict[str, str]:
+    """Give the points that a perfect total loses where an axis is 0, by axis."""
+    return {
+        axis: number(100 - _reached(phase, dict.fromkeys(phase.weights.keys() - {axis}, 1))) for axis in phase.weights
+    }
 
 
 INLINE: dict[str, Value] = {
@@ -153,13 +162,9 @@ INLINE: dict[str, Value] = {
     "submission_files": _optional_limit("submission_files"),
     "calls": lambda phase: number(calls(phase)),
     "calls_all": lambda phase: number(calls(phase) + FIRST_CALLS),
-    "calls_plain": lambda _: number(CALLS_BESIDE_EDITS - 2 * _constants()["calls_of_an_axis"]),
-    "calls_space": _program("calls_of_an_axis"),
-    "calls_time": _program("calls_of_an_axis"),
+    "units": _program("units"),
     "second_per_call": _second_per_call,
     "edits": lambda phase: number(phase.setting("probes", "edits")),
-    "mask_percent_min": lambda phase: number(round(100 * min(phase.setting("probes", "shares")), 1)),
-    "mask_percent_max": lambda phase: number(round(100 * max(phase.setting("probes", "shares")), 1)),
     "jitter_percent": _jitter("gain", 100),
     "jitter_px": _jitter("shift_px"),
     "jitter_frames": _jitter("frames"),
@@ -187,8 +192,8 @@ INLINE: dict[str, Value] = {
     "submissions_in_all": _submissions("max_submissions"),
     "start": _date("start"),
     "end": _date("end"),
-    "points_words": lambda phase: _reached(
-        phase, {"cue_claims": 1, "known_causes": phase.constant("claims_of_causes"), "text": 1}
+    "points_words": lambda phase: number(
+        _reached(phase, {"cue_claims": SIGNS, "known_causes": phase.constant("claims_of_causes"), "text": 1})
     ),
     "gate": lambda phase: number(phase.scoring("explanation", "gate")),
     "resamples": lambda phase: number(phase.scoring("bootstrap", "resamples")),
@@ -213,7 +218,7 @@ def _weights(phase: PhaseFacts) -> dict[str, str]:
 
 
 def _points_alone(phase: PhaseFacts) -> dict[str, str]:
-    return {axis: _reached(phase, {axis: 1}) for axis in phase.weights}
+    return {axis: number(_reached(phase, {axis: 1})) for axis in phase.weights}
 
 
 def _bands(phase: PhaseFacts) -> dict[str, str]:
@@ -224,6 +229,7 @@ def _bands(phase: PhaseFacts) -> dict[str, str]:
 FAMILIES: dict[str, Callable[[PhaseFacts], Mapping[str, str]]] = {
     "weight": _weights,
     "points_alone": _points_alone,
+    "points_lost": points_lost,
     "band": _bands,
     "package": lambda phase: phase.packages,
 }

@@ -78,7 +78,6 @@ explanation:
     grid: {{rows: 9, columns: 16}}
     cues: [{", ".join(VOCABULARY)}]
 probes:
-  shares: [0.1, 0.2]
   operators: [imputation, blur, median, moment]
   edits: 3
   jitter: {{gain: 0.01, shift_px: 2, frames: 1}}
@@ -111,7 +110,7 @@ groups: groups.csv
 landmarks: landmarks.json
 skill_reference: {{{references}}}
 explanation_score:
-  weights: {{cue_claims: 0.35, faithfulness_space: 0.20, known_causes: 0.20, faithfulness_time: 0.15, text: 0.10}}
+  weights: {{cue_claims: 0.37, faithfulness_space: 0.21, known_causes: 0.21, faithfulness_time: 0.16, text: 0.05}}
   power: 0.5
   gate: 0.1
   vocabulary: [{", ".join(VOCABULARY)}]

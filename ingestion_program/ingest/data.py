@@ -85,7 +85,7 @@ def read_footage(input_data: Path, task: Task) -> Footage:
 
 
 def check_unchanged(clip: ClipSource, *, named: bool = True) -> None:
-    """Make sure that a clip is still what it was, so that nobody makes a clip unreadable and has it left out.
+    """Make sure that a clip, and its exchange, is still what it was: nobody makes one unreadable and has it left out.
 
     Parameters
     ----------
@@ -99,8 +99,11 @@ def check_unchanged(clip: ClipSource, *, named: bool = True) -> None:
     IngestionError
         When the file is gone, cannot be opened or has another content.
     """
+    files = [(clip.path, clip.sha256)]
+    if clip.alteration is not None and clip.alteration.exchange is not None:
+        files.append((clip.alteration.exchange.path, clip.alteration.exchange.sha256))
     try:
-        found = "another content" if hash_file(clip.path) != clip.sha256 else None
+        found = "another content" if any(hash_file(path) != sha256 for path, sha256 in files) else None
     except OSError as error:
         found = f"a file that cannot be opened any more ({error.strerror})"
     if found is not None:

@@ -26,7 +26,6 @@ FRAMES = 66
 CUES = ["lighting", "words", "voice", "motion"]
 AXES = ("explanation", "faithfulness_space", "faithfulness_time", "cue_claims", "text")
 PROBES: dict[str, Any] = {
-    "shares": [0.2, 0.5],
     "operators": ["imputation", "blur", "median", "moment"],
     "edits": 3,
     "jitter": {"gain": 0.01, "shift_px": 2, "frames": 1},
@@ -224,7 +223,7 @@ def check_run(tricks: Sequence[Trick], outcome: Played, honest: Played, *, same:
     probes, recorded = run["probes"], outcome.lines("probes.jsonl")
     lines = [line for line in recorded if not line["again"]]
     assert len(recorded) - len(lines) == (probes["again"] or {"clips": 0})["clips"] <= CLIPS
-    assert probes["asked"] == len(lines) <= probes["planned"] <= 12 * CLIPS
+    assert probes["asked"] == len(lines) <= probes["planned"] <= 16 * CLIPS
     assert (probes["asked"] < probes["planned"]) == any(trick.lost == "rest" for trick in tricks)
     assert probes["answered"] == sum(map(answered, lines))
 

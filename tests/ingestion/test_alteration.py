@@ -36,7 +36,7 @@ from tests.ingestion.test_frame_server import Reader
 from tests.ingestion.test_second_pass import probing
 
 STILL = Jitter(1.0, 1.0, 0, 0, 0)
-TASK = cast(Task, SimpleNamespace(probes=ProbeSettings((0.1,), OPERATORS, 3, 0.0, 0, 0)))
+TASK = cast(Task, SimpleNamespace(probes=ProbeSettings(OPERATORS, 3, 0.0, 0, 0)))
 RATE = 8000
 
 
@@ -195,8 +195,8 @@ def test_the_sound_of_a_clip_takes_no_other_path_than_that_of_a_copy(
 
 @given(st.integers(0, 2**63 - 1), st.integers(0, 4), st.integers(0, 3))
 def test_jitter_stays_inside_its_bounds(seed: int, pixels: int, frames: int) -> None:
-    form = ProbeSettings((0.1,), OPERATORS, 3, 0.01, pixels, frames)
-    jitter = draw_jitter(form, Draws(None, seed), "c0", "space")
+    form = ProbeSettings(OPERATORS, 3, 0.01, pixels, frames)
+    jitter = draw_jitter(form, Draws(None, seed), "c0")
     assert abs(jitter.brightness - 1) <= 0.01 >= abs(jitter.loudness - 1)
     assert max(abs(jitter.right), abs(jitter.down)) <= pixels
     assert abs(jitter.later) <= frames
@@ -227,7 +227,7 @@ def phase(tmp_path_factory: pytest.TempPathFactory) -> list[ClipSource]:
 def edited(phase: list[ClipSource], clip: ClipSource, cue: str, seed: int = 1) -> ClipSource:
     """Return a clip of a phase without a cue."""
     stage = Stage(Footage(phase, {}, {}, {"c0": Box(0.3, 0.2, 0.6, 0.7)}), TASK, Draws(None, seed))
-    ((_, shown),) = stage.clips(clip, [Call(clip.clip_id, "cue", EDITS[cue], cue=cue)])
+    (shown,) = stage.clips(clip, [Call(clip.clip_id, "cue", EDITS[cue], cue=cue)])
     return shown
 
 
@@ -361,11 +361,11 @@ def test_an_altered_call_goes_through_the_server_like_any_other(clip: Path, stag
     source = ClipSource("c0", clip, "one two three four")
     calls = [
         Call("c0", "original"),
-        Call("c0", "time", "freeze", "top", (0,)),
-        Call("c0", "space", "blur", "top", (1, 2)),
+        Call("c0", "time", "freeze", (0,)),
+        Call("c0", "space", "blur", (1, 2)),
         Call("c0", "cue", "other_words", cue="words"),
     ]
-    staged = [shown for _, shown in stage.clips(source, calls)]
+    staged = list(stage.clips(source, calls))
     server = FrameServer()
     reader = Reader(server)
     try:
@@ -374,7 +374,7 @@ def test_an_altered_call_goes_through_the_server_like_any_other(clip: Path, stag
             assert facts is Material.facts.fget(shown.alteration.material)  # type: ignore[attr-defined,union-attr]
             numbers = reader.numbers({"count": 10, "size": [160, 90]})
             assert len(numbers) == 10
-            assert (min(numbers) >= 25) == (position == 1)
+            assert (min(numbers) >= 24) == (position == 1)  # a frame of jitter
             assert server.sound(RATE) is not None
             assert not server.end(model_lives=True).unreadable
     finally:
@@ -383,15 +383,17 @@ def test_an_altered_call_goes_through_the_server_like_any_other(clip: Path, stag
     assert words == ["one two three four", "two three four", "one two three four", "five"]
 
 
-def test_a_twin_is_the_very_copy_of_its_original(clip: Path, stage: Stage) -> None:
-    source = ClipSource("c0", clip, "")
-    calls = [Call("c0", "original"), Call("c0", "twin"), Call("c0", "cue", "other_voice", cue="voice")]
-    original, twin, other = (shown.alteration for _, shown in stage.clips(source, calls))
-    assert original is not None
-    assert twin is not None
-    assert other is not None
-    assert (original.jitter, original.seed) == (twin.jitter, twin.seed)
-    assert original.jitter != other.jitter
+def test_all_calls_of_a_clip_share_their_jitter_and_noise(clip: Path, stage: Stage) -> None:
+    calls = [Call("c0", "original"), Call("c0", "space", "blur", (1,)), Call("c0", "cue", "other_voice", cue="voice")]
+    one, *others = (shown.alteration for shown in stage.clips(ClipSource("c0", clip, ""), calls))
+    (foreign,) = (shown.alteration for shown in stage.clips(ClipSource("c1", clip, ""), [Call("c1", "original")]))
+    assert one is not None
+    assert foreign is not None
+    for other in others:
+        assert other is not None
+        assert (other.jitter, other.seed) == (one.jitter, one.seed)
+    assert foreign.jitter != one.jitter
+    assert foreign.seed != one.seed
 
 
 @settings(max_examples=10, deadline=None)

@@ -1,5 +1,8 @@
 """Parts of a second drawing in the first one, and the grain over both."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -8,12 +11,13 @@ from hypothesis import strategies as st
 
 from ingest.probes.exchanges import Exchange, Part
 from ingest.probes.jitter import Grain
-from ingest.probes.mixing import AROUND, mix
+from ingest.probes.mixing import AROUND, Weights, mix
 from ingest.video import Frame
 
 HEIGHT, WIDTH = 90, 160
 PART = Part("mouth", ((0.25, 0.25), (0.75, 0.25), (0.75, 0.75), (0.25, 0.75)), None)
-EVERYWHERE = np.ones((HEIGHT, WIDTH), np.float32)
+MOVING = replace(PART, name="hand", event_s=(1.0, 2.0))
+EVERYWHERE = Weights(np.ones((HEIGHT, WIDTH), np.float32), np.zeros((HEIGHT, WIDTH), np.float32))
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +55,24 @@ def test_only_what_is_exchanged_is_shown(exchange: Exchange) -> None:
     first, second = picture(1), 255 - picture(1)
     nothing = exchange.weights([], HEIGHT, WIDTH)
     assert (mix(first, second, nothing) == first).all()
-    mask, weights = PART.mask(HEIGHT, WIDTH), exchange.weights(["mouth"], HEIGHT, WIDTH)
+    mask, weights = PART.mask(HEIGHT, WIDTH), exchange.weights(["mouth"], HEIGHT, WIDTH).most
     assert (weights[far(mask, 2)] == 1).all()
     assert (weights[far(~mask, 3)] == 0).all()
     slopes = [np.abs(np.diff(weights, axis=axis)).max() for axis in (0, 1)]
     assert 0 < max(slopes) < 1  # no hard edge
+
+
+@pytest.mark.parametrize("part", [PART, MOVING], ids=["still", "moving"])
+def test_what_moved_in_the_first_drawing_leaves_no_noise(part: Part, tmp_path: Path) -> None:
+    first, noise = picture(3), np.random.default_rng(3).integers(-1, 2, (HEIGHT, WIDTH, 3))
+    second = (first + noise).astype(np.uint8)
+    mask, weights = part.mask(HEIGHT, WIDTH), Exchange(tmp_path, "", (part,)).weights([part.name], HEIGHT, WIDTH)
+    shown = mix(first, second, weights)
+    middle = far(mask, 6)
+    # The noise of what stands still is the same beside it, and a line within would tell.
+    assert (shown[middle] == (first if part.event_s is None else second)[middle]).all()
+    assert (shown[~mask] == first[~mask]).all()
+    assert np.abs(np.diff(weights.least, axis=1)).max() < 0.5  # no hard edge
 
 
 def test_grain_is_the_frames_own_and_leaves_the_mean() -> None:

@@ -31,7 +31,6 @@ def test_probes_are_read(tmp_path: Path) -> None:
     path.write_text(yaml.safe_dump(probing()))
     probes = read_task(path).probes
     assert probes is not None
-    assert probes.shares == (0.1, 0.5)
     assert probes.operators == ("imputation", "blur", "median", "moment")
     assert (probes.edits, probes.gain, probes.shift_px, probes.frames) == (3, 0.01, 2, 1)
     path.write_text(yaml.safe_dump(SETTINGS))
@@ -46,12 +45,6 @@ def test_probes_are_read(tmp_path: Path) -> None:
         ("faces", 3),
         ("probes", {}),
         ("probes", "yes"),
-        ("probes.shares", []),
-        ("probes.shares", [0.6]),
-        ("probes.shares", [0]),
-        ("probes.shares", 0.1),
-        ("probes.shares", [True]),
-        ("probes.shares", [float("nan")]),
         ("probes.operators", []),
         ("probes.operators", ["black"]),
         ("probes.operators", [["blur"]]),
@@ -74,7 +67,7 @@ def test_wrong_settings(key: str, value: object, tmp_path: Path) -> None:
 
 def test_all_problems_of_the_settings_at_once(tmp_path: Path) -> None:
     path = tmp_path / "task.yaml"
-    wrong = {**PROBES, "shares": [2], "edits": 9, "jitter": {"gain": 0.01, "shift_px": 2, "frames": -1}}
+    wrong = {**PROBES, "operators": ["paint"], "edits": 9, "jitter": {"gain": 0.01, "shift_px": 2, "frames": -1}}
     path.write_text(yaml.safe_dump(probing(probes=wrong)))
     with pytest.raises(IngestionError) as caught:
         read_task(path)

@@ -4,7 +4,6 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,14 +11,25 @@ from ingest.evidence import CueClaim, Evidence
 from ingest.probes.copies import Copy
 from ingest.probes.draws import Draws
 from ingest.probes.edits import OPERATORS, choose_edits
-from ingest.probes.plan import Call, Claims, CueEdit, claims_of, masked_places, plan_calls, ranking
+from ingest.probes.plan import (
+    EXCHANGE,
+    UNITS,
+    Call,
+    Claims,
+    CueEdit,
+    askings,
+    claims_of,
+    plan_calls,
+    units_in_space,
+    units_in_time,
+)
 from ingest.probes.region import Box
 from ingest.probes.settings import OPERATORS as FILLS
 from ingest.probes.settings import ProbeSettings
 
 GRID = (9, 16)
 CELLS = 144
-SETTINGS = ProbeSettings((0.1, 0.2, 0.3, 0.5), FILLS, 3, 0.01, 2, 1)
+SETTINGS = ProbeSettings(FILLS, 3, 0.01, 2, 1)
 EDITS = [CueEdit(cue, "copy") for cue in ("smile", "gaze", "lighting")]
 CUES = ("smile", *OPERATORS)
 
@@ -39,8 +49,8 @@ def plan(made: dict[str, Claims], seed: int = 7, key: bytes | None = None) -> di
     return plan_calls(made, dict.fromkeys(made, EDITS), {}, SETTINGS, GRID, Draws(key, seed))
 
 
-def by_part(calls: list[Call], kind: str) -> dict[str | None, Call]:
-    return {call.part: call for call in calls if call.kind == kind}
+def hidden(calls: list[Call], kind: str) -> list[tuple[int, ...]]:
+    return [call.places or () for call in calls if call.kind == kind]
 
 
 PHASES = st.builds(claims, st.integers(1, 12), st.integers(0, 2**32), st.integers(1, 16), st.sampled_from([0.5, 1.0]))
@@ -53,34 +63,27 @@ def test_every_plan(made: dict[str, Claims], seed: int) -> None:
     assert planned.keys() == made.keys()
     for clip_id, calls in planned.items():
         kinds = Counter(call.kind for call in calls)
-        assert len(calls) <= 12
+        assert len(calls) <= 1 + 3 + 2 * UNITS
         assert len(set(calls)) == len(calls)
         assert kinds["original"] == 1
-        extra = kinds["twin"] + kinds["keep"] + kinds["decoy"]
-        assert kinds["cue"] + extra == 3
-        assert extra <= 1
-        assert kinds["decoy"] == 0 or made[clip_id].space is None
-        assert len({call.operator for call in calls if call.kind in {"space", "keep", "decoy"}}) <= 1
+        assert kinds["twin"] <= 1
+        assert kinds["cue"] + kinds["twin"] == 3
+        assert len({call.operator for call in calls if call.kind == "space"}) <= 1
         for axis, weights in (("space", made[clip_id].space), ("time", made[clip_id].time)):
-            parts = by_part(calls, axis)
+            places = hidden(calls, axis)
             if weights is None or len(weights) == 1:
-                assert not parts
+                assert not places
                 continue
-            assert {"top", "bottom"} <= parts.keys()
-            top, bottom = (set(parts[name].places or ()) for name in ("top", "bottom"))
-            assert len(top) == len(bottom) <= len(weights) / 2
-            assert not top & bottom
-            assert min(weights[list(top)]) >= max(weights[[n for n in range(len(weights)) if n not in top]])
-            assert max(weights[list(bottom)]) <= min(weights[[n for n in range(len(weights)) if n not in bottom]])
-            assert ("own" in parts) == ("other" in parts)
-            if "own" in parts:
-                own, other = (set(parts[name].places or ()) for name in ("own", "other"))
-                assert own <= top
-                assert not other & top
-                assert len(own) == len(other) > 0
-                assert parts["own"].partner == parts["other"].partner not in {None, clip_id}
-            for call in parts.values():
-                assert call.places == tuple(sorted(call.places or ()))
+            # Each place is hidden once.
+            assert sorted(place for each in places for place in each) == list(range(len(weights)))
+            assert 2 <= len(places) <= UNITS
+            assert all(each == tuple(sorted(each)) for each in places)
+
+
+def test_what_is_hidden_does_not_hang_on_what_is_claimed() -> None:
+    made = claims(12, 1)
+    other = dict(zip(made, claims(12, 2).values(), strict=True))
+    assert plan(made) == plan(other)
 
 
 @settings(max_examples=30, deadline=None)
@@ -101,49 +104,27 @@ def test_a_key_and_a_seed_decide() -> None:
     assert plans[0] != plans[1] != plans[2] != plans[0]
 
 
-def test_partners_are_clips_that_say_something_else() -> None:
-    planned = plan(claims(24, 3))
-    for axis in ("space", "time"):
-        partners = {name: by_part(calls, axis)["own"].partner for name, calls in planned.items()}
-        assert all(name != partner for name, partner in partners.items())
-        assert len(set(partners.values())) >= 12  # neighbours in a circle, but for those that say the same
+def test_blocks_of_cells_and_spans_of_seconds_by_hand() -> None:
+    lots = np.random.default_rng(0)
+    assert units_in_space(None, (2, 4), lots) == [((0, 1), None), ((2,), None), ((3,), None),
+                                                  ((4, 5), None), ((6,), None), ((7,), None)]  # fmt: skip
+    assert [places for places, _ in units_in_time(None, 5)] == [(0,), (1,), (2,), (3,), (4,)]
+    assert [places for places, _ in units_in_time(None, 8)] == [(0, 1), (2, 3), (4,), (5,), (6,), (7,)]
 
 
-def test_the_partner_is_one_that_differs_where_most_clips_say_the_same() -> None:
-    same, other = np.array([0.0, 0, 0, 0, 1]), np.array([1.0, 0, 0, 0, 0])
-    made = {f"c{number}": Claims(None, other if number == 3 else same, ()) for number in range(6)}
-    for name, calls in plan(made).items():
-        if name != "c3":
-            assert by_part(calls, "time")["own"].partner == "c3"
+def test_a_quarter_has_a_twin() -> None:
+    kinds = [{call.kind for call in calls} for calls in plan(claims(24, 5)).values()]
+    assert sum("twin" in found for found in kinds) == 6
 
 
-def test_one_map_for_all_clips_differs_nowhere() -> None:
-    made = dict.fromkeys(claims(6, 0), Claims(np.array([0.0] * 140 + [1.0] * 4), np.array([0.0, 0, 0, 1, 1]), ()))
-    for calls in plan(made).values():
-        assert by_part(calls, "space").keys() == by_part(calls, "time").keys() == {"top", "bottom"}
-
-
-def test_a_single_clip_has_no_partner() -> None:
-    (calls,) = plan(claims(1, 2)).values()
-    assert by_part(calls, "space").keys() == {"top", "bottom"}
-
-
-def test_a_quarter_has_a_twin_and_another_quarter_a_mask_of_all_but_the_named_places() -> None:
-    planned = plan(claims(24, 5))
-    kinds = [{call.kind for call in calls} for calls in planned.values()]
-    assert sum("twin" in found for found in kinds) == sum("keep" in found for found in kinds) == 6
-    assert sum(map(len, planned.values())) <= 288
-    for calls in planned.values():
-        for keep in (call for call in calls if call.kind == "keep"):
-            top = by_part(calls, "space")["top"].places or ()
-            assert set(keep.places or ()) == set(range(CELLS)) - set(top)
-            assert keep.places == tuple(sorted(keep.places or ()))
-
-
-def test_without_a_map_random_places_are_hidden_instead() -> None:
-    planned = plan(dict.fromkeys(claims(8, 0), Claims(None, None, ())))
-    kinds = Counter(call.kind for calls in planned.values() for call in calls)
-    assert (kinds["keep"], kinds["decoy"]) == (0, 2)
+def test_calls_that_show_the_same_are_asked_once() -> None:
+    original, twin = Call("c", "original"), Call("c", "twin")
+    copy, other = Call("c", "cue", "copy", cue="smile"), Call("c", "cue", "copy", cue="gaze")
+    mouth = Call("c", "space", EXCHANGE, (3, 4), ("mouth",))
+    when, idle = Call("c", "time", EXCHANGE, (1,), ("mouth",)), Call("c", "time", EXCHANGE, (2,), ())
+    cells, second = Call("c", "space", "blur", (1,)), Call("c", "time", "freeze", (1,))
+    calls = [copy, original, twin, other, mouth, cells, when, second, idle]
+    assert askings(calls) == [[copy], [original, twin, idle], [other], [mouth, when], [cells], [second]]
 
 
 def test_a_twin_follows_its_original() -> None:
@@ -155,53 +136,17 @@ def test_a_twin_follows_its_original() -> None:
 
 def test_calls_come_in_an_order_of_their_own() -> None:
     planned = plan(claims(200, 9)).values()
-    # 1 of 4 whole calls is the original, 1 of 3 beside a decoy, the last of 3 with a twin: first in about 42 clips.
-    assert 25 <= sum(calls[0].kind == "original" for calls in planned) <= 60
-    masked = Counter((call.kind, call.part) for calls in planned for call in calls[-1:])
-    assert len(masked) == 9
+    # 1 of 4 whole calls is the original, the last of 3 with a twin: first in about 38 clips.
+    assert 22 <= sum(calls[0].kind == "original" for calls in planned) <= 56
+    assert len({(call.kind, call.places) for calls in planned for call in calls[-1:]}) == 2 * UNITS - 1
 
 
 def test_no_copy_comes_after_what_tells_the_original_from_it() -> None:
     for calls in plan(claims(200, 10)).values():
         kinds = [call.kind for call in calls]
         last_copy = max(place for place, kind in enumerate(kinds) if kind == "cue")
-        telling = [place for place, kind in enumerate(kinds) if kind in {"space", "time", "keep", "decoy", "twin"}]
+        telling = [place for place, kind in enumerate(kinds) if kind in {"space", "time", "twin"}]
         assert min(telling) > last_copy
-
-
-def test_ties_are_broken_evenly() -> None:
-    # 2 of 4 equal places: each is chosen in half of the cases. 400 draws, standard deviation 10.
-    chosen: Counter[int] = Counter()
-    for number in range(400):
-        ties = Draws(None, number).generator("ties").permutation(4)
-        chosen.update(ranking(np.ones(4), ties)[:2].tolist())
-    assert all(150 < chosen[place] < 250 for place in range(4))
-
-
-def test_differences_of_rounding_are_ties() -> None:
-    ties = np.array([3, 2, 1, 0])
-    assert ranking(np.array([0.3, 0.1 + 0.2, 0.3, 0.3]), ties).tolist() == [3, 2, 1, 0]
-
-
-# round half to even: 14.4 -> 14, 28.8 -> 29, 43.2 -> 43, 72; of 5 bins 0.5 -> 1 (at least one), 1, 1.5 -> 2, 2.5 -> 2.
-@pytest.mark.parametrize(
-    ("share", "places", "count"),
-    [
-        (0.1, 144, 14), (0.2, 144, 29), (0.3, 144, 43), (0.5, 144, 72), (0.1, 5, 1), (0.2, 5, 1), (0.3, 5, 2),
-        (0.5, 5, 2), (0.5, 15, 7), (0.1, 2, 1), (0.5, 3, 1), (0.3, 1, 0),
-    ],
-)  # fmt: skip
-def test_how_many_places_are_masked(share: float, places: int, count: int) -> None:
-    assert masked_places(share, places) == count
-
-
-def test_a_partner_of_another_length_is_stretched() -> None:
-    long, short = np.array([0.0, 0, 0, 0, 0, 0, 0, 1]), np.array([1.0, 0, 0, 0])
-    made = {"a": Claims(None, long, ()), "b": Claims(None, short, ())}
-    calls = by_part(plan(made)["b"], "time")
-    # The last of eight seconds is the last of four; one of four is masked, at most two.
-    assert 3 in (calls["other"].places or ())
-    assert 0 in (calls["own"].places or ())
 
 
 def test_maps_over_time_are_averaged() -> None:
@@ -252,4 +197,4 @@ def test_the_finest_grid_is_planned_in_little_memory() -> None:
     rng = np.random.default_rng(1)
     made = {f"c{number}": Claims(rng.random(256 * 256), None, ()) for number in range(3)}
     planned = plan_calls(made, dict.fromkeys(made, EDITS), {}, SETTINGS, (256, 256), Draws(None, 7))
-    assert all(len(by_part(calls, "space")) == 4 for calls in planned.values())
+    assert all(len(hidden(calls, "space")) == UNITS for calls in planned.values())

@@ -45,8 +45,8 @@ def test_every_choice(clips: int, seed: int, key: int) -> None:
     assert choose_repeats(listed, predicted(calls), Draws(None, key)) == chosen
 
 
-# 5 % of about 12 calls a clip, at least 4 and at most 20, one of a clip.
-@pytest.mark.parametrize(("clips", "count"), [(1, 1), (3, 3), (6, 4), (24, 15), (200, 20)])
+# 5 % of about 15 calls a clip, at least 4 and at most 20, one of a clip.
+@pytest.mark.parametrize(("clips", "count"), [(1, 1), (3, 3), (6, 5), (24, 18), (200, 20)])
 def test_how_many_are_asked_again(clips: int, count: int) -> None:
     calls = planned(clips)
     assert len(choose_repeats(calls, predicted(calls), Draws(None, 1))) == count
@@ -94,7 +94,7 @@ def test_a_model_that_looks_at_nothing_else_answers_alike(ingest: Ingest, filmed
         follows("probes.jsonl")(line)
         assert line | {"again": False} in asked
     assert not any(line["again"] for line in asked)
-    assert max(Counter(line["clip_id"] for line in asked).values()) <= 12
+    assert max(Counter(line["clip_id"] for line in asked).values()) <= 15
     assert "answers_depend" not in outcome.run_codes()
     assert f"{len(again)} of {len(again)} altered clips with the same answer" in outcome.printed
 

@@ -26,7 +26,6 @@ from tests.ingestion.conftest import PROGRAM, SETTINGS, Outcome, follows, run_pr
 Ingest = Callable[..., Outcome]
 
 PROBES: dict[str, Any] = {
-    "shares": [0.1, 0.5],
     "operators": ["imputation", "blur", "median", "moment"],
     "edits": 3,
     "jitter": {"gain": 0.01, "shift_px": 2, "frames": 1},
@@ -130,9 +129,9 @@ def test_every_call_of_the_plan_is_asked_and_recorded(asked: Outcome) -> None:
     lines = lines[: len(lines) - again]
     kinds = Counter(line["kind"] for line in lines)
     assert kinds["original"] == 5
-    assert kinds["twin"] == kinds["keep"] == 2
-    assert kinds["cue"] == 3 * 5 - 4
-    assert kinds["time"] in range(10, 21)
+    assert kinds["twin"] == 2
+    assert kinds["cue"] == 3 * 5 - 2
+    assert (kinds["space"], kinds["time"]) == (6 * 5, 3 * 5)
     # Each clip's lines stand together, and clips and calls have an order of their own.
     order = [line["clip_id"] for line in lines]
     assert [clip for n, clip in enumerate(order) if n == 0 or order[n - 1] != clip] == list(dict.fromkeys(order))
@@ -195,7 +194,7 @@ def test_without_evidence_only_the_cue_edits_are_left(ingest: Ingest, filmed: Pa
     explain = "return {'text': 'A text that is long enough to count.'}"
     lines = ingest(source(BLIND, explain), input_data=filmed).lines("probes.jsonl")
     kinds = Counter(line["kind"] for line in lines if not line["again"])
-    assert kinds == {"original": 5, "cue": 11, "twin": 2, "decoy": 2}
+    assert kinds == {"original": 5, "cue": 13, "twin": 2}
 
 
 def test_a_task_without_probes_has_no_second_pass(ingest: Ingest) -> None:

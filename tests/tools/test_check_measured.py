@@ -76,7 +76,6 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 "limits": {"time_limit_s": 600},
                 "explanation": {"evidence": {"cues": list(CUES)}},
                 "probes": {
-                    "shares": [0.1, 0.5],
                     "operators": ["blur", "median"],
                     "edits": 3,
                     "jitter": {"gain": 0.01, "shift_px": 2, "frames": 1},
@@ -235,15 +234,15 @@ def test_a_closed_phase_with_few_clips_is_warned_of(phase: Path) -> None:
     assert "ranks-few" not in rankings(phase, draft)
 
 
-# 510 s of 600 s: 120 clips of 14 calls leave 0.30 s for a call, the example takes 0.17 s; 240 clips leave 0.15 s.
+# 510 s of 600 s: 120 clips of 18 calls leave 0.24 s for a call, the example takes 0.17 s; 240 clips leave 0.12 s.
 @pytest.mark.parametrize(("clips", "severity"), [(24, None), (120, "note"), (240, "warning")])
 def test_how_long_a_phase_takes_is_told(phase: Path, clips: int, severity: str | None) -> None:
     given = Dataset(phase / "input")
     found = list(check_probes(Side("input data", "input/", given, read_settings(given) or {}), clips))
     assert [finding.severity for finding in found] == ([] if severity is None else [severity])
     if clips == 120:
-        assert "1680 calls of a model in 510 s, 0.30 s for each" in found[0].what
-        assert "takes 286 s" in found[0].what
+        assert "2160 calls of a model in 510 s, 0.24 s for each" in found[0].what
+        assert "takes 367 s" in found[0].what
 
 
 # 2 * 22 / sqrt(n): 44 / 4.90, 44 / 7.75, 44 / 10.95, 44 / 15.49.
@@ -322,7 +321,7 @@ def test_rubbish_in_the_settings_is_a_finding_never_a_traceback(phase: Path, val
             settings(side, lambda content, key=key: content.update({key: value}))(phase)  # type: ignore[misc]
             findings(phase)
             path.write_text(kept)
-    for key in ("shares", "operators", "edits", "jitter"):
+    for key in ("operators", "edits", "jitter"):
         settings("input", lambda content, key=key: content["probes"].update({key: value}))(phase)  # type: ignore[misc]
         findings(phase)
     (phase / "reference/causes.json").write_text(

@@ -34,8 +34,8 @@ STYLE = re.compile(r"^<style>.*</style>$", re.MULTILINE)
 """Lines for tables, on one page for all of them."""
 HOW = {
     "cue_claims": "editing a cue out of the clip, as below",
-    "faithfulness_space": "hiding the places that the map names, and others",
-    "faithfulness_time": "freezing the seconds that the timeline names, and others",
+    "faithfulness_space": "hiding one block of the picture after the other",
+    "faithfulness_time": "freezing one second after the other",
     "known_causes": "what really made the label",
     "text": "reading: valid, true to the prediction and to the claims, about this clip",
 }

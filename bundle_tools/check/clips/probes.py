@@ -7,16 +7,16 @@ from bundle_tools.check.clips.side import Side
 from bundle_tools.check.findings import FAILS_LATER, Finding, Severity, shown
 
 MOST_EDITS = 3
-# An original, four masks in space, four in time.
-CALLS_BESIDE_EDITS = 9
-# Of the clip itself: predict and explain.
+UNITS = 6
+"""Parts of the picture, or of the time, that are hidden of a clip, at most."""
 FIRST_CALLS = 2
-# Ingestion starts nothing when so much of the time is gone.
+"""Of the clip itself: predict and explain."""
 USED_SHARE = 0.85
+"""Ingestion starts nothing when so much of the time is gone."""
 SHORT_CALL_S = 1.0
 """Models that take longer are common, so that less time is worth a word."""
 EXAMPLE_CALL_S = 0.17
-"""What the example solution takes, altering and decoding included: 57 s for 24 clips of 5 s, 640 x 360, two cores."""
+"""What the example solution takes, altering and decoding included: 49 s for 24 clips of 5 s, 640 x 360, two cores."""
 
 
 def check_probes(side: Side, clips: int) -> Iterator[Finding]:
@@ -51,13 +51,14 @@ def _check_time(where: str, settings: dict[str, Any], probes: dict[str, Any], cl
     # Ingestion refuses other values, and is asked.
     if not clips or type(limit) not in (int, float) or not 1 <= limit <= 1e6 or edits not in range(MOST_EDITS + 1):
         return
-    calls = clips * (FIRST_CALLS + CALLS_BESIDE_EDITS + edits)
+    exchanges = settings.get("exchanges") is not None
+    calls = clips * (FIRST_CALLS + altered_calls(edits, exchanges=exchanges))
     budget = USED_SHARE * limit
     left = budget / calls
     if left < SHORT_CALL_S:
         what = (
             f"{clips} clips mean up to {calls} calls of a model in {budget:.0f} s, {left:.2f} s for each. "
-            f"The example ({EXAMPLE_CALL_S} s a call) takes {run_s(clips, edits):.0f} s."
+            f"The example ({EXAMPLE_CALL_S} s a call) takes {calls * EXAMPLE_CALL_S:.0f} s."
         )
         effect = "Slower models are not asked about all altered copies; what is not reached counts as nothing shown."
         fix = "Say so on a page, take fewer clips or edits, or raise the limit on a queue of your own."
@@ -65,6 +66,9 @@ def _check_time(where: str, settings: dict[str, Any], probes: dict[str, Any], cl
         yield Finding("probes-time", severity, where, what, effect, fix)
 
 
-def run_s(clips: int, edits: int = MOST_EDITS) -> float:
-    """Return the seconds that the example solution takes for a phase, by calls; installing packages is on top."""
-    return clips * (FIRST_CALLS + CALLS_BESIDE_EDITS + edits) * EXAMPLE_CALL_S
+def altered_calls(edits: int, *, exchanges: bool) -> int:
+    """Return how often a model is asked about a clip and its altered copies after the first pass, at most.
+
+    Where parts are exchanged, what happens in a second is one of the parts, and asked about once.
+    """
+    return 1 + UNITS * (1 if exchanges else 2) + edits

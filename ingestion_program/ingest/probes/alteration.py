@@ -46,7 +46,7 @@ class Alteration:
     material: Material
     """Of the original clip."""
     jitter: Jitter
-    """Small changes; every call has some."""
+    """Small changes, the same in all calls on the clip."""
     seed: int
     """Of all noise in picture and sound."""
     copy: Path | None = None

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ingest.errors import Problem
-from ingest.probes.mixing import Weights
+from ingest.probes.mixing import Shares, Weights
 from ingest.probes.region import Mask
 from ingest.table import check_file, problem
 from ingest.video import ClipFacts, UnreadableClip, read_facts
@@ -26,6 +26,11 @@ INSIDE, OUTSIDE = 0.005, 0.01
 """How far on either side of an outline the drawings go over into each other, as shares of the width.
 
 No farther than they show the same: a part keeps a little distance from its outline.
+"""
+MIDDLE = 0.02
+"""How far inside of its outline a part that moves is the second drawing's alone, as a share of the width.
+
+Up to there it gradually becomes so: what moves leaves noise wherever it passes, even where nothing is left to see.
 """
 MOSTLY = 0.5
 """A part belongs to the second in which at least this share of it happens."""
@@ -94,20 +99,25 @@ class Exchange:
     """What can be exchanged; no two outlines meet."""
 
     def weights(self, names: Sequence[str], height: int, width: int) -> Weights:
-        """Return how much of the second drawing may be shown where these parts are exchanged, see `mixing.mix`.
+        """Return how much of the second drawing is shown where these parts are exchanged, see `mixing.mix`.
 
-        Returns
-        -------
-        Weights
-            0 to 1, shape (height, width); along the outlines one drawing goes over into the other.
+        Along the outlines one drawing goes over into the other.
         """
-        mask = mask_of((part for part in self.parts if part.name in names), height, width).view(np.uint8)
-        if not mask.any() or mask.all():
-            return mask.astype(np.float32)
-        inside, outside = (cv2.distanceTransform(one, cv2.DIST_L2, 5) for one in (mask, 1 - mask))
-        ramp = np.clip((inside - outside + OUTSIDE * width) / ((INSIDE + OUTSIDE) * width), 0, 1)
-        weights: Weights = (ramp * ramp * (3 - 2 * ramp)).astype(np.float32)
-        return weights
+        parts = [part for part in self.parts if part.name in names]
+        # What is there all the time stands still, and leaves no noise beside it.
+        moving = [part for part in parts if part.event_s is not None]
+        most = _slope(mask_of(parts, height, width), -OUTSIDE * width, INSIDE * width)
+        return Weights(most, _slope(mask_of(moving, height, width), 0, MIDDLE * width))
+
+
+def _slope(mask: Mask, start: float, end: float) -> Shares:
+    """Return 0 to 1, growing smoothly between two distances from the edge of a mask, pixels inwards."""
+    drawn = mask.view(np.uint8)
+    if not mask.any() or mask.all():
+        return drawn.astype(np.float32)
+    inside, outside = (cv2.distanceTransform(one, cv2.DIST_L2, 5) for one in (drawn, 1 - drawn))
+    ramp = np.clip((inside - outside - start) / (end - start), 0, 1)
+    return np.asarray(ramp * ramp * (3 - 2 * ramp), np.float32)
 
 
 def read_exchanges(input_data: Path, name: str, clips: dict[str, Path], problems: list[Problem]) -> dict[str, Exchange]:

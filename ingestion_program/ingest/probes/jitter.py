@@ -1,4 +1,4 @@
-"""Changes too small to see, made on every call.
+"""Changes too small to see, the same in every call on a clip.
 
 With them nobody recognises a clip by its bytes, and they show how much a model's answers vary anyway.
 """
@@ -19,7 +19,7 @@ _ROOM = 64
 
 @dataclass(frozen=True)
 class Jitter:
-    """The small changes of one call."""
+    """The small changes of one clip."""
 
     brightness: float
     """Factor of all pixels, near 1."""
@@ -70,9 +70,9 @@ class Grain:
         return np.asarray(cv2.subtract(cv2.add(frame, self._lighter[cut]), self._darker[cut]), np.uint8)
 
 
-def draw_jitter(settings: ProbeSettings, draws: Draws, *names: str) -> Jitter:
-    """Return the jitter of the call that is named."""
-    generator = draws.generator("jitter", *names)
+def draw_jitter(settings: ProbeSettings, draws: Draws, clip_id: str) -> Jitter:
+    """Return the jitter of a clip."""
+    generator = draws.generator("jitter", clip_id)
     brightness, loudness = 1 + settings.gain * generator.uniform(-1, 1, 2)
     right, down = generator.integers(-settings.shift_px, settings.shift_px, 2, endpoint=True)
     later = generator.integers(-settings.frames, settings.frames, endpoint=True)

@@ -3,30 +3,27 @@
 What is run is fixed by the task and by what was claimed, never by how fast a model is.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from ingest.evidence import CueClaim, Evidence, Weights, area_average
+from ingest.evidence import CueClaim, Evidence, Weights
 from ingest.probes.draws import Draws
-from ingest.probes.exchanges import MOSTLY, Exchange
+from ingest.probes.exchanges import MOSTLY, Exchange, Part
 from ingest.probes.settings import ProbeSettings
 
 EXCHANGE = "exchange"
 """What takes the masked place of a clip with a second drawing."""
-Kind = Literal["original", "space", "time", "cue", "keep", "decoy", "twin"]
-MapPart = Literal["top", "bottom", "own", "other"]
+Kind = Literal["original", "space", "time", "cue", "twin"]
 Axis = Literal["space", "time"]
-AXES: tuple[Axis, ...] = ("space", "time")
-PARTNERS = 8
-"""Clips whose map may be borrowed: the first one that says something else."""
+UNITS = 6
+"""Parts of a picture, or of a clip's length, that are hidden one after the other: at most so many."""
+BLOCKS = (2, 3)
+"""Rows and columns of the blocks into which a picture without exchange is cut."""
 GOOD_PART = 0.5
 """A unit is said to lie in the places that hold at least half as much of it as the one that holds most."""
-DIGITS = 6
-"""Weights that differ by less than this share of the largest are ties: rounding must not decide what is masked."""
 
 
 @dataclass(frozen=True)
@@ -61,16 +58,19 @@ class Call:
     """What is asked."""
     operator: str | None = None
     """What takes the place of what is hidden."""
-    part: MapPart | None = None
-    """Which part of a map is masked."""
     places: tuple[int, ...] | None = None
-    """Masked cells or seconds, ascending."""
+    """Hidden cells or seconds, ascending."""
     exchanged: tuple[str, ...] | None = None
-    """Names of the parts that are exchanged, those that lie mostly in the masked places; None without an exchange."""
-    partner: str | None = None
-    """The clip whose map was borrowed."""
+    """Names of the parts that are exchanged; None without an exchange."""
     cue: str | None = None
     """The cue that is neutralised."""
+
+    @property
+    def shown(self) -> object:
+        """What is shown; the same for two calls of a clip if both show the same."""
+        if self.kind in ("original", "twin") or self.exchanged == ():
+            return ()
+        return self.exchanged or (self.kind, self.places, self.cue)
 
 
 def claims_of(evidence: Evidence | None) -> Claims:
@@ -102,27 +102,31 @@ def plan_calls(
     grid
         Rows and columns of the map's grid.
     """
-    circles = {axis: _circle(claims, axis, draws) for axis in AXES}
-    quarter = -(-len(claims) // 4)
-    lots = draws.order(claims, "lots")
-    twins, extras = set(lots[:quarter]), set(lots[quarter : 2 * quarter])
+    twins = set(draws.order(claims, "lots")[: -(-len(claims) // 4)])
     plan = {}
     for clip_id in draws.order(claims, "clips"):
         exchange = exchanges.get(clip_id)
-        operator = EXCHANGE if exchange else draws.choice(settings.operators, "operator", clip_id)
-        time = claims[clip_id].time
-        seconds = 0 if time is None else len(time)
-        units = {"space": units_in_space(exchange, grid), "time": units_in_time(exchange, seconds)}
-        masks: list[Call] = []
-        for axis in AXES:
-            masks += _mask_calls(clip_id, axis, operator, claims, circles[axis], units[axis], settings, draws)
-        if clip_id in extras and units["space"].count > 1:
-            named = next((call for call in masks if call.kind == "space" and call.part == "top"), None)
-            masks.append(_unpaired(clip_id, named, operator, units["space"], settings, draws))
-        given = settings.edits - (clip_id in twins or clip_id in extras)
+        given = settings.edits - (clip_id in twins)
         whole = [Call(clip_id, "cue", edit.operator, cue=edit.cue) for edit in edits[clip_id][: max(0, given)]]
+        operator = EXCHANGE if exchange else draws.choice(settings.operators, "operator", clip_id)
+        space, time = claims[clip_id].space, claims[clip_id].time
+        places = [] if space is None else units_in_space(exchange, grid, draws.generator("units", clip_id))
+        spans = [] if time is None else units_in_time(exchange, len(time))
+        masks = [Call(clip_id, "space", operator, *unit) for unit in places if len(places) > 1]
+        masks += [Call(clip_id, "time", EXCHANGE if exchange else "freeze", *span) for span in spans if len(spans) > 1]
         plan[clip_id] = _in_order(clip_id, whole, masks, twin=clip_id in twins, draws=draws)
     return plan
+
+
+def askings(calls: Iterable[Call]) -> list[list[Call]]:
+    """Gather the calls of one clip that show the same: asking once answers all of them.
+
+    What happens in a second is also a part of the picture; and where nothing happens, the original is shown.
+    """
+    gathered: dict[object, list[Call]] = {}
+    for call in calls:
+        gathered.setdefault(call.shown, []).append(call)
+    return list(gathered.values())
 
 
 def _in_order(clip_id: str, edits: list[Call], masks: list[Call], *, twin: bool, draws: Draws) -> list[Call]:
@@ -141,120 +145,44 @@ def _in_order(clip_id: str, edits: list[Call], masks: list[Call], *, twin: bool,
     return order + [masks[place] for place in random.permutation(len(masks))]
 
 
-def masked_places(share: float, places: int) -> int:
-    """Return how many places a mask has: this share of all, at least 1, at most half; 0 where there is only one."""
-    return min(max(1, round(share * places)), places // 2)
+Unit = tuple[tuple[int, ...], tuple[str, ...] | None]
+"""What is hidden as a whole: cells or seconds, ascending; and the parts that are exchanged, None where none can be."""
 
 
-def ranking(weights: Weights, ties: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the places from the highest weight to the lowest; `ties`, a permutation, decides among equal ones."""
-    scaled = np.round(weights / (weights.max() or 1.0), DIGITS)
-    return np.lexsort((ties, -scaled))
+def units_in_space(exchange: Exchange | None, grid: tuple[int, int], lots: np.random.Generator) -> list[Unit]:
+    """Return what is hidden of a picture, at most UNITS: parts that can be exchanged, else blocks of cells.
 
-
-@dataclass(frozen=True, eq=False)
-class Units:
-    """What is hidden as a whole: single cells or seconds, or parts that can be exchanged."""
-
-    count: int
-    """How many there are."""
-    shares: npt.NDArray[np.float64] | None = None
-    """Which share of each lies in each cell or second, shape (units, places); None where each is a place of its own."""
-    parts: tuple[tuple[str, ...], ...] | None = None
-    """Names of the parts that are exchanged with each; None where nothing is exchanged."""
-
-    def weigh(self, weights: Weights) -> Weights:
-        """Return the mean weight of each over the places in which it lies."""
-        return weights if self.shares is None else self.shares @ weights
-
-    def places(self, units: Collection[int]) -> tuple[int, ...]:
-        """Return the cells or seconds in which a good part of these lies, ascending."""
-        if self.shares is None:
-            return tuple(sorted(units))
-        shares = self.shares[sorted(units)]
-        lies = (shares > 0) & (shares >= GOOD_PART * shares.max(axis=1, keepdims=True))
-        return tuple(np.flatnonzero(lies.any(axis=0)).tolist())
-
-    def exchanged(self, units: Collection[int]) -> tuple[str, ...] | None:
-        """Return the names of the parts that are exchanged with these."""
-        return None if self.parts is None else tuple(name for unit in sorted(units) for name in self.parts[unit])
-
-
-def units_in_space(exchange: Exchange | None, grid: tuple[int, int]) -> Units:
-    """Return the parts of a clip with a second drawing, else the cells of the grid."""
-    cells = grid[0] * grid[1]
+    What happens at some time is a unit of its own, as far as there is room. The rest is dealt into the others by lot.
+    """
     if exchange is None:
-        return Units(cells)
-    shares = np.array([part.in_cells(*grid) for part in exchange.parts]).reshape(-1, cells)
-    return Units(len(shares), shares, tuple((part.name,) for part in exchange.parts))
+        cells = np.arange(grid[0] * grid[1]).reshape(grid)
+        blocks = [
+            block for rows in np.array_split(cells, BLOCKS[0]) for block in np.array_split(rows, BLOCKS[1], axis=1)
+        ]
+        return [(tuple(block.ravel().tolist()), None) for block in blocks if block.size]
+    seen = [part for part in exchange.parts if part.in_cells(*grid).any()]
+    alone = [part for part in seen if part.event_s is not None][: UNITS - 1]
+    others = [part for part in seen if part not in alone]
+    room = UNITS - len(alone)
+    dealt = [others[place] for place in lots.permutation(len(others))]
+    groups = [dealt[first::room] for first in range(min(room, len(dealt)))]
+    return [_together(group, grid) for group in (*([part] for part in alone), *groups)]
 
 
-def units_in_time(exchange: Exchange | None, seconds: int) -> Units:
-    """Return the seconds of a clip; what happens mostly in one of them is exchanged with it."""
-    if exchange is None:
-        return Units(seconds)
-    parts = tuple(
-        tuple(part.name for part in exchange.parts if part.in_seconds(seconds)[second] >= MOSTLY)
-        for second in range(seconds)
-    )
-    return Units(seconds, None, parts)
+def _together(parts: Sequence[Part], grid: tuple[int, int]) -> Unit:
+    shares = np.array([part.in_cells(*grid) for part in parts])
+    lies = (shares > 0) & (shares >= GOOD_PART * shares.max(axis=1, keepdims=True))
+    return tuple(np.flatnonzero(lies.any(axis=0)).tolist()), tuple(sorted(part.name for part in parts))
 
 
-def _circle(claims: Mapping[str, Claims], axis: Axis, draws: Draws) -> list[str]:
-    """Return the clips with a map in a drawn order."""
-    return draws.order((clip_id for clip_id in claims if getattr(claims[clip_id], axis) is not None), "partners", axis)
-
-
-def _mask_calls(
-    clip_id: str,
-    axis: Axis,
-    operator: str,
-    claims: Mapping[str, Claims],
-    circle: Sequence[str],
-    units: Units,
-    settings: ProbeSettings,
-    draws: Draws,
-) -> list[Call]:
-    weights = getattr(claims[clip_id], axis)
-    if weights is None:
-        return []
-    count = masked_places(draws.choice(settings.shares, "share", axis, clip_id), units.count)
-    if not count:
-        return []
-    # The same for both maps, so that a map which all clips share differs nowhere.
-    ties = draws.generator("ties", axis, clip_id).permutation(units.count)
-    ranked = ranking(units.weigh(weights), ties)
-    top, bottom = set(ranked[:count].tolist()), set(ranked[-count:].tolist())
-    masks: list[tuple[MapPart, set[int], str | None]] = [("top", top, None), ("bottom", bottom, None)]
-    at = circle.index(clip_id)
-    for partner in (*circle[at + 1 :], *circle[:at])[:PARTNERS]:
-        borrowed = _fit(getattr(claims[partner], axis), len(weights))
-        other = set(ranking(units.weigh(borrowed), ties)[:count].tolist())
-        if top != other:
-            masks += [("own", top - other, partner), ("other", other - top, partner)]
-            break
-    means = "freeze" if axis == "time" and operator != EXCHANGE else operator
-    return [
-        Call(clip_id, axis, means, part, units.places(chosen), units.exchanged(chosen), lender)
-        for part, chosen, lender in masks
-    ]
-
-
-def _unpaired(
-    clip_id: str, named: Call | None, operator: str, units: Units, settings: ProbeSettings, draws: Draws
-) -> Call:
-    """Return the reverse of the mask ``top`` in space, all but the named places; without a map a mask by lot."""
-    if named is not None:
-        shown = (
-            set(named.places or ()) if units.parts is None else {units.parts.index((n,)) for n in named.exchanged or ()}
-        )
-        chosen = [unit for unit in range(units.count) if unit not in shown]
-        return Call(clip_id, "keep", operator, None, units.places(chosen), units.exchanged(chosen))
-    count = masked_places(draws.choice(settings.shares, "share", "space", clip_id), units.count)
-    chosen = draws.generator("decoy", clip_id).permutation(units.count)[:count].tolist()
-    return Call(clip_id, "decoy", operator, None, units.places(chosen), units.exchanged(chosen))
-
-
-def _fit(weights: Weights, places: int) -> Weights:
-    """Return a map of another length on this many places."""
-    return weights if len(weights) == places else area_average(weights[None, None], 1, places)[0, 0]
+def units_in_time(exchange: Exchange | None, seconds: int) -> list[Unit]:
+    """Return the spans of a clip, at most UNITS, in whole seconds; what happens mostly in one is exchanged with it."""
+    units: list[Unit] = []
+    for span in np.array_split(np.arange(seconds), min(seconds, UNITS)):
+        names = None
+        if exchange is not None:
+            names = tuple(
+                sorted(part.name for part in exchange.parts if part.in_seconds(seconds)[span].sum() >= MOSTLY)
+            )
+        units.append((tuple(span.tolist()), names))
+    return units

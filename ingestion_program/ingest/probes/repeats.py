@@ -8,7 +8,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 
 from ingest.probes.draws import Draws
-from ingest.probes.plan import Call
+from ingest.probes.plan import Call, askings
 
 SHARE = 0.05
 FEWEST = 4
@@ -32,7 +32,7 @@ def choose_repeats(plan: Mapping[str, Sequence[Call]], answered: Collection[Call
     count = min(MOST, max(FEWEST, math.ceil(SHARE * sum(map(len, plan.values())))))
     chosen: list[Call] = []
     for clip_id in draws.order(plan, "repeats"):
-        later = [call for call in plan[clip_id][1:] if call in answered]
+        later = [calls[0] for calls in askings(plan[clip_id])[1:] if calls[0] in answered]
         edits = [call for call in later if call.kind == "cue"]
         if later and len(chosen) < count:
             chosen.append(draws.choice(later if len(chosen) % 2 else edits or later, "repeat", clip_id))

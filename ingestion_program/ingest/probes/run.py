@@ -12,7 +12,7 @@ from ingest.data import check_unchanged
 from ingest.errors import Problem
 from ingest.frame_server import AHEAD_CLIPS
 from ingest.probes.edits import choose_edits
-from ingest.probes.plan import plan_calls
+from ingest.probes.plan import askings, plan_calls
 from ingest.probes.record import ProbeCount, line
 from ingest.probes.repeats import choose_repeats
 from ingest.probes.stage import Stage
@@ -98,6 +98,7 @@ class ProbePass:
         """Ask call after call until all are asked, time is out or the model cannot be started again."""
         started = means.clock.elapsed_s()
         positions = {clip_id: number for number, clip_id in enumerate(self._plan, 1)}
+        left = {clip_id: len(calls) for clip_id, calls in self._plan.items()}
         step = max(1, -(-len(positions) // PROGRESS_LINES))
         for calls, asked in self._ask_all(self._plan, means, self._task.limits.call_s):
             self._failures.update(problem.code for problem in asked.problems if problem.severity == "error")
@@ -106,7 +107,8 @@ class ProbePass:
             self._count.duration_s = means.clock.elapsed_s() - started
             clip_id = calls[-1].clip_id
             position = positions[clip_id]
-            if calls[-1] == self._plan[clip_id][-1] and (position % step == 0 or position == len(positions)):
+            left[clip_id] -= len(calls)
+            if not left[clip_id] and (position % step == 0 or position == len(positions)):
                 done = f"{self._count.asked} of {self._count.planned} calls"
                 means.log.line(f"probes: clip {position} of {len(positions)} · {done}")
 
@@ -160,17 +162,15 @@ class ProbePass:
         return problems
 
     def _staged(self, plan: Mapping[str, list[Call]]) -> Iterator[tuple[list[Call], ClipSource]]:
-        """Yield what is shown next with what is asked of it: a twin goes with its original."""
+        """Yield what is shown next with the calls that are asked of it."""
         for clip_id, calls in plan.items():
-            twin = [call for call in calls if call.kind == "twin"]
-            rest = [call for call in calls if call.kind != "twin"]
+            gathered = askings(calls)
             try:
-                staged = list(self._stage.clips(self._clips[clip_id], rest))
+                staged = list(self._stage.clips(self._clips[clip_id], (same[0] for same in gathered)))
             except UnreadableClip:
                 check_unchanged(self._clips[clip_id], named=not self._hidden)
                 continue
-            for call, shown in staged:
-                yield [call, *(twin if call.kind == "original" else [])], shown
+            yield from zip(gathered, staged, strict=True)
 
     def _ask_all(
         self, plan: Mapping[str, list[Call]], means: Means, limit_s: float
@@ -207,7 +207,7 @@ class ProbePass:
             check_unchanged(shown, named=not self._hidden)
             return asked
         ask_prediction(model, shown, facts, self._task, _timeout_s(means.clock, limit_s), asked)
-        if len(calls) > 1 and asked.prediction is not None:
+        if any(call.kind == "twin" for call in calls) and asked.prediction is not None:
             ask_explanation(model, shown, facts, self._task, _timeout_s(means.clock, limit_s), asked)
         end = frames.end(model_lives=model.process.alive)
         model.forget(end.gone)

@@ -18,8 +18,6 @@ MOST_EDITS = 3
 class ProbeSettings:
     """How altered clips are made."""
 
-    shares: tuple[float, ...]
-    """Shares of the places that are masked, in (0, 0.5]; one is drawn for each clip and axis."""
     operators: tuple[Operator, ...]
     """What takes a masked place; one is drawn for each clip."""
     edits: int
@@ -36,7 +34,6 @@ def read_probes(reader: SettingsReader) -> ProbeSettings:
     """Read the key `probes`; what is wrong is noted in `reader`."""
     operators = reader.choices("probes.operators", OPERATORS)
     return ProbeSettings(
-        shares=reader.numbers("probes.shares", 0.001, 0.5),
         operators=tuple(operator for operator in OPERATORS if operator in operators),
         edits=reader.integer("probes.edits", 0, MOST_EDITS),
         gain=reader.number("probes.jitter.gain", 0, 0.1),

@@ -34,23 +34,21 @@ class Stage:
         self._clips = sorted(footage.clips, key=lambda clip: clip.clip_id)
         self._lights: dict[str, float | None] = {}
 
-    def clips(self, clip: ClipSource, calls: Iterable[Call]) -> Iterator[tuple[Call, ClipSource]]:
-        """Yield each call of one clip with what is shown; they share what is read from the clip's file."""
+    def clips(self, clip: ClipSource, calls: Iterable[Call]) -> Iterator[ClipSource]:
+        """Yield what each call of one clip is shown; they share what is read from the clip's file."""
         material = Material(clip.path)
         for call in calls:
-            yield call, self._alter(clip, call, material)
+            yield self._alter(clip, call, material)
 
     def _alter(self, clip: ClipSource, call: Call, material: Material) -> ClipSource:
-        # A twin is the very copy that the original's prediction was made of.
-        kind = "original" if call.kind == "twin" else call.kind
-        names = (call.clip_id, kind, call.part or "", call.cue or "")
         settings = self._task.probes
         if settings is None:
             raise ValueError("a task without probes has no calls")
         plain = Alteration(
             material,
-            draw_jitter(settings, self._draws, *names),
-            self._draws.seed("noise", *names),
+            # The same for all calls of a clip: what they differ by is what was altered.
+            draw_jitter(settings, self._draws, call.clip_id),
+            self._draws.seed("noise", call.clip_id),
             exchange=self._footage.exchanges.get(clip.clip_id),
         )
         if call.operator == COPY:
@@ -63,7 +61,7 @@ class Stage:
                 alteration=replace(plain, copy=copy.path),
             )
         if call.kind == "cue":
-            random = self._draws.generator("edit", *names)
+            random = self._draws.generator("edit", call.clip_id, call.cue or "")
             others = (self._clips[place] for place in random.permutation(len(self._clips)))
             words, done = edit(
                 call.operator or "",
