@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from score.axes.faithfulness import clip_faithfulness, map_of, weights_of
 from score.axes.reading import Triple
 from score.axes.table import AxisSums, ClipAxes
+from score.explanation_record import Explanation
 from score.explanation_settings import AxisWeights
 from score.outcomes import Outcomes
-from score.probe_record import ProbeCall
+from score.probe_record import HIDDEN
 from score.settings import Settings
 
 LABEL_FREE = ("faithfulness_space", "faithfulness_time", "cue_claims", "text")
 """Axes that judge a clip without its label."""
+
+
+@dataclass(frozen=True)
+class HiddenNumbers:
+    """One thing that was hidden of a clip."""
+
+    places: tuple[int, ...]
+    """Cells or seconds, ascending."""
+    parts: tuple[str, ...]
+    """Names of the parts that were exchanged; none where nothing was, or could be."""
+    weight: float
+    """Mean weight of the clip's map there, >= 0."""
+    change: float | None
+    """Size of the change that hiding it made, >= 0; None where the model gave no valid answer."""
 
 
 @dataclass(frozen=True)
@@ -26,19 +42,19 @@ class ClipNumbers:
     target: int
     """Number of that target."""
     space: float
-    """Faithfulness in space, in [-1, 1]."""
+    """Faithfulness in space, in [-1.5, 1.5]."""
     time: float
-    """Faithfulness in time, in [-1, 1]."""
+    """Faithfulness in time, in [-1.5, 1.5]."""
     claims: float
-    """Cue claims, in [-1.5, 1.5]."""
+    """Cue claims, in [-1.25, 1.25]."""
     text: float
     """Text without its specificity, in [0, 1]."""
     causes: float | None
     """Agreement with known causes, in [-1, 1]; None where the clip does not count there. It depends on the label."""
     held: float
     """Mean of the four that do not depend on labels, by their weights in the total, in [-1, 1]."""
-    masked: Mapping[tuple[str, str], float | None]
-    """By kind and part: size of the change that masking made, >= 0; None where the model gave no valid answer."""
+    hidden: Mapping[str, tuple[HiddenNumbers, ...]]
+    """By kind what was hidden, from the highest to the lowest weight; kinds of which nothing was are not in it."""
     edited: Mapping[str, float | None]
     """By cue: how much lower the prediction is without it; None where the model gave no valid answer."""
     claimed: Mapping[str, float]
@@ -67,7 +83,7 @@ def clip_numbers(
     """
     held = held_up(axes.table, settings.explanation.weights)
     judged = {
-        clip_id: _numbers(row, counted.probes[row], axes, held, settings)
+        clip_id: _numbers(row, counted, axes, held, settings)
         for row, clip_id in enumerate(counted.clip_ids)
         if counted.statuses[row] == "ok"
     }
@@ -90,17 +106,22 @@ def held_up(table: AxisSums, weights: AxisWeights) -> NDArray[np.float64]:
         (n,) in [-1, 1]; 0 where none of these axes is worth anything.
     """
     share = np.array([getattr(weights, name) for name in LABEL_FREE])
-    values = np.column_stack([getattr(table, name)[:, 0] for name in LABEL_FREE])
-    return np.asarray(np.maximum(values, -1.0) @ share / (share.sum() or 1.0))
+    values = label_free(table)
+    return np.asarray(np.clip(values, -1.0, 1.0) @ share / (share.sum() or 1.0))
 
 
-def _numbers(
-    row: int, calls: Sequence[ProbeCall], axes: ClipAxes, held: NDArray[np.float64], settings: Settings
-) -> ClipNumbers:
+def label_free(table: AxisSums) -> NDArray[np.float64]:
+    """Return (n, 4) what each clip adds to the axes of LABEL_FREE."""
+    maps = (clip_faithfulness(columns) for columns in (table.faithfulness_space, table.faithfulness_time))
+    return np.column_stack([*maps, table.cue_claims[:, 0], table.text[:, 0]])
+
+
+def _numbers(row: int, counted: Outcomes, axes: ClipAxes, held: NDArray[np.float64], settings: Settings) -> ClipNumbers:
+    calls, explanation = counted.probes[row], counted.explanations[row]
     table, effects, target = axes.table, axes.effects, int(axes.target[row])
     vocabulary = settings.explanation.vocabulary
     parts = table.cause_defined[row]
-    values = {name: float(getattr(table, name)[row, 0]) for name in LABEL_FREE}
+    values = dict(zip(LABEL_FREE, label_free(table)[row].tolist(), strict=True))
     return ClipNumbers(
         target=target,
         space=values["faithfulness_space"],
@@ -109,11 +130,7 @@ def _numbers(
         text=values["text"],
         causes=float(table.cause_value[row].sum() / parts.sum()) if parts.any() else None,
         held=float(held[row]),
-        masked={
-            name: _known(changes[row])
-            for name, changes in effects.masked.items()
-            if effects.failed[name][row] or not np.isnan(changes[row])
-        },
+        hidden={kind: found for kind in HIDDEN if (found := _hidden(row, explanation, axes, kind))},
         edited={
             call.cue: _known(effects.edited[row, vocabulary.index(call.cue)])
             for call in calls
@@ -125,6 +142,18 @@ def _numbers(
         },
         told=axes.readings.said[row],
         epsilon=float(effects.epsilon[row]),
+    )
+
+
+def _hidden(row: int, explanation: Explanation, axes: ClipAxes, kind: str) -> tuple[HiddenNumbers, ...]:
+    hidden, weights = axes.effects.hidden[kind][row], map_of(explanation, kind)
+    if weights is None:
+        return ()
+    marked = weights_of(weights.reshape(1, -1), hidden.places)[0]
+    order = np.argsort(-marked, kind="stable")
+    return tuple(
+        HiddenNumbers(hidden.places[at], hidden.parts[at], float(marked[at]), _known(hidden.changes[at]))
+        for at in order
     )
 
 

@@ -170,12 +170,12 @@ _EXPLAINED = (
     _explained(
         "faithfulness_space",
         "Faithfulness in space",
-        "How much more a change of the named places moves the prediction than a change of others.",
+        "Whether the parts of the picture that the map marks most are those that move the prediction most.",
     ),
     _explained(
         "faithfulness_time",
         "Faithfulness in time",
-        "How much more a change of the named moments moves the prediction than a change of others.",
+        "Whether the moments that the timeline marks most are those that move the prediction most.",
     ),
     _explained(
         "cue_claims",

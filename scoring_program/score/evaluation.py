@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from score.axes.by_rank import RankCurve, rank_curves
 from score.axes.diagnostics import Diagnostic, diagnose
-from score.axes.dose import DeletionCurve, deletion_curves
 from score.axes.reaction import ReactionSize, reaction_size
 from score.axes.reasons import RightReasons, right_reasons
 from score.axes.shortfalls import Shortfalls, find_shortfalls
@@ -52,8 +52,8 @@ class Evaluation:
     """Numbers that are in no score; none depends on a label."""
     shortfalls: Shortfalls | None = None
     """Where explanations lose points; none depends on a label."""
-    curves: tuple[DeletionCurve, ...] = ()
-    """What hiding ever more of the named places changes, in space and in time; in no score."""
+    curves: tuple[RankCurve, ...] = ()
+    """What hiding changes by how high it is marked, in space and in time; in no score."""
     clips: tuple[ClipNumbers | None, ...] = ()
     """One entry a clip of the reference; None for a clip without a prediction."""
     fairness: Fairness | None = None
@@ -214,7 +214,7 @@ def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float, jury: Ju
         sources=scores.groups,
         diagnostics=diagnose(counted.explanations, axes),
         shortfalls=find_shortfalls(counted.explanations, axes, ~np.isnan(counted.prediction[:, 0])),
-        curves=deletion_curves(counted.explanations, axes.effects),
+        curves=rank_curves(counted.explanations, axes.effects),
         clips=clip_numbers(outcomes, counted, axes, settings),
         fairness=measure_fairness(outcomes, settings),
         reasons=scores.reasons,

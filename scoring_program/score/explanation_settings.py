@@ -25,15 +25,15 @@ _MOST_PHRASES = 200
 class AxisWeights:
     """What each axis is worth in the total; the sum is 1."""
 
-    cue_claims: float = 0.35
+    cue_claims: float = 0.37
     """Claims about cues against measured effects."""
-    faithfulness_space: float = 0.20
+    faithfulness_space: float = 0.21
     """Where the model looked against measured effects."""
-    known_causes: float = 0.20
+    known_causes: float = 0.21
     """Claims and maps against known causes; left out of the mean where a phase has none."""
-    faithfulness_time: float = 0.15
+    faithfulness_time: float = 0.16
     """When the model looked against measured effects."""
-    text: float = 0.10
+    text: float = 0.05
     """What the text says."""
 
 

@@ -13,13 +13,12 @@ from score.reference import CLIP_ID
 from score.settings import Settings
 from score.strict_json import finite_number
 
-PARTS = ("top", "bottom", "own", "other")
-MASKED = ("space", "time")
-UNPAIRED = ("keep", "decoy")
-"""Kinds that hide places of the picture and are compared with no other mask."""
-KINDS = ("original", *MASKED, *UNPAIRED, "cue", "twin")
-MOST_CALLS = 12
+HIDDEN = ("space", "time")
+"""Kinds that hide places of the picture, or seconds."""
+KINDS = ("original", *HIDDEN, "cue", "twin")
+MOST_CALLS = 16
 """Of one clip; what is asked again is on top."""
+_MOST_PARTS, _LONGEST_NAME = 64, 40
 _MOST_PLACES = 256 * 256
 """Cells of the finest grid that ingestion accepts."""
 
@@ -29,13 +28,13 @@ class ProbeCall:
     """One call of the second pass."""
 
     kind: str
-    """``original``, ``space``, ``time``, ``keep``, ``decoy``, ``cue`` or ``twin``."""
+    """``original``, ``space``, ``time``, ``cue`` or ``twin``."""
     operator: str
-    """What took the masked place; empty where nothing was altered."""
-    part: str
-    """``top``, ``bottom``, ``own`` or ``other`` of a masked call, else empty."""
+    """What took the hidden place; empty where nothing was altered."""
     places: tuple[int, ...]
-    """Masked cells or seconds, ascending."""
+    """Hidden cells or seconds, ascending."""
+    exchanged: tuple[str, ...]
+    """Names of the parts that were exchanged there; none where nothing was, or could be."""
     cue: str
     """The cue that an edit neutralises, else empty."""
     prediction: tuple[float, ...] | None
@@ -51,9 +50,9 @@ class ProbeCall:
         return self.operator not in {"", "exchange", "copy"}
 
     @property
-    def name(self) -> tuple[str, str, str]:
+    def name(self) -> tuple[str, tuple[int, ...], tuple[str, ...], str]:
         """What a clip has only one call of, and perhaps one more that is asked again."""
-        return self.kind, self.part, self.cue
+        return self.kind, self.places, self.exchanged, self.cue
 
 
 Probes = dict[str, tuple[ProbeCall, ...]]
@@ -75,7 +74,7 @@ def read_probes(
     settings
         Names and ranges of the targets.
     explanations
-        What was said in the first pass: no cell outside its map can have been masked.
+        What was said in the first pass: no cell outside its map can have been hidden.
     problems
         Where everything that is wrong is collected.
     """
@@ -114,21 +113,22 @@ def _call(record: dict[str, Any], explanation: Explanation | None, settings: Set
     kind = record.get("kind")
     if kind not in KINDS:
         return "no kind"
-    part, cue, operator = (record.get(key) for key in ("part", "cue", "operator"))
+    cue, operator = record.get("cue"), record.get("operator")
     again = record.get("again", False)
     if type(again) is not bool:
         return "again that is neither true nor false"
-    if (part in PARTS) != (kind in MASKED):
-        return "a part that does not fit the kind"
     if (isinstance(cue, str) and bool(cue)) != (kind == "cue"):
         return "a cue that does not fit the kind"
     places = _places(record.get("places"))
-    if places is None or bool(places) != (kind in (*MASKED, *UNPAIRED)):
+    if places is None or bool(places) != (kind in HIDDEN):
         return "places that are not ascending whole numbers, or none"
-    if kind in (*MASKED, "keep") and explanation is not None:
+    if kind in HIDDEN and explanation is not None:
         weights = explanation.time if kind == "time" else explanation.space
         if weights is not None and places[-1] >= weights.size:
             return "a place outside the map of the clip"
+    exchanged = record.get("exchanged") or ()
+    if not isinstance(exchanged, list | tuple) or not all(isinstance(part, str) for part in exchanged):
+        return "exchanged that is no list of names"
     prediction = _prediction(record.get("prediction"), settings)
     if isinstance(prediction, str):
         return prediction
@@ -137,8 +137,8 @@ def _call(record: dict[str, Any], explanation: Explanation | None, settings: Set
     return ProbeCall(
         kind=kind,
         operator=operator[:40] if isinstance(operator, str) else "",
-        part=str(part) if kind in MASKED else "",
         places=places,
+        exchanged=tuple(part[:_LONGEST_NAME] for part in exchanged[:_MOST_PARTS]),
         cue=str(cue)[:40] if kind == "cue" else "",
         prediction=prediction,
         twin=twin,

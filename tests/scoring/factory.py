@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 TRAITS = ("extraversion", "agreeableness", "conscientiousness", "emotional_stability", "openness")
 NAMES = (*TRAITS, "interview")
 ROWS, COLUMNS, BINS = 9, 16, 5
+CELLS = np.arange(ROWS * COLUMNS).reshape(ROWS, COLUMNS)
 CAUSAL = ("smile", "gaze", "motion", "lighting")
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the same text in a fifth of the time
 
@@ -119,12 +120,12 @@ def known_causes(clip_ids: Sequence[str]) -> dict[str, Any]:
 def honest_probes(case: Case) -> list[dict[str, Any]]:
     """The second pass of a model that looks where and when the main cue is, and reacts to each cue as it should."""
     ok = [number for number, status in enumerate(case.statuses) if status == "ok"]
-    return [call for place, number in enumerate(ok) for call in _calls(case, number, ok[place - 1])]
+    return [call for number in ok for call in _calls(case, number)]
 
 
-def _calls(case: Case, number: int, partner: int) -> list[dict[str, Any]]:
-    clip_id, other = case.clip_ids[number], case.clip_ids[partner]
-    true, foreign = world(clip_id), world(other)
+def _calls(case: Case, number: int) -> list[dict[str, Any]]:
+    clip_id = case.clip_ids[number]
+    true = world(clip_id)
     targets = case.settings["targets"]
     names = [target["name"] for target in targets]
     ends = [(target["minimum"], target["maximum"]) for target in targets]
@@ -135,22 +136,17 @@ def _calls(case: Case, number: int, partner: int) -> list[dict[str, Any]]:
             name: float(np.clip(value - change.get(name, 0.0) * (high - low), low, high))
             for name, value, (low, high) in zip(names, base, ends, strict=True)
         }
-        empty = dict.fromkeys(("operator", "part", "places", "partner", "cue", "explanation"))
+        empty = dict.fromkeys(("operator", "places", "exchanged", "cue", "explanation"))
         return {"clip_id": clip_id, "kind": kind, **empty, "prediction": moved, **more}
 
     calls = [call("original", {})]
-    for kind, own, theirs, size in (("space", true.space, foreign.space, 29), ("time", true.time, foreign.time, 2)):
-        order, other_order = (np.argsort(-each.ravel(), kind="stable") for each in (own, theirs))
-        top, other_top = set(order[:size].tolist()), set(other_order[:size].tolist())
-        sets = {"top": top, "bottom": set(order[-size:].tolist()), "own": top - other_top, "other": other_top - top}
-        for part, places in sets.items():
-            if places:
-                share = own.ravel()[sorted(places)].sum() / own.sum()
-                change = dict.fromkeys(names, 0.1 * float(share) * (-1 if base.mean() < 0.3 else 1))
-                partners = other if part in ("own", "other") else None
-                calls.append(
-                    call(kind, change, operator="exchange", part=part, places=sorted(places), partner=partners)
-                )
+    blocks = [block for rows in np.split(CELLS, 3) for block in np.split(rows, 2, axis=1)]
+    for kind, own, units in (("space", true.space, blocks), ("time", true.time, np.arange(BINS)[:, None])):
+        for unit in units:
+            places = unit.ravel().tolist()
+            share = float(own.ravel()[places].sum() / own.sum())
+            change = dict.fromkeys(names, 0.1 * share * (-1 if base.mean() < 0.3 else 1))
+            calls.append(call(kind, change, operator="exchange", places=places))
     edits = [*list(true.contributions["interview"])[:2], "background"]
     for cue in edits[: 2 if number % 4 < 2 else 3]:
         change = {name: values.get(cue, 0.0) for name, values in true.contributions.items()}
@@ -159,9 +155,6 @@ def _calls(case: Case, number: int, partner: int) -> list[dict[str, Any]]:
         said = full_explanation(clip_id)
         twin = {"text": said["text"], "image": None, "evidence": said["evidence"]}
         calls.append(call("twin", {}, explanation=twin) | {"prediction": None})
-    elif number % 4 == 1:
-        kind, hidden = ("decoy", [1, 5, 9]) if number % 8 == 1 else ("keep", np.flatnonzero(true.space == 0).tolist())
-        calls.append(call(kind, {}, operator="exchange", places=hidden))
     elif number % 4 == 2:
         calls.append(calls[-1] | {"again": True})  # the last edit, asked of a fresh process
     return calls

@@ -89,7 +89,7 @@ def test_claims_in_the_text_alone_are_enough(score: Score) -> None:
     case.probes = lambda of: [call for call in honest_probes(of) if call["kind"] in ("original", "cue")]
     scores = score(case).scores
     assert scores["faithfulness_space"] == scores["faithfulness_time"] == 0
-    assert scores["cue_claims"] > 0.35  # of the half of the clips that are judged on the main target
+    assert scores["cue_claims"] > 0.3  # of the half of the clips that are judged on the main target
 
 
 def test_claims_about_other_clips_are_worth_little(score: Score) -> None:
@@ -208,29 +208,29 @@ PROBES: dict[str, tuple[Change, int, str]] = {
     "twice": (probe(lambda calls: calls.append(calls[0])), 1, "a second time"),
     "bad id": (set_("original", clip_id="../c"), 1, "clip id"),
     "no kind": (set_("original", kind=None), 1, "no kind"),
-    "unknown kind": (set_("decoy", kind="smell"), 0, "1 calls of a kind that is not known; ignored"),
-    "no part": (set_("space", part=None), 1, "part"),
-    "part of a keep": (set_("keep", part="top"), 1, "part"),
-    "keep outside the map": (set_("keep", places=[144]), 1, "outside the map"),
+    "unknown kind": (set_("time", kind="smell"), 0, "1 calls of a kind that is not known; ignored"),
     "again": (set_("cue", again=1), 1, "neither true nor false"),
-    "again alone": (set_("decoy", again=True), 0, "practice"),
+    "again alone": (set_("time", again=True), 0, "practice"),
     "again twice": (probe(lambda calls: calls.extend([calls[-1] | {"again": True}] * 2)), 1,
                     "a second time"),
-    "part of a cue": (set_("cue", part="top"), 1, "part"),
     "no cue": (set_("cue", cue=None), 1, "a cue that does not fit"),
+    "exchanged is no list": (set_("space", exchanged="mouth"), 1, "no list of names"),
+    "exchanged without names": (set_("space", exchanged=[1]), 1, "no list of names"),
+    "two parts in one place": (probe(lambda calls: calls.extend(
+        [next(one for one in calls if one["kind"] == "space") | {"exchanged": [name]} for name in ("mouth", "eyes")])),
+        0, "practice"),
     "places backwards": (set_("space", places=[3, 1]), 1, "places"),
     "places twice": (set_("space", places=[3, 3]), 1, "places"),
     "no places": (set_("time", places=[]), 1, "places"),
     "place outside the map": (set_("space", places=[144]), 1, "outside the map"),
     "second outside the clip": (set_("time", places=[5]), 1, "outside the map"),
-    "last cell of the finest grid": (set_("decoy", places=[256 * 256 - 1]), 0, "practice"),
-    "beyond every grid": (set_("decoy", places=[256 * 256]), 1, "places"),
+    "beyond every grid": (set_("space", places=[256 * 256]), 1, "places"),
     "other targets": (set_("cue", prediction={"interview": 0.5}), 1, "other targets"),
     "out of range": (set_("cue", prediction=dict.fromkeys(known_causes(["c"])["clips"]["c"]["contributions"], 2)), 1,
                      "out of range"),
     "stray clip": (probe(lambda calls: [c.update(clip_id="cx") for c in calls[:1]]), 0, "records_stray"),
-    "too many": (probe(lambda calls: calls.extend([calls[0] | {"kind": "cue", "cue": f"c{n}"} for n in range(12)])),
-                 1, "more than 12"),
+    "too many": (probe(lambda calls: calls.extend([calls[0] | {"kind": "cue", "cue": f"c{n}"} for n in range(17)])),
+                 1, "more than 16"),
     "failed": (set_("cue", prediction=None), 0, "practice"),
     "all asked again": (probe(lambda calls: calls.extend([c | {"again": True} for c in calls if c["clip_id"] ==
                        calls[0]["clip_id"]])), 0, "practice"),

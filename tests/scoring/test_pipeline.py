@@ -92,7 +92,7 @@ def test_the_total_is_the_power_mean_of_the_axes(score: Score) -> None:
     case = make_case(clips=24)
     case.settings["skill_reference"] = dict.fromkeys(NAMES, 0.0)
     scores = score(case).scores
-    weights = dict(zip(AXES, (0.2, 0.15, 0.35, 0.2, 0.1), strict=True))
+    weights = dict(zip(AXES, (0.21, 0.16, 0.37, 0.21, 0.05), strict=True))
     mean = sum(weights[name] * scores[name] ** 0.5 for name in AXES) ** 2
     assert scores["explanation"] == pytest.approx(100 * scores["coverage"] * scores["skill"] * mean, abs=0.02)
 
@@ -102,8 +102,8 @@ def test_without_known_causes_their_weight_is_shared_out(score: Score) -> None:
     case.settings["skill_reference"] = {}
     del case.settings["causes"]
     scores = score(case).scores
-    weights = dict(zip(AXES, (0.2, 0.15, 0.35, 0.0, 0.1), strict=True))
-    mean = (sum(weights[name] * scores[name] ** 0.5 for name in AXES) / 0.8) ** 2
+    weights = dict(zip(AXES, (0.21, 0.16, 0.37, 0.0, 0.05), strict=True))
+    mean = (sum(weights[name] * scores[name] ** 0.5 for name in AXES) / 0.79) ** 2
     assert scores["known_causes"] == 0
     assert scores["explanation"] == pytest.approx(100 * scores["coverage"] * scores["skill"] * mean, abs=0.02)
 

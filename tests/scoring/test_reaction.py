@@ -19,16 +19,16 @@ from tests.scoring.factory import NAMES, Case, full_explanation, make_case, make
 
 ONE = (np.zeros(1), np.ones(1))
 Row = tuple[float | None, float | None, float | None]
-"""Effects of hiding ``top`` and ``own``, and the sum of the claims; None where there is none."""
+"""Effects of hiding two parts of the picture, and the sum of the claims' sizes; None where there is none."""
 
 
 def measured(rows: list[Row]) -> tuple[Effects, Readings, np.ndarray[Any, np.dtype[np.int64]]]:
     calls = []
-    for top, own, _ in rows:
-        calls.append([ProbeCall("original", "", "", (), "", (0.5,), None, again=False)])
+    for first, second, _ in rows:
+        calls.append([ProbeCall("original", "", (), (), "", (0.5,), None, again=False)])
         calls[-1] += [
-            ProbeCall("space", "", part, (1,), "", (0.5 - effect,), None, again=False)
-            for part, effect in (("top", top), ("own", own))
+            ProbeCall("space", "", (cell,), (), "", (0.5 - effect,), None, again=False)
+            for cell, effect in enumerate((first, second))
             if effect is not None
         ]
     count = len(rows)
@@ -43,15 +43,15 @@ def size(*rows: Row) -> float | None:
 
 
 def test_by_hand() -> None:
-    # Effects .2 (mean of .3 and .1), .1, .1, .4, .2: mean .2. Claims .1, -.1, .05, .1, .05: mean size .08.
-    rows: list[Row] = [(0.3, -0.1, 0.1), (0.1, 0.1, -0.1), (-0.1, 0.1, 0.05), (0.4, None, 0.1), (None, 0.2, 0.05)]
-    assert size(*rows) == pytest.approx(0.2 / 0.08)
-    assert size(*rows[::-1]) == pytest.approx(0.2 / 0.08)
+    # Effects .4 (.3 and .1), .2, .2, .4, .2: mean .28. Claims .1, .1, .05, .1, .05: mean .08.
+    rows: list[Row] = [(0.3, -0.1, 0.1), (0.1, 0.1, 0.1), (-0.1, 0.1, 0.05), (0.4, None, 0.1), (None, 0.2, 0.05)]
+    assert size(*rows) == pytest.approx(0.28 / 0.08)
+    assert size(*rows[::-1]) == pytest.approx(0.28 / 0.08)
 
 
 def test_clips_without_a_map_or_without_claims_are_left_out() -> None:
     both: list[Row] = [(0.2, 0.2, 0.1)] * FEWEST
-    assert size(*both, (0.4, 0.4, None), (None, None, 0.4)) == pytest.approx(2)
+    assert size(*both, (0.4, 0.4, None), (None, None, 0.4)) == pytest.approx(4)
     assert size(*both[1:], (0.4, 0.4, None), (None, None, 0.4)) is None
     assert size() is None
     assert reaction_size(*measured(both[1:])).large is None
@@ -59,20 +59,20 @@ def test_clips_without_a_map_or_without_claims_are_left_out() -> None:
 
 def test_claims_of_nothing_count_as_the_smallest_effect() -> None:
     # Without noise and without spread of the predictions that is 5e-4.
-    assert size(*[(0.002, 0.002, 0.0)] * FEWEST) == pytest.approx(4)
+    assert size(*[(0.002, 0.002, 0.0)] * FEWEST) == pytest.approx(8)
     assert size(*[(0.0, 0.0, 0.0)] * FEWEST) == 0
 
 
 @pytest.mark.parametrize("times", [0.1, 3.0])
 def test_a_louder_model_that_says_so_has_the_same_size(times: float) -> None:
-    rows = [(0.1, 0.05, 0.05), (0.2, 0.0, -0.03), (0.01, 0.02, 0.04), (0.0, 0.0, 0.1), (0.1, 0.1, 0.1)]
+    rows = [(0.1, 0.05, 0.05), (0.2, 0.0, 0.03), (0.01, 0.02, 0.04), (0.0, 0.0, 0.1), (0.1, 0.1, 0.1)]
     assert size(*[(times * a, times * b, times * c) for a, b, c in rows]) == pytest.approx(size(*rows))
 
 
-@pytest.mark.parametrize(("value", "large"), [(None, None), (0.0, False), (1.86, False), (2.49, False), (2.5, True)])
+@pytest.mark.parametrize(("value", "large"), [(None, None), (0.0, False), (1.19, False), (1.49, False), (1.5, True)])
 def test_the_flag(value: float | None, large: bool | None) -> None:
     assert ReactionSize(value).large is large
-    assert LARGE == 2.5
+    assert LARGE == 1.5
 
 
 def test_what_can_be_seen_is_summed_and_texts_have_no_size(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_what_can_be_seen_is_summed_and_texts_have_no_size(tmp_path: Path) -> No
         ],
         settings,
     ).seen[:, NAMES.index("interview")]
-    assert seen[:2] == pytest.approx([0.06, 0.0])
+    assert seen[:2] == pytest.approx([0.14, 0.0])
     assert np.isnan(seen[2:]).all()
 
 

@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from score.axes.dose import DeletionCurve, Dose
-from score.clip_numbers import ClipNumbers
+from score.axes.by_rank import Rank, RankCurve
+from score.clip_numbers import ClipNumbers, HiddenNumbers
 from score.explanation_record import NO_EXPLANATION, Claim, Explanation
 from score.key_frames import KeyFrames, read_key_frames
 from score.probe_record import ProbeCall
 from score.report.beside import Beside
 from score.report.claim_table import claim_rows, untested
 from score.report.content.explanations import Card, Explanations
-from score.report.deletion import deletion_plot
 from score.report.explanations import explanations, smaller
 from score.report.hidden_parts import call_rows, place, timeline
 from score.report.picture import data_uri
+from score.report.rank_plot import rank_plot
 from score.report.verdict import verdict
 from score.report.write import report_page
 from score.settings import Target
@@ -32,6 +32,12 @@ from tests.scoring.pages import CLIPS_ONLY, HIDDEN, Page, scored_of
 
 WIDE = Target("age", "Age", 0.0, 100.0, 40.0)
 """Its range is 100 times the unit scale."""
+
+
+def hid(places: tuple[int, ...], weight: float, change: float | None, *parts: str) -> HiddenNumbers:
+    return HiddenNumbers(places, parts, weight, change)
+
+
 NUMBERS = ClipNumbers(
     target=0,
     space=0.9,
@@ -40,8 +46,10 @@ NUMBERS = ClipNumbers(
     text=1.0,
     causes=None,
     held=0.6,
-    masked={("space", "top"): 0.08, ("space", "bottom"): 0.001, ("time", "top"): 0.01, ("time", "own"): 0.02,
-            ("time", "bottom"): 0.04, ("time", "other"): 0.05},
+    hidden={
+        "space": (hid((10, 11), 10.5, 0.08), hid((4,), 4.0, 0.05, "thing-1"), hid((0, 1), 0.5, 0.001)),
+        "time": (hid((1,), 2.0, 0.01), hid((2,), 1.0, 0.02), hid((0,), 0.0, 0.04)),
+    },
     edited={"smile": 0.06, "gaze": 0.02, "motion": 0.0004, "words": -0.03, "voice": 0.0002},
     claimed={"smile": 0.05, "gaze": -0.1, "motion": 0.02, "posture": 0.01},
     told=frozenset(),
@@ -58,18 +66,17 @@ MAPS = Explanation(
 )
 
 
-def call(kind: str, part: str = "", places: tuple[int, ...] = (), cue: str = "") -> ProbeCall:
-    return ProbeCall(kind, "blur", part, places, cue, (1.0,), None, again=False)
+def call(kind: str, places: tuple[int, ...] = (), cue: str = "") -> ProbeCall:
+    return ProbeCall(kind, "blur", places, (), cue, (1.0,), None, again=False)
 
 
 CALLS = (
     call("original"),
     call("cue", cue="smile"),
-    call("space", "top", (10, 11)),
-    call("space", "bottom", (0, 1)),
-    call("time", "top", (1,)),
-    call("time", "bottom", (0,)),
-    call("decoy", places=(3, 4)),
+    call("space", (10, 11)),
+    call("space", (0, 1)),
+    call("time", (1,)),
+    call("time", (0,)),
 )
 
 
@@ -101,7 +108,7 @@ def test_claims_of_a_text_alone_have_no_size() -> None:
 
 
 def test_a_cue_without_an_answer_counts_as_worst() -> None:
-    failed = replace(NUMBERS, edited={"smile": None}, masked={("space", "top"): None})
+    failed = replace(NUMBERS, edited={"smile": None}, hidden={"space": (hid((1,), 1.0, None),)})
     (row,) = claim_rows(failed, (), WIDE)
     assert (row.measured, row.state) == ("no valid answer", "bad")
     reasons = verdict(failed, MAPS, (row,), WIDE).reasons
@@ -115,8 +122,8 @@ def test_the_verdict_gives_its_reasons_in_the_targets_own_range() -> None:
     assert (judged.state, judged.words, judged.value) == ("good", "Holds up", "0.60")
     assert [reason.state for reason in judged.reasons] == ["good", "bad", "part", "good"]
     place_words, time_words, cue_words, _ = (reason.words for reason in judged.reasons)
-    assert place_words == "Hiding what it marks most moved the prediction by 8.000, what it marks least by 0.100."
-    assert "what only another clip's marks by 5.000" in time_words
+    assert place_words == "Hiding what it marks most moved the prediction by 8.000."
+    assert time_words == "Hiding what it marks most moved the prediction by 1.000, hiding something else by 4.000."
     assert cue_words == "1 of 3 named cues that were tested did what is said."
 
 
@@ -128,7 +135,7 @@ def test_words_for_values(held: float, state: str) -> None:
 
 
 def test_what_was_not_given_or_not_asked_is_said() -> None:
-    nothing = replace(NUMBERS, masked={}, edited={}, claimed={}, text=0.0)
+    nothing = replace(NUMBERS, hidden={}, edited={}, claimed={}, text=0.0)
     judged = verdict(nothing, NO_EXPLANATION, (), WIDE)
     assert (judged.state, judged.value) == ("none", "–")
     words = [reason.words for reason in judged.reasons]
@@ -139,30 +146,26 @@ def test_what_was_not_given_or_not_asked_is_said() -> None:
     assert "contradicts" in verdict(nothing, MAPS, (), WIDE).reasons[3].words
 
 
-def test_half_a_measurement_is_no_sentence_of_its_own() -> None:
-    half = replace(NUMBERS, masked={("space", "top"): 0.1}, space=0.0)
-    assert verdict(half, MAPS, (), WIDE).reasons[0].words == "Measured in part, which counts 0."
-
-
 def test_the_drawings_show_what_was_hidden() -> None:
-    drawn = place(MAPS, CALLS, NUMBERS, WIDE)
+    drawn = place(MAPS, NUMBERS, WIDE)
     assert drawn is not None
     assert (drawn.rows, drawn.columns) == (3, 4)
     assert (drawn.top, drawn.bottom) == ("M2 2h2v1h-2z", "M0 0h2v1h-2z")
     assert drawn.label == (
         "Marked most: 2 of 12 cells, mostly lower right; marked least: 2 of 12 cells, mostly upper left."
     )
-    assert [(bar.part, bar.value, bar.width) for bar in drawn.effects] == [
-        ("top", "8.000", 100.0),
-        ("bottom", "0.100", 1.2),
+    assert [(bar.part, bar.words, bar.value, bar.width) for bar in drawn.effects] == [
+        ("top", "marked most, lower right", "8.000", 100.0),
+        ("", "thing 1", "5.000", 62.5),
+        ("bottom", "marked least, upper left", "0.100", 1.2),
     ]
-    line = timeline(MAPS, CALLS, NUMBERS, WIDE)
+    line = timeline(MAPS, NUMBERS, WIDE)
     assert line is not None
     assert (line.bins, line.top, line.bottom) == (3, "M1 0h1v1h-1z", "M0 0h1v1h-1z")
     assert line.label == "The largest weight is at 1 to 2 s; marked most: 1 to 2 s; marked least: 0 to 1 s."
-    assert [bar.width for bar in line.effects] == [12.5, 50.0, 25.0, 62.5]  # of the largest change of the clip
-    assert place(NO_EXPLANATION, CALLS, NUMBERS, WIDE) is None
-    assert timeline(NO_EXPLANATION, CALLS, NUMBERS, WIDE) is None
+    assert [bar.width for bar in line.effects] == [12.5, 25.0, 50.0]  # of the largest change of the clip
+    assert place(NO_EXPLANATION, NUMBERS, WIDE) is None
+    assert timeline(NO_EXPLANATION, NUMBERS, WIDE) is None
 
 
 def test_the_numbers_behind_the_drawings() -> None:
@@ -170,26 +173,22 @@ def test_the_numbers_behind_the_drawings() -> None:
     rows = [(row.what, row.places, row.change) for row in call_rows(MAPS, asked, NUMBERS, WIDE)]
     assert rows == [
         ("Cue smile, taken away", "–", "−6.000"),
-        ("Place, marked most", "2 of 12 cells", "8.000"),
-        ("Place, marked least", "2 of 12 cells", "0.100"),
-        ("Time, marked most", "1 to 2 s", "1.000"),
-        ("Time, marked least", "0 to 1 s", "4.000"),
-        ("Random cells, in no score", "2 cells", "–"),
+        ("Place", "2 of 12 cells", "8.000"),
+        ("Place", "2 of 12 cells", "0.100"),
+        ("Time", "1 to 2 s", "1.000"),
+        ("Time", "0 to 1 s", "4.000"),
     ]
 
 
-def test_deletion_curves_keep_their_order_on_paper() -> None:
-    doses = tuple(Dose(share, 6, 0.01 * n, 0.002, 0.001) for n, share in enumerate((0.1, 0.3, 0.5), 1))
-    plot = deletion_plot(DeletionCurve("space", doses))
+def test_rank_curves_keep_their_order_on_paper() -> None:
+    plot = rank_plot(RankCurve("space", tuple(Rank(n, 6, 0.04 - 0.01 * n, 0.001) for n in (1, 2, 3))))
     assert plot is not None
-    assert [point.x for point in plot.top] == sorted(point.x for point in plot.top)
-    assert [point.y for point in plot.top] == sorted((point.y for point in plot.top), reverse=True)
-    assert all(
-        point.low is not None and point.high is not None and point.high < point.y < point.low for point in plot.top
-    )
-    assert plot.rows[0].top == "1.00 ± 0.10"
+    assert [point.x for point in plot.points] == sorted(point.x for point in plot.points)
+    assert [point.y for point in plot.points] == sorted(point.y for point in plot.points)
+    assert all(point.high < point.y < point.low for point in plot.points)
+    assert plot.rows[0].change == "3.00 ± 0.10"
     assert plot.y_ticks[-1][1] == "5.0\N{NO-BREAK SPACE}%"
-    assert deletion_plot(DeletionCurve("time", ())) is None
+    assert rank_plot(RankCurve("time", ())) is None
 
 
 def inverted(clip_id: str) -> dict[str, Any]:
@@ -207,7 +206,7 @@ def test_honest_explanations_hold_up_and_inverted_ones_do_not(tmp_path: Path) ->
     case = make_case(clips=12)
     case.explain = inverted
     against = explanations(scored_of(tmp_path / "b", case))
-    assert {(tally.state, tally.count) for tally in against.tallies} == {("bad", 12)}
+    assert "good" not in {tally.state for tally in against.tallies}  # the maps are still true
     rows = [row for card in cards_of(against) for row in card.claims if row.claimed_sign]
     assert {row.agrees for row in rows} == {"the other way"}
 
@@ -235,7 +234,7 @@ def test_without_a_second_pass_nothing_is_said_to_hold(tmp_path: Path) -> None:
     case.probes = None
     section = explanations(scored_of(tmp_path, case))
     assert {card.verdict.state for card in cards_of(section)} == {"none"}
-    assert section.deletion == ()
+    assert section.ranks == ()
     assert {row.held for row in section.rows} == {"–"}
 
 
@@ -251,16 +250,18 @@ def test_maps_of_any_kind_give_a_page(tmp_path: Path, weights: Any) -> None:  # 
 def test_a_fine_grid_is_outlined_exactly_and_a_scattered_one_left_out(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     case = make_case(clips=2)
-    fine = {"rows": 90, "columns": 160, "weights": [rng.random((90, 160)).tolist()]}
+    fine = {"rows": 90, "columns": 160, "weights": [[[2.0] * 160] * 45 + [[1.0] * 160] * 45]}
     case.explain = lambda clip_id: full_explanation(clip_id) | {"evidence": {"space": fine}}
 
     def probes(made: Case) -> list[dict[str, Any]]:
-        calls = [one for one in honest_probes(made) if one["kind"] == "original" or one["part"] in ("top", "bottom")]
-        for one in calls:
-            if one["kind"] == "space":
-                scattered = sorted(rng.choice(90 * 160, 4000, replace=False).tolist())
-                one["places"] = [*range(160 * 45)] if one["part"] == "top" else scattered
-        return [one for one in calls if one["kind"] != "time"]
+        calls = []
+        for clip_id in made.clip_ids:
+            original, *hidden = (
+                one for one in honest_probes(made) if one["clip_id"] == clip_id and one["kind"] in ("original", "space")
+            )
+            scattered = sorted(rng.choice(np.arange(160 * 45, 160 * 90), 4000, replace=False).tolist())
+            calls += [original, hidden[0] | {"places": [*range(160 * 45)]}, hidden[1] | {"places": scattered}]
+        return calls
 
     case.probes = probes
     for card in cards_of(explanations(scored_of(tmp_path, case))):

@@ -23,8 +23,8 @@ from score.columns import columns
 from score.settings import read_settings
 COLUMN = ("key", "title", "direction", "decimals", "minimum", "maximum", "chance", "meaning", "of_people")
 try:
-    from score.axes.contrast import SMALLEST_EFFECT
     from score.axes.known_causes import PART_WEIGHTS
+    from score.axes.noise import SMALLEST_EFFECT
     from score.fairness import ENOUGH_PEOPLE
     from score.language.levels import BANDS
     CONSTANTS = {

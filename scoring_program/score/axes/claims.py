@@ -8,18 +8,20 @@ from numpy.typing import NDArray
 from score.axes.effects import Effects
 
 Array = NDArray[np.float64]
-WORST = -1.5
-"""Lowest value of a clip: half of a cosine of -1, and half of its difference to a foreign cosine of 1."""
+WORST = -1.25
+"""Lowest value of a clip: a quarter of a cosine of -1, a quarter of its difference to a foreign cosine of 1, and a size
+that is off by more than there is."""
 _ROWS = 256
 
 
 def clip_claims(claims: Array, effects: Effects, target: NDArray[np.int64]) -> Array:
-    """Judge each clip's claims: ``1/2 a(own) + 1/2 (a(own) - mean a(other clips'))``.
+    """Judge each clip's claims by direction, ``1/2 a(own) + 1/2 (a(own) - mean a(other clips'))``, and by size.
 
     ``a`` is the cosine of claims and measured effects over the cues that were edited; an effect below the clip's
     epsilon is 0. The second half asks whether the claims are about this clip: claims that are the same for all clips
     have none of it. The mean over all other clips with claims about the target takes the place of one drawn clip: it
-    has the same expectation, and no luck.
+    has the same expectation, and no luck. The size is ``1 - sum |b s - d| / sum |d|``, at least -1, of claims s and
+    effects d, with the one factor b >= 0 that fits all clips of the run best: the unit of claims is free.
 
     Parameters
     ----------
@@ -33,8 +35,8 @@ def clip_claims(claims: Array, effects: Effects, target: NDArray[np.int64]) -> A
     Returns
     -------
     NDArray
-        (n,) in [-1.5, 1.5], 1 for exact claims beside unrelated foreign ones; 0 where no edit was reached; where
-        nothing is claimed only the foreign claims count, so that silence on some clips wins nothing; -1.5 where the
+        (n,) in [-1.25, 1.25], 1 for exact claims beside unrelated foreign ones; 0 where no edit was reached; where
+        nothing is claimed only the foreign claims count, so that silence on some clips wins nothing; -1.25 where the
         model failed on an edit, so that failing never pays.
     """
     tested = ~np.isnan(effects.edited)
@@ -46,7 +48,17 @@ def clip_claims(claims: Array, effects: Effects, target: NDArray[np.int64]) -> A
         speak = (about != 0).any(axis=1)
         own = _cosine(np.einsum("nv,nv->n", about[here], change[here]), (about[here] ** 2), tested[here], change[here])
         result[here] = own - _foreign(about, speak, here, tested, change) / 2
-    return np.where(effects.edit_failed, WORST, result)
+    own = np.where(tested, claims[np.arange(len(claims)), target], 0.0)
+    return np.where(effects.edit_failed, WORST, (result + _size(own, change)) / 2)
+
+
+def _size(claimed: Array, change: Array) -> Array:
+    """Return how well the sizes of (n, v) claims fit those of the effects: (n,) in [-1, 1]; 0 without an effect."""
+    squares = float((claimed**2).sum())
+    unit = max(0.0, float((claimed * change).sum()) / squares) if squares > 0 else 0.0
+    there = np.abs(change).sum(axis=1)
+    off = np.abs(unit * claimed - change).sum(axis=1)
+    return np.maximum(-1.0, np.where(there > 0, 1 - off / np.where(there > 0, there, 1.0), 0.0))
 
 
 def _cosine(dot: Array, squares: Array, tested: NDArray[np.bool_], change: Array) -> Array:

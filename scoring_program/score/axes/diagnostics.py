@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from score.axes.dose import DeletionCurve, deletion_curves
+from score.axes.by_rank import RankCurve, rank_curves
 from score.axes.effects import Effects
-from score.axes.ranks import correlation, spearman
+from score.axes.ranks import correlation
 from score.axes.reaction import LARGE, ReactionSize, reaction_size
 from score.axes.reading import Readings
 from score.axes.table import ClipAxes
@@ -22,7 +22,6 @@ from score.language import readability
 
 Array = NDArray[np.float64]
 _CENTRE_SPREAD = 0.25  # of the frame's width and height: about where a head is
-_FEWEST = 3
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ def diagnose(explanations: Sequence[Explanation], axes: ClipAxes) -> tuple[Diagn
     """Gather the diagnostics of a run; none depends on a label."""
     return (
         *_of_probes(axes.effects),
-        *_of_doses(deletion_curves(explanations, axes.effects)),
+        *_of_ranks(rank_curves(explanations, axes.effects)),
         *_of_reaction(reaction_size(axes.effects, axes.readings, axes.target)),
         *_of_maps(explanations, axes.effects),
         *_of_texts(explanations, axes.readings, axes.text),
@@ -89,47 +88,25 @@ def _of_probes(effects: Effects) -> Iterable[Diagnostic]:
         "Altered copies asked twice",
         repeated,
         "range",
-        "Largest difference between two processes' answers to one altered copy; the noise floor is at least this.",
-    )
-    places = {"space": "cells", "time": "seconds"}
-    words = {
-        "top": "the places that your map puts highest",
-        "bottom": "as many of the lowest",
-        "own": "the top places that another clip's map does not have",
-        "other": "that map's top places that yours does not have",
-    }
-    for (kind, part), changes in effects.masked.items():
-        title = f"Effect of masking, {kind}, {part}"
-        yield Diagnostic(title, _mean(changes), "range", f"Mean change after masking {places[kind]}: {words[part]}.")
-    yield Diagnostic(
-        "Effect of a random mask",
-        _mean(effects.unpaired["decoy"]),
-        "range",
-        "What masking without any reason changes; asked only where there is no map.",
-    )
-    for kind, shares in effects.shares.items():
-        change = effects.masked[kind, "top"]
-        both = ~np.isnan(shares) & ~np.isnan(change)
-        value = spearman(shares[both], change[both]) if both.sum() >= _FEWEST else None
-        meaning = "Rank correlation over the clips of how much was masked and how much that changed."
-        yield Diagnostic(f"Dose and response, {kind}", value, "correlation", meaning)
-    yield Diagnostic(
-        "Sufficiency",
-        _mean(effects.unpaired["keep"]),
-        "range",
-        "Mean change when all but the highest places of your map is hidden: small where these places suffice.",
+        "Largest difference between two processes' answers to one altered copy; smaller effects do not count.",
     )
 
 
-def _of_doses(curves: Iterable[DeletionCurve]) -> Iterable[Diagnostic]:
+def _of_ranks(curves: Iterable[RankCurve]) -> Iterable[Diagnostic]:
     for curve in curves:
-        flag = None if curve.falls is None else float(curve.falls)
-        meaning = "Raised where hiding more of the highest places changes less, beyond three standard errors."
-        yield Diagnostic(f"Dose-response flag, {curve.kind}", flag, "flag", meaning)
+        words = "a part of the picture" if curve.kind == "space" else "what happens at a time"
+        first = curve.ranks[0].change if curve.ranks else None
+        meaning = f"Mean change after hiding {words}: what is marked most."
+        yield Diagnostic(f"Effect of hiding, {curve.kind}, marked most", first, "range", meaning)
+        last = curve.ranks[-1].change if len(curve.ranks) > 1 else None
+        yield Diagnostic(f"Effect of hiding, {curve.kind}, marked least", last, "range", "What is marked least.")
+        flag = None if curve.rises is None else float(curve.rises)
+        meaning = "Raised where something marked lower changes more than something higher, by three standard errors."
+        yield Diagnostic(f"Order flag, {curve.kind}", flag, "flag", meaning)
 
 
 def _of_reaction(reaction: ReactionSize) -> Iterable[Diagnostic]:
-    meaning = "Mean change after hiding the places that your map names, divided by what your visual claims add up to."
+    meaning = "Sum of the changes after hiding each part of the picture, divided by what your visual claims come to."
     yield Diagnostic("Reaction size", reaction.value, "", meaning)
     flag = None if reaction.large is None else float(reaction.large)
     meaning = f"Raised from a size of {LARGE:g} on: hiding moves the model more than its claims say, look why."

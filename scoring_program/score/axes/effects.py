@@ -1,4 +1,4 @@
-"""What masking and editing did to the predictions: the records of the second pass as arrays."""
+"""What hiding and editing did to the predictions: the records of the second pass as arrays."""
 
 from __future__ import annotations
 
@@ -10,29 +10,37 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from score.axes.contrast import noise_floor, resolution
+from score.axes.noise import noise_floor, resolution
 from score.explanation_record import Explanation
-from score.probe_record import MASKED, PARTS, UNPAIRED, ProbeCall
+from score.probe_record import HIDDEN, ProbeCall
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """What was hidden of one clip, one thing after the other, and what each of them changed."""
+
+    places: tuple[tuple[int, ...], ...]
+    """Cells or seconds of each, ascending; u of them."""
+    parts: tuple[tuple[str, ...], ...]
+    """Names of the parts that were exchanged with each; none where nothing was, or could be."""
+    changes: Array
+    """(u,) size of the change on the unit scale, >= 0; NaN where the model gave no valid answer."""
+    failed: bool
+    """Whether one of these calls, or the original's, was asked and got no valid answer."""
 
 
 @dataclass(frozen=True)
 class Effects:
     """Measured effects on each clip's evaluated target, on the unit scale; NaN where there is no pair of answers."""
 
-    masked: dict[tuple[str, str], Array]
-    """By kind and part: (n,) size of the change that masking made, >= 0."""
-    failed: dict[tuple[str, str], NDArray[np.bool_]]
-    """By kind and part: (n,) whether the call, or the original's, was asked and got no valid answer."""
-    shares: dict[str, Array]
-    """By kind: (n,) number of places that the masks ``top`` hide."""
+    hidden: dict[str, tuple[Hidden, ...]]
+    """By kind: n clips."""
     edited: Array
     """(n, v) signed change: how much lower the prediction is without the cue of the vocabulary."""
     edit_failed: NDArray[np.bool_]
     """(n,) whether an edit, or the original, was asked and got no valid answer."""
-    unpaired: dict[str, Array]
-    """By kind: (n,) size of the change that hiding all but the top places, or random ones (``decoy``), made."""
     floor: Array
     """(k,) noise floor of each target."""
     repeated: Array | None
@@ -118,13 +126,10 @@ def measure_effects(
         The v cues; an edit of another cue is left out.
     """
     count, low, span = len(calls), *scale
-    names = [(kind, part) for kind in MASKED for part in PARTS]
-    masked = {name: np.full(count, np.nan) for name in names}
-    failed = {name: np.zeros(count, dtype=bool) for name in names}
-    shares = {kind: np.full(count, np.nan) for kind in MASKED}
+    hidden: dict[str, list[Hidden]] = {kind: [] for kind in HIDDEN}
     edited, edit_failed = np.full((count, len(vocabulary)), np.nan), np.zeros(count, dtype=bool)
     original = np.full_like(prediction, np.nan)
-    unpaired, twin_asked = {kind: np.full(count, np.nan) for kind in UNPAIRED}, np.zeros(count, dtype=bool)
+    twin_asked = np.zeros(count, dtype=bool)
     twins: list[Explanation | None] = [None] * count
     place = {cue: number for number, cue in enumerate(vocabulary)}
     asked = answered = 0
@@ -141,6 +146,8 @@ def measure_effects(
         if base is not None:
             original[clip] = (np.array(base) - low) / span
         here = target[clip]
+        found: dict[str, list[tuple[ProbeCall, float]]] = {kind: [] for kind in HIDDEN}
+        broke = dict.fromkeys(HIDDEN, False)
         for call in clip_calls:
             change = np.nan
             if base is not None and call.prediction is not None:
@@ -148,31 +155,31 @@ def measure_effects(
             # Failing must not pay: a model could crash on just those copies that would speak against its explanation,
             # or when it is asked again and no longer knows what it said.
             fails = broken or call.prediction is None or call.name in unconfirmed
-            if call.kind in MASKED:
-                masked[call.kind, call.part][clip] = abs(change)
-                failed[call.kind, call.part][clip] = fails
-                if call.part == "top":
-                    shares[call.kind][clip] = len(call.places)
+            if call.kind in HIDDEN and (broken or base is not None):  # without an original nothing is shown
+                found[call.kind].append((call, abs(change)))
+                broke[call.kind] |= fails
             elif call.kind == "cue" and call.cue in place:
                 edited[clip, place[call.cue]] = change
                 edit_failed[clip] |= fails
-            elif call.kind in UNPAIRED:
-                unpaired[call.kind][clip] = abs(change)
             elif call.kind == "twin":
                 twins[clip], twin_asked[clip] = call.twin, True
-    floor, repeated = noise_floor(prediction, original), repeated_difference(calls, span)
-    if repeated is not None:
-        floor = np.maximum(floor, repeated)
+        for kind, asked_there in found.items():
+            hidden[kind].append(
+                Hidden(
+                    places=tuple(call.places for call, _ in asked_there),
+                    parts=tuple(call.exchanged for call, _ in asked_there),
+                    changes=np.array([change for _, change in asked_there]),
+                    failed=broke[kind],
+                )
+            )
+    repeated = repeated_difference(calls, span)
     return Effects(
-        masked=masked,
-        failed=failed,
-        shares=shares,
+        hidden={kind: tuple(clips) for kind, clips in hidden.items()},
         edited=edited,
         edit_failed=edit_failed,
-        unpaired=unpaired,
-        floor=floor,
+        floor=noise_floor(prediction, original),
         repeated=repeated,
-        epsilon=resolution(floor, prediction)[target],
+        epsilon=resolution(repeated, prediction)[target],
         twins=tuple(twins),
         twin_asked=twin_asked,
         asked=asked,

@@ -1,7 +1,7 @@
-"""Reaction size: how far hiding the named places moves the prediction, beside what the claims add up to. No score.
+"""Reaction size: how far hiding parts of the picture moves the prediction, beside what the claims come to. No score.
 
-A model whose claims are true loses, when everything it looks at is hidden, about what they add up to. One that falls to
-some fixed answer as soon as it sees a mask, or no face, moves further: its maps then have effects that explain nothing.
+A model whose claims are true moves no further than they say. One that falls to some fixed answer as soon as it sees
+that something is hidden, or no face, moves further: its maps then have effects that explain nothing.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from score.axes.effects import Effects
 from score.axes.reading import Readings
 
-LARGE = 2.5
+LARGE = 1.5
 """Reaction size from which on the code deserves a look.
 
-On several sets of synthetic clips honest models had 1.2 to 1.9, the latter with a speckled map; models that give one
-fixed answer where they find no face 2.8 to 3.3; those that look for masks on purpose 3.5 to 9.1.
+The Practice clips, parts exchanged: `cue_reader` 0.9. Blocks of cells hidden, as in filmed clips: it has 0.6, with
+one fixed answer where it finds no face 1.2, where the face is not sharp 1.8.
 """
 FEWEST = 5
 """Clips with both effects and claims that a reaction size needs."""
@@ -29,7 +29,7 @@ class ReactionSize:
     """By how much more a model reacts to hiding than its claims say."""
 
     value: float | None
-    """Mean effect of hiding the named places, divided by the mean size of the sum of the claims; None: too few."""
+    """Mean sum of the effects of hiding parts of the picture, by the mean sum of the claims' sizes; None: too few."""
 
     @property
     def large(self) -> bool | None:
@@ -40,9 +40,9 @@ class ReactionSize:
 def reaction_size(effects: Effects, readings: Readings, target: NDArray[np.int64]) -> ReactionSize:
     """Compare the effects of hiding with the claims, over the clips that have both.
 
-    The effect of a clip is the mean of those of the masks ``top`` and ``own`` in space, as far as they were answered.
+    The effect of a clip is the sum of those of all parts of its picture.
     Its claims are the submitted contributions of what can be seen; the signs that a text states have no size. Claims
-    that add up to less than what counts as an effect are taken as that much.
+    that come to less than what counts as an effect are taken as that much.
 
     Parameters
     ----------
@@ -53,12 +53,10 @@ def reaction_size(effects: Effects, readings: Readings, target: NDArray[np.int64
     target
         (n,) each clip's evaluated target.
     """
-    masked = effects.masked
-    pairs = np.stack([masked["space", "top"], masked["space", "own"]])
-    answers = (~np.isnan(pairs)).sum(axis=0)
-    claimed = np.abs(readings.seen[np.arange(len(target)), target])
-    both = (answers > 0) & ~np.isnan(claimed)
+    sums = np.array([hidden.changes.sum() if hidden.places else np.nan for hidden in effects.hidden["space"]])
+    claimed = readings.seen[np.arange(len(target)), target]
+    both = ~np.isnan(sums) & ~np.isnan(claimed)
     if both.sum() < FEWEST:
         return ReactionSize(None)
-    effect = (np.nansum(pairs, axis=0)[both] / answers[both]).mean()
+    effect = sums[both].mean()
     return ReactionSize(float(effect / max(claimed[both].mean(), effects.epsilon[both].mean())))

@@ -31,7 +31,7 @@ class Readings:
     agreement: Array
     """(n,) Jaccard index of the text's claims and the largest ones submitted as evidence; 1 without evidence."""
     seen: Array
-    """(n, k) sum of the submitted claims about cues that are not `HEARD`; NaN where no claim about the target is."""
+    """(n, k) sum of the sizes of submitted claims about cues that are not `HEARD`; NaN without one about the target."""
 
 
 def vocabulary_of(settings: Settings) -> Vocabulary:
@@ -67,7 +67,7 @@ def read_claims(explanations: Sequence[Explanation], settings: Settings) -> Read
                 submitted[clip, targets[claim.target], cues[claim.cue]] += claim.contribution
     submitted = np.clip(submitted, -1, 1)
     visible = np.array([cue not in HEARD for cue in cues], dtype=bool)
-    seen = np.where((submitted != 0).any(axis=2), submitted[:, :, visible].sum(axis=2), np.nan)
+    seen = np.where((submitted != 0).any(axis=2), np.abs(submitted[:, :, visible]).sum(axis=2), np.nan)
     return Readings(tuple(said), tuple(levels), join_claims(submitted, told), _agreement(submitted, told), seen)
 
 

@@ -29,9 +29,9 @@ class Shortfalls:
     no_claims: Share
     """Without any claim, neither as evidence nor in the text."""
     space_reversed: Share
-    """Of the clips whose map was tried: hiding its lowest places changed at least as much as hiding its highest."""
+    """Of the clips whose map was tried: it puts what changed the prediction no higher than the rest."""
     space_foreign: Share
-    """Of these: hiding another clip's highest places changed at least as much."""
+    """Of these: the average of the other clips' maps agrees as well with what changed."""
     time_reversed: Share
     """As ``space_reversed``, in time."""
     time_foreign: Share
@@ -76,10 +76,10 @@ def find_shortfalls(explanations: Sequence[Explanation], axes: ClipAxes, predict
         no_space=_share([one.space is None for one in explanations], predicted),
         no_time=_share([one.time is None for one in explanations], predicted),
         no_claims=_share(~(axes.readings.claims != 0).any(axis=(1, 2)), predicted),
-        space_reversed=_no_larger(axes, "space", "top", "bottom"),
-        space_foreign=_no_larger(axes, "space", "own", "other"),
-        time_reversed=_no_larger(axes, "time", "top", "bottom"),
-        time_foreign=_no_larger(axes, "time", "own", "other"),
+        space_reversed=_not_above(axes, "space", others=False),
+        space_foreign=_not_above(axes, "space", others=True),
+        time_reversed=_not_above(axes, "time", others=False),
+        time_foreign=_not_above(axes, "time", others=True),
         wrong_sign=_share(moved & (np.sign(claimed) != np.sign(np.nan_to_num(edited))), tried),
         no_effect=_share(~moved, tried),
         silent=_share(claimed == 0, ~np.isnan(edited) & moved),
@@ -101,6 +101,7 @@ def _mean(values: NDArray[np.float64]) -> Share:
     return float(found.mean()) if found.size else None
 
 
-def _no_larger(axes: ClipAxes, kind: str, more: str, less: str) -> Share:
-    first, second = axes.effects.masked[kind, more], axes.effects.masked[kind, less]
-    return _share(first <= second, ~np.isnan(first) & ~np.isnan(second))
+def _not_above(axes: ClipAxes, kind: str, *, others: bool) -> Share:
+    maps = axes.maps[kind]
+    tried = np.array([len(hidden.places) > 1 and not hidden.failed for hidden in axes.effects.hidden[kind]], dtype=bool)
+    return _share(maps.own <= (maps.others if others else 0.0), tried)

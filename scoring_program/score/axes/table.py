@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from score.axes.claims import clip_claims
 from score.axes.effects import Effects, evaluated_targets, measure_effects
-from score.axes.faithfulness import clip_faithfulness
+from score.axes.faithfulness import Agreement, agreement, faithfulness
 from score.axes.known_causes import PART_WEIGHTS, clip_known_causes
 from score.axes.plausibility import clip_plausibility
 from score.axes.reading import Readings, read_claims
@@ -17,6 +17,7 @@ from score.axes.text import TextNumbers, clip_text, specificity
 from score.axes.total import credited_skill, explanation_total, power_mean
 from score.known import Causes
 from score.outcomes import Outcomes
+from score.probe_record import HIDDEN
 from score.settings import Settings
 from score.sums import Sums
 
@@ -33,11 +34,11 @@ class AxisSums(Sums):
     covered: Array
     """(rows, 1) clips with a valid text."""
     faithfulness_space: Array
-    """(rows, 1) in [-1, 1] a clip."""
+    """(rows, 2) agreement of the effects with a clip's own map and with those of others, in [-1, 1] a clip."""
     faithfulness_time: Array
-    """(rows, 1) in [-1, 1] a clip."""
+    """(rows, 2) the same in time."""
     cue_claims: Array
-    """(rows, 1) in [-1.5, 1.5] a clip."""
+    """(rows, 1) in [-1.25, 1.25] a clip."""
     predicted_well: Array
     """(rows, 1) clips whose prediction passes the gate of known causes."""
     cause_value: Array
@@ -75,7 +76,9 @@ class ClipAxes:
     readings: Readings
     """What the explanations say."""
     effects: Effects
-    """What masking and editing did."""
+    """What hiding and editing did."""
+    maps: dict[str, Agreement]
+    """By kind, ``space`` and ``time``: how the maps agree with that."""
     text: TextNumbers
     """What the text axis is made of."""
     target: NDArray[np.int64]
@@ -105,6 +108,7 @@ def clip_axes(outcomes: Outcomes, settings: Settings, truth: Array, prediction: 
     target = evaluated_targets(outcomes.clip_ids, len(settings.targets), main, settings.bootstrap.seed)
     effects = measure_effects(outcomes.probes, prediction, (low, span), target, vocabulary)
     readings = read_claims(outcomes.explanations, settings)
+    maps = {kind: agreement(outcomes.explanations, effects, kind) for kind in HIDDEN}
     error = np.where(np.isnan(prediction), 1.0, np.abs(truth - prediction))
     well = error[np.arange(len(error)), target] < settings.explanation.gate
     causes, has_causes = cause_agreement(outcomes, readings.claims, target, vocabulary)
@@ -116,8 +120,8 @@ def clip_axes(outcomes: Outcomes, settings: Settings, truth: Array, prediction: 
     table = AxisSums(
         clips=np.ones((len(error), 1)),
         covered=_column([explanation.text_ok for explanation in outcomes.explanations]),
-        faithfulness_space=_column(clip_faithfulness(effects, "space")),
-        faithfulness_time=_column(clip_faithfulness(effects, "time")),
+        faithfulness_space=maps["space"].columns,
+        faithfulness_time=maps["time"].columns,
         cue_claims=_column(clip_claims(readings.claims, effects, target)),
         predicted_well=_column(well),
         cause_value=causes * well[:, None],
@@ -133,7 +137,7 @@ def clip_axes(outcomes: Outcomes, settings: Settings, truth: Array, prediction: 
         baseline_error=np.abs(truth - constant),
         reference_error=np.broadcast_to(reference, truth.shape),
     )
-    return ClipAxes(table, readings, effects, told, target)
+    return ClipAxes(table, readings, effects, maps, told, target)
 
 
 def _column(values: object) -> Array:
@@ -190,9 +194,10 @@ def axis_values(sums: AxisSums, settings: Settings, *, causes: bool) -> dict[str
     """
     clips = sums.clips[:, 0]
     axes = {
-        name: np.clip(getattr(sums, name)[:, 0] / clips, 0, 1)
-        for name in ("faithfulness_space", "faithfulness_time", "cue_claims")
+        name: np.clip(faithfulness(*(getattr(sums, name) / clips[:, None]).T), 0, 1)
+        for name in ("faithfulness_space", "faithfulness_time")
     }
+    axes["cue_claims"] = np.clip(sums.cue_claims[:, 0] / clips, 0, 1)
     between = _mean(sums.between, sums.between_defined)[:, 0]
     within = np.where(sums.within_defined[:, 0] > 0, _mean(sums.within, sums.within_defined)[:, 0], 1.0)
     axes["text"] = sums.text[:, 0] / clips * specificity(between, within)

@@ -145,7 +145,7 @@ def _skill(parts: Factors, columns: Mapping[str, Estimate]) -> Iterable[_Candida
     skill = columns["skill"].value
     if parts.credit == 1:
         return
-    gain = parts.gain(credit=1.0) or 100 * parts.coverage
+    gain = parts.gain(credit=1.0)
     if skill <= 0:
         sentence = "Predict better than always answering the training mean: nothing counts without it."
         evidence = f"The skill over the constant is {number(skill, MOST_DECIMALS)}."

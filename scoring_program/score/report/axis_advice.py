@@ -45,14 +45,12 @@ def _space(found: Shortfalls) -> Reasons:
     yield (
         found.space_reversed,
         "Point your map at what the prediction hangs on.",
-        "of the maps are upside down: hiding their lowest places moved the prediction at least as much as hiding their "
-        "highest.",
+        "of the maps are upside down, or at chance: what they mark moved the prediction no more than the rest.",
     )
     yield (
         found.space_foreign,
         "Make each map about its own clip.",
-        "of the maps are no better than another clip's: hiding the other clip's places moved the prediction at least "
-        "as much.",
+        "of the maps are no better than the average of the others: another clip's would do as well.",
     )
 
 
@@ -61,14 +59,12 @@ def _time(found: Shortfalls) -> Reasons:
     yield (
         found.time_reversed,
         "Name the seconds that the prediction hangs on.",
-        "of the timelines are upside down: freezing their lowest seconds moved the prediction at least as much as "
-        "freezing their highest.",
+        "of the timelines are upside down, or at chance: what they mark moved the prediction no more than the rest.",
     )
     yield (
         found.time_foreign,
         "Make each timeline about its own clip.",
-        "of the timelines are no better than another clip's: freezing the other clip's seconds moved the prediction "
-        "at least as much.",
+        "of the timelines are no better than the average of the others: another clip's would do as well.",
     )
 
 

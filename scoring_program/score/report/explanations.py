@@ -9,7 +9,7 @@ from dataclasses import replace
 from score.report.cards import card_groups
 from score.report.clip_table import clip_rows
 from score.report.content.explanations import CardGroup, Explanations, Tally
-from score.report.deletion import deletion_plot
+from score.report.rank_plot import rank_plot
 from score.report.reasons import reasons
 from score.report.scored import Scored
 from score.report.verdict import WORDS, clip_state
@@ -24,7 +24,7 @@ def explanations(scored: Scored) -> Explanations:
         shows_truth=report.truth,
         tallies=tuple(_tallies(scored)) if report.clips else (),
         groups=card_groups(scored),
-        deletion=tuple(filter(None, map(deletion_plot, scored.evaluation.curves))),
+        ranks=tuple(filter(None, map(rank_plot, scored.evaluation.curves))),
         rows=clip_rows(scored),
         reasons=reasons(scored),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from score.clip_numbers import ClipNumbers
 from score.explanation_record import Explanation
@@ -31,7 +31,7 @@ def state_of(value: float) -> str:
 
 def clip_state(numbers: ClipNumbers) -> str:
     """Name how well an explanation held up; ``none`` where the model was asked nothing about it."""
-    return state_of(numbers.held) if numbers.masked or numbers.edited else "none"
+    return state_of(numbers.held) if numbers.hidden or numbers.edited else "none"
 
 
 def verdict(numbers: ClipNumbers, explanation: Explanation, claims: Sequence[ClaimRow], target: Target) -> Verdict:
@@ -50,39 +50,31 @@ def verdict(numbers: ClipNumbers, explanation: Explanation, claims: Sequence[Cla
     """
     state = clip_state(numbers)
     reasons = (
-        _masked("Place", "space", explanation.space is not None, numbers.space, numbers, target),
-        _masked("Time", "time", explanation.time is not None, numbers.time, numbers, target),
+        _hidden("Place", "space", explanation.space is not None, numbers.space, numbers, target),
+        _hidden("Time", "time", explanation.time is not None, numbers.time, numbers, target),
         _cues(numbers, claims, target),
         _text(numbers, explanation),
     )
     return Verdict(state, WORDS[state][0], NONE if state == "none" else number(numbers.held, 2), reasons)
 
 
-def _masked(part: str, kind: str, given: bool, value: float, numbers: ClipNumbers, target: Target) -> Reason:
-    asked = {
-        name: numbers.masked[kind, name] for name in ("top", "bottom", "own", "other") if (kind, name) in numbers.masked
-    }
+def _hidden(part: str, kind: str, given: bool, value: float, numbers: ClipNumbers, target: Target) -> Reason:
+    hidden = numbers.hidden.get(kind, ())
     if not given:
         return Reason("none", part, _NOT_GIVEN[kind])
-    if not asked:
+    if not hidden:
         return Reason("none", part, "Not measured, which counts 0.")
-    if None in asked.values():
+    changes = [one.change for one in hidden if one.change is not None]
+    if len(changes) < len(hidden):
         return Reason(
             "bad", part, f"The model gave no valid answer while {_WHERE[kind]} was hidden, which counts as worst."
         )
-    state = state_of(value)
-    words = ". ".join(_sentences(asked, target.maximum - target.minimum, state)) or "Measured in part, which counts 0"
-    return Reason(state, part, f"{words}.")
-
-
-def _sentences(asked: dict[str, float | None], span: float, state: str) -> Iterable[str]:
-    changes = {name: change * span for name, change in asked.items() if change is not None}
-    if {"top", "bottom"} <= changes.keys():
-        top, bottom = number(changes["top"], 3), number(changes["bottom"], 3)
-        yield f"Hiding what it marks most moved the prediction by {top}, what it marks least by {bottom}"
-    if {"own", "other"} <= changes.keys() and state != "good":
-        own, other = number(changes["own"], 3), number(changes["other"], 3)
-        yield f"What only this explanation marks moved it by {own}, what only another clip's marks by {other}"
+    span = target.maximum - target.minimum
+    most, largest = number(changes[0] * span, 3), number(max(changes) * span, 3)
+    words = f"Hiding what it marks most moved the prediction by {most}"
+    if most != largest:
+        words += f", hiding something else by {largest}"
+    return Reason(state_of(value), part, f"{words}.")
 
 
 def _cues(numbers: ClipNumbers, claims: Sequence[ClaimRow], target: Target) -> Reason:

@@ -62,7 +62,7 @@ class EffectBar:
     """What hiding a part of the clip changed."""
 
     part: str
-    """``top``, ``bottom``, ``own`` or ``other``: which part."""
+    """``top`` for what is marked most, ``bottom`` for what is marked least, else empty."""
     words: str
     """What was hidden."""
     value: str
@@ -240,52 +240,48 @@ class ClipRow:
 
 
 @dataclass(frozen=True)
-class DosePoint:
-    """One dose in a drawing of 320 x 150."""
+class RankPoint:
+    """One rank in a drawing of 320 x 150."""
 
     x: float
-    """How much was hidden."""
+    """The rank."""
     y: float
-    """What that changed, the mean over the clips."""
-    low: float | None
-    """One standard error less; None where it is not drawn."""
-    high: float | None
+    """What hiding it changed, the mean over the clips."""
+    low: float
+    """One standard error less."""
+    high: float
     """One standard error more."""
 
 
 @dataclass(frozen=True)
-class DoseRow:
-    """The same in numbers, changes in percent of the target's range."""
+class RankRow:
+    """The same in numbers."""
 
-    share: str
-    """Share of all places."""
+    rank: str
+    """1 for what is marked most."""
     clips: str
     """Number of clips."""
-    top: str
-    """Change where the places marked most were hidden, with its standard error."""
-    bottom: str
-    """Change where those marked least were hidden."""
+    change: str
+    """Mean change in percent of the target's range, with its standard error."""
 
 
 @dataclass(frozen=True)
-class DeletionPlot:
-    """What hiding ever more changed, over all clips."""
+class RankPlot:
+    """What hiding changed by how high it is marked, over all clips."""
 
     title: str
     """What was hidden."""
-    top: tuple[DosePoint, ...]
-    """Of what is marked most, by share."""
-    bottom: tuple[DosePoint, ...]
-    """Of what is marked least."""
+    points: tuple[RankPoint, ...]
+    """From what is marked most to what is marked least."""
     y_ticks: tuple[tuple[float, str], ...]
     """(position, change as written)."""
     x_ticks: tuple[tuple[float, str], ...]
-    """(position, share as written)."""
+    """(position, rank as written)."""
     label: str
     """What a reader who cannot see it needs to know."""
     flag: str
-    """Whether the curve looks as if the model noticed the hiding, in a sentence."""
-    rows: tuple[DoseRow, ...]
+    """Whether the order is clearly wrong somewhere, in a sentence."""
+    rows: tuple[RankRow, ...]
     """The numbers behind it."""
 
 
@@ -341,8 +337,8 @@ class Explanations:
     """The verdicts of all clips with a prediction; empty where clips are closed."""
     groups: tuple[CardGroup, ...]
     """The gallery."""
-    deletion: tuple[DeletionPlot, ...]
-    """Deletion curves in space and in time, where they were measured."""
+    ranks: tuple[RankPlot, ...]
+    """What hiding changed by rank, in space and in time, where that was measured."""
     rows: tuple[ClipRow, ...]
     """The table of clips: those without a prediction first, then by what held up least."""
     reasons: Reasons | None = None
