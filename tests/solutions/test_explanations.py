@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from cuereader.evidence import space_map, time_weights
+from cuereader.evidence import happens, space_map, time_weights
 from cuereader.features import CUES, EVENTS, FEATURES, Reading, calmed, read_clip
 from cuereader.files import FileClip
 from cuereader.wording import tell
@@ -121,15 +121,29 @@ def test_the_map_lies_on_the_mouth_where_the_mouth_alone_counts(reading: Reading
     assert 0 < (row + 0.5) * 10 - np.median(face.y) < 1.5 * face.unit
 
 
-def test_seconds_in_which_nothing_happens_weigh_nothing(reader: Solution, reading: Reading) -> None:
-    assert np.array_equal(calmed(reading, EVENTS, 9.0, 10.0), reading.values)
+def test_a_second_weighs_what_the_prediction_owes_to_the_events_in_it(reader: Solution, reading: Reading) -> None:
     weights = time_weights(reading, reader.additive)
     assert weights is not None
-    assert len(weights) == 5
-    assert min(weights) >= 0
     usual = reader.additive.raw(reading.values)
-    without = reader.additive.raw(calmed(reading, EVENTS, 0.0, 1.0))
-    assert weights[0] == pytest.approx(0.5 * abs(without - usual)[-1] + 0.1 * abs(without - usual)[:-1].sum())
+    expected = np.zeros(5)
+    for cue in EVENTS:
+        shares = happens(reading, cue, 5)
+        assert shares.min() >= 0
+        assert shares.sum() == pytest.approx(1)
+        moved = np.abs(reader.additive.raw(calmed(reading, (cue,))) - usual)
+        expected += (0.5 * moved[-1] + 0.1 * moved[:-1].sum()) * shares
+    assert weights == pytest.approx(expected)
+
+
+def test_an_event_lies_where_its_track_strays(reading: Reading) -> None:
+    face = reading.picture.face
+    assert face is not None
+    curve = np.where((face.times >= 2) & (face.times < 3), 0.2, 0.05)
+    smiling = replace(reading, picture=replace(reading.picture, face=replace(face, curve=curve)))
+    assert happens(smiling, "smile", 5) == pytest.approx([0, 0, 1, 0, 0])
+    still = replace(reading, picture=replace(reading.picture, face=None, sweep=np.zeros(0)))
+    assert not happens(still, "smile", 5).any()
+    assert not happens(still, "motion", 5).any()
 
 
 def test_a_clip_without_face_sound_and_words_is_average(reader: Solution) -> None:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from .additive import AdditiveModel
 from .features import EVENTS, Reading, calmed
-from .picture import FaceTracks
+from .picture import TRACKS, FaceTracks
 
 ROWS, COLUMNS = 36, 64
 """Size of the spatial map."""
@@ -36,27 +36,48 @@ def space_map(reading: Reading, model: AdditiveModel) -> NDArray[np.float64] | N
 
     What is there all along (posture, light, framing) has no place of its own and is left out.
     """
+    total = spread(reading, {cue: _moved(reading, model, calmed(reading, (cue,))) for cue in EVENTS})
+    return total if total.max() > total.min() else None
+
+
+def spread(reading: Reading, amounts: Mapping[str, float]) -> NDArray[np.float64]:
+    """Return a map of shape (36, 64) with an amount for each cue where it was measured."""
     picture = reading.picture
     total = np.zeros((ROWS, COLUMNS))
     height, width = picture.key_frame.shape[:2]
     regions = {} if picture.face is None else face_regions(picture.face)
-    for cue in EVENTS:
-        moved = _moved(reading, model, calmed(reading, (cue,)))
+    for cue, amount in amounts.items():
         for x0, y0, x1, y1 in regions.get(cue, []):
             rows = slice(max(round(y0 / height * ROWS), 0), max(round(y1 / height * ROWS), 0))
             columns = slice(max(round(x0 / width * COLUMNS), 0), max(round(x1 / width * COLUMNS), 0))
-            total[rows, columns] += moved
+            total[rows, columns] += amount
         if cue == "motion":  # gestures were measured where the lower half of the picture changes
-            total += moved * picture.stir_map
-    return total if total.max() > total.min() else None
+            total += amount * picture.stir_map
+    return total
 
 
 def time_weights(reading: Reading, model: AdditiveModel) -> list[float] | None:
-    """Return one weight a second: how much the prediction moves if nothing happens in it; None if nothing does."""
+    """Return one weight a second: how far the prediction moves without what happens in it; None if nothing does."""
     bins = max(int(np.ceil(reading.duration_s / _BIN_S - 1e-6)), 1)
-    starts = np.arange(bins) * _BIN_S
-    moved = [_moved(reading, model, calmed(reading, EVENTS, start, start + _BIN_S)) for start in starts]
-    return moved if max(moved) > min(moved) else None
+    total = np.zeros(bins)
+    for cue in EVENTS:
+        total += _moved(reading, model, calmed(reading, (cue,))) * happens(reading, cue, bins)
+    return total.tolist() if total.max() > total.min() else None
+
+
+def happens(reading: Reading, cue: str, bins: int) -> NDArray[np.float64]:
+    """Return how much of an event falls into each second, shape (bins,): the shares add up to 1, or are all 0."""
+    picture = reading.picture
+    if cue == "motion":
+        times, track = picture.sweep_times, picture.sweep
+    elif picture.face is not None:
+        times, track = picture.face.times, getattr(picture.face, TRACKS[cue][0])
+    else:
+        return np.zeros(bins)
+    strays = np.abs(track - np.median(track)) ** 2 if track.size else track  # small ones are sway and noise
+    seconds = np.minimum((times / _BIN_S).astype(int), bins - 1)
+    shares = np.bincount(seconds, strays, minlength=bins)
+    return np.asarray(shares / (shares.sum() or 1.0))
 
 
 def _moved(reading: Reading, model: AdditiveModel, values: NDArray[np.float64]) -> float:

@@ -59,14 +59,12 @@ def read_clip(clip: Any) -> Reading:  # noqa: ANN401 - the runner owns the type
     return Reading(_measure(picture, level, transcript, duration_s), picture, level, transcript, duration_s)
 
 
-def calmed(
-    reading: Reading, cues: Collection[str] = EVENTS, start_s: float = 0.0, end_s: float = np.inf
-) -> NDArray[np.float64]:
-    """Return what would be measured if nothing happened to these cues from `start_s` to `end_s`.
+def calmed(reading: Reading, cues: Collection[str]) -> NDArray[np.float64]:
+    """Return what would be measured if nothing happened to these cues.
 
     The shape is that of ``Reading.values``. From the tracks alone: the clip is not looked at again.
     """
-    picture = reading.picture.calm(cues, start_s, end_s)
+    picture = reading.picture.calm(cues)
     return _measure(picture, reading.level, reading.transcript, reading.duration_s)
 
 

@@ -63,11 +63,10 @@ class FaceTracks:
     eye_white: Track
     """Brightness of the white of the eyes, 0-1: a measure of the light that hardly depends on the person."""
 
-    def calm(self, cues: Collection[str], start_s: float, end_s: float) -> "FaceTracks":
-        """Return the tracks of these cues as they usually are, from `start_s` to `end_s`."""
-        during = (start_s <= self.times) & (self.times < end_s)
+    def calm(self, cues: Collection[str]) -> "FaceTracks":
+        """Return the tracks of these cues as they usually are."""
         tracks = {name: getattr(self, name) for cue in cues for name in TRACKS.get(cue, ())}
-        return replace(self, **{name: np.where(during, np.median(track), track) for name, track in tracks.items()})
+        return replace(self, **{name: np.full_like(track, np.median(track)) for name, track in tracks.items()})
 
 
 @dataclass(frozen=True)
@@ -91,14 +90,17 @@ class PictureReading:
     duration_s: float
     """Length of the clip."""
 
-    def calm(self, cues: Collection[str], start_s: float, end_s: float) -> "PictureReading":
-        """Return what would be measured if nothing happened to these cues from `start_s` to `end_s`."""
+    @property
+    def sweep_times(self) -> Track:
+        """Seconds in the middle of each step from frame to frame."""
+        return np.asarray((np.arange(self.sweep.size) + 1.0) * self.duration_s / (self.sweep.size + 1))
+
+    def calm(self, cues: Collection[str]) -> "PictureReading":
+        """Return what would be measured if nothing happened to these cues."""
         stir, sweep = self.stir, self.sweep
         if "motion" in cues and stir.size:
-            times = (np.arange(stir.size) + 1.0) * self.duration_s / (stir.size + 1)
-            during = (start_s <= times) & (times < end_s)
-            stir, sweep = (np.where(during, np.median(track), track) for track in (stir, sweep))
-        face = None if self.face is None else self.face.calm(cues, start_s, end_s)
+            stir, sweep = (np.full_like(track, np.median(track)) for track in (stir, sweep))
+        face = None if self.face is None else self.face.calm(cues)
         return replace(self, stir=stir, sweep=sweep, face=face)
 
 
