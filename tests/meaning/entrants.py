@@ -23,17 +23,15 @@ class Entrant:
     """Module and class, as in ``stories.Noisy``; empty for the solution as it is."""
     setting: str = ""
     """A line of Python for the body of the class."""
-    core: bool = False
-    """Whether the long tests run it."""
 
 
 ENTRANTS = (
-    Entrant("honest", "honest", core=True),
+    Entrant("honest", "honest"),
     # What is said about an honest model.
     Entrant("noise_0.5", "honest + noise of 0.5 SD", "stories.Noisy", "amount = 0.5"),
     Entrant("noise_1", "honest + noise of 1 SD", "stories.Noisy", "amount = 1.0"),
     Entrant("noise_2", "honest + noise of 2 SD", "stories.Noisy", "amount = 2.0"),
-    Entrant("random", "random map, timeline and claims", "stories.Random", core=True),
+    Entrant("random", "random map, timeline and claims", "stories.Random"),
     Entrant("inverted", "inverted map, timeline and claims", "stories.Inverted"),
     Entrant("uniform", "everything matters equally", "stories.Uniform"),
     Entrant("centre", "always the centre, average claims", "stories.Centre"),
@@ -43,13 +41,13 @@ ENTRANTS = (
     Entrant("maps_only", "honest map and timeline only", "stories.MapsOnly"),
     Entrant("other_model", "predicted by one model, explained by another", "stories.OtherModel"),
     # What is true by construction.
-    Entrant("places", "a sum over the cells, told exactly", "construction.Places"),
-    Entrant("moment", "decided by the liveliest second, told exactly", "construction.Moment"),
+    Entrant("places", "a sum over mouth, eyes and hand, told exactly", "construction.Places"),
+    Entrant("moment", "decided by the gesture, its second named", "construction.Moment"),
     # Models that react to altered clips.
     Entrant("fallback", "no face found: gives up", "cheats.Fallback"),
     Entrant("gate", "face not sharp: gives up", "cheats.Gate"),
     Entrant("lot", "timeline by lot, which the model defends", "cheats.Lot"),
-    Entrant("gate_and_lot", "gives up on unsharp faces, timeline by lot", "cheats.GateAndLot", core=True),
+    Entrant("gate_and_lot", "gives up on unsharp faces, timeline by lot", "cheats.GateAndLot"),
     Entrant("remembers", "remembers the clip between calls", "cheats.Remembers"),
 )
 # Submissions for filmed clips belong here too, as soon as there is a set of them (``sets.py``).

@@ -47,11 +47,10 @@ def sample_of(shift: float, seed: int = 0) -> Sample:
     def seen(call: int) -> Seen:
         values = own[call] + random.normal(size=6)
         values[0] = shift * altered[call] + random.normal()
-        thumbnail, patches = random.normal(size=60), random.normal(size=(8, 60))
-        thumbnail[:20] += shift * altered[call]
+        patches = random.normal(size=(8, 60))
         patches[:, :4] += shift * altered[call]
         numbers = {str(name): float(value) for name, value in enumerate(values)}
-        return Seen(numbers, thumbnail.astype(np.float32), patches.astype(np.float32))
+        return Seen(numbers, patches.astype(np.float32))
 
     return Sample([seen(call) for call in range(len(altered))], altered, person)
 
@@ -83,17 +82,19 @@ def test_a_person_is_never_in_training_and_test(monkeypatch: pytest.MonkeyPatch)
     [([3, 4, 1, 2], 1.0), ([1, 2, 3, 4], 0.0), ([1, 1, 1, 1], 0.5), ([1, 4, 2, 3], 0.5), ([2, 3, 1, 2], 0.875)],
 )
 def test_areas_worked_by_hand(found: list[float], expected: float) -> None:
-    nobody = Seen({}, np.zeros(1, np.float32), np.zeros((0, 1), np.float32))
+    nobody = Seen({}, np.zeros((0, 1), np.float32))
     sample = Sample([nobody] * 4, np.array([True, True, False, False]), np.array(["a", "b", "a", "b"]))
     assert area(sample, np.array(found, float)).value == expected
 
 
+@pytest.mark.slow
 def test_what_is_blotted_out_shows(drawn: list[Drawn], task: Task) -> None:
     wanted = [call for call in filmed_calls(drawn[0], drawn, task, Draws(None, 1)) if call.intervention == "blur"]
     altered, plain = (one.seen.numbers["least detail of a cell"] for one in bench_detect.measure(wanted))
     assert abs(altered - plain) > 0.2
 
 
+@pytest.mark.slow
 def test_an_exchange_shows_the_parts_as_they_were_drawn_together(drawn: list[Drawn], task: Task) -> None:
     calls = [
         call for call in exchanged_calls(drawn[0], task, Draws(None, 1)) if call.intervention in ("mouth", "thing")
@@ -103,6 +104,7 @@ def test_an_exchange_shows_the_parts_as_they_were_drawn_together(drawn: list[Dra
         assert np.abs(shown - together).max() < 0.5 * np.abs(shown - alone).max(), altered.intervention
 
 
+@pytest.mark.slow
 def test_the_benchmark_runs_on_a_tiny_set(
     drawn: list[Drawn], task: Task, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

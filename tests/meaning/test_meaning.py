@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
@@ -15,9 +16,9 @@ from ingest.answers import check_explanation, check_prediction
 from ingest.settings import read_task
 from tests.meaning.cache import digest, once
 from tests.meaning.entrants import ENTRANTS, PROJECT, SOLUTION, Entrant, write_submission
-from tests.meaning.runs import Scores, run_all
+from tests.meaning.runs import run
 from tests.meaning.sets import PRACTICE, clip_set
-from tests.meaning.table import COLUMNS, MEASURED, PAGE, TEMPLATE, figures_of, fill, read_table
+from tests.meaning.table import COLUMNS, HONEST, PAGE, TEMPLATE, figures_of, fill, read_table
 
 CHANCE = 0.2
 """What 24 clips may give to somebody who knows nothing."""
@@ -58,30 +59,23 @@ def test_every_entrant_is_a_valid_submission(entrant: Entrant, clips: list[Any],
         )
 
 
-@pytest.fixture(scope="module")
-def scores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Scores]:
-    """Run the core submissions on the Practice data with the programs, on two processor cores."""
-    cache = tmp_path_factory.mktemp("meaning")
-    core = [entrant for entrant in ENTRANTS if entrant.core]
-    ran = run_all(core, [clip_set(PRACTICE, cache, workers=2)], cache, jobs=2, say=lambda line: None)
-    return {key: of[0] for key, of in ran.items()}
-
-
 @pytest.mark.slow
-def test_honest_wins_no_lie_gains_and_lots_are_at_chance(scores: dict[str, Scores]) -> None:
-    totals = {key: of["explanation"] for key, of in scores.items()}
-    assert totals["honest"] > totals["random"] + 30
-    assert all(scores["random"][axis] <= CHANCE for axis in MEASURED), scores["random"]
-    assert totals["gate_and_lot"] <= totals["honest"] + LUCK
-    assert all(of["coverage"] == 1 for of in scores.values())
-
-
-@pytest.mark.slow
-def test_the_page_states_what_comes_out(scores: dict[str, Scores]) -> None:
+def test_a_lie_gains_nothing_and_scores_what_the_page_states(tmp_path: Path) -> None:
+    """The one that used to win; what the others score is on the page, and on the simulated runs of test_axes.py."""
     stated = read_table(PAGE.read_text(encoding="utf-8"))
     assert stated.keys() == {entrant.key for entrant in ENTRANTS}
-    for key, of in scores.items():
-        assert stated[key] == pytest.approx(of["explanation"], abs=10), key  # the page's is a mean over sets
+    (liar,) = (entrant for entrant in ENTRANTS if entrant.key == "gate_and_lot")
+    scores = run(liar, clip_set(PRACTICE, tmp_path, workers=2), tmp_path)
+    assert scores["coverage"] == 1
+    assert scores["faithfulness_time"] <= CHANCE
+    assert scores["explanation"] < min(stated[HONEST], honest_total()) - LUCK
+    assert scores["explanation"] == pytest.approx(stated[liar.key], abs=10)  # the page's is a mean over sets
+
+
+def honest_total() -> float:
+    """Return what the solution itself scores on these clips, as the bundle states it."""
+    landmarks = json.loads((PROJECT / "reference_data" / PRACTICE / "landmarks.json").read_text(encoding="utf-8"))
+    return float(landmarks["landmarks"]["cue_reader"]["columns"]["explanation"])
 
 
 def test_the_page_gives_means_and_differences_on_the_same_clips() -> None:

@@ -1,68 +1,45 @@
-"""Models whose map or timeline is exact by construction: they count what happens, and say where and when."""
+"""Models whose map or timeline is exact by construction: they count what happens, and say where or when."""
 
-from typing import Any
-
-import cv2
 import numpy as np
+from cuereader.evidence import happens, spread
+from cuereader.features import EVENTS, FEATURES, Reading, calmed
 
-from .honest import GRID, Account, Array, Model, Scores
+from .honest import Account, Model, Scores
 from .stories import BOILERPLATE
 
-_FRAMES_A_SECOND = 6
-_SMOOTH = 5
-"""Frames of a running mean: what happens lasts longer than a syllable."""
-_IDLE = 0.03
-"""How far a cell strays when somebody only sways and breathes, of the range."""
-_LEAST = 0.01
-"""So much that happens counts; from there on its logarithm does."""
+_MEASURE = {"smile": "mouth_curve", "gaze": "gaze_sideways", "motion": "sweep"}
+"""The one measurement that counts of each event."""
+_LEAST, _EACH = 0.2, 0.05
+"""Answer where nothing happens, and what a standard deviation adds."""
 
 
 class Places(Model):
-    """Adds up over the cells how far each strays from what it usually shows, and maps just that."""
+    """Adds up how much happens to the mouth, the eyes and the hands, and maps just that."""
 
-    def predict(self, clip: Any) -> Scores:  # noqa: ANN401 - the runner owns the type
+    cues: tuple[str, ...] = EVENTS
+
+    def answer(self, reading: Reading) -> Scores:
         """Return one number for all targets."""
-        return self._scores(float(self._counted(clip).sum()))
+        total = sum(self._amount(reading, cue) for cue in self.cues)
+        return dict.fromkeys(self.additive.targets, float(np.clip(_LEAST + _EACH * total, 0, 1)))
 
-    def explain(self, clip: Any, prediction: Scores) -> dict[str, Any]:  # noqa: ANN401 - as above
-        """Return the counts."""
-        return self.handed_in(self._account(self._counted(clip)))
+    def account(self, reading: Reading, prediction: Scores) -> Account:
+        """Map what each of them adds."""
+        return Account(BOILERPLATE, space=spread(reading, {cue: self._amount(reading, cue) for cue in self.cues}))
 
-    def _counted(self, clip: Any) -> Array:  # noqa: ANN401 - as above
-        return np.asarray(_strays(clip).max(axis=0))
-
-    def _account(self, counted: Array) -> Account:
-        return Account(BOILERPLATE, space=counted)
-
-    def _scores(self, total: float) -> Scores:
-        return dict.fromkeys(self.additive.targets, float(np.clip(np.log1p(total / _LEAST) / 5, 0, 1)))
+    def _amount(self, reading: Reading, cue: str) -> float:
+        """Return by how many standard deviations a cue would measure otherwise if it were calm."""
+        place = [name for name, _ in FEATURES].index(_MEASURE[cue])
+        otherwise = calmed(reading, (cue,))[place]
+        return float(np.nan_to_num(abs(reading.values[place] - otherwise)) / self.additive.scales[place])
 
 
 class Moment(Places):
-    """Answers to the liveliest second alone, and names it."""
+    """Answers to the gesture alone, and names the second in which it happens."""
 
-    def predict(self, clip: Any) -> Scores:  # noqa: ANN401 - the runner owns the type
-        """Return one number for all targets."""
-        return self._scores(float(self._counted(clip).max()))
+    cues = ("motion",)
 
-    def _counted(self, clip: Any) -> Array:  # noqa: ANN401 - as above
-        strays: Array = _strays(clip).sum(axis=(1, 2))
-        return np.asarray(
-            strays[: len(strays) // _FRAMES_A_SECOND * _FRAMES_A_SECOND].reshape(-1, _FRAMES_A_SECOND).mean(axis=1)
-        )
-
-    def _account(self, counted: Array) -> Account:
-        return Account(BOILERPLATE, time=(counted == counted.max()).astype(float))
-
-
-def _strays(clip: Any) -> Array:  # noqa: ANN401 - as above
-    """Return how far each cell strays from its usual look at each moment, shape (moments, 9, 16)."""
-    count = round(clip.duration_s * _FRAMES_A_SECOND)
-    frames = [cv2.cvtColor(frame, cv2.COLOR_RGB2GRAY) for frame in clip.frames(count=count, size=(160, 90))]
-    shown = np.array(frames, np.float64) / 255
-    strays = shown - np.median(shown, axis=0)
-    kernel = np.ones(_SMOOTH) / _SMOOTH
-    smooth = np.abs(np.apply_along_axis(np.convolve, 0, strays, kernel, mode="same"))
-    rows, columns = GRID
-    cells = smooth.reshape(count, rows, 90 // rows, columns, 160 // columns).mean(axis=(2, 4))
-    return np.asarray(np.maximum(cells - _IDLE, 0.0))
+    def account(self, reading: Reading, prediction: Scores) -> Account:
+        """Weigh each second by how much of the gesture falls into it."""
+        time = happens(reading, "motion", round(reading.duration_s))
+        return Account(BOILERPLATE, time=time if time.any() else None)
