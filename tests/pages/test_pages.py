@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from bundle_tools.build import KIT
+from score.axes.faithfulness import gini_correlation
 from score.columns import columns
 from score.explanation_settings import AXES
 from score.language import Vocabulary, consistent, parse_claims, parse_levels
@@ -158,30 +159,25 @@ def test_the_worked_total_is_right() -> None:
         parts += weights[axis] * math.sqrt(float(value))
     assert f"the sum is {parts:.3f}, its square {parts**2:.3f}" in page
     assert f"**{100 * 0.75 * parts**2:.1f}**" in page
-    # One axis alone, and words alone: claims, half of the known causes, the text.
+    # One axis alone, and words alone: the signs of claims, half of the known causes, the text.
     assert f"({100 * weights['Cue claims'] ** 2:.0f} points for cue claims)" in page
-    words = weights["Cue claims"] + weights["Known causes"] * math.sqrt(0.5) + weights["Text"]
+    words = weights["Cue claims"] * math.sqrt(0.7) + weights["Known causes"] * math.sqrt(0.5) + weights["Text"]
     assert f"can reach {100 * words**2:.0f} points" in page.replace("\n", " ")
     assert f"can reach {100 * words**2:.0f} of 100 points" in text_of("faq")
 
 
 def test_the_worked_effects_are_right() -> None:
-    page, epsilon = text_of("evaluation"), 0.005
-
-    def contrast(one: float, other: float) -> float:
-        return (one - other) / (one + other + epsilon)
-
-    rows = rows_of(page, "An example with ε = 0.005")
-    assert len(rows) == 4
-    for _, top, bottom, own, other, said in rows:
-        second = contrast(float(own), float(other)) if other else 0.0
-        found = contrast(float(top), float(bottom)) / 2 + second / 2
-        assert float(said) == pytest.approx(found, abs=0.006)
+    effects, *maps = rows_of(text_of("evaluation"), "An example of one clip with ε = 0.005")
+    assert len(maps) == 3
+    e = np.array([float(cell) for cell in effects[1:5]])
+    for _, *weights, said in maps:
+        found = gini_correlation(e, np.array([[float(cell) for cell in weights]]), 0.005)
+        assert float(said) == pytest.approx(found[0], abs=0.006)
 
 
 def test_the_worked_claims_are_right() -> None:
     page = text_of("evaluation")
-    effect, yours, others = rows_of(page, "being more right than they are the other")
+    effect, yours, others = rows_of(page, "at least } -1")
 
     def numbers(row: list[str]) -> np.ndarray[Any, np.dtype[np.float64]]:
         return np.array([0.0 if cell == "-" else float(cell) for cell in row[1:4]])
@@ -192,8 +188,16 @@ def test_the_worked_claims_are_right() -> None:
 
     assert float(yours[4]) == pytest.approx(agreement(yours), abs=0.005)
     assert float(others[4]) == pytest.approx(agreement(others), abs=0.005)
-    found = agreement(yours) - agreement(others) / 2
-    assert f"½ · {yours[4]} + ½ · ({yours[4]} - {others[4]}) = {found:.2f}" in page.replace("\n", " ")
+    direction = agreement(yours) - agreement(others) / 2
+    s, d = numbers(yours), numbers(effect)
+    unit = float(s @ d / (s @ s))
+    off, whole = np.abs(unit * s - d).sum(), np.abs(d).sum()
+    told = page.replace("\n", " ")
+    assert f"½ · {yours[4]} + ½ · ({yours[4]} - {others[4]}) = {direction:.2f}" in told
+    assert (
+        f"With $b$ = {unit:.2f} the claims are off by {off:.3f} of {whole:.3f}, a size of {1 - off / whole:.2f}" in told
+    )
+    assert f"this clip gets {(direction + 1 - off / whole) / 2:.2f}." in told
 
 
 def test_texts_are_read_as_the_page_says() -> None:

@@ -95,7 +95,7 @@ def test_totals_are_those_of_the_scoring_program(
             weight * run["axes"][axis]
             for axis, weight in zip(
                 ("cue_claims", "faithfulness_space", "known_causes", "faithfulness_time", "text"),
-                (0.35, 0.20, 0.20, 0.15, 0.10),
+                (0.37, 0.21, 0.21, 0.16, 0.05),
                 strict=True,
             )
         )

@@ -7,12 +7,12 @@ import shutil
 from collections.abc import Iterator, Sequence
 from copy import deepcopy as copy_of
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import yaml
 
-from bundle_tools.check.clips.probes import CALLS_BESIDE_EDITS
+from bundle_tools.check.clips.probes import UNITS
 from bundle_tools.check.programs import asking
 from bundle_tools.cli import main
 from bundle_tools.compare.bands import ABOVE
@@ -24,9 +24,8 @@ from bundle_tools.figures.lookup import all_names, figures_of
 from bundle_tools.figures.marks import FigureError, Figures
 from bundle_tools.figures.pages import fill_pages, look_through, open_bundle
 from ingest import confined, credits, settings, watch
-from ingest.probes import repeats
-from ingest.probes.plan import AXES, MapPart
-from score.axes.contrast import SMALLEST_EFFECT
+from ingest.probes import plan, repeats
+from score.axes.noise import SMALLEST_EFFECT
 from score.columns import columns
 from score.fairness import ENOUGH_PEOPLE
 from score.language.levels import BANDS
@@ -82,14 +81,13 @@ def edit(root: Path, file: str, old: str, new: str, phases: Sequence[str] = PHAS
         (TASK, "restarts: 5", "restarts: 0", {"restarts": "0"}),
         (TASK, "memory_mb: 4096", "memory_mb: 1536", {"memory_gb": "1.5", "submission_mb": "500"}),
         (TASK, "memory_mb: 4096", "submission_files: 7", {"memory_gb": "4", "submission_files": "7"}),
-        (TASK, "shares: [0.1", "shares: [0.125", {"mask_percent_min": "12.5", "mask_percent_max": "20"}),
         (
             TASK, "time_limit_s: 600", "time_limit_s: 1200",
-            {"time_limit_s": "1,200", "run_minutes": "20", "working_time_s": "1,020", "second_per_call": "3.0"},
+            {"time_limit_s": "1,200", "run_minutes": "20", "working_time_s": "1,020", "second_per_call": "3.5"},
         ),
         (TASK, "time_limit_s: 600", "time_limit_s: 80", {"working_time_s": "40", "second_per_call": "0.1"}),
-        (TASK, "time_limit_s: 600", "time_limit_s: 55", {"working_time_s": "28", "second_per_call": "0.08"}),
-        (TASK, "edits: 3", "edits: 1", {"edits": "1", "calls": "10", "calls_all": "12", "second_per_call": "1.8"}),
+        (TASK, "time_limit_s: 600", "time_limit_s: 55", {"working_time_s": "28", "second_per_call": "0.1"}),
+        (TASK, "edits: 3", "edits: 1", {"edits": "1", "calls": "8", "calls_all": "10", "second_per_call": "2.1"}),
         (TASK, "gain: 0.01", "gain: 0.025", {"jitter_percent": "2.5", "jitter_px": "2", "jitter_frames": "1"}),
         (TASK, "maximum_chars: 1200", "maximum_chars: 800", {"text_max": "800", "text_min": "20"}),
         (TASK, "width: 355", "width: 1280", {"image_width": "1280", "image_height": "200"}),
@@ -117,34 +115,34 @@ def test_a_figure_follows_its_setting(copy: Path, file: str, old: str, new: str,
 def test_figures_of_scoring_follow_its_settings(copy: Path) -> None:
     before = figures(copy)
     unchanged = ("weight.text", "points_alone.cue_claims", "points_words", "resamples", "level_percent", "gate")
-    assert [before.inline(name) for name in unchanged] == ["0.10", "12", "35", "1,000", "95", "0.1"]
-    edit(copy, REFERENCE, "cue_claims: 0.35", "cue_claims: 0.5")
-    edit(copy, REFERENCE, "known_causes: 0.20", "known_causes: 0.05")
+    assert [before.inline(name) for name in unchanged] == ["0.05", "14", "26", "1,000", "95", "0.1"]
+    edit(copy, REFERENCE, "cue_claims: 0.37", "cue_claims: 0.5")
+    edit(copy, REFERENCE, "known_causes: 0.21", "known_causes: 0.08")
     edit(copy, REFERENCE, "resamples: 1000", "resamples: 250")
     edit(copy, REFERENCE, "level: 0.95", "level: 0.9")
     edit(copy, REFERENCE, "gate: 0.1", "gate: 0.15")
     edit(copy, REFERENCE, "fair: 20", "fair: 25")
     edit(copy, REFERENCE, "openness]}", "openness, interview]}")
     after = figures(copy)
-    # (0.5 + 0.05 √½ + 0.1)² = 0.404
+    # (0.5 √0.7 + 0.08 √½ + 0.05)² = 0.276
     expected = {
-        **{"weight.cue_claims": "0.50", "points_alone.cue_claims": "25", "points_words": "40", "resamples": "250"},
+        **{"weight.cue_claims": "0.50", "points_alone.cue_claims": "25", "points_words": "28", "resamples": "250"},
         **{"level_percent": "90", "gate": "0.15", "band.fair": "25", "band.at_chance": "0", "traits": "6"},
         **{"jury_lowest": "0", "jury_highest": "5"},
     }
     assert {name: after.inline(name) for name in expected} == expected
-    assert "| Cue claims | 0.50 |" in after.block("weights")
+    assert "| Cue claims | 0.50 | -75 |" in after.block("weights")
 
 
 def test_the_worked_example_follows_the_weights(copy: Path) -> None:
     before = figures(copy).block("worked_example")
-    edit(copy, REFERENCE, "cue_claims: 0.35", "cue_claims: 0.45")
-    edit(copy, REFERENCE, "faithfulness_time: 0.15", "faithfulness_time: 0.05")
+    edit(copy, REFERENCE, "cue_claims: 0.37", "cue_claims: 0.45")
+    edit(copy, REFERENCE, "faithfulness_time: 0.16", "faithfulness_time: 0.08")
     after = figures(copy).block("worked_example")
-    # 0.45 √0.7 + 0.20 √0.6 + 0.20 √0.4 + 0.05 √0.5 + 0.10 √0.8 = 0.7827, squared 0.6126
+    # 0.45 √0.7 + 0.21 √0.6 + 0.21 √0.4 + 0.08 √0.5 + 0.05 √0.8 = 0.7733, squared 0.5979
     assert "| Cue claims | 0.70 | 0.837 | 0.376 |" in after
-    assert "the sum is 0.783, its square 0.613, and the score 100 · 1 · 0.75 · 0.613 = **45.9**." in after
-    assert "= **44.4**." in before
+    assert "the sum is 0.773, its square 0.598, and the score 100 · 1 · 0.75 · 0.598 = **44.8**." in after
+    assert "= **43.7**." in before
     edit(copy, REFERENCE, "causes: causes.json\n", "")
     assert "Known causes" not in figures(copy).block("worked_example")
     edit(copy, REFERENCE, "power: 0.5", "power: 1.0")
@@ -155,9 +153,9 @@ def test_the_worked_example_follows_the_weights(copy: Path) -> None:
 def test_without_known_causes_the_other_weights_grow(copy: Path) -> None:
     edit(copy, REFERENCE, "causes: causes.json\n", "")
     found = figures(copy)
-    assert found.inline("weight.cue_claims") == "0.437"
+    assert found.inline("weight.cue_claims") == "0.468"
     assert "Known causes" not in found.block("weights")
-    assert found.inline("points_alone.cue_claims") == "19"
+    assert found.inline("points_alone.cue_claims") == "22"
     with pytest.raises(FigureError, match="has no weight of this name; it has cue_claims"):
         found.inline("weight.known_causes")
 
@@ -172,7 +170,7 @@ def test_figures_of_the_data_are_counted(copy: Path) -> None:
     assert found.inline("clips.practice") == "3"
     assert found.inline("persons.practice") in "23"
     assert found.inline("clips.final") == "24"
-    assert found.inline("second_per_call.practice") == "12"
+    assert found.inline("second_per_call.practice") == "14"
     with pytest.raises(FigureError, match=r"practice 3, final 24.*clips\.practice"):
         found.inline("clips")
     rows = (copy / "input_data/practice/copies.csv").read_text().splitlines()
@@ -188,8 +186,8 @@ def test_phases_that_differ_are_named_with_both_values(copy: Path) -> None:
     assert (found.inline("call_s.practice"), found.inline("call_s.final")) == ("30", "45")
     with pytest.raises(FigureError, match="practice 30, final 45"):
         found.inline("call_s")
-    edit(copy, REFERENCE, "cue_claims: 0.35", "cue_claims: 0.30", ["final"])
-    edit(copy, REFERENCE, "text: 0.10", "text: 0.15", ["final"])
+    edit(copy, REFERENCE, "cue_claims: 0.37", "cue_claims: 0.30", ["final"])
+    edit(copy, REFERENCE, "text: 0.05", "text: 0.12", ["final"])
     found = figures(copy)
     with pytest.raises(FigureError, match=r"Phases differ.*weights:practice"):
         found.block("weights")
@@ -339,8 +337,7 @@ def test_what_the_programs_fix_is_asked_of_them(texts: Path) -> None:
         "credit_chars": credits.LONGEST_TEXT, "working_mb": watch.SCRATCH_MB, "working_files": watch.SCRATCH_FILES,
         "file_mb": confined.FILE_MB, "threads": watch.THREADS, "output_mb": watch.OUTPUT_MB,
         "submission_mb": settings.DEFAULT_SUBMISSION_MB, "submission_files": settings.DEFAULT_SUBMISSION_FILES,
-        "epsilon_least": SMALLEST_EFFECT, "people_a_group": ENOUGH_PEOPLE, "calls_plain": 1,
-        "calls_space": len(get_args(MapPart)), "calls_time": len(get_args(MapPart)),
+        "epsilon_least": SMALLEST_EFFECT, "people_a_group": ENOUGH_PEOPLE, "units": plan.UNITS,
         "level_low": BANDS["low"][1], "level_medium_low": BANDS["medium"][0],
         "level_medium_high": BANDS["medium"][1], "level_high": BANDS["high"][0],
         "credits_passed_on_percent": 100 * PASSED_ON, "band_percent": 100 * ABOVE,
@@ -352,8 +349,10 @@ def test_what_the_programs_fix_is_asked_of_them(texts: Path) -> None:
 def test_the_calls_of_the_table_are_all_calls(copy: Path) -> None:
     edit(copy, TASK, "edits: 3", "edits: 2")
     found = figures(copy)
-    parts = ("calls_plain", "calls_space", "calls_time", "edits")
-    assert sum(int(found.inline(name)) for name in parts) == int(found.inline("calls")) == 11
+    # One of the clip itself; what happens in a second is one of the parts.
+    assert 1 + int(found.inline("units")) + int(found.inline("edits")) == int(found.inline("calls")) == 9
+    edit(copy, TASK, "exchanges: exchanges.json\n", "")
+    assert int(figures(copy).inline("calls")) == 15
 
 
 def test_the_pages_of_the_repository_change_with_what_they_tell_of(copy: Path) -> None:
@@ -364,7 +363,7 @@ def test_the_pages_of_the_repository_change_with_what_they_tell_of(copy: Path) -
     edit(copy, TASK, "restarts: 5", "restarts: 7")
     edit(copy, TASK, "edits: 3", "edits: 2")
     edit(copy, TASK, "maximum_chars: 1200", "maximum_chars: 900")
-    edit(copy, REFERENCE, "cue_claims: 0.35, faithfulness_space: 0.20", "cue_claims: 0.40, faithfulness_space: 0.15")
+    edit(copy, REFERENCE, "cue_claims: 0.37, faithfulness_space: 0.21", "cue_claims: 0.40, faithfulness_space: 0.18")
     edit(copy, REFERENCE, "resamples: 1000", "resamples: 500")
     edit(copy, "competition.yaml", "max_submissions_per_day: 10", "max_submissions_per_day: 25")
     edit(copy, "ingestion_program/requirements.lock", "numpy==2.4.6", "numpy==9.8.7")
@@ -375,22 +374,21 @@ def test_the_pages_of_the_repository_change_with_what_they_tell_of(copy: Path) -
         "pages/environment.md: call_s 30 -> 45",
         "pages/environment.md: restarts 5 -> 7",
         "pages/environment.md: packages_all | numpy | 2.4.6 | -> | numpy | 9.8.7 |",
-        "pages/submission.md: calls 12 -> 11",
+        "pages/submission.md: calls 10 -> 9",
         "pages/submission.md: text_max 1,200 -> 900",
         "pages/explanations.md: text_max 1,200 -> 900",
-        "pages/evaluation.md: weights | Cue claims | 0.35 | -> | Cue claims | 0.40 |",
-        "pages/evaluation.md: points_alone.cue_claims 12 -> 16",
+        "pages/evaluation.md: weights | Cue claims | 0.37 | -60 | -> | Cue claims | 0.40 | -64 |",
+        "pages/evaluation.md: points_alone.cue_claims 14 -> 16",
         "pages/evaluation.md: resamples 1,000 -> 500",
         "pages/overview.md: submissions_per_day.practice 10 -> 25",
         "pages/overview.md: clips.final 24 -> 22",
-        "pages/environment.md: second_per_call.final 1.5 -> 1.8",
+        "pages/environment.md: second_per_call.final 1.8 -> 2.1",
     }
     assert fill_pages(copy) == []
 
 
-def test_the_number_of_calls_is_that_of_the_plan() -> None:
-    # One original, and every part of a map for each axis.
-    assert 1 + len(AXES) * len(get_args(MapPart)) == CALLS_BESIDE_EDITS
+def test_the_number_of_units_is_that_of_the_plan() -> None:
+    assert plan.UNITS == UNITS
 
 
 def test_every_name_that_is_listed_can_be_written(texts: Path) -> None:
