@@ -81,9 +81,9 @@ def clip_numbers(
     settings
         Targets, vocabulary and weights.
     """
-    held = held_up(axes.table, settings.explanation.weights)
+    held, values = held_up(axes.table, settings.explanation.weights), label_free(axes.table)
     judged = {
-        clip_id: _numbers(row, counted, axes, held, settings)
+        clip_id: _numbers(row, counted, axes, (values[row], float(held[row])), settings)
         for row, clip_id in enumerate(counted.clip_ids)
         if counted.statuses[row] == "ok"
     }
@@ -116,12 +116,14 @@ def label_free(table: AxisSums) -> NDArray[np.float64]:
     return np.column_stack([*maps, table.cue_claims[:, 0], table.text[:, 0]])
 
 
-def _numbers(row: int, counted: Outcomes, axes: ClipAxes, held: NDArray[np.float64], settings: Settings) -> ClipNumbers:
+def _numbers(
+    row: int, counted: Outcomes, axes: ClipAxes, judged: tuple[NDArray[np.float64], float], settings: Settings
+) -> ClipNumbers:
     calls, explanation = counted.probes[row], counted.explanations[row]
     table, effects, target = axes.table, axes.effects, int(axes.target[row])
     vocabulary = settings.explanation.vocabulary
     parts = table.cause_defined[row]
-    values = dict(zip(LABEL_FREE, label_free(table)[row].tolist(), strict=True))
+    values = dict(zip(LABEL_FREE, judged[0].tolist(), strict=True))
     return ClipNumbers(
         target=target,
         space=values["faithfulness_space"],
@@ -129,7 +131,7 @@ def _numbers(row: int, counted: Outcomes, axes: ClipAxes, held: NDArray[np.float
         claims=values["cue_claims"],
         text=values["text"],
         causes=float(table.cause_value[row].sum() / parts.sum()) if parts.any() else None,
-        held=float(held[row]),
+        held=judged[1],
         hidden={kind: found for kind in HIDDEN if (found := _hidden(row, explanation, axes, kind))},
         edited={
             call.cue: _known(effects.edited[row, vocabulary.index(call.cue)])

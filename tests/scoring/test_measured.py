@@ -216,8 +216,9 @@ PROBES: dict[str, tuple[Change, int, str]] = {
     "no cue": (set_("cue", cue=None), 1, "a cue that does not fit"),
     "exchanged is no list": (set_("space", exchanged="mouth"), 1, "no list of names"),
     "exchanged without names": (set_("space", exchanged=[1]), 1, "no list of names"),
-    "two parts in one place": (probe(lambda calls: calls.extend(
-        [next(one for one in calls if one["kind"] == "space") | {"exchanged": [name]} for name in ("mouth", "eyes")])),
+    "two parts in one place": (probe(lambda calls: [
+        call.update(places=[3], exchanged=[part])
+        for call, part in zip([one for one in calls if one["kind"] == "space"][:2], ("mouth", "eyes"), strict=True)]),
         0, "practice"),
     "places backwards": (set_("space", places=[3, 1]), 1, "places"),
     "places twice": (set_("space", places=[3, 3]), 1, "places"),

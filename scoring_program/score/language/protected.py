@@ -6,7 +6,7 @@ counts where is written in ``protected.yaml``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -55,16 +55,17 @@ def named_attributes(text: str) -> tuple[Named, ...]:
     """
     sentences = [tuple(map(_bare, tokens)) for tokens in sentences_of(text[:LONGEST_TEXT])]
     found = []
-    for name, phrases in _attributes().items():
-        words = next((words for tokens in sentences for words in _named_in(tokens, phrases)), None)
+    for name in _attributes():
+        words = next((words for tokens in sentences for words in _named_in(tokens, name)), None)
         if words:
             found.append(Named(name, words))
     return tuple(found)
 
 
-def _named_in(tokens: Phrase, attribute: Mapping[str, frozenset[Phrase]]) -> Iterator[str]:
+def _named_in(tokens: Phrase, name: str) -> Iterator[str]:
+    attribute, beginnings = _attributes()[name], _beginnings(name)
     denied = not _words("denials").isdisjoint(tokens)
-    for start in range(len(tokens)):
+    for start in (place for place, token in enumerate(tokens) if token in beginnings):
         if any(_at(tokens, place, attribute["except"]) for place in (start, start - 1) if place >= 0):
             continue
         for kind, phrases in attribute.items():
@@ -107,13 +108,20 @@ def _is_owned(tokens: Phrase, start: int) -> bool:
 
 def _at(tokens: Phrase, start: int, phrases: frozenset[Phrase]) -> Phrase | None:
     """Give the longest phrase that begins at a place."""
-    pieces = (tokens[start : start + length] for length in range(_longest(phrases), 0, -1))
+    longest = _longest(phrases).get(tokens[start], 0)
+    pieces = (tokens[start : start + length] for length in range(longest, 0, -1))
     return next((piece for piece in pieces if piece in phrases), None)
 
 
 @cache
-def _longest(phrases: frozenset[Phrase]) -> int:
-    return max((len(phrase) for phrase in phrases), default=0)
+def _beginnings(name: str) -> frozenset[str]:
+    return frozenset(first for phrases in _attributes()[name].values() for first, *_ in phrases)
+
+
+@cache
+def _longest(phrases: frozenset[Phrase]) -> dict[str, int]:
+    """Return by its first word how many words the longest phrase has."""
+    return {first: max(len(phrase) for phrase in phrases if phrase[0] == first) for first, *_ in phrases}
 
 
 def _bare(token: str) -> str:
