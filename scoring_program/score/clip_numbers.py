@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from score.axes.faithfulness import clip_faithfulness, map_of, weights_of
+from score.axes.faithfulness import clip_faithfulness, marked
 from score.axes.reading import Triple
 from score.axes.table import AxisSums, ClipAxes
 from score.explanation_record import Explanation
@@ -148,14 +148,13 @@ def _numbers(
 
 
 def _hidden(row: int, explanation: Explanation, axes: ClipAxes, kind: str) -> tuple[HiddenNumbers, ...]:
-    hidden, weights = axes.effects.hidden[kind][row], map_of(explanation, kind)
+    hidden = axes.effects.hidden[kind][row]
+    weights = marked(explanation, kind, hidden.places)
     if weights is None:
         return ()
-    marked = weights_of(weights.reshape(1, -1), hidden.places)[0]
-    order = np.argsort(-marked, kind="stable")
     return tuple(
-        HiddenNumbers(hidden.places[at], hidden.parts[at], float(marked[at]), _known(hidden.changes[at]))
-        for at in order
+        HiddenNumbers(hidden.places[at], hidden.parts[at], float(weights[at]), _known(hidden.changes[at]))
+        for at in np.argsort(-weights, kind="stable")
     )
 
 

@@ -205,6 +205,7 @@ def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float, jury: Ju
         draws=[measure(by_source[0].weighted(weights), by_source[1].weighted(weights)) for weights in chunks],
         level=settings.bootstrap.level,
     )
+    curves = rank_curves(counted.explanations, axes.effects)
     return Evaluation(
         columns=tuple((column, judge.column(column)) for column in columns(settings)),
         targets=tuple(
@@ -212,9 +213,9 @@ def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float, jury: Ju
             for number, target in enumerate(settings.targets)
         ),
         sources=scores.groups,
-        diagnostics=diagnose(counted.explanations, axes),
+        diagnostics=diagnose(counted.explanations, axes, curves, scores.reaction),
         shortfalls=find_shortfalls(counted.explanations, axes, ~np.isnan(counted.prediction[:, 0])),
-        curves=rank_curves(counted.explanations, axes.effects),
+        curves=curves,
         clips=clip_numbers(outcomes, counted, axes, settings),
         fairness=measure_fairness(outcomes, settings),
         reasons=scores.reasons,

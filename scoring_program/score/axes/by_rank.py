@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from score.axes.effects import Effects
-from score.axes.faithfulness import map_of, weights_of
+from score.axes.faithfulness import marked
 from score.explanation_record import Explanation
 from score.probe_record import HIDDEN
 
@@ -77,10 +77,10 @@ def rank_curves(explanations: Sequence[Explanation], effects: Effects) -> tuple[
 def _ranks(kind: str, explanations: Sequence[Explanation], effects: Effects) -> tuple[Rank, ...]:
     by_rank: dict[int, list[float]] = {}
     for explanation, hidden in zip(explanations, effects.hidden[kind], strict=True):
-        weights = map_of(explanation, kind)
+        weights = marked(explanation, kind, hidden.places)
         if weights is None or hidden.failed:
             continue
-        order = np.argsort(-weights_of(weights.reshape(1, -1), hidden.places)[0], kind="stable")
+        order = np.argsort(-weights, kind="stable")
         for rank, place in enumerate(order, 1):
             by_rank.setdefault(rank, []).append(float(hidden.changes[place]))
     return tuple(_rank(number, np.array(changes)) for number, changes in sorted(by_rank.items()))

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from score.axes.by_rank import RankCurve, rank_curves
+from score.axes.by_rank import RankCurve
 from score.axes.effects import Effects
 from score.axes.ranks import correlation
-from score.axes.reaction import LARGE, ReactionSize, reaction_size
+from score.axes.reaction import LARGE, ReactionSize
 from score.axes.reading import Readings
 from score.axes.table import ClipAxes
 from score.axes.text import TextNumbers
@@ -38,12 +38,14 @@ class Diagnostic:
     """One sentence for participants."""
 
 
-def diagnose(explanations: Sequence[Explanation], axes: ClipAxes) -> tuple[Diagnostic, ...]:
-    """Gather the diagnostics of a run; none depends on a label."""
+def diagnose(
+    explanations: Sequence[Explanation], axes: ClipAxes, curves: Iterable[RankCurve], reaction: ReactionSize
+) -> tuple[Diagnostic, ...]:
+    """Gather the diagnostics of a run, its rank curves and reaction size among them; none depends on a label."""
     return (
         *_of_probes(axes.effects),
-        *_of_ranks(rank_curves(explanations, axes.effects)),
-        *_of_reaction(reaction_size(axes.effects, axes.readings, axes.target)),
+        *_of_ranks(curves),
+        *_of_reaction(reaction),
         *_of_maps(explanations, axes.effects),
         *_of_texts(explanations, axes.readings, axes.text),
     )

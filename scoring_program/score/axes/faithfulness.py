@@ -116,6 +116,12 @@ def map_of(explanation: Explanation, kind: str) -> Array | None:
     return explanation.space if kind == "space" else explanation.time
 
 
+def marked(explanation: Explanation, kind: str, places: Sequence[tuple[int, ...]]) -> Array | None:
+    """Return (u,) how much an explanation marks each set of places; None where it marks nothing."""
+    weights = map_of(explanation, kind)
+    return None if weights is None else weights_of(weights.reshape(1, -1), places)[0]
+
+
 def agreement(explanations: Sequence[Explanation], effects: Effects, kind: str) -> Agreement:
     """Compare each clip's effects with its own map, and with the average of the other clips' maps.
 
