@@ -3,7 +3,6 @@
 import math
 import warnings
 
-import choix
 import krippendorff
 import numpy as np
 import pandas as pd
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.stats import friedmanchisquare
 
 from bundle_tools.jury.agreement import intraclass_correlation, kendall_w, krippendorff_alpha
 from bundle_tools.jury.preference import bradley_terry, comparisons
@@ -102,6 +100,8 @@ def test_intraclass_correlation_agrees_with_a_library(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_concordance_agrees_with_a_library(seed: int) -> None:
+    from scipy.stats import friedmanchisquare  # noqa: PLC0415  # each test process would import it, for nothing
+
     table = ratings(seed, jurors=5, items=7)
     theirs = friedmanchisquare(*table.T).statistic / (5 * 6)
     assert kendall_w(table) == pytest.approx(theirs, abs=1e-6)
@@ -109,6 +109,8 @@ def test_concordance_agrees_with_a_library(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_preferences_agree_with_a_library(seed: int) -> None:
+    import choix  # noqa: PLC0415  # the same
+
     random = np.random.default_rng(seed)
     wins = random.integers(1, 9, (6, 6)).astype(float)
     np.fill_diagonal(wins, 0)

@@ -86,10 +86,12 @@ ENGLISH = st.lists(
 ).map(" ".join)
 CASES = [
     pytest.param(text, expected, id=f"{group}: {text[:60]}")
-    for group, cases in yaml.safe_load((HERE / "language_cases.yaml").read_text()).items()
+    for group, cases in yaml.load((HERE / "language_cases.yaml").read_text(), yaml.CSafeLoader).items()
     for text, expected in cases
 ]
-OUTSIDE: dict[str, dict[str, list[tuple[str, str]]]] = yaml.safe_load((HERE / "outside_sentences.yaml").read_text())
+OUTSIDE: dict[str, dict[str, list[tuple[str, str]]]] = yaml.load(
+    (HERE / "outside_sentences.yaml").read_text(), yaml.CSafeLoader
+)
 CLAIMED = {
     "the smile raised the score": "+smile",
     "the score was raised by the smile": "+smile",
@@ -124,7 +126,7 @@ AFTER = (
     " (measured by masking).", ", but the clothes did not matter.", ", not the words.", " because it is so clear.",
     "; without it nothing would change.", " despite everything.",
 )  # fmt: skip
-SENTENCES: list[dict[str, Any]] = yaml.safe_load((HERE / "sentences.yaml").read_text())
+SENTENCES: list[dict[str, Any]] = yaml.load((HERE / "sentences.yaml").read_text(), yaml.CSafeLoader)
 
 
 def claims_of(text: str) -> set[tuple[str, str, int]]:
