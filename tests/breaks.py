@@ -3,7 +3,7 @@
     python -m tests.breaks run                    # every break of the list against what `make test` runs
     python -m tests.breaks run scoring_program    # those under a folder; numbers work too: run 3 17
     python -m tests.breaks run --suite test-all   # against everything
-    python -m tests.breaks draw                   # draw the list anew after the code has moved
+    python -m tests.breaks draw                   # draw others for those whose code has changed
 
 The list, `breaks.yaml`, is drawn by lot: each file counts by the number of places that can be broken in it. A break
 that survives shows a missing test, or a place that changes nothing. Each is made in a copy of the working tree.
@@ -102,19 +102,23 @@ class Result:
     """Until it was found, or until all tests had passed."""
 
 
-def draw(seed: int) -> list[Break]:
-    """Draw the list: the same seed on the same files gives the same breaks."""
-    lot = random.Random(seed)  # noqa: S311 - a sample of places
+def draw(seed: int, before: Sequence[Break] = ()) -> list[Break]:
+    """Draw the list, keeping what still stands of the one before: same seed, files and list, same breaks."""
+    kept = {one.number: one for one in before if _stands(one)}
+    taken = {one.before for one in kept.values()}
     drawn: list[Break] = []
     for part, count in SHARES.items():
         places = [place for path in _files(part) for place in _places(path)]
-        taken: set[str] = set()
-        while len(taken) < count:
-            path, kind, start, end, new = lot.choice(places)
-            made = _as_lines(path, kind, start, end, new, number=len(drawn) + 1)
-            if made is not None and made.before not in taken:
-                taken.add(made.before)
-                drawn.append(made)
+        for number in range(len(drawn) + 1, len(drawn) + count + 1):
+            lot = random.Random(f"{seed} {number}")  # noqa: S311 - a sample of places
+            one = kept.get(number)
+            while one is None:
+                path, kind, start, end, new = lot.choice(places)
+                one = _as_lines(path, kind, start, end, new, number)
+                if one is not None and one.before in taken:
+                    one = None
+            taken.add(one.before)
+            drawn.append(one)
     return drawn
 
 
@@ -385,7 +389,7 @@ def main() -> int:
     """Draw the list, or run it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True, dest="command")
-    commands.add_parser("draw", help="draw the list anew")
+    commands.add_parser("draw", help="draw others for those whose code has changed")
     runner = commands.add_parser("run", help="try breaks")
     runner.add_argument("parts", nargs="*", help="starts of paths, or numbers; all without any")
     runner.add_argument("--suite", choices=SUITES, default="test", help="which tests")
@@ -394,12 +398,12 @@ def main() -> int:
     runner.add_argument("--out", type=Path, help="a file for the results, one JSON line a break")
     given = parser.parse_args()
     if given.command == "draw":
-        write_list(draw(SEED))
+        write_list(draw(SEED, read_list()))
         return 0
     wanted = [one for one in read_list() if _wanted(one, given.parts)]
     breaks = [one for one in wanted if _stands(one)]
     if gone := [one.number for one in wanted if one not in breaks]:
-        print("The code of these breaks has changed; draw the list anew:", *gone)
+        print("The code of these breaks has changed; draw others for them:", *gone)
     found = 0
     with tempfile.TemporaryDirectory(prefix="breaks-") as folder:
         shops = [Workshop(Path(folder) / str(number), given.suite) for number in range(given.workers)]
