@@ -8,17 +8,24 @@ python3 doctor.py read "A warm smile raised the score."   what the scoring progr
 import argparse
 import io
 import re
+import shutil
 import stat
 import sys
 import tempfile
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from finding import Finding
 from sources import read_sources
+
+if TYPE_CHECKING:
+    from ingest.settings import Task
 
 HERE = Path(__file__).resolve().parent
 # In the starting kit the programs lie beside this file; in the repository one level up.
@@ -43,6 +50,8 @@ SECRET_TEXTS = {
     "a key of Google": re.compile(rb"\bAIza[0-9A-Za-z_-]{35}\b"),
 }
 LARGEST_SEARCHED = 8 * 2**20
+MOST_FOLDERS = 2_000
+"""Entries of a zip that are no files."""
 
 
 @dataclass(frozen=True)
@@ -107,22 +116,21 @@ def pack(submission: Path, looked: Looked) -> bytes:
 
 def _unpack(archive: Path, folder: Path) -> Iterator[Finding]:
     where = archive.name
+    folder.mkdir()
     try:
         with zipfile.ZipFile(archive) as opened:
-            for info in opened.infolist():
-                parts = PurePosixPath(info.filename.replace("\\", "/"))
-                if parts.is_absolute() or ".." in parts.parts:
-                    yield Finding(
-                        "error", "zip_path", where, f"the name {info.filename[:80]!r}", "pack the folder again"
-                    )
-                    return
+            # Before anything is unpacked: a small zip can fill a disk.
+            if refused := list(_never_unpacked(where, opened.infolist())):
+                yield from refused
+                folder.rmdir()
+                return
             names = [info.filename for info in opened.infolist()]
             if flat := [name for name in names if "\\" in name]:
                 found = (
                     f"{len(flat)} names with a backslash, such as {flat[0][:80]}: on the platform they are no folders"
                 )
                 yield Finding("warning", "zip_backslash", where, found, "pack the folder with doctor.py pack")
-            doubled = sorted({name for name in names if names.count(name) > 1})
+            doubled = sorted(name for name, count in Counter(names).items() if count > 1)
             if doubled:
                 found = f"{', '.join(doubled[:5])} more than once"
                 yield Finding("warning", "zip_double", where, found, "pack the folder again: the last one would count")
@@ -130,6 +138,26 @@ def _unpack(archive: Path, folder: Path) -> Iterator[Finding]:
     except UNPACKING as error:
         reason = f"no zip that can be unpacked ({str(error)[:100]})"
         yield Finding("error", "zip_broken", where, reason, "pack the folder again as a zip, without a password")
+        shutil.rmtree(folder)
+
+
+def _never_unpacked(where: str, members: Sequence[zipfile.ZipInfo]) -> Iterator[Finding]:
+    for info in members:
+        parts = PurePosixPath(info.filename.replace("\\", "/"))
+        if parts.is_absolute() or ".." in parts.parts:
+            yield Finding("error", "zip_path", where, f"the name {info.filename[:80]!r}", "pack the folder again")
+            break
+    limits = _task().limits
+    size = sum(info.file_size for info in members)
+    if size > limits.submission_mb << 20:
+        found = f"{size / 2**20:.0f} MB unzipped; expected at most {limits.submission_mb} MB"
+        yield Finding("error", "submission_too_large", where, found, "leave out what the model does not need")
+    if len(members) > MOST_FOLDERS + limits.submission_files:
+        found = f"{len(members)} files; expected at most {limits.submission_files}"
+        yield Finding("error", "submission_too_many_files", where, found, "leave out what the model does not need")
+    placed = sorted(members, key=lambda info: info.header_offset)
+    if any(one.header_offset + one.compress_size > other.header_offset for one, other in pairwise(placed)):
+        yield Finding("error", "zip_broken", where, "files that lie on top of each other", "pack the folder again")
 
 
 def _folder(folder: Path, found: list[Finding], *, zipped: bool = False) -> Looked:
@@ -157,17 +185,22 @@ def _folder(folder: Path, found: list[Finding], *, zipped: bool = False) -> Look
 
 def _judged_by_ingestion(folder: Path) -> Iterator[Finding]:
     """Ask the platform's own program: its rules, its limits."""
+    limits = _task().limits
+    from ingest.credits import read_credits  # noqa: PLC0415 - the program's path is known only now
+    from ingest.submission import check_submission  # noqa: PLC0415
+
+    for problem in (*check_submission(folder, limits), *read_credits(folder)[1]):
+        found = f"{problem.found}; expected {problem.expected}"
+        yield Finding(problem.severity, problem.code, problem.where, found, problem.fix)
+
+
+def _task() -> "Task":
     program = str(ROOT / "ingestion_program")
     if program not in sys.path:
         sys.path.insert(0, program)
-    from ingest.credits import read_credits  # noqa: PLC0415 - the program's path is known only now
-    from ingest.settings import read_task  # noqa: PLC0415
-    from ingest.submission import check_submission  # noqa: PLC0415
+    from ingest.settings import read_task  # noqa: PLC0415 - the program's path is known only now
 
-    task = read_task(ROOT / "input_data" / "practice" / "task.yaml")
-    for problem in (*check_submission(folder, task.limits), *read_credits(folder)[1]):
-        found = f"{problem.found}; expected {problem.expected}"
-        yield Finding(problem.severity, problem.code, problem.where, found, problem.fix)
+    return read_task(ROOT / "input_data" / "practice" / "task.yaml")
 
 
 def _point_inside(folder: Path, finding: Finding, *, zipped: bool) -> Finding:

@@ -44,9 +44,9 @@ def read_sources(folder: Path, names: Sequence[str]) -> Iterator[Finding]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # about escapes in strings: the author's own business
                 tree = ast.parse(path.read_bytes(), feature_version=(3, 11))
-        except (SyntaxError, ValueError) as error:
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # of brackets or signs without end
             line = getattr(error, "lineno", None)
-            found = f"no Python 3.11 ({getattr(error, 'msg', None) or error})"
+            found = f"no Python 3.11 ({getattr(error, 'msg', None) or str(error) or 'nested too deeply'})"
             yield Finding("error", "syntax_error", f"{name}, line {line}" if line else name, found, "correct that line")
             continue
         sources[name] = tree

@@ -76,6 +76,8 @@ def _own(clip: str, names: Names) -> str:
 
 
 def _write_predictions(path: Path, answers: "Answers", clips: list[str], names: Names) -> None:
+    from ingest.table import CLIP_ID  # noqa: PLC0415 - importable only now
+
     rows: list[dict[str, Any]] = []
     targets: dict[str, None] = {}
     wrong: list[str] = []
@@ -91,6 +93,9 @@ def _write_predictions(path: Path, answers: "Answers", clips: list[str], names: 
                 wrong.append(f"{clip}, {target}: expected a finite number; found {value!r:.40}.")
         rows.append(row)
     wrong += misfits(names, targets, {clip: _own(clip, names) for clip in clips})
+    if odd := [clip for clip in clips if not CLIP_ID.fullmatch(_own(clip, names))]:
+        found = f"{len(odd)} clips have a name that is no clip id ({CLIP_ID.pattern}), such as {odd[0]!a:.60}."
+        wrong.append(f"{found} Name others with --aliases.")
     lacking = sorted(row["clip_id"] for row in rows if len(row) <= len(targets))
     if lacking:
         wrong.append(f"{len(lacking)} clips lack a target, such as {lacking[0]}. Take them out of the files.")

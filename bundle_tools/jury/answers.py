@@ -85,6 +85,9 @@ def read_answers(paths: Sequence[Path], key: Key, rules: Rules, *, partial: bool
 
 def _file(path: Path, key: Key, rules: Rules, problems: list[str], *, partial: bool) -> Answers | None:
     again = "Ask the juror to open the sheet and to save the ratings once more."
+    if not path.is_file():  # to read a pipe would never end
+        problems.append(f"{path}: no such file.")
+        return None
     try:
         if path.stat().st_size > LARGEST_FILE:
             problems.append(f"{path}: larger than any ratings are. {again}")
@@ -105,7 +108,7 @@ def _file(path: Path, key: Key, rules: Rules, problems: list[str], *, partial: b
         problems.append(
             f"{path}: format_version {version!r}, expected {FORMAT_VERSION}. Make all sheets with one release."
         )
-    elif digest != hashlib.sha256(payload.encode()).hexdigest():
+    elif digest != hashlib.sha256(payload.encode("utf-8", "replace")).hexdigest():
         problems.append(f"{path}: the checksum does not fit, so the file was changed after it was saved. {again}")
     elif sheet not in key.sheets or design != key.design:
         problems.append(f"{path}: of another jury than this key. Sheets and key come from one `bundle jury make`.")

@@ -93,6 +93,8 @@ def read_key(path: Path) -> Key:
     BundleError
         When it is not one.
     """
+    if not path.is_file():
+        raise BundleError(f"{path}: no such file. Expected the key.json that `bundle jury make` wrote.")
     try:
         root: dict[str, Any] = json.loads(path.read_text("utf-8"))
         if root.pop("format_version") != FORMAT_VERSION:
@@ -107,7 +109,7 @@ def read_key(path: Path) -> Key:
                 "sheets": tuple(root["sheets"]),
             }
         )
-    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         expected = "the key.json that `bundle jury make` wrote"
         raise BundleError(f"{path}: expected {expected} ({type(error).__name__}: {error}).") from error
 

@@ -1,6 +1,7 @@
 """Files of jurors: whatever is wrong with any of them is said at once, with its file."""
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -42,6 +43,17 @@ def cut_off(path: Path) -> Path:
     return path
 
 
+def pipe(path: Path) -> Path:
+    """Whoever reads it waits for ever."""
+    os.mkfifo(path)
+    return path
+
+
+LONE = {
+    "format_version": 1,
+    "sha256": "",
+    "payload": '{"sheet": "\ud800", "design": "", "answers": {}}',
+}
 BROKEN: dict[str, tuple[Callable[[Path], Path], str]] = {
     "edited": (changed_afterwards, "changed after it was saved"),
     "truncated": (cut_off, "cut off"),
@@ -62,7 +74,9 @@ BROKEN: dict[str, tuple[Callable[[Path], Path], str]] = {
     "long remark": (lambda path: edited(path, lambda a: a["g-A-c00"].update(remark="x" * 5000)), "remark: expected"),
     "unfinished": (lambda path: edited(path, lambda a: a.pop("g-A-c00")), "1 of 12 items have no answer"),
     "half an answer": (lambda path: edited(path, lambda a: a["g-A-c01"].update(effect="")), "1 of 12 items"),
-    "missing file": (lambda path: path, "cannot be read"),
+    "half a character": (lambda path: (path.write_text(json.dumps(LONE)), path)[1], "changed after it was saved"),
+    "missing file": (lambda path: path, "no such file"),
+    "a pipe": (pipe, "no such file"),
 }
 
 

@@ -107,6 +107,7 @@ BAD: dict[str, tuple[Files, str, str, str]] = {
         "environment",
         "env/",
     ),
+    "signs without end": ({"model.py": MODEL, "a.py": "x = " + "-" * 200_000 + "1"}, "error", "syntax_error", "a.py"),
     "own path": ({"model.py": f"{MODEL}X = open('/home/me/w.npz')\n"}, "warning", "own_path", "line 5"),
     "Windows path": ({"model.py": f"{MODEL}X = r'C:\\Users\\w'\n"}, "warning", "own_path", "line 5"),
     "results": ({"model.py": MODEL, "predictions.csv": "x"}, "warning", "results_ignored", "predictions.csv"),
@@ -206,11 +207,37 @@ def archive(path: Path, entries: list[tuple[str, bytes]]) -> Path:
     return path
 
 
+def overlapping(path: Path) -> Path:
+    """Two names for the bytes of one file."""
+    archive(path, [("model.py", b"x"), ("model.pz", b"x")])
+    data = path.read_bytes()
+    directory = data.index(b"PK\x01\x02")
+    second = data.index(b"PK\x01\x02", directory + 1)
+    path.write_bytes(data[: second + 42] + data[directory + 42 : directory + 46] + data[second + 46 :])
+    return path
+
+
+def bomb(path: Path) -> Path:
+    """A file that says that it has two gigabytes."""
+    archive(path, [("model.py", b"x")])
+    data = path.read_bytes()
+    size = data.index(b"PK\x01\x02") + 24
+    path.write_bytes(data[:size] + (2**31).to_bytes(4, "little") + data[size + 4 :])
+    return path
+
+
 ZIPS: dict[str, tuple[Callable[[Path], Path], str]] = {
     "no zip": (lambda path: (path.write_bytes(b"hello"), path)[1], "zip_broken"),
     "out of the folder": (lambda path: archive(path, [("../model.py", b"x")]), "zip_path"),
     "absolute": (lambda path: archive(path, [("/model.py", b"x")]), "zip_path"),
     "backslashes": (lambda path: archive(path, [("..\\model.py", b"x")]), "zip_path"),
+    "empty": (lambda path: archive(path, []), "model_missing"),
+    "bomb": (bomb, "submission_too_large"),
+    "crowded": (
+        lambda path: archive(path, [(f"{number}", b"") for number in range(12_001)]),
+        "submission_too_many_files",
+    ),
+    "overlapping": (overlapping, "zip_broken"),
 }
 
 

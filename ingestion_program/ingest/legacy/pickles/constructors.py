@@ -10,6 +10,8 @@ from ingest.legacy.pickles.source import OldString, Stored, latin1
 from ingest.legacy.pickles.values import TYPE_CODE, ArrayInMaking, Name, NumberType, StoredArray
 
 LARGEST_RANK = 8
+LARGEST_KEY = 1 << 60
+"""Of a dict; up to it all whole numbers have hashes of their own."""
 STRUCT_CODES = {
     "b1": "?", "i1": "b", "i2": "h", "i4": "i", "i8": "q", "u1": "B", "u2": "H", "u4": "I", "u8": "Q",
     "f2": "e", "f4": "f", "f8": "d",
@@ -165,6 +167,9 @@ def put(target: dict[Any, Any], key: object, value: object) -> None:
         key = key.text()
     if not isinstance(key, str | bytes | int | float | None):
         raise PickleRefused(f"a key that is {type(key).__name__}")
+    # Python finds larger numbers by their remainder: chosen ones all lie in one place, and adding them takes hours.
+    if isinstance(key, int | float) and not abs(key) <= LARGEST_KEY:
+        raise PickleRefused("a key that is a large number")
     if key in target:
         raise PickleRefused(f"the key {ascii(key)[:80]} a second time")
     target[key] = value

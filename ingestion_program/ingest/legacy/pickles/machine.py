@@ -9,7 +9,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from ingest.legacy.pickles.constructors import complete, find_name, make, put
+from ingest.legacy.pickles.constructors import LARGEST_KEY, complete, find_name, make, put
 from ingest.legacy.pickles.refusal import PickleRefused
 from ingest.legacy.pickles.source import LONGEST_WORD, Form, OldString, Source
 
@@ -153,7 +153,10 @@ class Machine:
         self._push(self._integer(self._source.word().removesuffix("L")))
 
     def _index_line(self) -> int:
-        return self._integer(self._source.word())
+        index = self._integer(self._source.word())
+        if not 0 <= index <= LARGEST_KEY:
+            raise PickleRefused("a place in memory that is too large")
+        return index
 
     def _integer(self, word: str) -> int:
         try:
