@@ -17,6 +17,8 @@ F_SEAL_FUTURE_WRITE = 0x0010
 """Python 3.11 has no name for it."""
 KEPT_FREE_BYTES = 32 << 20
 """Unused memory up to this size is kept for the next request."""
+KEPT_FREE = 64
+"""How many unused blocks are kept; each has a file descriptor."""
 
 
 class FrameBuffer:
@@ -27,6 +29,8 @@ class FrameBuffer:
         """Names the block in messages; never reused."""
         self.size = size
         """Bytes."""
+        self.seen = False
+        """Whether a model has been shown it, and may look at whatever comes into it."""
         self.descriptor = _anonymous_file(size)
         self._memory = mmap.mmap(self.descriptor, size)
         _seal(self.descriptor)
@@ -51,11 +55,11 @@ class BufferPool:
         self.bytes_in_use = 0
         """Bytes of the blocks that are handed out."""
 
-    def take(self, size: int) -> FrameBuffer:
-        """Return a block of `size` bytes."""
+    def take(self, size: int, *, unseen: bool) -> FrameBuffer:
+        """Return a block of `size` bytes; an `unseen` one for what no model may look at yet."""
         self.bytes_in_use += size
         for buffer in self._free:
-            if buffer.size == size:
+            if buffer.size == size and not (unseen and buffer.seen):
                 self._free.remove(buffer)
                 return buffer
         self._created += 1
@@ -70,7 +74,9 @@ class BufferPool:
         if reusable:
             self._free.append(buffer)
         gone = [] if reusable else [buffer]
-        while len(self._free) > 1 and sum(free.size for free in self._free) > KEPT_FREE_BYTES:
+        while len(self._free) > KEPT_FREE or (
+            len(self._free) > 1 and sum(free.size for free in self._free) > KEPT_FREE_BYTES
+        ):
             gone.append(self._free.pop(0))
         for old in gone:
             old.close()

@@ -30,6 +30,12 @@ AHEAD_CLIPS = 3
 """How many clips ahead are decoded at most."""
 OPEN_READINGS = 64
 """How many readings of one clip may be under way at once; each has a decoder of its own."""
+MOST_RATES = 4
+"""At how many rates a model can hear one clip: the sound of each is kept until the clip ends."""
+KEPT_READINGS = 64
+"""How many readings of one clip are kept, however small; each has a block of memory with a file descriptor."""
+REMEMBERED = 64
+"""How many requests for a clip are looked at for habits."""
 OPEN_BYTES = 768 << 20
 """How much memory the readings of one clip may hold at once."""
 
@@ -104,7 +110,7 @@ class FrameServer:
         except BadRequest as error:
             send({"stream": number, "error": str(error)}, None)
             return
-        if request not in self._asked:
+        if len(self._asked) < REMEMBERED and request not in self._asked:
             self._asked.append(request)
         if stream is None:
             send({"stream": number, "end": True}, None)
@@ -120,6 +126,7 @@ class FrameServer:
             "drop": self._gone,
         }
         self._gone = []
+        stream.buffer.seen = True
         send(head, stream.buffer)
 
         def pass_on(slots: list[int]) -> None:
@@ -153,7 +160,12 @@ class FrameServer:
         """
         if not isinstance(rate, int) or not RATES[0] <= rate <= RATES[1]:
             raise BadRequest(f"audio: rate is {rate!r:.60}, expected a whole number from {RATES[0]} to {RATES[1]}")
-        if rate not in self._asked:
+        heard = [asked for asked in self._asked if isinstance(asked, int)]
+        if rate not in heard:
+            if len(heard) == MOST_RATES:
+                raise BadRequest(
+                    f"audio: {rate} would be rate {MOST_RATES + 1} of this clip, expected at most {MOST_RATES}"
+                )
             self._asked.append(rate)
         return self._start_sound(self._current(), rate).result()
 
@@ -258,10 +270,12 @@ class FrameServer:
 
     def _reclaim(self, needed: int) -> None:
         """Take back memory of the current clip: rings that were left, then what was read longest ago."""
+        many = len(self._streams) + len(self._extra) - KEPT_READINGS
         for key, stream in [*self._streams.items(), *((None, extra) for extra in self._extra)]:
-            crowded = self._pool.bytes_in_use + needed > AHEAD_BYTES
+            crowded = self._pool.bytes_in_use + needed > AHEAD_BYTES or many > 0
             if stream.idle and (stream.plan.streaming or crowded):
                 self._retire(stream, reusable=True)
+                many -= 1
                 if key is None:
                     self._extra.remove(stream)
                 else:
@@ -278,7 +292,8 @@ class FrameServer:
             self._faults.add(f"only {stream.last_good + 1} frames can be decoded")
 
     def _start(self, clip: ClipSource, plan: StreamPlan, *, threads: int) -> FrameStream:
-        stream = FrameStream(clip, plan, self._pool.take(plan.bytes))
+        # What is decoded ahead is no business of the model yet.
+        stream = FrameStream(clip, plan, self._pool.take(plan.bytes, unseen=clip != self._clip))
         self._running += 1
         stream.start(threads, self._finished)
         return stream

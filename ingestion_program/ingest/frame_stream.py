@@ -1,6 +1,6 @@
 """One request for frames of one clip: a thread decodes them into shared memory, the model process gets the slots."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Condition, Lock, RLock, Thread
@@ -65,8 +65,7 @@ class FrameStream:
     def __init__(self, clip: ClipSource, plan: StreamPlan, buffer: FrameBuffer) -> None:
         self.plan = plan
         self.buffer = buffer
-        self.outstanding = 0
-        """Slots that the model can see."""
+        self._shown: Counter[int] = Counter()
         self.listened = False
         """Whether the model has got frames of it; a streamed request can be listened to only once."""
         self.finished = False
@@ -85,6 +84,11 @@ class FrameStream:
         self._cancelled = False
         self._listener: Callable[[list[int]], None] | None = None
         self._changed = Condition(RLock())
+
+    @property
+    def outstanding(self) -> int:
+        """How often slots have been shown to the model, and were not given back."""
+        return self._shown.total()
 
     def start(self, threads: int, finished: Callable[[], None]) -> None:
         """Decode in a thread of its own; `finished` is called when it ends."""
@@ -108,9 +112,11 @@ class FrameStream:
                 self.cancel()
 
     def free(self, slot: int) -> None:
-        """Take back `slot`, which may be filled again when the request is streamed."""
+        """Take back `slot`, which may be filled again when the request is streamed; only what was shown can come."""
         with self._changed:
-            self.outstanding -= 1
+            if not self._shown[slot]:
+                return
+            self._shown[slot] -= 1
             if self.plan.streaming:
                 self._free.append(slot)
                 self._changed.notify_all()
@@ -148,7 +154,7 @@ class FrameStream:
                     return
                 slots = self._ready[self._announced :]
                 self._announced = len(self._ready)
-                self.outstanding += len(slots)
+                self._shown.update(slots)
                 ends = self.finished and not self._end_told
                 self._end_told |= ends
             if slots:

@@ -53,7 +53,8 @@ class ModelProcess:
             )
         )
         """Where the model runs: whether it lives, what it printed, how often it was started."""
-        self._known: set[int] = set()
+        # Numbers of buffers as this process knows them: ours would tell it how many clips there were before.
+        self._known: dict[int, int] = {}
         self._dropped: list[int] = []
         # Frames are announced by the decoders' threads too.
         self._announcing = RLock()
@@ -72,6 +73,7 @@ class ModelProcess:
         self.process.start()
         self._known.clear()
         self._dropped.clear()
+        self._calls = 0
         deadline = time.monotonic() + self._limits.load_s
         try:
             self.process.check_walls(deadline)
@@ -125,7 +127,7 @@ class ModelProcess:
             "transcript": transcript,
         }
         deadline = time.monotonic() + timeout_s
-        dropped, self._dropped = self._dropped, []
+        dropped, self._dropped = self._as_known(self._dropped), []
         self._calls += 1
         try:
             self.process.send({**order, "number": self._calls, "clip": clip, "drop": dropped})
@@ -181,12 +183,17 @@ class ModelProcess:
     def _send_frames(self, body: dict[str, Any], buffer: FrameBuffer | None) -> None:
         with self._announcing:
             descriptor = None
-            if buffer is not None and buffer.number not in self._known:
-                self._known.add(buffer.number)
-                descriptor = buffer.descriptor
+            if buffer is not None:
+                if buffer.number not in self._known:
+                    self._known[buffer.number] = len(self._known)
+                    descriptor = buffer.descriptor
+                body = {**body, "buffer": self._known[buffer.number], "drop": self._as_known(body["drop"])}
             # The process may just have died; whoever waits for its answer will find out.
             with contextlib.suppress(ChannelClosed, TimeoutError):
                 self.process.send(body, descriptor=descriptor)
+
+    def _as_known(self, buffers: list[int]) -> list[int]:
+        return [self._known[number] for number in buffers if number in self._known]
 
     def _end_badly(self, error: Exception, stage: Stage, timeout_s: float) -> Problem:
         return self.process.end_badly(error, stage, "model.py" if stage == "load" else stage, timeout_s)

@@ -9,12 +9,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ingest.buffers import BufferPool, FrameBuffer
+from ingest.buffers import KEPT_FREE, BufferPool, FrameBuffer
 from ingest.data import ClipSource
-from ingest.frame_server import AHEAD_BYTES, OPEN_BYTES, OPEN_READINGS, FrameServer
+from ingest.frame_server import (
+    AHEAD_BYTES,
+    KEPT_READINGS,
+    MOST_RATES,
+    OPEN_BYTES,
+    OPEN_READINGS,
+    REMEMBERED,
+    FrameServer,
+)
 from ingest.frame_stream import RING_BYTES, WHOLE_BYTES
-from ingest.video import FrameRequest
+from ingest.model import ModelProcess
+from ingest.settings import Isolation, Limits
+from ingest.video import BadRequest, FrameRequest
 from tests.ingestion.clips import read_number
+from tests.ingestion.conftest import SETTINGS
 
 LARGE = [1600, 1200]  # 5.8 MB a frame
 
@@ -156,15 +167,68 @@ def test_slots_that_do_not_exist_are_ignored(server: FrameServer, clips: list[Cl
 
 def test_blocks_are_used_again_and_large_ones_not_hoarded() -> None:
     pool = BufferPool()
-    first = pool.take(1000)
+    first = pool.take(1000, unseen=False)
     assert pool.give_back(first, reusable=True) == []
-    assert pool.take(1000) is first
+    assert pool.take(1000, unseen=False) is first
     assert pool.bytes_in_use == 1000
     assert pool.give_back(first, reusable=False) == [first.number]
-    blocks = [pool.take(20 << 20) for _ in range(4)]
+    blocks = [pool.take(20 << 20, unseen=False) for _ in range(4)]
     gone = [number for block in blocks for number in pool.give_back(block, reusable=True)]
     assert len(gone) == 3
     assert pool.bytes_in_use == 0
+
+
+def test_small_readings_do_not_pile_up(server: FrameServer, clips: list[ClipSource]) -> None:
+    """Each has a file descriptor, of which a process may have a thousand."""
+    server.begin(clips[0], [])
+    reader = Reader(server)
+    before = open_files()
+    for number in range(300):
+        reader.numbers({"time_s": 1 + number / 1000, "size": [8, 2 + number]})
+        reader.buffers.clear()
+    assert open_files() <= before + 2 * (KEPT_READINGS + KEPT_FREE) + 8  # a block has one, and its mapping another
+    assert len(server._asked) <= REMEMBERED
+
+
+def open_files() -> int:
+    return len(list(Path("/dev/fd").iterdir()))
+
+
+def test_no_block_that_a_model_knows_gets_frames_of_a_clip_to_come(
+    server: FrameServer, clips: list[ClipSource]
+) -> None:
+    reader = Reader(server)
+    for position in range(5):
+        server.begin(clips[position], clips[position + 1 :])
+        reader.numbers({"count": 5, "size": [40, 30]})
+        coming = [stream for (clip, _), stream in server._streams.items() if clip != clips[position]]
+        assert not {stream.buffer.number for stream in coming} & reader.buffers.keys()
+        server.end(model_lives=True)
+    assert coming
+
+
+def test_only_what_was_shown_can_be_given_back(server: FrameServer, clips: list[ClipSource]) -> None:
+    """A model that gives back what it does not have would make a queue grow, or have its frames overwritten."""
+    server.begin(clips[0], [])
+    reader = Reader(server)
+    reader.numbers({"size": LARGE}, stop_after=1, keep=True)
+    (stream,) = server._streams.values()
+    assert stream.plan.streaming
+    server.free([(0, slot) for slot in range(stream.plan.slots)] * 100, [])
+    assert stream.outstanding == 0
+    assert len(set(stream._free)) == len(stream._free)
+
+
+def test_the_sound_of_one_clip_is_kept_at_few_rates(server: FrameServer, clips: list[ClipSource]) -> None:
+    server.begin(clips[0], [])
+    for rate in range(8_000, 8_000 + MOST_RATES):
+        server.sound(rate)
+        server.sound(8_000)
+    with pytest.raises(BadRequest, match="at most 4"):
+        server.sound(16_000)
+    server.end(model_lives=True)
+    server.begin(clips[1], [])
+    server.sound(16_000)
 
 
 def test_slots_are_views_of_one_block() -> None:
@@ -190,3 +254,40 @@ def test_readings_that_are_begun_and_never_ended_are_refused(server: FrameServer
     # The next clip is served as if nothing had been.
     server.begin(clips[1], [])
     assert Reader(server).numbers({"count": 2, "size": [40, 30]}) == [12, 37]
+
+
+LOOKING = """
+import sys
+
+class Model:
+    def __init__(self, assets):
+        pass
+
+    def predict(self, clip):
+        frame = sys._getframe()
+        while "order" not in frame.f_locals:
+            frame = frame.f_back
+        list(clip.frames(count=3, size=(8, 8)))
+        return {"call": frame.f_locals["order"]["number"], "blocks": sorted(clip._connection._buffers)}
+
+    def explain(self, clip, prediction):
+        return {}
+"""
+
+
+def test_a_new_process_counts_from_the_start(clips: list[ClipSource], tmp_path: Path) -> None:
+    """Numbers of calls and blocks would tell it how many processes there were before: which pass it is in."""
+    (tmp_path / "model.py").write_text(LOOKING)
+    server = FrameServer()
+    model = ModelProcess(tmp_path, None, server, Limits(**SETTINGS["limits"]), Isolation())
+    told = []
+    for position in range(2):
+        model.start()
+        for clip in clips[2 * position : 2 * position + 2]:
+            facts = server.begin(clip, [])
+            told.append(model.predict(facts, "", 20))
+            model.forget(server.end(model_lives=True).gone)
+        model.stop()
+    server.close()
+    assert told[0] == {"call": 1, "blocks": [0]}
+    assert told[:2] == told[2:]
