@@ -13,6 +13,7 @@ from score.language.referents import Referents
 from score.language.regions import (
     QUIET,
     Targets,
+    co_subjects,
     denied,
     mentions,
     objects_of,
@@ -47,6 +48,8 @@ class ClaimReader:
         """Whether the cues of the part before were taken away: "we hid the smile, and this lowered it"."""
         self._excluded = False
         """Whether the effect before was said not to come from a cue: "it was not the smile that ..."."""
+        self._explained = False
+        """Whether the effect before was told as a result: "a bright wall makes openness go up"."""
         self._found: dict[tuple[str, str], set[int]] = {}
 
     def read(self, sentence: Sequence[Item]) -> None:
@@ -135,6 +138,7 @@ class ClaimReader:
         self._near = () if edited else mentions(after) or cues or self._near
         self._said = (targets, sign)
         self._excluded = any(item.kind == "exclusion" for item in before)
+        self._explained = any(item.kind == "result" for item in before)
 
     def _known(self, cues: Iterable[str], targets: Targets) -> int:
         """Return which way the cues are known to work; without cues, which way the effect before went."""
@@ -152,6 +156,8 @@ class ClaimReader:
         before = part.before
         sign = mark.sign * (self._said[1] if mark.value in ("same", "opposite") else 1)
         turn = _turn(part, mark)
+        if turn < 0 and self._gone and mark.value in ("same", "opposite"):
+            turn = 1  # "hiding the smile lowers it; muting the voice does the same"
         if denied(before):
             # "It would not be as high without the smile" turns twice.
             return sign if turn < 0 and mark.kind != "effect" and mark.text in ("so", "as", "high", "low") else 0
@@ -189,11 +195,15 @@ class ClaimReader:
         if subject == "none":
             return self._cues if continued and "cause" not in {item.kind for item in after} else ()
         explains = any(item.kind == "result" for item in before)
+        if mark.kind == "comparative" and subject == "target" and continued and (explains or self._explained):
+            return self._cues  # "bright wall -> openness up, conscientiousness down"
         return self._cues if explains and self._said[1] == 0 else ()
 
     def _targets(self, mark: Item, before: Sequence[Item], after: Sequence[Item], borrowed: Targets) -> Targets:
         referents = self._referents
         own = mark.bound or objects_of(after)
+        if subject_of(before) == "target" and (also := co_subjects(after)):
+            return referents.resolved((*(mark.bound or targets_in(before)), *also))
         if mark.bound or any(value not in (GENERIC, IT) for value, _ in own):
             return referents.resolved(mark.bound or tuple(pair for pair in own if pair[0] not in (GENERIC, IT)))
         fronted = referents.named(before)
@@ -212,6 +222,8 @@ def _turn(part: Part, mark: Item) -> int:
     kinds = {item.kind for item in items}
     sense = -1 if sum(item.kind == "prevent" for item in items) % 2 else 1
     staged = any(item.value == "when" or item.text in ("if", "with", "after") for item in items)
+    if staged and any(_is_unknown_act(group) for group in groups):
+        return 0
     taken = [group for group in groups if any(item.kind == "removal" for item in group)]
     aimed = any(item.kind == "cue" for group in taken for item in group)
     if taken and mark.value != NOTE and "cue" in kinds and not aimed:
@@ -231,6 +243,15 @@ def _turn(part: Part, mark: Item) -> int:
             now = now or any(other.text in ("is", "are") for other in part.before[-3:])
             return (-sense if now else 0) if definite else sense if not now or mark.kind == "level" else 0
     return sense
+
+
+def _is_unknown_act(group: Sequence[Item]) -> bool:
+    """Whether something is done to a cue of which the words are not known: "when the light is corrected"."""
+    loud = [item for item in group if item.kind not in ("small", "determiner") and not item.text.endswith("ly")]
+    return any(
+        cue.kind == "cue" and done.kind == "auxiliary" and act.kind == "word" and act.text.endswith(("ed", "en"))
+        for cue, done, act in zip(loud, loud[1:], loud[2:], strict=False)
+    )
 
 
 def _without_aside(after: Sequence[Item]) -> Sequence[Item]:

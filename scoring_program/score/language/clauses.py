@@ -93,6 +93,8 @@ def _marks(clause: Sequence[Item]) -> list[int]:
             same = item.value == NOTE != previous.value and item.sign == previous.sign
             if item.value == CHANGE or (same and (kinds.isdisjoint(_SEPARATORS) or "cue" not in kinds)):
                 continue
+            if previous.value in (OVER, EVEN) and kinds <= _SILENT | {"reference", "word"}:
+                continue  # "the gaze offset this gain"
             if item.text != "and" and kinds.isdisjoint(_ENDS) and previous.value not in (OVER, EVEN):
                 if item.kind != "effect" or "target" in kinds:
                     continue

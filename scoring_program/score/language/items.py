@@ -152,7 +152,8 @@ def _with_adjectives(items: Sequence[Item], place: int) -> Item:
         return item if item.value in (GENERIC, MAIN) else _demoted(item)
     before = items[max(0, place - _FAR) : place]
     led = any(other.kind in ("indicate", "result", "amount") or other.text in ("look", "looks") for other in before)
-    return _demoted(item) if item.weak and (_next_is_cue(items, place + 1) or not led) else item
+    gentle = _next(items, place + 1, ()) == "effect"  # "a gentle push"
+    return _demoted(item) if item.weak and (gentle or _next_is_cue(items, place + 1) or not led) else item
 
 
 def _without_brackets(items: Sequence[Item], place: int) -> Item | None:

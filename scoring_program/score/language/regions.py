@@ -12,6 +12,8 @@ Targets = tuple[tuple[str, int], ...]
 
 QUIET = frozenset(["small", "auxiliary", "determiner"])
 _FINITE = frozenset(["he", "she", "they", "it", "there", "i", "we", "you", "is", "are", "was", "were", "has", "had"])
+_EFFECTS = ("effect", "comparative", "level")
+_NO_OBJECTS = ("cue", "cause", "clausal", "reference", "colon", "addition")
 _SEPARATORS = frozenset(["and", "comma", "with", "addition", "colon", "cause"])
 
 
@@ -76,13 +78,24 @@ def targets_in(items: Sequence[Item]) -> Targets:
 
 
 def objects_of(after: Sequence[Item]) -> Targets:
-    """Return the targets right behind an effect, before any cue or cause."""
-    ends = (
-        place
-        for place, item in enumerate(after)
-        if item.kind in ("cue", "cause", "clausal", "reference", "colon", "addition") and item.text != "for"
-    )
-    return targets_in(after[: next(ends, len(after))])
+    """Return the targets right behind an effect, before any cue or cause; "by 0.06" is no cause."""
+    for place, item in enumerate(after):
+        following = after[place + 1 : place + 2]
+        counted = item.kind == "cause" and following and following[0].text[0].isdigit()
+        added = item.kind == "addition" and _next_named(after[place:]) == "target"  # "as well as the interview score"
+        if item.kind in _NO_OBJECTS and item.text != "for" and not counted and not added:
+            return targets_in(after[:place])
+    return targets_in(after)
+
+
+def co_subjects(after: Sequence[Item]) -> Targets:
+    """Return the targets that are added behind an effect: "openness fell, and so did extraversion"."""
+    joined = [place for place, item in enumerate(after) if item.kind in ("and", "addition")]
+    return objects_of(after[joined[0] :]) if joined and not targets_in(after[: joined[0]]) else ()
+
+
+def _next_named(items: Sequence[Item]) -> str:
+    return next((item.kind for item in items if item.kind in ("cue", "target", *_EFFECTS)), "none")
 
 
 def subject_of(before: Sequence[Item]) -> str:
