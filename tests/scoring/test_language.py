@@ -30,7 +30,7 @@ from score.language.tokens import sentences_of
 HERE = Path(__file__).parent
 LEAST_READ = 0.95
 """Share of the sentences in each table that have to be read exactly."""
-LEAST_READ_OF_A_PART = 0.9
+LEAST_READ_OF_A_PART = 0.85
 """The same of each part of the outside sentences."""
 TRAITS = ("extraversion", "agreeableness", "conscientiousness", "emotional_stability", "openness")
 CUES = (

@@ -246,12 +246,15 @@ def _turn(part: Part, mark: Item) -> int:
 
 
 def _is_unknown_act(group: Sequence[Item]) -> bool:
-    """Whether something is done to a cue of which the words are not known: "when the light is corrected"."""
+    """Whether something unknown is done to a cue: "when the light is dulled", "after dulling the light"."""
     loud = [item for item in group if item.kind not in ("small", "determiner") and not item.text.endswith("ly")]
-    return any(
-        cue.kind == "cue" and done.kind == "auxiliary" and act.kind == "word" and act.text.endswith(("ed", "en"))
-        for cue, done, act in zip(loud, loud[1:], loud[2:], strict=False)
+    triples = list(zip(loud, loud[1:], loud[2:], strict=False))
+    done = any(
+        [cue.kind, be.kind, act.kind] == ["cue", "auxiliary", "word"] and act.text.endswith(("ed", "en"))
+        for cue, be, act in triples
     )
+    doing = [item.kind for item in loud[1:3]] == ["word", "cue"] and loud[1].text.endswith("ing")
+    return done or doing
 
 
 def _without_aside(after: Sequence[Item]) -> Sequence[Item]:
