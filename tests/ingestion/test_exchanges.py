@@ -206,6 +206,14 @@ def test_what_is_there_all_the_time_is_dealt_by_lot() -> None:
     assert len(seen) == 10
 
 
+def test_a_cell_that_a_part_only_touches_is_not_where_it_lies() -> None:
+    corner = 1.1 / np.array([GRID[1], GRID[0]])
+    thing = Part("thing", ((0, 0), (corner[0], 0), (corner[0], corner[1]), (0, corner[1])), None)
+    (calls,) = planned({"c0": SOME}, (*MADE[:2], thing)).values()
+    (places,) = (call.places for call in calls if call.exchanged == ("thing",) and call.kind == "space")
+    assert places == (0,)
+
+
 def test_a_run_shows_what_its_record_says(media: Path, tmp_path: Path, ingest: Ingest) -> None:
     clip = media / "clip.mp4"
     folder = write_phase(tmp_path / "input", [clip] * 3, probing(copies="copies.csv", exchanges="exchanges.json"))

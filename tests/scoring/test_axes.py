@@ -295,6 +295,14 @@ class TestClaims:
         alone = clip_claims(claims[:1], effects_of([row]), np.zeros(1, dtype=np.int64))
         assert alone == pytest.approx([(a + 1 - 0.05 / 0.15) / 2])
 
+    def test_a_size_that_is_far_off_is_no_worse_than_nothing_right(self) -> None:
+        """Both clips claim 1; the effects are .01 and .4, the best factor .205: off by 19 times the first effect."""
+        rows = [[call("original", 0.5), call("cue", 0.5 - effect, cue="cue0")] for effect in (0.01, 0.4)]
+        claims = np.zeros((2, 1, 8))
+        claims[:, 0, 0] = 1
+        found = clip_claims(claims, effects_of(rows), np.zeros(2, dtype=np.int64))
+        assert found == pytest.approx([(1 / 2 - 1) / 2, (1 / 2 + 1 - 0.195 / 0.4) / 2])
+
 
 @pytest.mark.parametrize(
     ("submitted", "told", "counts"),
