@@ -73,6 +73,8 @@ class ConfinedProcess:
         """How long those that were ended had stood in line for a processor, seconds."""
         self.tier: Tier | None = None
         """What holds it in; None before the first start."""
+        self.landlock: int | None = None
+        """The version of Landlock that does, 0 where none does; None before the first start."""
 
     @property
     def alive(self) -> bool:
@@ -125,9 +127,9 @@ class ConfinedProcess:
             When it says nothing of them.
         """
         body = self.receive(deadline).body
-        if body.get("op") != "confined" or body.get("tier") not in TIERS:
+        if body.get("op") != "confined" or body.get("tier") not in TIERS or type(body.get("landlock")) is not int:
             raise BadMessage("no word about its walls")
-        self.tier = body["tier"]
+        self.tier, self.landlock = body["tier"], body["landlock"]
         require = self._confinement.isolation.require
         if TIERS.index(body["tier"]) < TIERS.index(require):
             fix = "use a worker with Linux 5.13 or newer, or lower isolation.require in task.yaml"
@@ -227,6 +229,7 @@ class ConfinedProcess:
             file_mb=FILE_MB,
             cpu_s=self._confinement.cpu_s,
             parent=os.getpid(),
+            also_allowed=self._confinement.isolation.also_allowed,
         )
 
     def _drain(self, process: "subprocess.Popen[bytes]", watch: Watch) -> None:

@@ -63,6 +63,7 @@ def run_record(
         "duration_s": round(clock.elapsed_s(), 3),
         "time_limit_s": task and task.limits.time_limit_s,
         "isolation": tally.isolation,
+        "landlock": tally.landlock,
         "submission_sha256": fingerprint and fingerprint.sha256,
         "submission_files": list(fingerprint.files) if fingerprint else None,
         "credits": [credit.record() for credit in credits],

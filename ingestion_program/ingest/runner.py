@@ -85,6 +85,7 @@ class Runner:
             self._frames.close()
             self._tally.restarts = max(0, self._model.process.starts - 1 - self._extra_starts)
             self._tally.isolation = self._model.process.tier
+            self._tally.landlock = self._model.process.landlock
             self._tally.waited_s = self._model.process.waited_s
 
     def _warm_up(self, clips: list[ClipSource]) -> None:

@@ -57,6 +57,8 @@ class Isolation:
     """Where the machine gives less, no model is run."""
     at_most: Tier = "full"
     """Where the machine gives more, it is not used."""
+    also_allowed: tuple[str, ...] = ()
+    """System calls that models may make besides those of `model_process.sandbox.calls`."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,9 @@ def read_task(path: Path) -> Task:
         ),
         show_model_output=reader.switch("feedback.model_output"),
         isolation=Isolation(
-            require=reader.tier("isolation.require", "portable"), at_most=reader.tier("isolation.at_most", "full")
+            require=reader.tier("isolation.require", "portable"),
+            at_most=reader.tier("isolation.at_most", "full"),
+            also_allowed=reader.system_calls("isolation.also_allowed"),
         ),
         copies_file=reader.text("copies") if reader.has("copies") else None,
         exchanges_file=reader.text("exchanges") if reader.has("exchanges") else None,

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from ingest.errors import IngestionError, Problem
-from model_process.sandbox import TIERS, Tier
+from model_process.sandbox import TIERS, Tier, calls
 
 FORMAT_VERSION = 1
 MOST_ITEMS = 100
@@ -110,6 +110,20 @@ class SettingsReader:
                 return tier
         self.problem("settings_value", key, brief(value), f"one of {', '.join(TIERS)}")
         return default
+
+    def system_calls(self, key: str) -> tuple[str, ...]:
+        """Return a list of system calls that may be allowed besides the usual ones; none where there is no list."""
+        if not self.has(key):
+            return ()
+        names, known, addable = self.names(key), calls.known(), calls.addable()
+        for name in names:
+            if name not in known:
+                near = difflib.get_close_matches(name, addable, 1)
+                hint = f"; did you mean {near[0]}?" if near else ""
+                self.problem("settings_value", key, brief(name), f"names of system calls of Linux{hint}")
+            elif name not in addable:
+                self.problem("settings_value", key, brief(name), "no call with which a wall would fall")
+        return names
 
     def switch(self, key: str) -> bool:
         """Return true or false."""

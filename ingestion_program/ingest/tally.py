@@ -45,6 +45,8 @@ class Tally:
     """How often the model process was started again."""
     isolation: Tier | None = None
     """What held the model in; None when it was never started."""
+    landlock: int | None = None
+    """The version of Landlock that did, 0 where none did; None when it was never started."""
     determinism: Determinism | None = None
     """What came of asking a few clips again; None when that was not done."""
     results: bool = False

@@ -18,7 +18,7 @@ def main() -> None:
     from model_process import protocol, sandbox  # noqa: PLC0415 - the folder is on the path only here
 
     channel = protocol.take_channel()
-    tier = sandbox.confine(sandbox.Walls.from_record(json.loads(sys.argv[1])))
+    held = sandbox.confine(sandbox.Walls.from_record(json.loads(sys.argv[1])))
     # Only now: these import NumPy, which starts threads, and threads that exist already would stay outside the walls.
     from model_process import clip, loading, packing  # noqa: PLC0415
 
@@ -30,7 +30,7 @@ def main() -> None:
         send=lambda body: protocol.send(channel, body),
         receive=lambda: protocol.receive(channel),
     )
-    connection.send({"op": "confined", "tier": tier})
+    connection.send({"op": "confined", **vars(held)})
     order = protocol.receive(channel).body
     submission = Path(order["submission"])
     try:

@@ -185,8 +185,16 @@ def _details(run: dict[str, Any], second_pass: SecondPass | None) -> tuple[tuple
         "Python": _text(run.get("python")),
         "Packages": ", ".join(f"{_text(name)} {_text(version)}" for name, version in list(listed)[:20]),
         "Machine": _text(run.get("machine")),
+        "Landlock": _landlock(run.get("landlock")),
     }
     return tuple((label, value) for label, value in facts.items() if value)
+
+
+def _landlock(given: object) -> str:
+    """Name the version that watched over paths."""
+    if type(given) is not int or not 0 <= given < 100:
+        return ""
+    return f"version {given}" if given else "none"
 
 
 def _processor(given: object) -> str:

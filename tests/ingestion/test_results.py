@@ -233,7 +233,7 @@ def test_the_reading_process_is_held_in(submit: Submit) -> None:
 class Dying:
     """A reading process that ends with every entry but the first."""
 
-    tier, output, alive, starts, asked, waited_s = "full", b"", False, 0, 0, 0.0
+    tier, landlock, output, alive, starts, asked, waited_s = "full", 7, b"", False, 0, 0, 0.0
     readable = 9  # how often the files can be read
 
     @property

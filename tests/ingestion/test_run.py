@@ -296,6 +296,21 @@ def test_the_log_is_short_however_many_clips_fail(numbered_clip: Path, tmp_path:
     assert "at this speed" not in outcome.printed  # no forecast where time is enough
 
 
+def test_settings_add_system_calls(ingest: Ingest, numbered_clip: Path, tmp_path: Path) -> None:
+    """A model fails with a call that the walls refuse, and answers where the settings allow it."""
+    source = model_source(predict="import os; os.close(os.memfd_create('x'))")
+    codes = {}
+    for name, isolation in (("usual", {}), ("more", {"also_allowed": ["memfd_create"]})):
+        folder = write_phase(tmp_path / name, [numbered_clip], {**ONCE, "isolation": isolation})
+        outcome = ingest(source, input_data=folder)
+        run = outcome.json("run.json")
+        codes[name] = [problem["code"] for problem in run["problems"]]
+        assert (run["landlock"] > 0) == (run["isolation"] == "full")
+    if run["isolation"] not in {"full", "seccomp"}:
+        pytest.skip(f"SECCOMP NOT TESTED: this machine gives {run['isolation']}")
+    assert (codes["usual"], codes["more"]) == (["every_clip_failed"], [])
+
+
 def test_no_process_and_no_scratch_folder_is_left(
     ingest: Ingest, numbered_clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,6 +77,33 @@ def test_all_problems_come_at_once(tmp_path: Path) -> None:
     assert len(caught.value.problems) == 3
 
 
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        ([], None),
+        (["memfd_create", "mmap"], None),
+        (["memfd_creat"], "did you mean memfd_create?"),
+        (["read"], None),  # is allowed as it is
+        ([["mmap"]], "a list of names"),
+        ("mmap", "a list of names"),
+        (["mmap", "mmap"], "each name once"),
+        *([[name], "no call with which a wall would fall"] for name in ("ptrace", "execve", "mount", "bpf", "clone")),
+        *([[name], "no call with which a wall would fall"] for name in ("prctl", "openat", "truncate", "chmod")),
+    ],
+)
+def test_system_calls_are_added_by_name(names: object, told: str | None, tmp_path: Path) -> None:
+    path = write(tmp_path, {**SETTINGS, "isolation": {"also_allowed": names}})
+    if told is None:
+        assert isinstance(names, list)
+        assert read_task(path).isolation.also_allowed == tuple(names)
+        return
+    with pytest.raises(IngestionError) as caught:
+        read_task(path)
+    (problem,) = caught.value.problems
+    assert problem.where == "task.yaml, key isolation.also_allowed"
+    assert told in problem.expected
+
+
 def keys_of(content: object, above: str = "") -> list[str]:
     """List the dotted keys of a mapping, at any depth."""
     found = []

@@ -291,6 +291,7 @@ def make_input(root: Path, case: Case) -> Path:
         "duration_s": 31.2,
         "time_limit_s": 600,
         "isolation": "full",
+        "landlock": 7,
         "submission_sha256": "ab" * 32,
         "settings_sha256": "cd" * 32,
         "python": "3.11.7",

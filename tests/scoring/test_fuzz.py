@@ -160,6 +160,7 @@ RUN = {
     "duration_s": 1.0,
     "time_limit_s": 600,
     "isolation": "full",
+    "landlock": 7,
     "packages": {"numpy": "2"},
     "restarts": 0,
     "load_s": 0.1,

@@ -88,6 +88,7 @@ class ResultsRun:
             self._reader.stop()
             self._tally.restarts = max(0, self._reader.process.starts - 1)
             self._tally.isolation = self._reader.process.tier
+            self._tally.landlock = self._reader.process.landlock
             self._tally.waited_s = self._reader.process.waited_s
 
     def _run_clips(self, clips: list[ClipSource], aliases: dict[str, str]) -> None:

@@ -38,6 +38,8 @@ class Walls:
     """Processor time over all threads, seconds."""
     parent: int
     """Process id of ingestion; without it there is nobody left to answer to."""
+    also_allowed: tuple[str, ...] = ()
+    """System calls that the settings add to those of `calls`."""
 
     def record(self) -> dict[str, Any]:
         """Return the fields as JSON can carry them."""
@@ -47,23 +49,33 @@ class Walls:
     def from_record(cls, record: dict[str, Any]) -> "Walls":
         """Return the walls of a record."""
         paths = {name: record[name] and Path(record[name]) for name in ("scratch", "code", "submission", "packages")}
-        return cls(**{**record, **paths})
+        return cls(**{**record, **paths, "also_allowed": tuple(record["also_allowed"])})
 
 
-def confine(walls: Walls) -> Tier:
+@dataclass(frozen=True)
+class Held:
+    """What holds."""
+
+    tier: Tier
+    """The walls that are up."""
+    landlock: int = 0
+    """The version of Landlock that watches over paths; 0 where none does."""
+
+
+def confine(walls: Walls) -> Held:
     """Put up as many walls as this system has, up to `walls.at_most`; return what holds from now on."""
     from model_process.sandbox import limits  # noqa: PLC0415 - no part of a wall that is not asked for is loaded
 
     limits.limit_resources(walls)
     if not sys.platform.startswith("linux") or walls.at_most == "portable":
-        return "portable"
+        return Held("portable")
     limits.die_with(walls.parent)
     limits.be_first_to_go()
     if walls.at_most == "basic":
-        return "basic"
-    from model_process.sandbox import landlock, seccomp  # noqa: PLC0415
+        return Held("basic")
+    from model_process.sandbox import calls, landlock, seccomp  # noqa: PLC0415
 
-    locked = walls.at_most == "full" and landlock.restrict(walls)
-    if seccomp.restrict(os.getpid(), read_only=not locked):
-        return "full" if locked else "seccomp"
-    return "basic"
+    version = landlock.restrict(walls) if walls.at_most == "full" else 0
+    if seccomp.restrict(calls.rules(os.getpid(), version, walls.also_allowed)):
+        return Held("full" if version else "seccomp", version)
+    return Held("basic", version)

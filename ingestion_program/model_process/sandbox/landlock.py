@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 VERSION_FLAG = 1
+NEWEST = 7
+"""The newest version that is known here; a later one is used as if it were this one."""
 RULE_PATH_BENEATH = 1
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
@@ -54,18 +56,21 @@ class _PathBeneath(ctypes.Structure):
 
 
 def version() -> int:
-    """Return the kernel's version of Landlock; 0 where there is none."""
+    """Return the version of Landlock that is used, the kernel's or ours; 0 where there is none."""
     try:
-        return kernel.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(VERSION_FLAG))
+        return min(NEWEST, kernel.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(VERSION_FLAG)))
     except OSError:
         return 0
 
 
-def restrict(walls: "Walls") -> bool:
-    """Leave this process the files it needs; return whether that worked. Binds this thread and all later ones."""
+def restrict(walls: "Walls") -> int:
+    """Leave this process the files it needs; return the version that sees to it, 0 where none does.
+
+    Binds this thread and all later ones.
+    """
     abi = version()
     if abi == 0:
-        return False
+        return 0
     handled = _handled(abi)
     ruleset = _Ruleset(
         fs=handled,
@@ -77,17 +82,17 @@ def restrict(walls: "Walls") -> bool:
             CREATE_RULESET, ctypes.byref(ruleset), ctypes.c_size_t(ctypes.sizeof(ruleset)), ctypes.c_uint32(0)
         )
     except OSError:
-        return False
+        return 0
     try:
         for path, rights in _rules(walls):
             _allow(descriptor, path, rights & handled)
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         kernel.syscall(RESTRICT_SELF, ctypes.c_int(descriptor), ctypes.c_uint32(0))
     except OSError:
-        return False
+        return 0
     finally:
         os.close(descriptor)
-    return True
+    return abi
 
 
 def _handled(abi: int) -> int:

@@ -1,0 +1,217 @@
+"""Which system calls a model may make, and what becomes of all others: the one table behind the filter.
+
+What is not named here fails as on a kernel that does not have it, and the C library falls back to what it did before.
+Found by tracing CPython, NumPy, OpenCV, PyAV, scikit-learn, ONNX Runtime and PyTorch without a GPU.
+"""
+
+import errno
+from dataclasses import dataclass
+
+from model_process.sandbox.syscalls import MACHINES
+
+ALLOWED = {
+    "memory": """
+        brk munmap mprotect mremap msync mlock mlock2 munlock mbind get_mempolicy set_mempolicy pkey_alloc pkey_free
+        pkey_mprotect mseal map_shadow_stack
+    """,
+    "open files": """
+        close close_range read write readv writev pread64 pwrite64 preadv pwritev lseek dup dup2 dup3 pipe pipe2 flock
+        ftruncate fsync fdatasync sendfile copy_file_range getdents getdents64
+    """,
+    "paths, to look at": """
+        stat fstat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat getcwd chdir fchdir umask
+        statfs fstatfs getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr
+    """,
+    "waiting": """
+        poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 eventfd
+        eventfd2 signalfd signalfd4 timerfd_create timerfd_settime timerfd_gettime
+    """,
+    "time": """
+        time gettimeofday clock_gettime clock_getres clock_nanosleep nanosleep alarm getitimer setitimer timer_create
+        timer_settime timer_gettime timer_getoverrun timer_delete times getrusage
+    """,
+    "threads": """
+        futex futex_waitv set_robust_list get_robust_list set_tid_address gettid rseq membarrier arch_prctl getcpu exit
+        sched_yield sched_getaffinity sched_getparam sched_getscheduler sched_getattr sched_get_priority_max
+        sched_get_priority_min sched_rr_get_interval
+    """,
+    "signals": """
+        rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigtimedwait rt_sigsuspend sigaltstack pause
+        restart_syscall
+    """,
+    "the process": """
+        getpid getppid getpgid getpgrp getsid getuid geteuid getresuid getgid getegid getresgid getgroups capget
+        getpriority getrlimit setrlimit wait4 waitid exit_group uname sysinfo getrandom ioprio_get
+    """,
+    "pairs of sockets": "recvfrom recvmsg getsockname getpeername getsockopt shutdown",
+}
+"""Purpose -> calls that need no look at their arguments."""
+CHANGING_PATHS = """
+    creat rename renameat renameat2 link linkat symlink symlinkat unlink unlinkat mkdir mkdirat rmdir
+"""
+"""Allowed where Landlock watches over paths."""
+PRETENDED = """
+    chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat setxattr lsetxattr
+    fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat
+"""
+"""Landlock does not watch over these. They do nothing and say that they did: copying a file would fail otherwise, and
+a model that could lock ingestion out of the clips could choose which ones count."""
+FORBIDDEN = {
+    # As if the machine had no process left: what libraries know how to cope with.
+    errno.EAGAIN: "fork vfork",
+    # No sockets at all, local ones neither: other programs of the machine may listen there. Pairs are fine.
+    errno.EACCES: "execve execveat socket connect bind listen accept accept4",
+    # Nobody can look into their arguments: the C library then takes calls that can be looked into.
+    errno.ENOSYS: "clone3 openat2 io_uring_setup io_uring_enter io_uring_register",
+    errno.EPERM: """
+        ptrace process_vm_readv process_vm_writev process_madvise process_mrelease kcmp pidfd_open pidfd_getfd
+        pidfd_send_signal tkill rt_sigqueueinfo rt_tgsigqueueinfo migrate_pages move_pages sched_setparam
+        sched_setscheduler sched_setattr ioprio_set
+
+        shmget semget msgget mq_open mknod mknodat file_setattr
+
+        mount umount2 pivot_root chroot unshare setns open_tree open_tree_attr move_mount fsopen fsconfig fsmount
+        fspick mount_setattr swapon swapoff reboot sethostname setdomainname iopl ioperm init_module finit_module
+        delete_module kexec_load kexec_file_load bpf perf_event_open userfaultfd fanotify_init name_to_handle_at
+        open_by_handle_at quotactl quotactl_fd acct settimeofday clock_settime clock_adjtime adjtimex add_key
+        request_key keyctl personality modify_ldt uselib lookup_dcookie syslog vhangup
+    """,
+}
+"""Error -> calls that would open a wall, which no setting allows: those of other processes, what would outlive this
+one or changes strangers' files, and those of the system."""
+
+ALL_BITS = 0xFFFFFFFF
+
+
+@dataclass(frozen=True)
+class Check:
+    """What one argument must be; of its 64 bits the lower half is looked at, as the kernel does for these calls."""
+
+    argument: int
+    """Its position, from 0."""
+    values: tuple[int, ...]
+    """What it is compared with."""
+    error: int
+    """What the call fails with."""
+    mask: int = ALL_BITS
+    """The bits that are compared."""
+    among: bool = True
+    """Whether it must be one of the values, or none of them."""
+
+
+Rule = tuple[Check, ...] | int
+"""The checks that a call must pass, none for a call that is allowed; or the error that it ends in, 0 for a pretence."""
+
+MAP_SHARED, MAP_ANONYMOUS = 0x1, 0x20
+MADVISE = (
+    # normal, random, sequential, will need, do not need; free, (no) fork, huge pages or none, (no) dump, (no) wipe
+    *(0, 1, 2, 3, 4, 8, 10, 11, 14, 15, 16, 17, 18, 19),
+    # populate to read or write, guard pages
+    *(22, 23, 102, 103),
+)
+FADV_DONTNEED = 4
+LIMITS: dict[str, Rule] = {
+    # Shared memory without a file belongs to no limit of the process, and can be given up without being freed.
+    "mmap": (Check(3, (MAP_SHARED | MAP_ANONYMOUS,), errno.EPERM, mask=MAP_SHARED | MAP_ANONYMOUS, among=False),),
+    # Neither what is in the page cache nor the memory of others can be told to go.
+    "madvise": (Check(2, MADVISE, errno.EINVAL),),
+    "fadvise64": (Check(3, (FADV_DONTNEED,), errno.EPERM, among=False),),
+    # Room on the disk that is in no file's length.
+    "fallocate": (Check(1, (0,), errno.EOPNOTSUPP),),
+    # RWF_NOWAIT tells what is in the page cache.
+    "preadv2": (Check(5, (0,), errno.EOPNOTSUPP),),
+    "pwritev2": (Check(5, (0,), errno.EOPNOTSUPP),),
+}
+"""Calls that are looked into for the sake of limits; a setting can allow them as they are."""
+
+CLONE_THREAD, CLONE_NAMESPACES = 0x10000, 0x7E020000
+PRIO_PROCESS = 0
+AF_UNIX, SOL_SOCKET = 1, 1
+# Sizes and time limits of both kinds, and who sends: no programs that are attached to a socket.
+SOCKET_OPTIONS = (7, 8, 16, 20, 21, 66, 67)
+PRCTL = (
+    # names of the thread and of memory; time slack, huge pages
+    *(15, 16, 0x53564D41, 29, 30, 41, 42),
+    # read only: death signal, dumpable, seccomp, capabilities, no new privileges, vectors, speculation, tags
+    *(2, 3, 21, 23, 39, 51, 52, 56),
+)
+FCNTL = (
+    # copies, flags, locks of both kinds, pipes' sizes, seals
+    *(0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1031, 1032, 1033, 1034),
+)
+# Terminals: settings, controlling one, typing for somebody else, pasting, console, discipline.
+TERMINAL_IOCTLS = (0x5402, 0x5403, 0x5404, 0x540E, 0x5412, 0x541C, 0x541D, 0x5423)
+# By the second byte: flags and attributes of files (f, X, v, Btrfs, F2FS), and sockets, whose signals go to others.
+IOCTL_TYPES = (0x6600, 0x5800, 0x7600, 0x9400, 0xF500, 0x8900)
+O_ACCESS, O_TRUNC = 0o3, 0o1000
+WRITING = 0o1 | 0o2 | 0o100 | O_TRUNC | 0o2000  # O_WRONLY, O_RDWR, O_CREAT, O_APPEND
+
+
+def _walls(pid: int) -> dict[str, Rule]:
+    """Return the calls that are looked into for the sake of walls; no setting takes that away."""
+    own = Check(0, (0, pid), errno.EPERM)
+    return {
+        "clone": (
+            Check(0, (CLONE_THREAD,), errno.EAGAIN, mask=CLONE_THREAD),
+            Check(0, (0,), errno.EPERM, mask=CLONE_NAMESPACES),
+        ),
+        "kill": (own,),
+        "tgkill": (Check(0, (pid,), errno.EPERM),),
+        "prlimit64": (own,),
+        "sched_setaffinity": (own,),
+        "setpriority": (Check(0, (PRIO_PROCESS,), errno.EPERM), Check(1, (0, pid), errno.EPERM)),
+        "prctl": (Check(0, PRCTL, errno.EPERM),),
+        "fcntl": (Check(1, FCNTL, errno.EPERM),),
+        "ioctl": (
+            Check(1, TERMINAL_IOCTLS, errno.EPERM, among=False),
+            Check(1, IOCTL_TYPES, errno.ENOTTY, mask=0xFF00, among=False),
+        ),
+        "socketpair": (Check(0, (AF_UNIX,), errno.EACCES),),
+        "setsockopt": (Check(1, (SOL_SOCKET,), errno.ENOPROTOOPT), Check(2, SOCKET_OPTIONS, errno.ENOPROTOOPT)),
+        # To the other end of a pair: with an address it could reach any local socket.
+        "sendto": (Check(5, (0,), errno.EACCES),),
+    }
+
+
+def _paths(landlock: int) -> dict[str, Rule]:
+    """Return the calls that change files by path: nobody watches over them without Landlock."""
+    if landlock == 0:
+        no_writing = {place: (Check(place, (0,), errno.EACCES, mask=WRITING),) for place in (1, 2)}
+        rules: dict[str, Rule] = dict.fromkeys(CHANGING_PATHS.split(), errno.EACCES)
+        return {**rules, "truncate": errno.EACCES, "open": no_writing[1], "openat": no_writing[2]}
+    # Before its third version Landlock has no word for emptying a file, by path or while opening it to be read.
+    emptying = {
+        place: (Check(place, (O_TRUNC, O_TRUNC | O_ACCESS), errno.EACCES, mask=O_TRUNC | O_ACCESS, among=False),)
+        for place in (1, 2)
+    }
+    rules = dict.fromkeys(CHANGING_PATHS.split(), ())
+    return {**rules, "truncate": () if landlock >= 3 else errno.EACCES, "open": emptying[1], "openat": emptying[2]}
+
+
+def rules(pid: int, landlock: int, also_allowed: tuple[str, ...] = ()) -> dict[str, Rule]:
+    """Return the rule of every call that is not answered as if the kernel did not have it.
+
+    Parameters
+    ----------
+    pid
+        This process: it may signal itself, and no other.
+    landlock
+        The version of Landlock that watches over paths; 0 where none does.
+    also_allowed
+        Names of `addable` calls.
+    """
+    refused = {name: code for code, names in FORBIDDEN.items() for name in names.split()}
+    allowed: dict[str, Rule] = {name: () for names in ALLOWED.values() for name in names.split()}
+    allowed |= LIMITS | dict.fromkeys(also_allowed, ())
+    return allowed | refused | dict.fromkeys(PRETENDED.split(), 0) | _walls(pid) | _paths(landlock)
+
+
+def known() -> set[str]:
+    """Return the names of all system calls of all machines."""
+    return {name for machine in MACHINES.values() for name in machine.numbers}
+
+
+def addable() -> set[str]:
+    """Return the names of the calls that a setting may allow: no wall falls with them, at most a limit."""
+    walls = {name for names in FORBIDDEN.values() for name in names.split()} | set(PRETENDED.split())
+    return known() - walls - _walls(0).keys() - _paths(0).keys()
