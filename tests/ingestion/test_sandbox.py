@@ -377,6 +377,7 @@ LOOKED_INTO: list[tuple[str, tuple[int, ...], int | None]] = [
     *(("ioctl", (0, command), None) for command in (0xC020462A, 0xC00846D2, 0x30000001, 27, 0xC0406400, 0x80084B01)),
     *(("ioctl", (0, command), errno.EPERM) for command in (0x5412, 0x541C, 0x5423)),
     *(("ioctl", (0, command), errno.ENOTTY) for command in (0x8901, 0x8902, 0x8912)),
+    *(("ioctl", (0, command), errno.ENOTTY) for command in (0xAA00, 0xAE01)),  # userfaultfd, a virtual machine
     # FS_IOC_SETFLAGS of both sizes, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION, verity, Btrfs, F2FS
     *(("ioctl", (0, command), errno.ENOTTY) for command in (0x40086602, 0x40046602, 0x401C5820, 0x40087602)),
     *(("ioctl", (0, command), errno.ENOTTY) for command in (0x40806685, 0x5000940E, 0xF501)),

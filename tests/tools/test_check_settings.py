@@ -206,6 +206,7 @@ def test_all_mistakes_of_both_sides_come_at_once(ours: Path, asked_in_a_fork: No
         ("input_data/final/task.yaml", "  load_s: 60\n", ""),
         ("input_data/final/task.yaml", "memory_mb: 4096", "memory_mb: plenty"),
         ("input_data/final/task.yaml", "require: portable", "require: ful"),
+        ("input_data/final/task.yaml", "at_most: full", "at_most: full, also_allowed: [ptrace]"),
         ("reference_data/final/task.yaml", "gate: 0.1", "gate: 7"),
         ("reference_data/final/task.yaml", "gallery: 24", "gallery: all"),
     ):
@@ -216,6 +217,7 @@ def test_all_mistakes_of_both_sides_come_at_once(ours: Path, asked_in_a_fork: No
         "input_data/final/task.yaml, key limits.load_s",
         "input_data/final/task.yaml, key limits.memory_mb",
         "input_data/final/task.yaml, key isolation.require",
+        "input_data/final/task.yaml, key isolation.also_allowed",
         "reference_data/final/task.yaml, explanation_score, gate",
         "reference_data/final/task.yaml, report, gallery",
     }

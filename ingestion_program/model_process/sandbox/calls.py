@@ -104,8 +104,10 @@ Rule = tuple[Check, ...] | int
 
 MAP_SHARED, MAP_ANONYMOUS = 0x1, 0x20
 MADVISE = (
-    # normal, random, sequential, will need, do not need; free, (no) fork, huge pages or none, (no) dump, (no) wipe
-    *(0, 1, 2, 3, 4, 8, 10, 11, 14, 15, 16, 17, 18, 19),
+    # do not need, free, huge pages or none: the frequent ones first
+    *(4, 8, 14, 15),
+    # normal, random, sequential, will need; (no) fork, (no) dump, (no) wipe
+    *(0, 1, 2, 3, 10, 11, 16, 17, 18, 19),
     # populate to read or write, guard pages
     *(22, 23, 102, 103),
 )
@@ -141,8 +143,9 @@ FCNTL = (
 )
 # Terminals: settings, controlling one, typing for somebody else, pasting, console, discipline.
 TERMINAL_IOCTLS = (0x5402, 0x5403, 0x5404, 0x540E, 0x5412, 0x541C, 0x541D, 0x5423)
-# By the second byte: flags and attributes of files (f, X, v, Btrfs, F2FS), and sockets, whose signals go to others.
-IOCTL_TYPES = (0x6600, 0x5800, 0x7600, 0x9400, 0xF500, 0x8900)
+# By the second byte: flags and attributes of files (f, X, v, Btrfs, F2FS), sockets, whose signals go to others, page
+# faults and virtual machines.
+IOCTL_TYPES = (0x6600, 0x5800, 0x7600, 0x9400, 0xF500, 0x8900, 0xAA00, 0xAE00)
 O_ACCESS, O_TRUNC = 0o3, 0o1000
 WRITING = 0o1 | 0o2 | 0o100 | O_TRUNC | 0o2000  # O_WRONLY, O_RDWR, O_CREAT, O_APPEND
 
