@@ -1,5 +1,9 @@
 """The run's log: at most 200 lines, printed and kept, because the platform often loses what is printed."""
 
+import contextlib
+import io
+import os
+import sys
 from pathlib import Path
 
 from ingest.errors import visible
@@ -7,6 +11,25 @@ from ingest.errors import visible
 MAXIMUM_LINES = 200
 # Kept for the summary, which comes last and matters most.
 RESERVED_LINES = 40
+
+
+def speak_utf8() -> None:
+    """Print UTF-8 whatever the locale says: a name that ASCII lacks must not end a run."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def say(line: str) -> None:
+    """Print a line. Where it cannot be printed nothing changes: the record matters more."""
+    try:
+        print(line, flush=True)  # noqa: T201 - the log of the platform is what is printed
+    except (OSError, ValueError):
+        # What is left in the buffer would fail once more when Python ends.
+        with contextlib.suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)
 
 
 class Log:
@@ -25,7 +48,7 @@ class Log:
         if self._lines == limit and not summary:
             text = "… further lines are left out; the summary follows"
         text = "[ingestion] " + visible(" ".join(text.split()))
-        print(text, flush=True)  # noqa: T201 - the log is meant to be printed
+        say(text)
         self._file.write(text + "\n")
         self._file.flush()
 

@@ -7,7 +7,7 @@ from ingest import DEFAULTS
 from ingest.clock import Clock
 from ingest.errors import IngestionError, Problem
 from ingest.folder import empty_folder, write_manifest, write_run
-from ingest.log import Log
+from ingest.log import Log, speak_utf8
 from ingest.packages import PackagesMissing, provide
 from ingest.record import run_record
 from ingest.seal import take_key
@@ -24,6 +24,7 @@ def main(arguments: list[str], usage: str) -> int:
     if len(arguments) > len(DEFAULTS) or any(argument in {"-h", "--help"} for argument in arguments):
         sys.stdout.write(usage)
         return ORGANISER_ERROR
+    speak_utf8()
     clock = Clock()
     input_data, output, program, submission = (Path(p) for p in (*arguments, *DEFAULTS[len(arguments) :]))
     try:

@@ -2,7 +2,10 @@
 
 import csv
 import hashlib
+import json
+import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,9 +15,21 @@ import psutil
 import pytest
 
 from tests.ingestion.clips import write_clip
-from tests.ingestion.conftest import ONCE, SETTINGS, Outcome, Together, follows, model_source, run_program, write_phase
+from tests.ingestion.conftest import (
+    ONCE,
+    PROGRAM,
+    SETTINGS,
+    Outcome,
+    Together,
+    follows,
+    model_source,
+    run_program,
+    write_phase,
+)
 
 Ingest = Callable[..., Outcome]
+FULL = Path("/dev/full")
+"""A disk without room."""
 
 GOOD = """\
 import numpy as np
@@ -345,3 +360,26 @@ def test_predictions_do_not_depend_on_the_order_of_clips(numbered_clip: Path, tm
     backward = run_program(folder, submission, tmp_path / "backward").predictions()
     assert forward == backward
     assert list(forward) == list(backward)[::-1]
+
+
+@pytest.mark.parametrize("odd", ["gone", "ascii", *(["full"] if FULL.exists() else [])])
+def test_a_log_that_cannot_be_printed_changes_nothing(odd: str, phase: Path, tmp_path: Path) -> None:
+    submission, output = tmp_path / "submission", tmp_path / "output"
+    submission.mkdir()
+    (submission / "modèle.py").write_text("x")
+    command = [sys.executable, str(PROGRAM / "ingestion.py"), *map(str, (phase, output, PROGRAM, submission))]
+    reading, writing = os.pipe()
+    os.close(reading)
+    with (FULL if odd == "full" else Path(os.devnull)).open("w") as stream:
+        ended = subprocess.run(
+            command,
+            check=False,
+            stdout=writing if odd == "gone" else stream,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONIOENCODING": "ascii"} if odd == "ascii" else None,
+        )
+    os.close(writing)
+    assert (ended.returncode, ended.stderr) == (1, b"")
+    run = json.loads((output / "run.json").read_text())
+    assert [problem["code"] for problem in run["problems"]] == ["model_missing"]
+    assert "modèle.py" in (output / "log.txt").read_text("utf-8")
