@@ -1,11 +1,14 @@
 """Say in one line what a participant's code raised, where in their own files, and what usually helps."""
 
 import errno
+import linecache
 import socket
 import traceback
 from pathlib import Path
 
 LONGEST = 500
+REFUSED = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP)
+"""What the sandbox answers to a system call that it does not allow; to a file, it answers EACCES."""
 CPU_ONLY = ("cuda", "nvidia driver", "no gpu")
 
 
@@ -48,6 +51,8 @@ def advise(error: BaseException) -> str:
         return "there is no network: put the weights into your zip"
     if isinstance(error, BlockingIOError) or "can't start new thread" in text:
         return "starting processes is not allowed here, nor many threads: use num_workers=0, n_jobs=1"
+    if isinstance(error, OSError) and error.errno in REFUSED:
+        return f"{_called(error)}: a system call that is not allowed here"
     if isinstance(error, PermissionError):
         return "write only into the current folder, os.getcwd(), or tempfile.gettempdir()"
     if isinstance(error, OSError) and error.errno == errno.EFBIG:
@@ -61,12 +66,24 @@ def advise(error: BaseException) -> str:
     return ""
 
 
+def _called(error: OSError) -> str:
+    """Quote the call in which `error` came up; "this" where its source cannot be read."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return "this"
+    frame = frames[-1]
+    # Columns count bytes.
+    line = linecache.getline(frame.filename, frame.lineno or 0).encode()
+    end = frame.end_colno if frame.end_lineno == frame.lineno else None
+    return line[frame.colno : end].decode(errors="replace").strip()[:80] or "this"
+
+
 def _concerns_network(error: BaseException) -> bool:
     """Whether the chain of causes begins at a connection that could not be made."""
     for _ in range(10):
         if isinstance(error, socket.gaierror | ConnectionError) or type(error).__module__ in {"urllib.error", "ssl"}:
             return True
-        if isinstance(error, PermissionError) and error.filename is None:
+        if isinstance(error, PermissionError) and error.errno == errno.EACCES and error.filename is None:
             # A file that may not be opened has a name; a socket has none.
             frames = traceback.extract_tb(error.__traceback__)
             return any(Path(frame.filename).stem == "socket" for frame in frames)

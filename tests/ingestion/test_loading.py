@@ -1,5 +1,6 @@
 """What is said of a model that cannot be loaded, and of what it raises later."""
 
+import _socket
 import errno
 import socket
 import sys
@@ -177,7 +178,7 @@ def test_advice_comes_with_the_exception(name: str) -> None:
 
 def test_a_socket_that_may_not_be_opened_is_the_network_and_not_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
-        raise PermissionError(errno.EPERM, "Operation not permitted")
+        raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(socket.socket, "__init__", refuse)
     try:
@@ -185,6 +186,17 @@ def test_a_socket_that_may_not_be_opened_is_the_network_and_not_a_file(monkeypat
     except PermissionError as error:
         text = describe(error)
     assert "no network" in text
+
+
+def test_a_refused_system_call_is_named() -> None:
+    """Python does not tell which call of the kernel it was; the words of the source do."""
+    with pytest.raises(OSError, match="not supported") as raised:
+        ["ä", _socket.socketpair(socket.AF_INET)]
+    assert describe(raised.value).endswith(
+        "(_socket.socketpair(socket.AF_INET): a system call that is not allowed here)"
+    )
+    assert "a system call" not in describe(PermissionError(errno.EACCES, "Permission denied", "/etc/x"))
+    assert "(this: a system call" in describe(OSError(errno.ENOSYS, "Function not implemented"))
 
 
 def test_long_and_broken_exceptions(tmp_path: Path) -> None:
