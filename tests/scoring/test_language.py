@@ -174,6 +174,22 @@ def test_one_cue_one_verb_one_target(clause: tuple[tuple[str, str], tuple[int, s
     assert claims_of(text) == {(cue, target, sign)}
 
 
+@pytest.mark.parametrize(
+    ("words", "sign"),
+    [
+        (
+            "furthered upgraded stimulated nurtured maximised facilitated restored underpinned doubled earned",
+            1,
+        ),
+        ("downgraded minimised halved derailed threatened depleted discredited shaved cut broke choked", -1),
+    ],
+)
+def test_verbs_of_raising_and_lowering(words: str, sign: int) -> None:
+    for verb in words.split():
+        assert claims_of(f"The smile {verb} the score.") == {("smile", "interview", sign)}, verb
+        assert claims_of(f"The {verb} smile was seen.") == set(), verb
+
+
 @settings(deadline=None)
 @given(st.lists(CLAUSES, min_size=2, max_size=5, unique_by=lambda clause: clause[0][0]), st.randoms())
 def test_order_of_sentences_about_different_cues_does_not_matter(clauses: list[Any], random: Random) -> None:

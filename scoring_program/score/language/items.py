@@ -194,7 +194,10 @@ def _with_acts(items: Sequence[Item], place: int) -> Item:
     before = {other.text for other in items[max(0, place - 3) : place]}
     if before & _WRITERS:
         return replace(item, kind="removal")
-    if before & _PEOPLE or (item.text.endswith(("ed", "en")) and _next_is_cue(items, place + 1)):
+    # "A blank wall", "the muted voice": how it is in the clip.
+    led = place > 0 and items[place - 1].kind == "determiner" and _next(items, place + 1, ()) == "cue"
+    state = item.text.endswith(("ed", "en")) and _next_is_cue(items, place + 1)
+    if before & _PEOPLE or state or (led and not item.text.endswith("ing")):
         return _demoted(item)
     if item.kind == "hiding":
         return replace(item, kind="doubt" if _text_at(items, place + 1) in ("his", "her", "their") else "removal")
