@@ -21,11 +21,8 @@ from ingest.frame_server import (
     FrameServer,
 )
 from ingest.frame_stream import RING_BYTES, WHOLE_BYTES
-from ingest.model import ModelProcess
-from ingest.settings import Isolation, Limits
 from ingest.video import BadRequest, FrameRequest
 from tests.ingestion.clips import read_number
-from tests.ingestion.conftest import SETTINGS
 
 LARGE = [1600, 1200]  # 5.8 MB a frame
 
@@ -254,40 +251,3 @@ def test_readings_that_are_begun_and_never_ended_are_refused(server: FrameServer
     # The next clip is served as if nothing had been.
     server.begin(clips[1], [])
     assert Reader(server).numbers({"count": 2, "size": [40, 30]}) == [12, 37]
-
-
-LOOKING = """
-import sys
-
-class Model:
-    def __init__(self, assets):
-        pass
-
-    def predict(self, clip):
-        frame = sys._getframe()
-        while "order" not in frame.f_locals:
-            frame = frame.f_back
-        list(clip.frames(count=3, size=(8, 8)))
-        return {"call": frame.f_locals["order"]["number"], "blocks": sorted(clip._connection._buffers)}
-
-    def explain(self, clip, prediction):
-        return {}
-"""
-
-
-def test_a_new_process_counts_from_the_start(clips: list[ClipSource], tmp_path: Path) -> None:
-    """Numbers of calls and blocks would tell it how many processes there were before: which pass it is in."""
-    (tmp_path / "model.py").write_text(LOOKING)
-    server = FrameServer()
-    model = ModelProcess(tmp_path, None, server, Limits(**SETTINGS["limits"]), Isolation())
-    told = []
-    for position in range(2):
-        model.start()
-        for clip in clips[2 * position : 2 * position + 2]:
-            facts = server.begin(clip, [])
-            told.append(model.predict(facts, "", 20))
-            model.forget(server.end(model_lives=True).gone)
-        model.stop()
-    server.close()
-    assert told[0] == {"call": 1, "blocks": [0]}
-    assert told[:2] == told[2:]

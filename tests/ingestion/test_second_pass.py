@@ -190,6 +190,24 @@ def test_facts_tell_nothing(ingest: Ingest, two_filmed: Path) -> None:
     assert set(told) == {float(row["warmth"]) for row in outcome.predictions().values()}
 
 
+COUNTING = """
+        import sys
+        caller = sys._getframe()
+        while "order" not in caller.f_locals:
+            caller = caller.f_back
+        list(clip.frames(count=1, size=(8, 8)))
+        call, block = caller.f_locals["order"]["number"], min(clip._connection._buffers)
+        return {"warmth": call / 1000, "interview": block / 1000}
+"""
+
+
+def test_a_new_process_counts_from_the_start(ingest: Ingest, two_filmed: Path) -> None:
+    """Numbers of calls and of blocks of memory would tell which pass this is."""
+    lines = ingest(source(COUNTING), input_data=two_filmed).lines("probes.jsonl")
+    told = [line["prediction"] for line in lines if line["prediction"]]
+    assert {one["interview"] for one in told if one["warmth"] == 1 / 1000} == {0.0}
+
+
 def test_without_evidence_only_the_cue_edits_are_left(ingest: Ingest, filmed: Path) -> None:
     explain = "return {'text': 'A text that is long enough to count.'}"
     lines = ingest(source(BLIND, explain), input_data=filmed).lines("probes.jsonl")
