@@ -12,17 +12,17 @@ import pytest
 from tests import warm
 
 BUDGETS_S = {
-    "adapt": 12,
-    "hostile": 62,
-    "ingestion": 60,
+    "adapt": 13,
+    "hostile": 71,
+    "ingestion": 69,
     "jury": 10,
     "meaning": 10,
-    "pages": 15,
-    "scoring": 65,
-    "server": 9,
-    "solutions": 9,
-    "synth": 18,
-    "tools": 80,
+    "pages": 18,
+    "scoring": 72,
+    "server": 11,
+    "solutions": 12,
+    "synth": 26,
+    "tools": 103,
 }
 """Processor seconds that a folder may take in `make test`."""
 MOST_EXPENSIVE = 10
