@@ -66,6 +66,7 @@ class FrameStream:
         self.plan = plan
         self.buffer = buffer
         self._shown: Counter[int] = Counter()
+        """Slot -> how often the model has it: a finished request can be listened to again."""
         self.listened = False
         """Whether the model has got frames of it; a streamed request can be listened to only once."""
         self.finished = False

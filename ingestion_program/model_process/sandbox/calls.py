@@ -178,17 +178,17 @@ def _walls(pid: int) -> dict[str, Rule]:
 
 def _paths(landlock: int) -> dict[str, Rule]:
     """Return the calls that change files by path: nobody watches over them without Landlock."""
-    if landlock == 0:
-        no_writing = {place: (Check(place, (0,), errno.EACCES, mask=WRITING),) for place in (1, 2)}
-        rules: dict[str, Rule] = dict.fromkeys(CHANGING_PATHS.split(), errno.EACCES)
-        return {**rules, "truncate": errno.EACCES, "open": no_writing[1], "openat": no_writing[2]}
-    # Before its third version Landlock has no word for emptying a file, by path or while opening it to be read.
-    emptying = {
-        place: (Check(place, (O_TRUNC, O_TRUNC | O_ACCESS), errno.EACCES, mask=O_TRUNC | O_ACCESS, among=False),)
-        for place in (1, 2)
-    }
-    rules = dict.fromkeys(CHANGING_PATHS.split(), ())
-    return {**rules, "truncate": () if landlock >= 3 else errno.EACCES, "open": emptying[1], "openat": emptying[2]}
+    watched = landlock > 0
+
+    def opening(flags: int) -> tuple[Check, ...]:
+        if not watched:
+            return (Check(flags, (0,), errno.EACCES, mask=WRITING),)
+        # Before its third version Landlock has no word for emptying a file, by path or while opening it to be read.
+        return (Check(flags, (O_TRUNC, O_TRUNC | O_ACCESS), errno.EACCES, mask=O_TRUNC | O_ACCESS, among=False),)
+
+    rules: dict[str, Rule] = dict.fromkeys(CHANGING_PATHS.split(), () if watched else errno.EACCES)
+    emptying: Rule = () if landlock >= 3 else errno.EACCES
+    return {**rules, "truncate": emptying, "open": opening(1), "openat": opening(2)}
 
 
 def rules(pid: int, landlock: int, also_allowed: tuple[str, ...] = ()) -> dict[str, Rule]:

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from score.language.items import Item
+from score.language.items import EFFECTIVE, Item
 from score.language.lexicon import CHANGE, EVEN, NOTE, OVER
 from score.language.regions import split_at
 
-_MARKS = frozenset(["effect", "comparative", "level"])
 _SEPARATORS = frozenset(["and", "comma"])
 _QUIET = frozenset(["small", "auxiliary", "determiner", "negation", "flip", "result", "addition", "preposition"])
 _LEADING = frozenset(["determiner", "small", "cause", "preposition"])
@@ -85,7 +84,7 @@ def _marks(clause: Sequence[Item]) -> list[int]:
     """Places of the effects; of two that say one thing ("helped to raise", "pushed it higher"), one."""
     marks: list[int] = []
     for place, item in enumerate(clause):
-        if item.kind not in _MARKS:
+        if item.kind not in EFFECTIVE:
             continue
         if marks:
             previous, between = clause[marks[-1]], clause[marks[-1] + 1 : place]

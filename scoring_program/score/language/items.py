@@ -14,7 +14,8 @@ _SMALL = frozenset(["small", "auxiliary", "determiner"])
 _QUIET = _SMALL | {"word"}
 _DESCRIBING = frozenset(["small", "determiner", "word", "level", "comparative", "amount"])
 _ENDS = frozenset(["end", "comma", "and"])
-_EFFECTIVE = frozenset(["effect", "comparative", "level"])
+EFFECTIVE = frozenset(["effect", "comparative", "level"])
+"""Kinds of items that tell what happened to a score."""
 _BREAKS = _ENDS | {"cause", "clausal", "contrast", "colon", "result"}
 _CAUSES = frozenset(["cause", "clausal", "with"])
 _STAGED = frozenset(["with", "when", "whenever", "if", "once", "after"])
@@ -158,7 +159,7 @@ def _with_adjectives(items: Sequence[Item], place: int) -> Item:
 
 def _without_brackets(items: Sequence[Item], place: int) -> Item | None:
     """Let an effect in brackets stand right behind its cue: "a smile (+0.1), the light (down)"."""
-    return None if items[place].text == "(" and _next(items, place + 1, ()) in _EFFECTIVE else items[place]
+    return None if items[place].text == "(" and _next(items, place + 1, ()) in EFFECTIVE else items[place]
 
 
 def _with_states(items: Sequence[Item], place: int) -> Item:
@@ -166,7 +167,7 @@ def _with_states(items: Sequence[Item], place: int) -> Item:
     item = items[place]
     if item.value == LIKES and item.sign > 0 and _text_at(items, place - 1) in _WRITERS:
         return _demoted(item)  # what the writer liked
-    if item.kind not in _EFFECTIVE or item.value in (NOTE, LIST, OVER, LIKES):
+    if item.kind not in EFFECTIVE or item.value in (NOTE, LIST, OVER, LIKES):
         return item
     judged = item.text in ("positive", "negative")
     if _next_is_cue(items, place + 1):
@@ -257,7 +258,7 @@ def _with_impressions(items: Sequence[Item], place: int) -> Item:
         return item
     near = items[place + 1 : place + 1 + _FAR]
     ahead = [other for other in near if other.kind not in _QUIET | {"preposition", "negation"}]
-    plain = bool(ahead) and ahead[0].kind == "target" and not (ahead[1:] and ahead[1].kind in _EFFECTIVE)
+    plain = bool(ahead) and ahead[0].kind == "target" and not (ahead[1:] and ahead[1].kind in EFFECTIVE)
     if plain and ahead[0].value == GENERIC:  # "the smile contributes to the score"
         plain = item.text.startswith("contribut") and any(other.kind == "cue" for other in items[:place])
     counted = item.text.startswith("contribut") and _text_at(items, place + 1)[:1].isdigit()
@@ -270,7 +271,7 @@ def _target_after(items: Sequence[Item], place: int) -> Bonds:
     for at in range(place + 1, len(items)):
         other = items[at]
         if other.kind == "target":
-            moved = found and _next(items, at + 1, _SMALL) in _EFFECTIVE
+            moved = found and _next(items, at + 1, _SMALL) in EFFECTIVE
             if moved and items[at + 1].value != NOTE:
                 break
             found.append((other.value, other.sign))
@@ -295,7 +296,7 @@ def _target_before(items: Sequence[Item], place: int) -> Bonds:
         elif found and other.kind not in ("and", "comma", "determiner", "small"):
             break
         elif not found:
-            gap += other.kind in ("word", "comma") or other.kind in _EFFECTIVE
+            gap += other.kind in ("word", "comma") or other.kind in EFFECTIVE
             if gap > _FAR or other.kind in ("cue", "contrast", "cause", "clausal"):
                 break
     return tuple(reversed(found))

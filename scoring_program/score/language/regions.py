@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
-from score.language.items import Item
+from score.language.items import EFFECTIVE, Item
 from score.language.lexicon import IT
 
 Targets = tuple[tuple[str, int], ...]
@@ -12,7 +12,6 @@ Targets = tuple[tuple[str, int], ...]
 
 QUIET = frozenset(["small", "auxiliary", "determiner"])
 _FINITE = frozenset(["he", "she", "they", "it", "there", "i", "we", "you", "is", "are", "was", "were", "has", "had"])
-_EFFECTS = ("effect", "comparative", "level")
 _NO_OBJECTS = ("cue", "cause", "clausal", "reference", "colon", "addition")
 _SEPARATORS = frozenset(["and", "comma", "with", "addition", "colon", "cause"])
 
@@ -95,7 +94,7 @@ def co_subjects(after: Sequence[Item]) -> Targets:
 
 
 def _next_named(items: Sequence[Item]) -> str:
-    return next((item.kind for item in items if item.kind in ("cue", "target", *_EFFECTS)), "none")
+    return next((item.kind for item in items if item.kind in ("cue", "target", *EFFECTIVE)), "none")
 
 
 def subject_of(before: Sequence[Item]) -> str:
