@@ -22,7 +22,7 @@ from ingest.processor import waited_s
 from ingest.settings import Isolation
 from ingest.watch import Watch
 from model_process.protocol import BadMessage, ChannelClosed, Message, receive, send
-from model_process.sandbox import TIERS, Tier, Walls
+from model_process.sandbox import TIERS, Held, Walls
 
 KEPT_OUTPUT = 64 << 10
 """Bytes of what the process prints that are kept, the last ones."""
@@ -71,10 +71,8 @@ class ConfinedProcess:
         """How often it was started."""
         self.waited_s = 0.0
         """How long those that were ended had stood in line for a processor, seconds."""
-        self.tier: Tier | None = None
+        self.held: Held | None = None
         """What holds it in; None before the first start."""
-        self.landlock: int | None = None
-        """The version of Landlock that does, 0 where none does; None before the first start."""
 
     @property
     def alive(self) -> bool:
@@ -129,11 +127,11 @@ class ConfinedProcess:
         body = self.receive(deadline).body
         if body.get("op") != "confined" or body.get("tier") not in TIERS or type(body.get("landlock")) is not int:
             raise BadMessage("no word about its walls")
-        self.tier, self.landlock = body["tier"], body["landlock"]
+        self.held = Held(body["tier"], body["landlock"])
         require = self._confinement.isolation.require
         if TIERS.index(body["tier"]) < TIERS.index(require):
             fix = "use a worker with Linux 5.13 or newer, or lower isolation.require in task.yaml"
-            found, expected = f"isolation tier {self.tier}", f"at least {require}"
+            found, expected = f"isolation tier {self.held.tier}", f"at least {require}"
             problem = Problem("isolation_too_weak", "run", "this machine", found, expected, fix, fault="organiser")
             raise IngestionError([problem])
 

@@ -71,7 +71,7 @@ class Runner:
             self._model.start()
             self._tally.load_s = time.monotonic() - started
             budget = f"{minutes(self._clock.left_s())} minutes of budget"
-            self._log.line(f"isolation: {self._model.process.tier}")
+            self._log.line(f"isolation: {self._model.process.held}")
             self._log.line(f"model loaded in {self._tally.load_s:.1f} s; {len(clips)} clips, {budget}")
             self._warm_up(clips)
             self._run_clips(clips)
@@ -84,8 +84,7 @@ class Runner:
             self._model.stop()
             self._frames.close()
             self._tally.restarts = max(0, self._model.process.starts - 1 - self._extra_starts)
-            self._tally.isolation = self._model.process.tier
-            self._tally.landlock = self._model.process.landlock
+            self._tally.held = self._model.process.held
             self._tally.waited_s = self._model.process.waited_s
 
     def _warm_up(self, clips: list[ClipSource]) -> None:

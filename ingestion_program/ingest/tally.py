@@ -8,7 +8,7 @@ from ingest.errors import Problem
 from ingest.log import Log
 from ingest.probes.record import ProbeCount
 from ingest.receipt import Determinism
-from model_process.sandbox import Tier
+from model_process.sandbox import Held
 
 RunStatus = Literal["complete", "partial", "invalid", "organiser_error"]
 ClipStatus = Literal["ok", "failed", "not_reached", "unreadable"]
@@ -43,10 +43,8 @@ class Tally:
     """How long the process that held the submission stood in line for a processor, seconds."""
     restarts: int = 0
     """How often the model process was started again."""
-    isolation: Tier | None = None
+    held: Held | None = None
     """What held the model in; None when it was never started."""
-    landlock: int | None = None
-    """The version of Landlock that did, 0 where none did; None when it was never started."""
     determinism: Determinism | None = None
     """What came of asking a few clips again; None when that was not done."""
     results: bool = False

@@ -28,6 +28,7 @@ from ingest.results import Results
 from ingest.settings import Isolation, Limits, read_task
 from ingest.tally import Tally
 from model_process.protocol import Message
+from model_process.sandbox import Held
 from tests.ingestion.conftest import SETTINGS, Outcome, model_source, run_program
 
 Submit = Callable[..., Outcome]
@@ -233,7 +234,7 @@ def test_the_reading_process_is_held_in(submit: Submit) -> None:
 class Dying:
     """A reading process that ends with every entry but the first."""
 
-    tier, landlock, output, alive, starts, asked, waited_s = "full", 7, b"", False, 0, 0, 0.0
+    held, output, alive, starts, asked, waited_s = Held("full", 7), b"", False, 0, 0, 0.0
     readable = 9  # how often the files can be read
 
     @property

@@ -75,7 +75,7 @@ class ResultsRun:
         try:
             self._reader.start()
             self._tally.load_s = time.monotonic() - started
-            self._log.line(f"isolation: {self._reader.process.tier}")
+            self._log.line(f"isolation: {self._reader.process.held}")
             self._log.line(f"results instead of code, read from {', '.join(sorted(self._files.names))}")
             self._run_clips(clips, aliases)
             self._tally.judge()
@@ -87,8 +87,7 @@ class ResultsRun:
         finally:
             self._reader.stop()
             self._tally.restarts = max(0, self._reader.process.starts - 1)
-            self._tally.isolation = self._reader.process.tier
-            self._tally.landlock = self._reader.process.landlock
+            self._tally.held = self._reader.process.held
             self._tally.waited_s = self._reader.process.waited_s
 
     def _run_clips(self, clips: list[ClipSource], aliases: dict[str, str]) -> None:

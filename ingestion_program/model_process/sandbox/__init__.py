@@ -61,6 +61,9 @@ class Held:
     landlock: int = 0
     """The version of Landlock that watches over paths; 0 where none does."""
 
+    def __str__(self) -> str:
+        return self.tier
+
 
 def confine(walls: Walls) -> Held:
     """Put up as many walls as this system has, up to `walls.at_most`; return what holds from now on."""
