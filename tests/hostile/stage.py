@@ -1,11 +1,9 @@
 """The stage on which a case plays: the platform's folders, the canaries in them, and a look at them afterwards."""
 
-import hashlib
 import json
 import os
 import runpy
 import shutil
-import stat
 import subprocess
 import sys
 import time
@@ -20,6 +18,7 @@ from typing import Any
 import yaml
 
 from tests import warm
+from tests.hostile import traces
 from tests.hostile.cases import HERE, TIERS, Case
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import PROGRAM, SETTINGS, Outcome, write_phase
@@ -55,15 +54,9 @@ class Stage:
         return self.app / "output"
 
     def snapshot(self) -> dict[str, str]:
-        """Return kind, mode, time and content of everything that must stay as it is."""
-        found = {}
-        for name in KEPT:
-            for path in [self.app / name, *(self.app / name).rglob("*")]:
-                status = path.lstat()
-                content = ""
-                if stat.S_ISREG(status.st_mode):
-                    content = f"{status.st_mtime_ns} {hashlib.sha256(path.read_bytes()).hexdigest()}"
-                found[path.relative_to(self.app).as_posix()] = f"{status.st_mode:o} {content}"
+        """Return how everything looks that must stay as it is."""
+        paths = [path for name in KEPT for path in (self.app / name, *(self.app / name).rglob("*"))]
+        found = {path.relative_to(self.app).as_posix(): traces.of(path) for path in paths}
         # Ingestion itself takes the key away.
         found.pop("program/seal.key", None)
         return found

@@ -52,6 +52,23 @@ def test_verdict_behind_weaker_walls(case: Case, tier: str, short_phase: Path, h
     check(case, tier, short_phase, honest, tmp_path)
 
 
+@pytest.mark.parametrize("version", [1, 2])
+def test_files_stay_whole_under_every_version_of_landlock(
+    version: int, short_phase: Path, honest: Played, tmp_path: Path
+) -> None:
+    """Those before the third have no word for emptying a file."""
+    if machines_tier(honest) != "full":
+        pytest.skip("this machine has no Landlock")
+    stage = set_stage(tmp_path / "app", short_phase, CASES["empties_files"])
+    module = stage.app / "program" / "model_process" / "sandbox" / "landlock.py"
+    module.write_text(re.sub(r"(?m)^NEWEST = \d+$", f"NEWEST = {version}", module.read_text()))
+    before = stage.snapshot()
+    outcome = play(stage)
+    assert outcome.json("run.json")["landlock"] == version
+    check_what_never_happens(stage, before, outcome)
+    check_verdict(CASES["empties_files"].verdict, outcome, honest)
+
+
 def check(case: Case, tier: str, phase: Path, honest: Played, tmp_path: Path) -> None:
     verdict = case.at(tier)
     if verdict is None:
