@@ -391,6 +391,8 @@ LOOKED_INTO: list[tuple[str, tuple[int, ...], int | None]] = [
     *(("fallocate", (3, mode, 0, 9), errno.EOPNOTSUPP) for mode in (1, 2, 3, 8, 16, 32, 64)),
     *((name, (3, 0, 1, 0, 0, 0), None) for name in ("preadv2", "pwritev2")),
     *((name, (3, 0, 1, 0, 0, 8), errno.EOPNOTSUPP) for name in ("preadv2", "pwritev2")),
+    *(("umask", (mask,), None) for mask in (0, 0o22, 0o77)),
+    *(("umask", (mask,), errno.EPERM) for mask in (0o777, 0o400, 0o1200, 0o100)),
     ("socketpair", (1, 1), None),
     ("socketpair", (2, 1), errno.EACCES),
     ("socketpair", (30, 1), errno.EACCES),
@@ -429,6 +431,8 @@ def test_the_filter_follows_its_table(machine: Machine, version: int) -> None:
     assert found("chmod" if "chmod" in machine.numbers else "fchmodat") == 0
     assert found("truncate") == (None if version >= 3 else errno.EACCES)
     assert found("unlinkat") == (None if version else errno.EACCES)
+    for mode, passes in ((0o777, True), (0o700, True), (0o1755, True), (0, False), (0o300, False), (0o677, False)):
+        assert found("mkdirat", -100, 0, mode) == (None if passes and version else errno.EACCES)
     for flags in (0o1, 0o2, 0o100, 0o1102):
         assert found("openat", -100, 0, flags) == (None if version else errno.EACCES)
     assert found("openat", -100, 0, 0o2000000) is None
@@ -445,12 +449,13 @@ def test_the_filter_follows_its_table(machine: Machine, version: int) -> None:
 
 def test_every_rule_that_looks_at_arguments_is_tried() -> None:
     looked_into = {name for name, rule in calls.rules(PID, NEWEST).items() if isinstance(rule, tuple) and rule}
-    assert looked_into == {name for name, *_ in LOOKED_INTO} | {"open", "openat"}
+    assert looked_into == {name for name, *_ in LOOKED_INTO} | {"open", "openat", "mkdir", "mkdirat"}
 
 
 def test_no_call_stands_in_the_table_twice_or_is_misspelt() -> None:
     named = [name for group in (calls.ALLOWED, calls.FORBIDDEN) for names in group.values() for name in names.split()]
-    named += [*calls.PRETENDED.split(), *calls.CHANGING_PATHS.split(), *calls.LIMITS, *calls._walls(PID), "truncate"]
+    named += [*calls.PRETENDED.split(), *calls.LIMITS, *calls._walls(PID)]
+    named += [*calls.CHANGING_PATHS.split(), "truncate", "mkdir", "mkdirat"]
     assert len(named) == len(set(named))
     assert set(named) <= calls.known()
     assert calls.rules(PID, NEWEST).keys() == {*named, "open", "openat"}

@@ -19,7 +19,7 @@ ALLOWED = {
         ftruncate fsync fdatasync sendfile copy_file_range getdents getdents64
     """,
     "paths, to look at": """
-        stat fstat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat getcwd chdir fchdir umask
+        stat fstat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat getcwd chdir fchdir
         statfs fstatfs getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr
     """,
     "waiting": """
@@ -47,7 +47,7 @@ ALLOWED = {
 }
 """Purpose -> calls that need no look at their arguments."""
 CHANGING_PATHS = """
-    creat rename renameat renameat2 link linkat symlink symlinkat unlink unlinkat mkdir mkdirat rmdir
+    creat rename renameat renameat2 link linkat symlink symlinkat unlink unlinkat rmdir
 """
 """Allowed where Landlock watches over paths."""
 PRETENDED = """
@@ -146,6 +146,8 @@ TERMINAL_IOCTLS = (0x5402, 0x5403, 0x5404, 0x540E, 0x5412, 0x541C, 0x541D, 0x542
 # By the second byte: flags and attributes of files (f, X, v, Btrfs, F2FS), sockets, whose signals go to others, page
 # faults and virtual machines.
 IOCTL_TYPES = (0x6600, 0x5800, 0x7600, 0x9400, 0xF500, 0x8900, 0xAA00, 0xAE00)
+# Nobody could count or remove what lies in a folder whose owner may not look into it.
+OWNERS_RIGHTS = 0o700
 O_ACCESS, O_TRUNC = 0o3, 0o1000
 WRITING = 0o1 | 0o2 | 0o100 | O_TRUNC | 0o2000  # O_WRONLY, O_RDWR, O_CREAT, O_APPEND
 
@@ -169,6 +171,7 @@ def _walls(pid: int) -> dict[str, Rule]:
             Check(1, TERMINAL_IOCTLS, errno.EPERM, among=False),
             Check(1, IOCTL_TYPES, errno.ENOTTY, mask=0xFF00, among=False),
         ),
+        "umask": (Check(0, (0,), errno.EPERM, mask=OWNERS_RIGHTS),),
         "socketpair": (Check(0, (AF_UNIX,), errno.EACCES),),
         "setsockopt": (Check(1, (SOL_SOCKET,), errno.ENOPROTOOPT), Check(2, SOCKET_OPTIONS, errno.ENOPROTOOPT)),
         # To the other end of a pair: with an address it could reach any local socket.
@@ -186,7 +189,11 @@ def _paths(landlock: int) -> dict[str, Rule]:
         # Before its third version Landlock has no word for emptying a file, by path or while opening it to be read.
         return (Check(flags, (O_TRUNC, O_TRUNC | O_ACCESS), errno.EACCES, mask=O_TRUNC | O_ACCESS, among=False),)
 
+    def making(mode: int) -> Rule:
+        return (Check(mode, (OWNERS_RIGHTS,), errno.EACCES, mask=OWNERS_RIGHTS),) if watched else errno.EACCES
+
     rules: dict[str, Rule] = dict.fromkeys(CHANGING_PATHS.split(), () if watched else errno.EACCES)
+    rules |= {"mkdir": making(1), "mkdirat": making(2)}
     emptying: Rule = () if landlock >= 3 else errno.EACCES
     return {**rules, "truncate": emptying, "open": opening(1), "openat": opening(2)}
 

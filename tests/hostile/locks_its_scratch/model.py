@@ -2,16 +2,18 @@
 # mypy: ignore-errors
 import os
 
-from honest import Honest
+from honest import Honest, must_fail
 
 
 class Model(Honest):
     def in_predict(self, clip, answer):
-        os.mkdir("d")
-        open("d/file", "w").close()
-        os.mkdir("e", 0)
+        for name, mode in (("d", 0o300), ("e", 0), ("f", 0o677)):
+            must_fail(lambda: os.mkdir(name, mode))
+        must_fail(lambda: os.umask(0o477))
+        os.mkdir("g")
+        open("g/file", "w").close()
         try:
-            os.chmod("d", 0)
+            os.chmod("g", 0)
         except OSError:
             pass
         return answer

@@ -10,7 +10,7 @@ from honest import Honest
 class Model(Honest):
     def in_predict(self, clip, answer):
         os.chdir("/usr")
-        os.umask(0o777)
+        os.umask(0o077)
         locale.setlocale(locale.LC_ALL, "C")
         os.environ.clear()
         os.environ["TZ"] = "Asia/Tokyo"
