@@ -142,6 +142,8 @@ _ORGANISER = (
     Code("transcripts_unreadable", "O", ("data",), "transcripts that cannot be read", "a JSON object {clip_id: text}", "rewrite the file"),
     Code("isolation_too_weak", "O", ("run",), "a machine that cannot hold a model in as required", "the tier that task.yaml asks for", "use another worker, or lower isolation.require"),
     Code("machine_busy", "O", ("run",), "a run that waited for a processor that others had", "a machine with a processor to spare", "ask the organisers to run it again"),
+    Code("disk_full", "O", ("run",), "no room on the disk", "room for what a run writes", "make room on the worker, and run the submission again"),
+    Code("output_closed", "O", ("run",), "an output folder that cannot be written", "a folder that can be emptied and written", "mend the worker, and run the submission again"),
     Code("packages_missing", "O", ("run",), "an image without the packages", "the packages of requirements.lock", "log.txt says what to do"),
     Code("check_failed", "O", _CALLS, "an error of ours while an answer was checked", "no error in this program", "tell the organisers: it is not your fault"),
     Code("watchdog", "O", ("run",), "a run that stood still until just before the platform's limit", "a run that ends in time", "run it again; if it happens again, tell the organisers"),

@@ -17,17 +17,15 @@ from threading import RLock, Thread
 from typing import Any
 
 from ingest import guard
-from ingest.errors import IngestionError, Problem, Stage
+from ingest.errors import IngestionError, Problem, Stage, disk_full
 from ingest.processor import waited_s
 from ingest.settings import Isolation
-from ingest.watch import Watch
+from ingest.watch import FILE_MB, Watch
 from model_process.protocol import BadMessage, ChannelClosed, Message, receive, send
 from model_process.sandbox import TIERS, Held, Walls
 
 KEPT_OUTPUT = 64 << 10
 """Bytes of what the process prints that are kept, the last ones."""
-FILE_MB = 64
-"""Largest file that it may write into its scratch folder, MB."""
 PASSED_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 
 
@@ -69,6 +67,8 @@ class ConfinedProcess:
         self._printed = bytearray()
         self.starts = 0
         """How often it was started."""
+        self.killed = False
+        """Whether something outside ended it."""
         self.waited_s = 0.0
         """How long those that were ended had stood in line for a processor, seconds."""
         self.held: Held | None = None
@@ -89,10 +89,11 @@ class ConfinedProcess:
         """Its process id; None where there is no process."""
         return None if self._process is None else self._process.pid
 
-    def start(self) -> None:
-        """Start the process; one that is still there is ended."""
+    def start(self, *, again: bool = False) -> None:
+        """Start the process; one that is still there is ended. Not counted where it is to do the same `again`."""
         self.stop()
-        self.starts += 1
+        self.starts += not again
+        self.killed = False
         self._scratch = Path(tempfile.mkdtemp(prefix="model-")).resolve()
         self._shared_before = guard.shared_files()
         ours, theirs = socket.socketpair()
@@ -191,7 +192,13 @@ class ConfinedProcess:
             self._scratch = None
 
     def end_badly(self, error: Exception, stage: Stage, where: str, timeout_s: float) -> Problem:
-        """End the process and say why it gave no answer."""
+        """End the process and say why it gave no answer.
+
+        Raises
+        ------
+        IngestionError
+            When others have filled the disk.
+        """
         process, watch = self._process, self._watch
         status: int | None = None
         if isinstance(error, ChannelClosed) and process is not None:
@@ -200,6 +207,8 @@ class ConfinedProcess:
         self.stop()
         if watch is not None and watch.reason is not None:
             return Problem("too_much", stage, where, *watch.reason)
+        if watch is not None and watch.disk_filled:
+            raise IngestionError([disk_full(tempfile.gettempdir())])
         if isinstance(error, TimeoutError):
             return Problem(
                 "timeout", stage, where, f"no answer after {timeout_s:.0f} s", "an answer in time", "do less per call"
@@ -214,6 +223,7 @@ class ConfinedProcess:
             names = {number.value: number.name for number in signal.Signals}
             found = f"{self._confinement.name} was ended by {names.get(-status, f'signal {-status}')}"
             fix = "a crash in native code or too much memory: try the clip at home"
+            self.killed = status == -signal.SIGKILL
         return Problem("crashed", stage, where, found, "a process that lives on", fix)
 
     def _walls(self, scratch: Path) -> Walls:
