@@ -74,6 +74,7 @@ _RUNNING = (
     Code("restarts_used_up", "C", ("run",), "a model process that died or hung too often", "a model that survives its clips", "look at the first failure in the log"),
     Code("probes_unanswered", "W", ("run",), "altered clips without a valid answer", "an answer for every altered clip", "expect clips with hidden places and frozen seconds"),
     Code("probes_not_reached", "W", ("run",), "altered clips that were not reached", "time, and a model that lives, for all of them", "make the model faster; look at the first failure in the log"),
+    Code("calls_refused", "W", ("run",), "system calls that are not allowed", "system calls that are allowed", "nothing if all went well; else do without them, or ask the organisers to allow them"),
     Code("answers_equal", "W", ("run",), "the same prediction for every clip", "predictions that depend on the clip", "look at what the model reads of a clip"),
     Code("answers_differ", "W", ("run",), "another answer when asked again", "the same answer again", "fix the seeds, and keep nothing from one clip for the next"),
     Code("answers_depend", "W", ("run",), "another answer to an altered clip when a fresh process is asked", "the same answer again", "keep nothing from one call for the next, and fix the seeds"),

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock, Thread
@@ -19,10 +20,11 @@ from typing import Any
 from ingest import guard
 from ingest.errors import IngestionError, Problem, Stage, disk_full
 from ingest.processor import waited_s
+from ingest.refusals import Refusals
 from ingest.settings import Isolation
 from ingest.watch import FILE_MB, Watch
 from model_process.protocol import BadMessage, ChannelClosed, Message, receive, send
-from model_process.sandbox import TIERS, Held, Walls
+from model_process.sandbox import TIERS, Held, Walls, calls
 
 KEPT_OUTPUT = 64 << 10
 """Bytes of what the process prints that are kept, the last ones."""
@@ -61,6 +63,7 @@ class ConfinedProcess:
         self._drainer: Thread | None = None
         self._scratch: Path | None = None
         self._watch: Watch | None = None
+        self._refusals: Refusals | None = None
         self._shared_before: set[Path] = set()
         # Several threads may have something to say.
         self._sending = RLock()
@@ -71,6 +74,8 @@ class ConfinedProcess:
         """Whether something outside ended it."""
         self.waited_s = 0.0
         """How long those that were ended had stood in line for a processor, seconds."""
+        self.refused: Counter[str] = Counter()
+        """System calls that were refused, by name."""
         self.held: Held | None = None
         """What holds it in; None before the first start."""
 
@@ -125,10 +130,14 @@ class ConfinedProcess:
         ChannelClosed, BadMessage, TimeoutError
             When it says nothing of them.
         """
-        body = self.receive(deadline).body
+        message = self._receive(deadline)
+        body = message.body
         if body.get("op") != "confined" or body.get("tier") not in TIERS or type(body.get("landlock")) is not int:
             raise BadMessage("no word about its walls")
         self.held = Held(body["tier"], body["landlock"])
+        if message.descriptor is not None and self.pid is not None:
+            rules = calls.rules(self.pid, self.held.landlock, self._confinement.isolation.also_allowed)
+            self._refusals = Refusals(message.descriptor, rules, self.refused)
         require = self._confinement.isolation.require
         if TIERS.index(body["tier"]) < TIERS.index(require):
             fix = "use a worker with Linux 5.13 or newer, or lower isolation.require in task.yaml"
@@ -160,13 +169,16 @@ class ConfinedProcess:
         ChannelClosed, BadMessage, TimeoutError
             When none comes.
         """
-        if self._channel is None:
-            raise ChannelClosed
-        message = receive(self._channel, deadline)
+        message = self._receive(deadline)
         if message.descriptor is not None:
             os.close(message.descriptor)
             raise BadMessage("a file descriptor")
         return message
+
+    def _receive(self, deadline: float) -> Message:
+        if self._channel is None:
+            raise ChannelClosed
+        return receive(self._channel, deadline)
 
     def stop(self) -> None:
         """End the process and everything that it started."""
@@ -184,6 +196,9 @@ class ConfinedProcess:
         if self._watch is not None:
             self._watch.stop()
             self._watch = None
+        if self._refusals is not None:
+            self._refusals.stop()
+            self._refusals = None
         if self._drainer is not None:  # the last words may still be in the pipe
             self._drainer.join(timeout=1)
             self._drainer = None

@@ -64,6 +64,7 @@ def run_record(
         "time_limit_s": task and task.limits.time_limit_s,
         "isolation": tally.held and tally.held.tier,
         "landlock": tally.held and tally.held.landlock,
+        "refused_calls": dict(sorted(tally.refused.items())),
         "submission_sha256": fingerprint and fingerprint.sha256,
         "submission_files": list(fingerprint.files) if fingerprint else None,
         "credits": [credit.record() for credit in credits],
