@@ -74,6 +74,7 @@ def test_nothing_is_said_where_nothing_is_hidden_or_known(tmp_path: Path, monkey
     assert phase(tmp_path, monkeypatch, 9, 6, settings=opened) == []
     assert phase(tmp_path, monkeypatch, 0, 6) == []
     assert phase(tmp_path, monkeypatch, 9, 6, columns=[FAILED, {"key": "accuracy"}], settings={}) == []
+    rubbish: object
     for rubbish in ("6", -1, 2.5, []):
         assert phase(tmp_path, monkeypatch, 9, rubbish) == []
 
