@@ -82,7 +82,9 @@ class DockerEngine:
 
     def missing_limits(self) -> list[str]:
         """Tell which limits this machine gives none of its containers; nothing where they are out of sight."""
-        started = _docker("run", "--detach", "--pull", "never", "--network", "none", "--entrypoint", "sleep", self.image, "60")
+        started = _docker(
+            "run", "--detach", "--pull", "never", "--network", "none", "--entrypoint", "sleep", self.image, "60"
+        )
         name = started.stdout.strip()
         if started.returncode != 0 or not name:
             return []

@@ -25,7 +25,9 @@ def missing(seen: Mapping[str, object]) -> list[str]:
     if seen.get("processes", 0) is None:
         found.append("processes have no limit: TasksMax in the slice of the Docker engine.")
     if seen.get("own_disk") is False:
-        found.append("containers write to the machine's own disk: a disk, or a file with a file system, for them alone.")
+        found.append(
+            "containers write to the machine's own disk: a disk, or a file with a file system, for them alone."
+        )
     if seen.get("network") is True:
         found.append("the network is on: COMPETITION_CONTAINER_NETWORK_DISABLED=True in the worker's .env.")
     if seen.get("shared_memory_mb") not in (None, USUAL_SHARED_MEMORY_MB):

@@ -56,9 +56,7 @@ def test_of_a_container_elsewhere_nothing_is_known(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("root_mb", [100, 10])
-def test_a_disk_or_a_quota_shows_as_another_size(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root_mb: int
-) -> None:
+def test_a_disk_or_a_quota_shows_as_another_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root_mb: int) -> None:
     monkeypatch.setattr(second_line, "_size", lambda place: root_mb if place.name == "root" else 100)
     monkeypatch.setattr(second_line, "HOST_DIRECTORY", tmp_path / "none")
     assert from_machine(tmp_path, mounts=OVERLAY)["own_disk"] is (root_mb != 100)
