@@ -49,7 +49,8 @@ def machine(folder: Path, cgroup: str, files: dict[str, int | str], swap_kb: int
         (V1, {"memory/docker/ab/memory.limit_in_bytes": 9223372036854771712, "pids/pids.max": "max"}, 0, (None, None)),
         (V1, {"memory/docker/memory.limit_in_bytes": 6 * MB, "pids/docker/ab/pids.max": 50}, 0, (6, 50)),
         (V1, {"memory/memory.limit_in_bytes": 6 * MB, "memory/memory.memsw.limit_in_bytes": 7 * MB}, 9, (7, None)),
-        (V1, {"pids/docker/ab/memory.limit_in_bytes": 6 * MB}, 0, (None, None)),
+        # Each hierarchy of version 1 has groups of its own.
+        ("4:memory:/a\n3:pids:/b\n", {"memory/b/memory.limit_in_bytes": 5 * MB}, 0, (None, None)),
         ("", {"memory.max": 6 * MB}, 0, (None, None)),
     ],
 )
