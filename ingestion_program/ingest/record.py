@@ -10,6 +10,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from ingest import VERSION
+from ingest.container import container
 from ingest.folder import FORMAT_VERSION
 from ingest.tally import CLIP_STATUSES, Tally
 
@@ -75,6 +76,7 @@ def run_record(
         "python": platform.python_version(),
         "packages": _installed(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs",
+        "container": container(),
         "load_s": round(tally.load_s, 3),
         "processor": used and used.record(),
         "restarts": tally.restarts,
