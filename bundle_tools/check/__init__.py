@@ -30,6 +30,7 @@ from bundle_tools.check.programs.sources import check_sources
 from bundle_tools.check.secrets.identities import check_identities
 from bundle_tools.check.secrets.leaks import check_leaks
 from bundle_tools.check.settings.figures import check_figures
+from bundle_tools.check.settings.hidden_labels import check_hidden_labels
 from bundle_tools.check.settings.leaderboard import check_leaderboards
 from bundle_tools.check.settings.openness import check_openness
 from bundle_tools.check.settings.pages import check_pages
@@ -62,6 +63,7 @@ RULES: tuple[Rule, ...] = (
     check_settings,
     check_registry,
     check_revealed,
+    check_hidden_labels,
     check_figures,
     check_keys,
     check_data,

@@ -17,6 +17,7 @@ from bundle_tools.emulator.docker import DockerEngine
 from bundle_tools.emulator.engine import Engine, ProcessEngine
 from bundle_tools.emulator.limits import limit_of
 from bundle_tools.emulator.run import Options, run_submission
+from bundle_tools.emulator.second_line import missing
 from bundle_tools.errors import BundleError
 from bundle_tools.server import audit as auditing
 from bundle_tools.server import board as boards
@@ -82,14 +83,21 @@ def rehearse(arguments: argparse.Namespace) -> int:
         columns = [column.key for column in competition.columns]
         ended = rehearsing.wait(connection, titles, columns, arguments.wait, say)
     wrong = 0
+    lacking: dict[str, None] = {}
     for number, act, here in zip(numbers, acts, expected, strict=True):
+        record = _record(connection, number)
+        lacking |= dict.fromkeys(missing(_part(record, "container")))
         lines = rehearsing.compare(here, rehearsing.there(ended[number]), columns)
         wrong += bool(lines)
         say(f"{act.title} (#{number}): {'differs' if lines else 'every column as at home'}")
         for line in lines:
             say(f"  {line}")
-        if lines and _was_busy(connection, number):
+        if lines and _part(record, "processor").get("busy") is True:
             say("  The machine was busy with other things, as its record says: run this submission again.")
+    if lacking:
+        say("Missing where it ran, as seen from inside, where limits of a slice do not show (docs/operator.md):")
+        for line in lacking:
+            say(f"  - {line}")
     if wrong:
         raise BundleError(f"{wrong} of {len(acts)} submissions came to something else on the server.")
     return 0
@@ -269,16 +277,21 @@ def _closed(phase: Phase, connection: Connection) -> str:
     return ""
 
 
-def _was_busy(connection: Connection, number: int) -> bool:
-    """Look whether the run recorded that it waited for a processor; what cannot be read says nothing."""
+def _record(connection: Connection, number: int) -> dict[str, object]:
+    """Fetch what ingestion recorded of a run; what cannot be read says nothing."""
     with tempfile.TemporaryDirectory(prefix="bundle-rehearse-") as folder:
         packed = Path(folder) / "prediction_output.zip"
         try:
             download(connection, str(calls.files_of(connection, number)["prediction_result"]), packed)
             with zipfile.ZipFile(packed) as opened:
-                return json.loads(opened.read("run.json"))["processor"]["busy"] is True
+                return dict(json.loads(opened.read("run.json")))
         except (BundleError, *UNREADABLE, KeyError, TypeError):
-            return False
+            return {}
+
+
+def _part(record: dict[str, object], key: str) -> dict[str, object]:
+    part = record.get(key)
+    return part if isinstance(part, dict) else {}
 
 
 def _at_home(bundle: Bundle, act: rehearsing.Act, out: Path, arguments: argparse.Namespace) -> rehearsing.Result:

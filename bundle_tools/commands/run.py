@@ -72,6 +72,10 @@ def _run_in(root: Path, arguments: argparse.Namespace) -> int:
         say()
         for line in verdict.lines(phase.name if alone else f"{phase.name}, {task}", competition.columns):
             say(line)
+    if isinstance(engine, DockerEngine) and (lacking := engine.missing_limits()):
+        say("\nMissing on this machine, should it be a worker (docs/operator.md):")
+        for line in lacking:
+            say(f"  - {line}")
     wrong = [
         f"{verdict.status}: {verdict.reason}" if alone else f"task {task}: {verdict.status}: {verdict.reason}"
         for task, verdict in verdicts

@@ -74,7 +74,7 @@ def _program(name: str) -> Value:
 
 def _constants() -> dict[str, float]:
     use_own_ingestion_program()
-    from ingest import confined, credits, settings, watch  # noqa: PLC0415 - the path is known only now
+    from ingest import credits, settings, watch  # noqa: PLC0415 - the path is known only now
     from ingest.probes import plan, repeats  # noqa: PLC0415
 
     return {
@@ -90,7 +90,7 @@ def _constants() -> dict[str, float]:
         "credit_chars": credits.LONGEST_TEXT,
         "working_mb": watch.SCRATCH_MB,
         "working_files": watch.SCRATCH_FILES,
-        "file_mb": confined.FILE_MB,
+        "file_mb": watch.FILE_MB,
     }
 
 

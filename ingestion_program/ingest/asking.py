@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from ingest.answers import Explanation, check_explanation, check_prediction
 from ingest.data import ClipSource
-from ingest.errors import Problem, Stage
+from ingest.errors import IngestionError, Problem, Stage
 from ingest.model import CallFailed, ModelProcess
 from ingest.settings import Task
 from ingest.video import ClipFacts
@@ -27,13 +27,21 @@ class Asked:
 def ask_prediction(
     model: ModelProcess, clip: ClipSource, facts: ClipFacts, task: Task, timeout_s: float, asked: Asked
 ) -> None:
-    """Ask for the prediction of a clip; a failure leaves it None and adds a problem."""
+    """Ask for the prediction of a clip; a failure leaves it None and adds a problem.
+
+    Raises
+    ------
+    IngestionError
+        When the machine is at fault.
+    """
     try:
         value = model.predict(facts, clip.transcript, timeout_s)
         asked.prediction, found = check_prediction(value, task.targets)
         asked.problems += found
     except CallFailed as failure:
         asked.problems.append(failure.problem)
+    except IngestionError:
+        raise
     except Exception as error:  # noqa: BLE001 - an answer must not end the run
         model.stop()  # nobody knows what it would answer next
         asked.problems.append(check_failed("predict", error))
@@ -42,13 +50,21 @@ def ask_prediction(
 def ask_explanation(
     model: ModelProcess, clip: ClipSource, facts: ClipFacts, task: Task, timeout_s: float, asked: Asked
 ) -> None:
-    """Ask for the explanation of the prediction in `asked`; a failure leaves it empty and adds a problem."""
+    """Ask for the explanation of the prediction in `asked`; a failure leaves it empty and adds a problem.
+
+    Raises
+    ------
+    IngestionError
+        When the machine is at fault.
+    """
     try:
         value = model.explain(facts, clip.transcript, asked.prediction or {}, timeout_s)
         asked.explanation, found = check_explanation(value, task.explanation, task.targets, facts.duration_s)
         asked.problems += found
     except CallFailed as failure:
         asked.problems.append(failure.problem)
+    except IngestionError:
+        raise
     except Exception as error:  # noqa: BLE001 - an answer must not end the run
         model.stop()  # as above
         asked.problems.append(check_failed("explain", error))

@@ -11,23 +11,23 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock, Thread
 from typing import Any
 
 from ingest import guard
-from ingest.errors import IngestionError, Problem, Stage
+from ingest.errors import IngestionError, Problem, Stage, disk_full
 from ingest.processor import waited_s
+from ingest.refusals import Refusals
 from ingest.settings import Isolation
-from ingest.watch import Watch
+from ingest.watch import FILE_MB, Watch
 from model_process.protocol import BadMessage, ChannelClosed, Message, receive, send
-from model_process.sandbox import TIERS, Held, Walls
+from model_process.sandbox import TIERS, Held, Walls, calls
 
 KEPT_OUTPUT = 64 << 10
 """Bytes of what the process prints that are kept, the last ones."""
-FILE_MB = 64
-"""Largest file that it may write into its scratch folder, MB."""
 PASSED_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 
 
@@ -63,14 +63,19 @@ class ConfinedProcess:
         self._drainer: Thread | None = None
         self._scratch: Path | None = None
         self._watch: Watch | None = None
+        self._refusals: Refusals | None = None
         self._shared_before: set[Path] = set()
         # Several threads may have something to say.
         self._sending = RLock()
         self._printed = bytearray()
         self.starts = 0
         """How often it was started."""
+        self.killed = False
+        """Whether something outside ended it."""
         self.waited_s = 0.0
         """How long those that were ended had stood in line for a processor, seconds."""
+        self.refused: Counter[str] = Counter()
+        """System calls that were refused, by name."""
         self.held: Held | None = None
         """What holds it in; None before the first start."""
 
@@ -89,10 +94,11 @@ class ConfinedProcess:
         """Its process id; None where there is no process."""
         return None if self._process is None else self._process.pid
 
-    def start(self) -> None:
-        """Start the process; one that is still there is ended."""
+    def start(self, *, again: bool = False) -> None:
+        """Start the process; one that is still there is ended. Not counted where it is to do the same `again`."""
         self.stop()
-        self.starts += 1
+        self.starts += not again
+        self.killed = False
         self._scratch = Path(tempfile.mkdtemp(prefix="model-")).resolve()
         self._shared_before = guard.shared_files()
         ours, theirs = socket.socketpair()
@@ -124,10 +130,14 @@ class ConfinedProcess:
         ChannelClosed, BadMessage, TimeoutError
             When it says nothing of them.
         """
-        body = self.receive(deadline).body
+        message = self._receive(deadline)
+        body = message.body
         if body.get("op") != "confined" or body.get("tier") not in TIERS or type(body.get("landlock")) is not int:
             raise BadMessage("no word about its walls")
         self.held = Held(body["tier"], body["landlock"])
+        if message.descriptor is not None and self.pid is not None:
+            rules = calls.rules(self.pid, self.held.landlock, self._confinement.isolation.also_allowed)
+            self._refusals = Refusals(message.descriptor, rules, self.refused)
         require = self._confinement.isolation.require
         if TIERS.index(body["tier"]) < TIERS.index(require):
             fix = "use a worker with Linux 5.13 or newer, or lower isolation.require in task.yaml"
@@ -159,13 +169,16 @@ class ConfinedProcess:
         ChannelClosed, BadMessage, TimeoutError
             When none comes.
         """
-        if self._channel is None:
-            raise ChannelClosed
-        message = receive(self._channel, deadline)
+        message = self._receive(deadline)
         if message.descriptor is not None:
             os.close(message.descriptor)
             raise BadMessage("a file descriptor")
         return message
+
+    def _receive(self, deadline: float) -> Message:
+        if self._channel is None:
+            raise ChannelClosed
+        return receive(self._channel, deadline)
 
     def stop(self) -> None:
         """End the process and everything that it started."""
@@ -183,6 +196,9 @@ class ConfinedProcess:
         if self._watch is not None:
             self._watch.stop()
             self._watch = None
+        if self._refusals is not None:
+            self._refusals.stop()
+            self._refusals = None
         if self._drainer is not None:  # the last words may still be in the pipe
             self._drainer.join(timeout=1)
             self._drainer = None
@@ -191,7 +207,13 @@ class ConfinedProcess:
             self._scratch = None
 
     def end_badly(self, error: Exception, stage: Stage, where: str, timeout_s: float) -> Problem:
-        """End the process and say why it gave no answer."""
+        """End the process and say why it gave no answer.
+
+        Raises
+        ------
+        IngestionError
+            When others have filled the disk.
+        """
         process, watch = self._process, self._watch
         status: int | None = None
         if isinstance(error, ChannelClosed) and process is not None:
@@ -200,6 +222,8 @@ class ConfinedProcess:
         self.stop()
         if watch is not None and watch.reason is not None:
             return Problem("too_much", stage, where, *watch.reason)
+        if watch is not None and watch.disk_filled:
+            raise IngestionError([disk_full(tempfile.gettempdir())])
         if isinstance(error, TimeoutError):
             return Problem(
                 "timeout", stage, where, f"no answer after {timeout_s:.0f} s", "an answer in time", "do less per call"
@@ -214,6 +238,7 @@ class ConfinedProcess:
             names = {number.value: number.name for number in signal.Signals}
             found = f"{self._confinement.name} was ended by {names.get(-status, f'signal {-status}')}"
             fix = "a crash in native code or too much memory: try the clip at home"
+            self.killed = status == -signal.SIGKILL
         return Problem("crashed", stage, where, found, "a process that lives on", fix)
 
     def _walls(self, scratch: Path) -> Walls:

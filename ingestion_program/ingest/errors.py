@@ -39,6 +39,21 @@ class Problem:
         return {key: visible(text) for key, text in asdict(self).items()}
 
 
+def disk_full(where: object) -> Problem:
+    """Return the problem of a disk that others have filled."""
+    found, expected = "no room on the disk", "room for what a run writes"
+    fix = "make room on the worker, and run the submission again"
+    return Problem("disk_full", "run", str(where), found, expected, fix, fault="organiser")
+
+
+def output_closed(output: object, error: OSError) -> Problem:
+    """Return the problem of an output folder in which no record can be left: all that is left is to say so."""
+    found = f"{error.strerror}" + (f": {error.filename}" if error.filename else "")
+    expected = "a folder that can be emptied and written, with room on its disk"
+    fix = "mend the worker, and run the submission again"
+    return Problem("output_closed", "run", str(output), found, expected, fix, fault="organiser")
+
+
 def visible(text: str) -> str:
     """Return text with what could change how the rest is read (control, format, unpaired characters) written out."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -6,17 +6,27 @@ import hashlib
 import json
 import os
 import stat
+import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Literal, TypeVar
 
 from ingest.guard import remove
 from ingest.seal import seal
 
 FORMAT_VERSION = 1
 IMAGES = "images"
+RECORD_BYTES = 4 << 20
+"""Room for what is written when a run ends, whatever happened: log, `run.json`, manifest."""
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+PATIENCE_S = 5.0
+PAUSE_S = 0.05
 OWN_FILES = frozenset(
     ("predictions.csv", "explanations.jsonl", "clips.jsonl", "probes.jsonl", "run.json", "log.txt", "model_output.txt")
 )
+
+T = TypeVar("T")
 
 
 def empty_folder(folder: Path) -> None:
@@ -48,6 +58,25 @@ def _take_back(folder: Path) -> None:
         with contextlib.suppress(OSError):  # what cannot be changed is told when it cannot be removed
             path.chmod(stat.S_IMODE(path.lstat().st_mode) | stat.S_IRWXU)
             waiting += [Path(entry.path) for entry in os.scandir(path) if entry.is_dir(follow_symlinks=False)]
+
+
+def hold_room(folder: Path) -> IO[bytes]:
+    """Keep room on a folder's disk for the record of a run; closing what is returned gives it back.
+
+    Raises
+    ------
+    OSError
+        When there is none, or nothing can be written there.
+    """
+    file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - whoever takes it closes it
+    try:
+        with contextlib.suppress(AttributeError):  # macOS has no such call
+            os.posix_fallocate(file.fileno(), 0, RECORD_BYTES)
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            file.close()
+            raise
+    return file
 
 
 def write_run(folder: Path, run: dict[str, Any]) -> None:
@@ -94,5 +123,31 @@ def _sweep(path: Path, *, keep: bool) -> None:
 def write_file(path: Path, content: bytes) -> None:
     """Write a file at one stroke: nobody ever sees half of it."""
     temporary = path.with_name(path.name + ".tmp")
-    temporary.write_bytes(content)
+    _write(temporary, "wb", content)
     temporary.replace(path)
+
+
+def append(path: Path, text: str) -> None:
+    """Add text to a file, on disk before this returns: a machine that dies loses one clip, not the run."""
+    _write(path, "ab", text.encode("utf-8", "backslashreplace"), at_once=True)
+
+
+def _write(path: Path, mode: Literal["wb", "ab"], content: bytes, *, at_once: bool = False) -> None:
+    """Write; where a disk is full, wait: the model that has filled it is about to be ended."""
+    until = time.monotonic() + PATIENCE_S
+
+    def patiently(step: Callable[[], T]) -> T:
+        while True:
+            try:
+                return step()
+            except OSError as error:
+                if error.errno not in NO_ROOM or time.monotonic() > until:
+                    raise
+                time.sleep(PAUSE_S)
+
+    with patiently(lambda: path.open(mode, buffering=0)) as file:
+        view = memoryview(content)
+        while view:
+            view = view[patiently(lambda: os.write(file.fileno(), view)) :]  # noqa: B023 - called at once
+        if at_once:
+            os.fsync(file.fileno())

@@ -49,9 +49,12 @@ class Log:
             text = "… further lines are left out; the summary follows"
         text = "[ingestion] " + visible(" ".join(text.split()))
         say(text)
-        self._file.write(text + "\n")
-        self._file.flush()
+        # What the disk has no room for is kept, and written with a later line.
+        with contextlib.suppress(OSError):
+            self._file.write(text + "\n")
+            self._file.flush()
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        with contextlib.suppress(OSError):
+            self._file.close()

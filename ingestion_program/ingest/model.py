@@ -61,7 +61,7 @@ class ModelProcess:
         self._calls = 0
 
     def start(self) -> None:
-        """Start the process and load the model.
+        """Start the process and load the model; once more where something outside ended it meanwhile.
 
         Raises
         ------
@@ -70,7 +70,15 @@ class ModelProcess:
         IngestionError
             When this machine cannot hold a model in as the settings require.
         """
-        self.process.start()
+        try:
+            self._load()
+        except LoadFailed:
+            if not self.process.killed:
+                raise
+            self._load(again=True)
+
+    def _load(self, *, again: bool = False) -> None:
+        self.process.start(again=again)
         self._known.clear()
         self._dropped.clear()
         self._calls = 0

@@ -4,14 +4,15 @@ import sys
 import traceback
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import IO
 
 from ingest import DEFAULTS, VERSION
 from ingest.clock import Clock
 from ingest.credits import Credit, read_credits
 from ingest.data import Footage, read_footage
-from ingest.errors import IngestionError, Problem
+from ingest.errors import IngestionError, Problem, disk_full
 from ingest.feedback import Feedback
-from ingest.folder import empty_folder, write_manifest, write_run, write_text
+from ingest.folder import NO_ROOM, hold_room, write_manifest, write_run, write_text
 from ingest.guard import close_the_curtains, end_descendants
 from ingest.legacy.files import find_results
 from ingest.legacy.run import ResultsRun
@@ -21,7 +22,7 @@ from ingest.processor import Meter, blame
 from ingest.record import run_record
 from ingest.results import Results
 from ingest.runner import Runner
-from ingest.seal import take_key
+from ingest.seal import read_key, remove_key
 from ingest.settings import Task, read_task
 from ingest.submission import Fingerprint, check_submission, fingerprint
 from ingest.tally import RunStatus, Tally
@@ -44,6 +45,7 @@ class _Run:
     output: Path
     clock: Clock
     log: Log
+    room: IO[bytes]
     tally: Tally = field(default_factory=Tally)
     meter: Meter = field(default_factory=Meter)
     task: Task | None = None
@@ -69,6 +71,7 @@ class _Run:
         if self.output == Path(DEFAULTS[1]):
             self.log.line(REPORT, summary=True)
         self.log.close()
+        self.room.close()
         settings = self.input_data / SETTINGS
         record = run_record(self.tally, self.clock, self.task, settings, self.fingerprint, self.credits, used)
         write_run(self.output, record)
@@ -103,7 +106,7 @@ def run(*, input_data: Path, output: Path, program: Path, submission: Path, pack
     input_data
         The phase's input folder, with `task.yaml`.
     output
-        Emptied first, then filled with the files of the output format.
+        Empty; filled with the files of the output format.
     program
         The folder of this program.
     submission
@@ -112,17 +115,25 @@ def run(*, input_data: Path, output: Path, program: Path, submission: Path, pack
         Where the program's packages were installed for this run; None where they came with the image.
     clock
         Started when the program started: installing packages costs time of the same budget.
+
+    Raises
+    ------
+    OSError
+        When no record can be left in the output folder.
     """
     close_the_curtains()
-    empty_folder(output)
-    this = _Run(input_data, output, clock, Log(output / "log.txt"))
+    this = _Run(input_data, output, clock, Log(output / "log.txt"), hold_room(output))
     this.log.line(f"version {VERSION}, program in {program}")
     watchdog = Watchdog(this.rescue)
     try:
-        this.key = take_key(program)
+        this.key = read_key(program)
+        remove_key(program)
         _run(this, submission, packages, watchdog)
     except IngestionError as error:
         this.tally.end("organiser_error", error.problems)
+    except OSError as error:
+        problem = disk_full(output) if error.errno in NO_ROOM else _unexpected(error, hidden=this.hidden)
+        this.tally.end("organiser_error", [problem])
     except Exception as error:  # noqa: BLE001 - without a record of the run scoring could not say what happened
         this.tally.end("organiser_error", [_unexpected(error, hidden=this.hidden)])
     watchdog.stand_down()

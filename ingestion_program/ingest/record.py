@@ -10,6 +10,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from ingest import VERSION
+from ingest.container import container
 from ingest.folder import FORMAT_VERSION
 from ingest.tally import CLIP_STATUSES, Tally
 
@@ -64,6 +65,7 @@ def run_record(
         "time_limit_s": task and task.limits.time_limit_s,
         "isolation": tally.held and tally.held.tier,
         "landlock": tally.held and tally.held.landlock,
+        "refused_calls": dict(sorted(tally.refused.items())),
         "submission_sha256": fingerprint and fingerprint.sha256,
         "submission_files": list(fingerprint.files) if fingerprint else None,
         "credits": [credit.record() for credit in credits],
@@ -74,6 +76,7 @@ def run_record(
         "python": platform.python_version(),
         "packages": _installed(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs",
+        "container": container(),
         "load_s": round(tally.load_s, 3),
         "processor": used and used.record(),
         "restarts": tally.restarts,

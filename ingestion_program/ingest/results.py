@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
@@ -13,7 +12,7 @@ import cv2
 
 from ingest.answers import Explanation, Image
 from ingest.errors import Problem
-from ingest.folder import write_file
+from ingest.folder import append, write_file
 from ingest.probes.record import FILE as PROBES
 from ingest.settings import Target
 
@@ -94,8 +93,7 @@ class Results:
         self._recorded.add(clip_id)
 
     def _append(self, name: str, text: str) -> None:
-        with (self._folder / name).open("ab", buffering=0) as file:
-            _write_all(file.fileno(), text.encode("utf-8", "backslashreplace"))
+        append(self._folder / name, text)
 
 
 def encode_jpeg(image: Image) -> bytes:
@@ -108,14 +106,6 @@ def encode_jpeg(image: Image) -> bytes:
         if data.size <= LARGEST_JPEG:
             break
     return data.tobytes()
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
-    # On disk before the next clip starts: a machine that dies loses one clip, not the run.
-    os.fsync(descriptor)
 
 
 def _csv_line(row: list[str]) -> str:

@@ -84,8 +84,7 @@ class Runner:
             self._model.stop()
             self._frames.close()
             self._tally.restarts = max(0, self._model.process.starts - 1 - self._extra_starts)
-            self._tally.held = self._model.process.held
-            self._tally.waited_s = self._model.process.waited_s
+            self._tally.note(self._model.process, self._feedback)
 
     def _warm_up(self, clips: list[ClipSource]) -> None:
         """Ask once without counting it: a first call often compiles or loads, which is no clip's own time."""

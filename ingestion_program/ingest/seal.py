@@ -16,8 +16,8 @@ KEY_FILE = "seal.key"
 KEY = re.compile(r"[0-9a-f]{64}")
 
 
-def take_key(program: Path) -> bytes | None:
-    """Read the key from the program's folder and remove it there, before a line of a participant's code can look.
+def read_key(program: Path) -> bytes | None:
+    """Read the key from the program's folder.
 
     Returns
     -------
@@ -27,20 +27,33 @@ def take_key(program: Path) -> bytes | None:
     Raises
     ------
     IngestionError
-        When the key is damaged, or cannot be removed and so not be kept from the model.
+        When the key is damaged.
     """
     path = program / KEY_FILE
-    if not path.exists():
-        return None
-    text = path.read_text(encoding="ascii", errors="replace").strip()
     try:
-        path.unlink()
+        text = path.read_text(encoding="ascii", errors="replace").strip()
+    except FileNotFoundError:
+        return None
     except OSError as error:
-        found = f"a file that cannot be removed ({error.strerror})"
-        raise IngestionError([_problem(found, "a folder that ingestion may write to")]) from None
+        raise IngestionError([_problem(f"a file that cannot be read ({error.strerror})", "a file to read")]) from None
     if not KEY.fullmatch(text):
         raise IngestionError([_problem("another content", "64 hexadecimal digits")])
     return bytes.fromhex(text)
+
+
+def remove_key(program: Path) -> None:
+    """Remove the key before a line of a participant's code can look for it.
+
+    Raises
+    ------
+    IngestionError
+        When it cannot be removed, and so not be kept from the model.
+    """
+    try:
+        (program / KEY_FILE).unlink(missing_ok=True)
+    except OSError as error:
+        found = f"a file that cannot be removed ({error.strerror})"
+        raise IngestionError([_problem(found, "a folder that ingestion may write to")]) from None
 
 
 def seal(manifest: dict[str, Any], key: bytes) -> str:

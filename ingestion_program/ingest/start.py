@@ -1,16 +1,17 @@
 """The first steps of a run, which need no package: the folders, the packages, and a record where these are missing."""
 
+import os
 import sys
 from pathlib import Path
 
 from ingest import DEFAULTS
 from ingest.clock import Clock
-from ingest.errors import IngestionError, Problem
+from ingest.errors import IngestionError, Problem, output_closed
 from ingest.folder import empty_folder, write_manifest, write_run
-from ingest.log import Log, speak_utf8
+from ingest.log import Log, say, speak_utf8
 from ingest.packages import PackagesMissing, provide
 from ingest.record import run_record
-from ingest.seal import take_key
+from ingest.seal import read_key, remove_key
 from ingest.tally import Tally
 
 # What the image must hold; pandas and scikit-learn are for the participants' models.
@@ -25,8 +26,19 @@ def main(arguments: list[str], usage: str) -> int:
         sys.stdout.write(usage)
         return ORGANISER_ERROR
     speak_utf8()
+    # Whatever the worker set: what this program writes it must be able to read.
+    os.umask(0o022)
     clock = Clock()
     input_data, output, program, submission = (Path(p) for p in (*arguments, *DEFAULTS[len(arguments) :]))
+    try:
+        empty_folder(output)
+        return _run(input_data, output, program, submission, clock)
+    except OSError as error:  # all others end in a record
+        say(f"[ingestion] {output_closed(output, error).line()}")
+        return ORGANISER_ERROR
+
+
+def _run(input_data: Path, output: Path, program: Path, submission: Path, clock: Clock) -> int:
     try:
         packages = provide(PROGRAM, MODULES)
     except PackagesMissing as error:
@@ -40,7 +52,6 @@ def main(arguments: list[str], usage: str) -> int:
 
 def _leave_record(output: Path, program: Path, clock: Clock, advice: str) -> int:
     """Tell scoring, and with it the report, that the image lacks packages."""
-    empty_folder(output)
     log, tally = Log(output / "log.txt"), Tally()
     expected, fix = "the packages of requirements.lock", "organisers: log.txt says what to do"
     problem = Problem("packages_missing", "run", "the image", "no such packages", expected, fix, fault="organiser")
@@ -49,7 +60,8 @@ def _leave_record(output: Path, program: Path, clock: Clock, advice: str) -> int
     log.close()
     key = None
     try:
-        key = take_key(program)
+        key = read_key(program)
+        remove_key(program)
     except IngestionError as error:
         tally.problems += error.problems
     write_run(output, run_record(tally, clock, None, Path("task.yaml"), None))

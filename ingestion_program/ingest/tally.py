@@ -4,7 +4,9 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from ingest.confined import ConfinedProcess
 from ingest.errors import Problem
+from ingest.feedback import Feedback
 from ingest.log import Log
 from ingest.probes.record import ProbeCount
 from ingest.receipt import Determinism
@@ -15,6 +17,7 @@ ClipStatus = Literal["ok", "failed", "not_reached", "unreadable"]
 CLIP_STATUSES: tuple[ClipStatus, ...] = ("ok", "failed", "not_reached", "unreadable")
 SUMMARISED = 12
 ENOUGH_TO_COMPARE = 3
+NAMED_CALLS = 5
 
 
 @dataclass
@@ -41,6 +44,8 @@ class Tally:
     """Seconds until the model was loaded."""
     waited_s: float = 0.0
     """How long the process that held the submission stood in line for a processor, seconds."""
+    refused: Counter[str] = field(default_factory=Counter)
+    """System calls that it was refused, by name."""
     restarts: int = 0
     """How often the model process was started again."""
     held: Held | None = None
@@ -56,6 +61,18 @@ class Tally:
     def whole(self) -> bool:
         """Whether every clip had its turn, and nothing speaks against the run."""
         return self.status == "complete" and self.clips["ok"] > 0 and self.clips.total() == self.total
+
+    def note(self, process: ConfinedProcess, feedback: Feedback) -> None:
+        """Take down how the submission was held in; which calls were refused may explain what it could not do."""
+        self.held, self.waited_s, self.refused = process.held, process.waited_s, process.refused
+        if self.refused:
+            common = self.refused.most_common(NAMED_CALLS)
+            found = ", ".join(f"{name} ({count}\N{MULTIPLICATION SIGN})" for name, count in common)
+            found += f" and {len(self.refused) - len(common)} others" if len(self.refused) > len(common) else ""
+            fix = "nothing if all went well; else do without them, or ask the organisers to allow them"
+            expected = "system calls that are allowed"
+            problem = Problem("calls_refused", "run", "model.py", found, expected, fix, severity="warning")
+            self.problems.append(feedback.tell(problem))
 
     def end(self, status: RunStatus, problems: list[Problem]) -> None:
         """Give the run a status other than complete, with the reasons."""

@@ -3,21 +3,36 @@
 import contextlib
 import os
 import signal
-import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 from threading import Event, Thread
 
-from ingest.guard import shared_files
+from ingest.guard import remove, shared_files
 
 PERIOD_S = 0.2
 # The frames that ingestion shares with the model count as the model's memory too.
 SHARED_FRAMES_MB = 512
 SCRATCH_MB = 256
 SCRATCH_FILES = 10_000
+FILE_MB = 64
+"""Largest file that a model may write, MB."""
 OUTPUT_MB = 64
 THREADS = 512
+INGESTION_MB = 512
+"""What ingestion itself may add to the memory of its container, MB."""
+FLOOR_MB = 16
+"""A disk with less room than this is full, MB."""
+PATIENCE_S = 2.0
+"""How long room may take to come back when files are gone: some file systems clean up later."""
+DELETED = b" (deleted)"
+"""How a line of /proc/PID/maps ends whose file has no name any more."""
+STATISTICS = (Path("/sys/fs/cgroup/memory.stat"), Path("/sys/fs/cgroup/memory/memory.stat"))
+"""Of a container's memory, in the second and the first version of control groups; a machine has one of them."""
+
+Excess = tuple[str, str, str]
+"""What a model took too much of, what is allowed, and what to do."""
 
 
 class Watch:
@@ -30,11 +45,17 @@ class Watch:
         self._scratch = scratch
         self._shared_before = shared_before
         self._memory_mb = memory_mb
+        self._container_mb = _container_mb()
+        self._had_room = _free_mb(scratch) >= FLOOR_MB
+        # Nothing of the submission has run yet.
+        self._was_open = _unnamed(process.pid, scratch) is not None
         self._done = Event()
         self.printed_bytes = 0
         """What the model has printed; counted by whoever reads it."""
-        self.reason: tuple[str, str, str] | None = None
-        """What it took too much of, what is allowed, and what to do; None while all is well."""
+        self.reason: Excess | None = None
+        """What it took too much of; None while all is well."""
+        self.disk_filled = False
+        """Whether the model was ended because others have filled the disk."""
         self._thread = Thread(target=self._look, daemon=True)
         self._thread.start()
 
@@ -46,22 +67,49 @@ class Watch:
     def _look(self) -> None:
         while not self._done.wait(PERIOD_S):
             self.reason = self._too_much()
-            if self.reason is not None:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(self._process.pid, signal.SIGKILL)
-                return
+            free = _free_mb(self._scratch)
+            full = self._had_room and free < FLOOR_MB
+            if self.reason is None and not full:
+                continue
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(PATIENCE_S)
+            # At once: ingestion may be waiting for room.
+            remove(self._scratch)
+            if self.reason is None:
+                self._blame(free)
+            return
 
-    def _too_much(self) -> tuple[str, str, str] | None:
-        memory = _resident_mb(self._process.pid)
+    def _blame(self, before: int) -> None:
+        """Whoever gives room back has taken it: what no count has seen was the model's, too."""
+        until = time.monotonic() + PATIENCE_S
+        while (back := _free_mb(self._scratch.parent) - before) < FLOOR_MB // 2 and time.monotonic() < until:
+            time.sleep(PERIOD_S)
+        if back >= FLOOR_MB // 2:
+            self.reason = (f"{back} MB of a disk that it filled", "room for others", "keep data in memory")
+        self.disk_filled = self.reason is None
+
+    def _too_much(self) -> Excess | None:
+        pid = self._process.pid
+        unnamed = _unnamed(pid, self._scratch)
+        if unnamed is None and self._was_open:
+            return "a process that cannot be looked into", "one that can", "leave PR_SET_DUMPABLE as it is"
+        unnamed_mb, shared_mb = unnamed or (0, 0)
+        memory = _resident_mb(pid) + shared_mb
         if memory > self._memory_mb + SHARED_FRAMES_MB:
             fix = "use less memory; do not keep frames"
             return f"{memory} MB of memory", f"at most {self._memory_mb} MB", fix
+        grown = _container_mb() - self._container_mb
+        if grown > self._memory_mb + SHARED_FRAMES_MB + INGESTION_MB:
+            fix = "use less memory, also of the kernel: pipes, sockets, many small mappings"
+            return f"{grown} MB of memory of the container", f"at most {self._memory_mb} MB", fix
         files, size = _measure(self._scratch)
-        size += _deleted_mb(self._process.pid) + _shared_mb(self._shared_before)
+        size += unnamed_mb + _left_in_shared_memory_mb(self._shared_before)
         if size > SCRATCH_MB or files > SCRATCH_FILES:
             fix = "keep data in memory, and delete temporary files"
             return f"{files} temporary files of {size} MB", f"at most {SCRATCH_FILES} files and {SCRATCH_MB} MB", fix
-        threads = _threads(self._process.pid)
+        threads = _threads(pid)
         if threads > THREADS:
             return f"{threads} threads", f"at most {THREADS}", "start fewer threads"
         if self.printed_bytes > OUTPUT_MB << 20:
@@ -78,6 +126,34 @@ def _resident_mb(pid: int) -> int:
     return 0
 
 
+def _container_mb() -> int:
+    """Return the memory of all processes and of the kernel in a container of our own, MB; 0 where nobody tells."""
+    if os.getpid() != 1:
+        return 0
+    size = 0
+    for path in STATISTICS:
+        with contextlib.suppress(OSError, ValueError):
+            for line in path.read_text(encoding="ascii").splitlines():
+                name, _, value = line.partition(" ")
+                size += int(value) if name in {"anon", "rss", "shmem", "kernel"} else 0
+    return size >> 20
+
+
+def _free_mb(folder: Path) -> int:
+    while True:
+        try:
+            disk = os.statvfs(folder)
+        except FileNotFoundError:
+            folder = folder.parent
+        else:
+            return disk.f_bavail * disk.f_frsize >> 20
+
+
+def _taken(file: os.stat_result) -> int:
+    """Return what a file takes of the disk, bytes: room beyond its end too, and what is yet to be written."""
+    return max(file.st_size, 512 * file.st_blocks)
+
+
 def _measure(folder: Path) -> tuple[int, int]:
     """Return the number of entries below a folder and their size, MB; stops counting where it is too many anyway."""
     entries = size = 0
@@ -89,30 +165,47 @@ def _measure(folder: Path) -> tuple[int, int]:
                 with contextlib.suppress(OSError):
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(Path(entry.path))
-                    else:
-                        size += entry.stat(follow_symlinks=False).st_size
+                    size += _taken(entry.stat(follow_symlinks=False))
     return entries, size >> 20
 
 
-def _deleted_mb(pid: int) -> int:
-    """Return the size of files that are open, and have no name any more, MB."""
-    size = 0
-    with contextlib.suppress(OSError):
+def _unnamed(pid: int, scratch: Path) -> tuple[int, int] | None:
+    """Return the size of scratch files that have no name any more, and of shared memory that has no file, MB.
+
+    None where the process cannot be looked into.
+    """
+    files: dict[int, int] = {}
+    shared = 0
+    try:
         for entry in os.scandir(f"/proc/{pid}/fd"):
             with contextlib.suppress(OSError):
-                file = entry.stat()
-                size += file.st_size if stat.S_ISREG(file.st_mode) and file.st_nlink == 0 else 0
-    return size >> 20
+                if Path(entry.path).readlink().is_relative_to(scratch) and (file := entry.stat()).st_nlink == 0:
+                    files[file.st_ino] = _taken(file)
+        maps = Path(f"/proc/{pid}/maps").read_bytes()
+    except PermissionError:
+        return None
+    except OSError:  # it has just ended, or this is no Linux
+        return 0, 0
+    for line in maps.splitlines():
+        if line.endswith(DELETED):
+            addresses, rights, _, _, inode, path = line.removesuffix(DELETED).split(maxsplit=5)
+            if path.startswith(os.fsencode(scratch)):
+                # Nobody tells how large it is once it is closed.
+                files.setdefault(int(inode), FILE_MB << 20)
+            elif path == b"/dev/zero" and rights.endswith(b"s"):
+                start, end = (int(address, 16) for address in addresses.split(b"-"))
+                shared += end - start
+    return sum(files.values()) >> 20, shared >> 20
 
 
-def _shared_mb(before: set[Path]) -> int:
+def _left_in_shared_memory_mb(before: set[Path]) -> int:
     """Return the size of what appeared in the machine's shared memory, MB, where it is the model's alone."""
     if os.getpid() != 1:
         return 0
     size = 0
     for path in shared_files() - before:
         with contextlib.suppress(OSError):
-            size += path.lstat().st_size
+            size += _taken(path.lstat())
     return size >> 20
 
 

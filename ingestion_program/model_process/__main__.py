@@ -18,7 +18,10 @@ def main() -> None:
     from model_process import protocol, sandbox  # noqa: PLC0415 - the folder is on the path only here
 
     channel = protocol.take_channel()
-    held = sandbox.confine(sandbox.Walls.from_record(json.loads(sys.argv[1])))
+    sandbox.confine(
+        sandbox.Walls.from_record(json.loads(sys.argv[1])),
+        lambda held, listener: protocol.send(channel, {"op": "confined", **vars(held)}, descriptor=listener),
+    )
     # Only now: these import NumPy, which starts threads, and threads that exist already would stay outside the walls.
     from model_process import clip, loading, packing  # noqa: PLC0415
 
@@ -30,7 +33,6 @@ def main() -> None:
         send=lambda body: protocol.send(channel, body),
         receive=lambda: protocol.receive(channel),
     )
-    connection.send({"op": "confined", **vars(held)})
     order = protocol.receive(channel).body
     submission = Path(order["submission"])
     try:

@@ -11,7 +11,6 @@ import socket
 import struct
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 HEADER = struct.Struct("<II")
@@ -30,8 +29,11 @@ class BadMessage(Exception):
 def take_channel() -> socket.socket:
     """Return the socket that this process was given as its standard input, which is empty from now on."""
     channel = socket.socket(fileno=os.dup(0))
-    with Path(os.devnull).open("rb") as nothing:
-        os.dup2(nothing.fileno(), 0)
+    # Not /dev/null, which a container may lack.
+    nothing, end = os.pipe()
+    os.close(end)
+    os.dup2(nothing, 0)
+    os.close(nothing)
     return channel
 
 

@@ -60,6 +60,17 @@ class Column:
     """From what was measured to (b,) values, or to one number that no resample changes."""
     of_people: bool = False
     """Whether it says nothing until people were asked; leaderboards hide it until then."""
+    of_labels: bool = False
+    """Whether it depends on labels or known causes, so that it tells of them where they are closed."""
+
+    @property
+    def closed_spread(self) -> int:
+        """Decimals of its interval where labels are closed, two digits fewer than its own.
+
+        Every further number that depends on labels is one more equation about them, and beside a score of four
+        decimals a coarse one adds next to nothing.
+        """
+        return max(0, self.decimals - 2)
 
     def rounded(self, value: float) -> float | int:
         """Round as in scores.json; whole numbers become integers, and -0.0 becomes 0.0."""
@@ -67,12 +78,8 @@ class Column:
 
 
 def spread_decimals(column: Column, *, open_: bool) -> int:
-    """Decimals of what is shown beside a score, such as its interval.
-
-    Where single clips are closed these are two digits fewer than the score's: every further number that depends on
-    labels is one more equation about them, and beside a score of four decimals a coarse one adds next to nothing.
-    """
-    return column.decimals if open_ else max(0, column.decimals - 2)
+    """Decimals of what is shown beside a score, such as its interval, by whether labels are open."""
+    return column.decimals if open_ else column.closed_spread
 
 
 def columns(settings: Settings) -> tuple[Column, ...]:
@@ -116,6 +123,7 @@ def _pair(name: str, title: str, of: str, chosen: list[int]) -> list[Column]:
             decimals=4,
             meaning=f"1 minus the mean absolute error, as a share of the range{of}.",
             compute=lambda measured: measured.metrics["accuracy"][:, chosen].mean(axis=1),
+            of_labels=True,
         ),
         Column(
             key=f"{name}_ccc",
@@ -128,6 +136,7 @@ def _pair(name: str, title: str, of: str, chosen: list[int]) -> list[Column]:
             decimals=4,
             meaning=f"Concordance with the labels: the right order, spread and level at once{of}.",
             compute=lambda measured: measured.metrics["ccc"][:, chosen].mean(axis=1),
+            of_labels=True,
         ),
     ]
 
@@ -141,6 +150,7 @@ def _explained(
     decimals: int = 4,
     *,
     of_people: bool = False,
+    of_labels: bool = False,
 ) -> Column:
     """Make a column about explanations: from 0, the worst value, upwards."""
     return Column(
@@ -155,6 +165,7 @@ def _explained(
         meaning=meaning,
         compute=lambda measured: measured.axes[key],
         of_people=of_people,
+        of_labels=of_labels,
     )
 
 
@@ -166,6 +177,7 @@ _EXPLAINED = (
         "The total that ranks: truthful explanations of good predictions.",
         maximum=100.0,
         decimals=2,
+        of_labels=True,
     ),
     _explained(
         "faithfulness_space",
@@ -186,6 +198,7 @@ _EXPLAINED = (
         "known_causes",
         "Known causes",
         "How well what is named agrees with what really caused the label, where the clip was predicted well.",
+        of_labels=True,
     ),
     _explained(
         "text",
@@ -203,6 +216,7 @@ _EXPLAINED = (
         decimals=4,
         meaning="How much of the constant baseline's error is removed, the mean over all targets.",
         compute=lambda measured: np.asarray(measured.metrics["skill"].mean(axis=1)),
+        of_labels=True,
     ),
     _explained("coverage", "Coverage of explanations", "Share of the clips with a valid text.", chance=None),
 )

@@ -31,7 +31,7 @@ from score.log import say, speak_utf8
 from score.outcomes import Outcomes, join
 from score.reference import read_reference
 from score.report.beside import Beside
-from score.report.scored import may_show
+from score.report.scored import may_show, may_tell
 from score.report.write import early_page, failure_page, last_page, report_page
 from score.results import Results, read_results
 from score.scores import check_scores, write_atomically, write_scores
@@ -241,7 +241,9 @@ def judge(prepared: Prepared, target: Path, worker: Facts) -> None:
         _, unwritten = _made(lambda: write_scores(target, scores, columns(settings)), passing=OSError)
         if unwritten:
             findings = (Finding(unwritten, 1), *findings)
-    _, _ = _made(lambda: _say_scores(settings, outcomes, scores or {}, evaluation, findings))
+    _, _ = _made(
+        lambda: _say_scores(settings, outcomes, scores or {}, evaluation and may_tell(evaluation, settings), findings)
+    )
 
 
 def _made(step: Callable[[], Made], passing: type[Exception] | tuple[()] = ()) -> tuple[Made | None, Problem | None]:
@@ -291,7 +293,7 @@ def _say_scores(
     for key, value in scores.items():
         shown = ""
         if key in estimates and (interval := estimates[key][1].interval):
-            places = spread_decimals(estimates[key][0], open_=settings.report.clips)
+            places = spread_decimals(estimates[key][0], open_=settings.report.truth)
             low, high = (round(end, places) + 0.0 for end in interval)
             shown = f"  [{low:.{places}f}, {high:.{places}f}]"
         say(f"  {key}: {value}{shown}")

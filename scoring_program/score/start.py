@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from html import escape
@@ -28,6 +29,8 @@ pre {{ white-space: pre-wrap; background: #eee; color: #222; padding: 1em }}</st
 
 def main(arguments: Sequence[str]) -> int:
     """Score the run in the folders that the arguments name; return the exit code."""
+    # Whatever the worker set: what is written must be readable.
+    os.umask(0o022)
     try:
         provide(PROGRAM, _MODULES)
     except PackagesMissing as error:

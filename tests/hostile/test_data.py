@@ -16,7 +16,7 @@ import yaml
 
 from ingest.data import read_footage
 from ingest.errors import IngestionError, Problem
-from ingest.seal import take_key
+from ingest.seal import read_key
 from ingest.settings import read_task
 from tests.hostile.cases import CASES
 from tests.hostile.stage import CLIPS, KEY, LIMITS, SECRETS, Played, Stage, play, set_stage
@@ -210,7 +210,7 @@ STOPS: dict[str, tuple[Damage, str]] = {
 def stopped_by(stage: Stage) -> list[Problem]:
     """Read the key, the settings and the clips as a run does first of all; return what stops it."""
     try:
-        take_key(stage.app / "program")
+        read_key(stage.app / "program")
         read_footage(stage.app / "input_data", read_task(stage.app / "input_data" / "task.yaml"))
     except IngestionError as error:
         return error.problems

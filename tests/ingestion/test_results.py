@@ -2,9 +2,10 @@
 
 import json
 import pickle
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import cv2
 import numpy as np
@@ -235,6 +236,7 @@ class Dying:
     """A reading process that ends with every entry but the first."""
 
     held, output, alive, starts, asked, waited_s = Held("full", 7), b"", False, 0, 0, 0.0
+    refused: ClassVar[Counter[str]] = Counter()
     readable = 9  # how often the files can be read
 
     @property

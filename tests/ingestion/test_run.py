@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import cv2
 import psutil
@@ -314,16 +315,23 @@ def test_the_log_is_short_however_many_clips_fail(numbered_clip: Path, tmp_path:
 def test_settings_add_system_calls(ingest: Ingest, numbered_clip: Path, tmp_path: Path) -> None:
     """A model fails with a call that the walls refuse, and answers where the settings allow it."""
     source = model_source(predict="import os; os.close(os.memfd_create('x'))")
-    codes = {}
-    for name, isolation in (("usual", {}), ("more", {"also_allowed": ["memfd_create"]})):
-        folder = write_phase(tmp_path / name, [numbered_clip], {**ONCE, "isolation": isolation})
+    told, counted, words = {}, {}, {}
+    more: dict[str, Any] = {"isolation": {"also_allowed": ["memfd_create"]}}
+    hidden: dict[str, Any] = {"feedback": {"model_output": False}}
+    for name, changed in (("usual", {}), ("more", more), ("hidden", hidden)):
+        folder = write_phase(tmp_path / name, [numbered_clip], {**ONCE, **changed})
         outcome = ingest(source, input_data=folder)
         run = outcome.json("run.json")
-        codes[name] = [problem["code"] for problem in run["problems"]]
+        told[name], counted[name], words[name] = outcome.run_codes(), run["refused_calls"], outcome.printed
         assert (run["landlock"] > 0) == (run["isolation"] == "full")
     if run["isolation"] not in {"full", "seccomp"}:
         pytest.skip(f"SECCOMP NOT TESTED: this machine gives {run['isolation']}")
-    assert (codes["usual"], codes["more"]) == (["every_clip_failed"], [])
+    refused = ["every_clip_failed", "calls_refused"]
+    assert told == {"usual": refused, "more": [], "hidden": refused}
+    # Once in the warm-up.
+    assert counted == {"usual": {"memfd_create": 2}, "more": {}, "hidden": {"memfd_create": 2}}
+    assert "found memfd_create (2\N{MULTIPLICATION SIGN})" in words["usual"]
+    assert "memfd" not in words["hidden"]
 
 
 def test_no_process_and_no_scratch_folder_is_left(

@@ -321,6 +321,10 @@ def is_gone(pid: int) -> bool:
 Filter = list[seccomp.Instruction]
 
 
+ASKED = -1
+"""Found by a filter that leaves the answer to a listener."""
+
+
 def run_filter(steps: Filter, machine: Machine, number: int, arguments: tuple[int, ...]) -> int | None:
     """Interpret a filter as the kernel does; return None for allowed, else the error number."""
     words = {seccomp.NUMBER_AT: number, seccomp.ARCHITECTURE_AT: machine.architecture}
@@ -336,7 +340,7 @@ def run_filter(steps: Filter, machine: Machine, number: int, arguments: tuple[in
         elif code == seccomp.JUMP:
             at += operand
         elif code == seccomp.RETURN:
-            return None if operand == seccomp.ALLOW else operand & 0xFFFF
+            return {seccomp.ALLOW: None, seccomp.ASK: ASKED}.get(operand, operand & 0xFFFF)
         else:
             true = {
                 seccomp.JUMP_EQUAL: accumulator == operand,
@@ -445,6 +449,21 @@ def test_the_filter_follows_its_table(machine: Machine, version: int) -> None:
         assert run_filter(steps, machine, number, SIX) == errno.ENOSYS
     assert len(steps) < 4096
     assert all(max(if_true, if_false) <= seccomp.FARTHEST for _, if_true, if_false, _ in steps)
+
+
+@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
+def test_a_listener_is_told_of_what_is_refused_and_answers_alike(machine: Machine) -> None:
+    rules = calls.rules(PID, NEWEST)
+    plain, told = seccomp.program(machine, rules), seccomp.program(machine, rules, told=True)
+    cases = [*LOOKED_INTO, *((name, SIX, None) for name in machine.numbers), *((name, (0,), None) for name in rules)]
+    for name, given, _ in cases:
+        if name in machine.numbers:
+            arguments = (*given, *SIX)[:6]
+            error = run_filter(plain, machine, machine.numbers[name], arguments)
+            asked = run_filter(told, machine, machine.numbers[name], arguments) == ASKED
+            assert asked == (error not in {None, 0} and name not in calls.QUIET), name
+            assert calls.refusal(rules.get(name, errno.ENOSYS), arguments) == (error or 0), name
+    assert run_filter(told, machine, 0x40000000, SIX) == ASKED
 
 
 def test_every_rule_that_looks_at_arguments_is_tried() -> None:

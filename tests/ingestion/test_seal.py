@@ -8,16 +8,18 @@ from pathlib import Path
 import pytest
 
 from ingest.errors import IngestionError
-from ingest.seal import seal, take_key
+from ingest.seal import read_key, remove_key, seal
 from tests.ingestion.conftest import PROGRAM, model_source, run_program
 
 KEY = bytes(range(32))
 
 
 def test_the_key_is_taken_away(tmp_path: Path) -> None:
-    assert take_key(tmp_path) is None
+    assert read_key(tmp_path) is None
     (tmp_path / "seal.key").write_text(KEY.hex() + "\n")
-    assert take_key(tmp_path) == KEY
+    assert read_key(tmp_path) == KEY
+    remove_key(tmp_path)
+    remove_key(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -25,7 +27,7 @@ def test_the_key_is_taken_away(tmp_path: Path) -> None:
 def test_a_damaged_key_is_the_organisers_fault(tmp_path: Path, text: str) -> None:
     (tmp_path / "seal.key").write_text(text)
     with pytest.raises(IngestionError) as caught:
-        take_key(tmp_path)
+        read_key(tmp_path)
     assert [(problem.code, problem.fault) for problem in caught.value.problems] == [("seal_key_broken", "organiser")]
     assert text not in str(caught.value) or not text
 

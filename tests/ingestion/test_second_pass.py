@@ -294,6 +294,7 @@ def breaks(*arguments):
 
 patched.line = breaks
 folders = {{name: Path(path) for name, path in {folders!r}.items()}}
+folders["output"].mkdir()
 sys.exit(run(**folders, packages=None, clock=Clock()))
 """
 

@@ -38,7 +38,9 @@ class Strange:
     def __init__(self, value: object) -> None:
         self.value = value
 
-    def start(self) -> None: ...
+    killed = False
+
+    def start(self, *, again: bool = False) -> None: ...
 
     def stop(self) -> None: ...
 

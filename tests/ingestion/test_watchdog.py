@@ -38,6 +38,7 @@ def stands_still(*arguments, **named):
 
 patched.{function} = stands_still
 folders = {{name: Path(path) for name, path in {folders!r}.items()}}
+folders["output"].mkdir()
 sys.exit(run(**folders, packages=None, clock=Clock()))
 """
 

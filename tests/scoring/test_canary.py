@@ -38,7 +38,7 @@ from tests.scoring.canary import (
     secrets,
 )
 from tests.scoring.conftest import Score, run_scoring
-from tests.scoring.factory import make_input, write_manifest
+from tests.scoring.factory import known_causes, make_input, write_manifest
 
 Change = Callable[[Path], object]
 MIXED = ["ok", "failed", "not_reached", "missing", "unreadable", "ok"]
@@ -187,10 +187,7 @@ def test_a_closed_page_holds_nothing_finer_than_its_rounded_numbers(tmp_path: Pa
 
     rounded = Evaluation(
         columns=tuple((c, coarse(e, min(c.decimals, 3), max(0, c.decimals - 2))) for c, e in exact.columns),
-        targets=tuple(
-            (target, {name: Estimate(round(e.value, 2), None, 0.123) for name, e in metrics.items()})
-            for target, metrics in exact.targets
-        ),
+        targets=(),
         sources=exact.sources,
         diagnostics=tuple(
             replace(one, value=one.value and round(one.value, 2 if one.unit in {"range", "share"} else 1))
@@ -201,6 +198,29 @@ def test_a_closed_page_holds_nothing_finer_than_its_rounded_numbers(tmp_path: Pa
     pages = [
         report_page(may_show(prepared.results, prepared.outcomes, one, prepared.settings, (), Beside()))
         for one in (exact, rounded)
+    ]
+    assert pages[0] == pages[1]
+
+
+@pytest.mark.parametrize("report", [HIDDEN, CLIPS_ONLY], ids=["hidden", "clips only"])
+def test_labels_are_told_by_scores_and_the_interval_of_what_ranks(tmp_path: Path, report: dict[str, Any]) -> None:
+    """With other labels and causes only columns that say so change; with these put back, the page is the same."""
+    case = canary_case(report)
+    one = prepare(make_input(tmp_path / "one", case))
+    case.truth, case.causes = case.truth[::-1] ** 2, known_causes
+    other = prepare(make_input(tmp_path / "other", case))
+    ours, theirs = (evaluate(each.outcomes, each.settings, 31.2) for each in (one, other))
+    both = zip(ours.columns, theirs.columns, strict=True)
+    pairs = [(column, mine, instead) for (column, mine), (_, instead) in both]
+    assert all((mine.value != instead.value) <= column.of_labels for column, mine, instead in pairs)
+    assert [column.key for column, mine, instead in pairs if column.of_labels and mine == instead] == []
+    back = [
+        (column, mine if column.key == "explanation" else replace(instead, value=mine.value))
+        for column, mine, instead in pairs
+    ]
+    pages = [
+        report_page(may_show(one.results, outcomes, shown, one.settings, (), Beside()))
+        for outcomes, shown in ((one.outcomes, ours), (other.outcomes, replace(theirs, columns=tuple(back))))
     ]
     assert pages[0] == pages[1]
 

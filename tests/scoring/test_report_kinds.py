@@ -115,8 +115,14 @@ def test_the_record_of_a_closed_phase_holds_no_more_than_its_page(score: Score) 
     done = score(canary_case(HIDDEN))
     content = content_of(done.page)
     assert content["reference_data_sha256"] is None
-    assert content["scores"]["skill"]["interval"] == [round(end, 2) for end in content["scores"]["skill"]["interval"]]
-    assert content["scores"]["skill"]["value"] == round(content["scores"]["skill"]["value"], 3)
+    scores = content["scores"]
+    assert scores["explanation"]["interval"] == [round(end) for end in scores["explanation"]["interval"]]
+    assert scores["skill"]["value"] == round(scores["skill"]["value"], 3)
+    # Of what depends on labels only the score that ranks has an interval, in the log, too.
+    spread = {key for key, one in scores.items() if one["interval"]}
+    assert spread == set(re.findall(r"^  (\w+): \S+  \[", done.log, re.M))
+    closed = {"known_causes", "skill", "interview_accuracy", "interview_ccc", "traits_accuracy", "traits_ccc"}
+    assert spread == scores.keys() - closed - {"failed_clips", "duration_s", "jury"}
 
 
 def test_the_record_cannot_end_its_element(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -294,6 +294,13 @@ def test_where_predictions_rank_skill_is_first_and_the_total_stays_what_it_is(tm
     assert "The leaderboard ranks by another column: skill over the constant." in other.verdict
 
 
+@pytest.mark.parametrize(("rank_by", "ranking"), [("explanation", "explanation"), ("prediction", "skill")])
+def test_in_a_closed_phase_what_ranks_has_an_interval(tmp_path: Path, rank_by: str, ranking: str) -> None:
+    screen = first_screen(tmp_path, make_case(rank_by=rank_by, report={"clips": False, "truth": False, "gallery": 0}))
+    assert [row.key for row in screen.rows if row.key in {"explanation", "skill"} and row.interval] == [ranking]
+    assert screen.level  # so that the table has a column of intervals
+
+
 def test_what_ranks_is_one_of_two(tmp_path: Path) -> None:
     with pytest.raises(OrganiserError) as caught:
         scored_of(tmp_path, make_case(rank_by="charm"))

@@ -109,6 +109,21 @@ def test_a_machine_that_was_busy_is_named(
 
 
 @pytest.mark.usefixtures("at_home")
+@pytest.mark.parametrize("container", [{"memory_mb": None, "network": True}, {"memory_mb": 9, "network": False}, None])
+def test_limits_that_the_containers_lack_are_told_once(
+    server: Server, archive: Path, competition: str, bundle: Bundle, tmp_path: Path, container: object
+) -> None:
+    record = json.dumps({"container": container}).encode()
+    output = write_zip(tmp_path / "output.zip", {"run.json": record}).read_bytes()
+    server.outputs = lambda _: {"prediction_result": output}
+    code, printed = bundle("rehearse", competition, "--bundle", archive, "--yes")
+    assert code == 0, printed
+    assert printed.count("every column as at home") == 2
+    lacks = container == {"memory_mb": None, "network": True}
+    assert printed.count("memory has no limit") == printed.count("the network is on") == lacks
+
+
+@pytest.mark.usefixtures("at_home")
 def test_scores_that_come_after_finished_are_waited_for(
     server: Server, archive: Path, competition: str, bundle: Bundle
 ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bundle_tools.cli import main
-from bundle_tools.emulator import stream
+from bundle_tools.emulator import second_line, stream
 from bundle_tools.emulator.docker import DockerEngine, Pull
 from bundle_tools.emulator.engine import Container
 from bundle_tools.emulator.failures import CannotStart
@@ -26,6 +26,7 @@ case "$1 $2" in
 "pull "*) test -f registry || { echo "manifest unknown" >&2; exit 1; }; cp registry config ;;
 "run "*) sh ./program ;;
 "container inspect") cat state ;;
+"inspect "*) cat pid ;;
 esac
 """
 
@@ -105,6 +106,26 @@ def test_images_that_will_not_do_are_told(docker: Path, config: dict[str, object
     found = DockerEngine("image:1").prepare()
     assert len(found) == (note is not None)
     assert note is None or note in found[0]
+
+
+def test_the_limits_are_looked_at_around_a_container_that_is_removed(
+    docker: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (docker / "program").write_text("echo ab\n")
+    (docker / "pid").write_text("7\n")
+    asked = []
+
+    def from_outside(*given: str) -> dict[str, object]:
+        asked.append(given)
+        return {"memory_mb": None}
+
+    monkeypatch.setattr(second_line, "from_outside", from_outside)
+    assert len(DockerEngine("image:1").missing_limits()) == 1
+    assert asked == [("7", "ab")]
+    assert calls(docker)[-1] == "rm --force ab"
+    (docker / "program").write_text("exit 127\n")
+    assert DockerEngine("image:1").missing_limits() == []
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("code", [0, 1, 125, 126, 127, 137])

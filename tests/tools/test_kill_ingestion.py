@@ -74,7 +74,7 @@ def check_what_scoring_says(stage: Stage, honest: Outcome, scored: Scored, *, pl
 
 # Module, function, which call: ingestion ends just before it.
 PLACES = {
-    "before the output is emptied": ("pipeline", "empty_folder", 1),
+    "before the output is emptied": ("start", "empty_folder", 1),
     "before the first clip": ("runner", "ask_prediction", 1),
     "between prediction and explanation": ("runner", "ask_explanation", 2),
     "before the third prediction is written": ("results", "_csv_line", 4),

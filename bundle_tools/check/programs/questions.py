@@ -21,7 +21,8 @@ SCORING = Question(
 from dataclasses import asdict, is_dataclass
 from score.columns import columns
 from score.settings import read_settings
-COLUMN = ("key", "title", "direction", "decimals", "minimum", "maximum", "chance", "meaning", "of_people")
+COLUMN = ("key", "title", "direction", "decimals", "minimum", "maximum", "chance", "meaning")
+COLUMN += ("of_people", "of_labels", "closed_spread")
 try:
     from score.axes.known_causes import PART_WEIGHTS
     from score.axes.noise import SMALLEST_EFFECT

@@ -21,7 +21,10 @@ def main() -> None:
     from model_process import protocol, sandbox  # noqa: PLC0415
 
     channel = protocol.take_channel()
-    held = sandbox.confine(sandbox.Walls.from_record(json.loads(sys.argv[1])))
+    sandbox.confine(
+        sandbox.Walls.from_record(json.loads(sys.argv[1])),
+        lambda held, listener: protocol.send(channel, {"op": "confined", **vars(held)}, descriptor=listener),
+    )
     # Only now: these import NumPy, which starts threads, and threads that exist already would stay outside the walls.
     from ingest.legacy.forms import read_form  # noqa: PLC0415
     from ingest.legacy.forms.answers import Answers, Unreadable  # noqa: PLC0415
@@ -38,7 +41,6 @@ def main() -> None:
             body["explanation"], body["unreadable"] = {}, str(error)[:300]
         protocol.send(channel, body, blob=packer.blob())
 
-    protocol.send(channel, {"op": "confined", **vars(held)})
     order = protocol.receive(channel).body
     folder = Path(order["submission"])
     try:

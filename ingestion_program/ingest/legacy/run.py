@@ -87,8 +87,7 @@ class ResultsRun:
         finally:
             self._reader.stop()
             self._tally.restarts = max(0, self._reader.process.starts - 1)
-            self._tally.held = self._reader.process.held
-            self._tally.waited_s = self._reader.process.waited_s
+            self._tally.note(self._reader.process, self._feedback)
 
     def _run_clips(self, clips: list[ClipSource], aliases: dict[str, str]) -> None:
         step = max(1, -(-len(clips) // PROGRESS_LINES))

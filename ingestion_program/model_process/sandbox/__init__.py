@@ -7,6 +7,7 @@ Landlock binds the calling thread only, so all of this happens before NumPy star
 
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -65,20 +66,44 @@ class Held:
         return self.tier
 
 
-def confine(walls: Walls) -> Held:
-    """Put up as many walls as this system has, up to `walls.at_most`; return what holds from now on."""
+Tell = Callable[[Held, int | None], object]
+"""Takes what holds, and the file descriptor of a listener that is told of every refused call and has to answer it; None
+where this kernel has no listeners."""
+
+
+def confine(walls: Walls, tell: Tell | None = None) -> Held:
+    """Put up as many walls as this system has, up to `walls.at_most`; return what holds from now on.
+
+    Parameters
+    ----------
+    walls
+        What is asked for.
+    tell
+        Whom to tell before anything else; None where nobody listens.
+    """
     from model_process.sandbox import limits  # noqa: PLC0415 - no part of a wall that is not asked for is loaded
+
+    def done(held: Held, listener: int | None = None) -> Held:
+        if tell is not None:
+            tell(held, listener)
+        return held
 
     limits.limit_resources(walls)
     if not sys.platform.startswith("linux") or walls.at_most == "portable":
-        return Held("portable")
+        return done(Held("portable"))
     limits.die_with(walls.parent)
     limits.be_first_to_go()
     if walls.at_most == "basic":
-        return Held("basic")
+        return done(Held("basic"))
     from model_process.sandbox import calls, landlock, seccomp  # noqa: PLC0415
 
     version = landlock.restrict(walls) if walls.at_most == "full" else 0
-    if seccomp.restrict(calls.rules(os.getpid(), version, walls.also_allowed)):
-        return Held("full" if version else "seccomp", version)
-    return Held("basic", version)
+    rules = calls.rules(os.getpid(), version, walls.also_allowed)
+    held = Held("full" if version else "seccomp", version)
+    listener = None if tell is None else seccomp.listen(rules)
+    if listener is not None:
+        done(held, listener)
+        os.close(listener)
+        seccomp.stop_passing_on(rules)
+        return held
+    return done(held if seccomp.restrict(rules) else Held("basic", version))

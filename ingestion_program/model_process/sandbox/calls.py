@@ -5,6 +5,7 @@ Found by tracing CPython, NumPy, OpenCV, PyAV, scikit-learn, ONNX Runtime and Py
 """
 
 import errno
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from model_process.sandbox.syscalls import MACHINES
@@ -79,6 +80,9 @@ FORBIDDEN = {
 }
 """Error -> calls that would open a wall, which no setting allows: those of other processes, what would outlive this
 one or changes strangers' files, and those of the system."""
+
+QUIET = frozenset({"clone3", "openat2"})
+"""Refused calls that the C library makes by itself: they say nothing of a model."""
 
 ALL_BITS = 0xFFFFFFFF
 
@@ -214,6 +218,17 @@ def rules(pid: int, landlock: int, also_allowed: tuple[str, ...] = ()) -> dict[s
     allowed: dict[str, Rule] = {name: () for names in ALLOWED.values() for name in names.split()}
     allowed |= LIMITS | dict.fromkeys(also_allowed, ())
     return allowed | refused | dict.fromkeys(PRETENDED.split(), 0) | _walls(pid) | _paths(landlock)
+
+
+def refusal(rule: Rule, arguments: Sequence[int]) -> int:
+    """Return the error in which a call with these arguments ends; 0 where it passes."""
+    if isinstance(rule, int):
+        return rule
+    for check in rule:
+        value = arguments[check.argument] & ALL_BITS & check.mask
+        if (value in check.values) != check.among:
+            return check.error
+    return 0
 
 
 def known() -> set[str]:

@@ -7,9 +7,10 @@ and the kernel's documentation, userspace-api/seccomp_filter.
 import ctypes
 import errno
 import struct
+from collections.abc import Sequence
 
 from model_process.sandbox import kernel
-from model_process.sandbox.calls import ALL_BITS, Check, Rule
+from model_process.sandbox.calls import ALL_BITS, QUIET, Check, Rule
 from model_process.sandbox.syscalls import Machine, this_machine
 
 # Instructions of BPF: load a 32-bit word, keep some bits, jump always / if equal / if greater or equal, return.
@@ -17,9 +18,13 @@ LOAD, AND, JUMP, JUMP_EQUAL, JUMP_AT_LEAST, RETURN = 0x20, 0x54, 0x05, 0x15, 0x3
 FARTHEST = 255
 """Instructions that a condition can jump over."""
 ALLOW, FAIL_WITH = 0x7FFF0000, 0x00050000
+PASSING_ON = ("sendmsg", "seccomp")
+"""What it takes to hand the listener over, and to end that again."""
 # Offsets in struct seccomp_data; arguments are 64 bits wide, of which the lower half is looked at.
 NUMBER_AT, ARCHITECTURE_AT, ARGUMENTS_AT = 0, 4, 16
-SET_MODE_FILTER, MODE_FILTER, ALL_THREADS = 1, 2, 1
+SET_MODE_FILTER, MODE_FILTER, ALL_THREADS, WITH_LISTENER = 1, 2, 1, 8
+ASK = 0x7FC00000
+"""Whoever has the listener says what the call fails with; where nobody has it any more, it is unknown here."""
 
 Instruction = tuple[int, int, int, int]
 """Code, offset if true, offset if false, operand."""
@@ -30,31 +35,84 @@ Body = tuple[Instruction, ...]
 class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p))
 
+    def __init__(self, steps: Sequence[Instruction]) -> None:
+        code = b"".join(struct.pack("=HBBI", *step) for step in steps)
+        # Kept alive with this.
+        self.code = ctypes.create_string_buffer(code, len(code))
+        super().__init__(len(steps), ctypes.addressof(self.code))
+
 
 def restrict(rules: dict[str, Rule]) -> bool:
     """Install the filter for all threads; return whether that worked."""
     machine = this_machine()
     if machine is None:
         return False
-    code = b"".join(struct.pack("=HBBI", *step) for step in program(machine, rules))
-    buffer = ctypes.create_string_buffer(code, len(code))
-    filter_ = _Program(len(code) // 8, ctypes.cast(buffer, ctypes.c_void_p))
+    steps = program(machine, rules)
     try:
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-        number = ctypes.c_uint(ALL_THREADS)
-        kernel.syscall(machine.numbers["seccomp"], ctypes.c_uint(SET_MODE_FILTER), number, ctypes.byref(filter_))
+        _install(machine, steps, ALL_THREADS)
     except OSError:
         try:
-            kernel.prctl(kernel.PR_SET_SECCOMP, MODE_FILTER, ctypes.byref(filter_))
+            kernel.prctl(kernel.PR_SET_SECCOMP, MODE_FILTER, ctypes.byref(_Program(steps)))
         except OSError:
             return False
     return True
 
 
-def program(machine: Machine, rules: dict[str, Rule]) -> list[Instruction]:
-    """Put the filter together: the number of a call is looked up in halves; one without a rule is not known here."""
-    unknown: Body = (_fail(errno.ENOSYS),)
-    bodies = {machine.numbers[name]: _body(rule) for name, rule in rules.items() if name in machine.numbers}
+def listen(rules: dict[str, Rule]) -> int | None:
+    """Install the filter for this thread and all later ones, with a listener that is told of each refused call.
+
+    Returns
+    -------
+    int or None
+        The listener's file descriptor, which can be passed on until `stop_passing_on`; None where this kernel has
+        none, and nothing was installed.
+    """
+    machine = this_machine()
+    if machine is None:
+        return None
+    try:
+        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+        return _install(machine, program(machine, {**rules, **dict.fromkeys(PASSING_ON, ())}, told=True), WITH_LISTENER)
+    except OSError:
+        return None
+
+
+def stop_passing_on(rules: dict[str, Rule]) -> None:
+    """Take away what only `listen` has allowed.
+
+    Raises
+    ------
+    OSError
+        With the kernel's reason.
+    """
+    machine = this_machine()
+    if machine is not None:
+        numbers = [machine.numbers[name] for name in PASSING_ON if name not in rules]
+        steps = [step for number in numbers for step in ((JUMP_EQUAL, 0, 1, number), _fail(errno.ENOSYS))]
+        _install(machine, [(LOAD, 0, 0, NUMBER_AT), *steps, (RETURN, 0, 0, ALLOW)], ALL_THREADS)
+
+
+def _install(machine: Machine, steps: Sequence[Instruction], flags: int) -> int:
+    mode, filter_ = ctypes.c_uint(SET_MODE_FILTER), _Program(steps)
+    return kernel.syscall(machine.numbers["seccomp"], mode, ctypes.c_uint(flags), ctypes.byref(filter_))
+
+
+def program(machine: Machine, rules: dict[str, Rule], *, told: bool = False) -> list[Instruction]:
+    """Put the filter together: the number of a call is looked up in halves; one without a rule is not known here.
+
+    Parameters
+    ----------
+    told
+        Whether a listener is told of what is refused.
+    """
+    foreign: Body = (_fail(errno.ENOSYS),)
+    unknown: Body = (_fail(errno.ENOSYS, told=told),)
+    bodies = {
+        machine.numbers[name]: _body(rule, told=told and name not in QUIET)
+        for name, rule in rules.items()
+        if name in machine.numbers
+    }
     # From which number on which body holds. The second set of numbers that x86-64 has lies behind the last.
     starts: list[tuple[int, Body]] = []
     for number in range(max(bodies) + 2):
@@ -64,7 +122,7 @@ def program(machine: Machine, rules: dict[str, Rule]) -> list[Instruction]:
     return [
         (LOAD, 0, 0, ARCHITECTURE_AT),
         (JUMP_EQUAL, 1, 0, machine.architecture),
-        *unknown,
+        *foreign,
         (LOAD, 0, 0, NUMBER_AT),
         *_search(starts),
     ]
@@ -81,13 +139,14 @@ def _search(starts: list[tuple[int, Body]]) -> Body:
     return ((JUMP_AT_LEAST, 0, 1, first), (JUMP, 0, 0, len(below)), *below, *above)
 
 
-def _body(rule: Rule) -> Body:
+def _body(rule: Rule, *, told: bool) -> Body:
     if isinstance(rule, int):
-        return (_fail(rule),)
-    return (*(step for check in rule for step in _check(check)), (RETURN, 0, 0, ALLOW))
+        # A pretence is no refusal.
+        return (_fail(rule, told=told and rule != 0),)
+    return (*(step for check in rule for step in _check(check, told=told)), (RETURN, 0, 0, ALLOW))
 
 
-def _check(check: Check) -> Body:
+def _check(check: Check, *, told: bool) -> Body:
     """Fail, or go on behind the last instruction."""
     count = len(check.values)
     if check.among:
@@ -96,8 +155,8 @@ def _check(check: Check) -> Body:
         tests = [(JUMP_EQUAL, count - place - 1, 0, value) for place, value in enumerate(check.values)]
         tests[-1] = (JUMP_EQUAL, 0, 1, check.values[-1])
     bits = () if check.mask == ALL_BITS else ((AND, 0, 0, check.mask),)
-    return ((LOAD, 0, 0, ARGUMENTS_AT + 8 * check.argument), *bits, *tests, _fail(check.error))
+    return ((LOAD, 0, 0, ARGUMENTS_AT + 8 * check.argument), *bits, *tests, _fail(check.error, told=told))
 
 
-def _fail(code: int) -> Instruction:
-    return (RETURN, 0, 0, FAIL_WITH | code)
+def _fail(code: int, *, told: bool = False) -> Instruction:
+    return (RETURN, 0, 0, ASK if told else FAIL_WITH | code)

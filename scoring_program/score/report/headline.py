@@ -41,7 +41,7 @@ def scores(scored: Scored) -> Scores:
         advice=advice(scored, parts),
         status=status(scored),
         diagnostics=tuple(_diagnostic_row(one, open_=settings.report.clips) for one in scored.evaluation.diagnostics),
-        level=f"{100 * settings.bootstrap.level:g}{NO_BREAK}%" if total.interval else "",
+        level=f"{100 * settings.bootstrap.level:g}{NO_BREAK}%" if any(row.interval for row in rows.values()) else "",
     )
 
 

@@ -56,7 +56,7 @@ def _machine(scored: Scored) -> Facts:
 def _citation(scored: Scored) -> str:
     settings, run = scored.settings, scored.results.run
     column, estimate = scored.evaluation.columns[0]
-    ends = interval(estimate.interval, spread_decimals(column, open_=settings.report.clips))
+    ends = interval(estimate.interval, spread_decimals(column, open_=settings.report.truth))
     spread = f" ({100 * settings.bootstrap.level:g} % interval {ends})" if ends else ""
     parts = [
         *([settings.challenge] if settings.challenge else []),

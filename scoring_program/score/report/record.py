@@ -46,7 +46,7 @@ def record(scored: Scored) -> str:
 def _scores(scored: Scored) -> dict[str, dict[str, Any]]:
     scores: dict[str, dict[str, Any]] = {}
     for column, estimate in scored.evaluation.columns:
-        places = spread_decimals(column, open_=scored.settings.report.clips)
+        places = spread_decimals(column, open_=scored.settings.report.truth)
         ends = estimate.interval
         scores[column.key] = {
             "value": column.rounded(estimate.value),

@@ -21,8 +21,6 @@ from score.settings import Settings
 
 MOST_DECIMALS = 3
 """Of a score on the page; scores.json has one more."""
-COARSE_DECIMALS = 2
-"""Of a single target's metric where clips are closed."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class Scored:
     outcomes: Outcomes
     """What happened to each clip; without true values and known causes where the settings close them."""
     evaluation: Evaluation
-    """Every number; rounded to what is shown of it where clips are closed."""
+    """Every number; reduced to what is shown of it where labels or clips are closed."""
     settings: Settings
     """``settings.report`` says what may be shown."""
     findings: Sequence[Finding]
@@ -44,7 +42,7 @@ class Scored:
 
     def spread_places(self, column: Column) -> int:
         """Decimals of what is shown beside a score: its interval, and what others reach."""
-        return min(spread_decimals(column, open_=self.settings.report.clips), MOST_DECIMALS)
+        return min(spread_decimals(column, open_=self.settings.report.truth), MOST_DECIMALS)
 
 
 def may_show(
@@ -57,46 +55,58 @@ def may_show(
 ) -> Scored:
     """Take away what the settings close, before any section is built: a builder cannot show what it never had.
 
-    Where single clips are closed, a number that depends on labels and is not a score is one more equation about them.
-    There intervals, targets, group gaps and landmarks are coarse, and what the constant baseline reaches exactly, a
-    statistic of the labels alone, is left out. Bars are drawn from these numbers, since a position is a number, too.
+    Bars are drawn from what is left, since a position is a number, too.
     """
+    evaluation = may_tell(evaluation, settings)
     if not settings.report.truth:
         hidden = np.full_like(outcomes.truth, np.nan)
         outcomes = replace(outcomes, truth=hidden, known=NOTHING_KNOWN)
-        # Whether a clip counts for known causes tells how far its prediction is from its label.
-        clips = tuple(one and replace(one, causes=None) for one in evaluation.clips)
-        fairness = evaluation.fairness and evaluation.fairness.coarse()
-        # How many clips lie near their labels is one more equation about these, and about the causes.
-        evaluation = replace(evaluation, clips=clips, fairness=fairness, reasons=None)
         hashes = replace(beside.hashes, labels="")
         beside = replace(beside, landmarks=beside.landmarks.coarse(settings), hashes=hashes)
     if not settings.report.clips:
-        evaluation = _coarse(evaluation)
         beside = replace(beside, key_frames=NO_KEY_FRAMES)
     return Scored(results, outcomes, evaluation, settings, findings, beside)
+
+
+def may_tell(evaluation: Evaluation, settings: Settings) -> Evaluation:
+    """Keep the numbers that page and log may hold.
+
+    Where labels are closed, a number that depends on them and is no score is one more equation about them. Of what
+    depends on them only the scores stay, the interval of the one that ranks, coarse, and rough group gaps. What the
+    constant baseline reaches exactly, a statistic of the labels alone, is left out.
+    """
+    if settings.report.truth:
+        return evaluation
+    ranking, _ = evaluation.columns[0]
+    evaluation = replace(
+        evaluation,
+        columns=tuple((column, _closed(column, one, ranking)) for column, one in evaluation.columns),
+        targets=(),
+        # Whether a clip counts for known causes tells how far its prediction is from its label.
+        clips=tuple(one and replace(one, causes=None) for one in evaluation.clips),
+        fairness=evaluation.fairness and evaluation.fairness.coarse(),
+        # How many clips lie near their labels is one more equation about these, and about the causes.
+        reasons=None,
+    )
+    return evaluation if settings.report.clips else _coarse(evaluation)
+
+
+def _closed(column: Column, estimate: Estimate, ranking: Column) -> Estimate:
+    ends = estimate.interval if column.key == ranking.key or not column.of_labels else None
+    interval = (round(ends[0], column.closed_spread), round(ends[1], column.closed_spread)) if ends else None
+    return Estimate(round(estimate.value, min(column.decimals, MOST_DECIMALS)), interval, None)
 
 
 def _coarse(evaluation: Evaluation) -> Evaluation:
     """Name what stays: a number that somebody adds to the evaluation is closed until it is named here."""
     return Evaluation(
-        columns=tuple((column, _coarse_column(column, estimate)) for column, estimate in evaluation.columns),
-        targets=tuple(
-            (target, {name: Estimate(round(one.value, COARSE_DECIMALS), None, None) for name, one in metrics.items()})
-            for target, metrics in evaluation.targets
-        ),
+        columns=evaluation.columns,
+        targets=evaluation.targets,
         diagnostics=tuple(_coarse_diagnostic(diagnostic) for diagnostic in evaluation.diagnostics),
         shortfalls=evaluation.shortfalls and _coarse_shortfalls(evaluation.shortfalls),
         sources=evaluation.sources,
         fairness=evaluation.fairness,
     )
-
-
-def _coarse_column(column: Column, estimate: Estimate) -> Estimate:
-    spread = spread_decimals(column, open_=False)
-    ends = estimate.interval
-    interval = (round(ends[0], spread), round(ends[1], spread)) if ends else None
-    return Estimate(round(estimate.value, min(column.decimals, MOST_DECIMALS)), interval, None)
 
 
 def _coarse_diagnostic(diagnostic: Diagnostic) -> Diagnostic:
