@@ -312,7 +312,8 @@ class Fuzz:
         libc = ctypes.CDLL(None)
         real = {STRANGER: self.stranger, -STRANGER: -self.stranger}
         words = [[ctypes.c_long(real.get(word, word)) for word in call] for call in drawn]
-        if confine(walls).tier != self.plan.tier:
+        # As in a run, where refusals are told; nobody listens here.
+        if confine(walls, lambda *_: None).tier != self.plan.tier:
             return
         for place, call in enumerate(words):
             self.shared[0] = 1 + place
