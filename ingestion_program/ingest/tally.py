@@ -1,16 +1,20 @@
 """What happened so far: counts, problems, and whether the run as a whole can be judged."""
 
+from __future__ import annotations
+
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from ingest.confined import ConfinedProcess
 from ingest.errors import Problem
-from ingest.feedback import Feedback
-from ingest.log import Log
-from ingest.probes.record import ProbeCount
-from ingest.receipt import Determinism
-from model_process.sandbox import Held
+
+if TYPE_CHECKING:  # a run whose image lacks packages is recorded, too
+    from ingest.confined import ConfinedProcess
+    from ingest.feedback import Feedback
+    from ingest.log import Log
+    from ingest.probes.record import ProbeCount
+    from ingest.receipt import Determinism
+    from model_process.sandbox import Held
 
 RunStatus = Literal["complete", "partial", "invalid", "organiser_error"]
 ClipStatus = Literal["ok", "failed", "not_reached", "unreadable"]

@@ -52,6 +52,13 @@ def test_the_scoring_lock_is_a_part_of_the_ingestion_lock() -> None:
     assert pins("scoring_program") < pins("ingestion_program")
 
 
+@pytest.mark.parametrize(("program", "module"), [("ingestion_program", "ingest"), ("scoring_program", "score")])
+def test_the_first_steps_need_no_package(program: str, module: str) -> None:
+    command = [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, '.'); import {module}.start"]
+    done = subprocess.run(command, cwd=ROOT / program, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_nothing_is_installed_where_the_image_has_it_all(program: Path) -> None:
     assert packages.provide(program, ["json", "numpy"]) is None
 
