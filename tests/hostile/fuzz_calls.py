@@ -42,26 +42,14 @@ CALLS = 60
 MEMORY_MB, FRAMES_MB = 256, 128
 TYPICAL = {"mmap": (0, 1 << 20, 3, 0x21, -1, 0), "fallocate": (5, 1, 0, 32 << 20, 0, 0)}
 """Arguments that must fit together, which a lot rarely brings; each is drawn all the same every other time."""
-AIMED_FIRST = [
-    "kill",
-    "tkill",
-    "tgkill",
-    "prlimit64",
-    "sched_setaffinity",
-    "sched_setscheduler",
-    "sched_setparam",
-    "sched_setattr",
-    "migrate_pages",
-    "move_pages",
-    "rt_sigqueueinfo",
-    "rt_tgsigqueueinfo",
-    "pidfd_open",
-    "process_vm_readv",
-    "process_vm_writev",
-    "setpgid",
-]
-AIMED = ["setpriority", "ioprio_set", "ptrace", "kcmp"]
-"""Calls that name a process, in the first argument or in any: only ours are named."""
+AIMED = {
+    1: """
+        kill tkill tgkill prlimit64 sched_setaffinity sched_setscheduler sched_setparam sched_setattr migrate_pages
+        move_pages rt_sigqueueinfo rt_tgsigqueueinfo pidfd_open process_vm_readv process_vm_writev setpgid
+    """,
+    6: "setpriority ioprio_set ptrace kcmp",
+}
+"""How many arguments may name a process -> calls that do: they are given none but ours."""
 ROOM_MB = 4
 """Beyond a file's length: ext4 takes some for a write that fails, which is in its blocks, and is counted there."""
 FILES = ("clips/c000.mp4", "output/predictions.csv", "submission/model.py", "outside/secret")
@@ -166,14 +154,12 @@ class Fuzz:
         if not self.plan.opened and kind < 0.3:
             number = self.lot.choice([*NAMES, self.lot.randrange(470, 1024), self.lot.getrandbits(32)])
             number |= X32 if kind < 0.05 else 0
-        aimed = self.lot.choices([0, os.getpid(), STRANGER, -STRANGER], k=6)
-        if NAMES.get(number) in AIMED:
-            return (number, *aimed)
-        if NAMES.get(number) in AIMED_FIRST:
-            return (number, aimed[0], *(self._argument() for _ in range(5)))
-        typical = TYPICAL.get(NAMES.get(number, ""), ())
+        name = NAMES.get(number, "")
         drawn = [self._argument() for _ in range(6)]
-        return (number, *(self.lot.choice(pair) for pair in zip(typical or drawn, drawn, strict=True)))
+        for count, names in AIMED.items():
+            if name in names.split():
+                drawn[:count] = self.lot.choices([0, os.getpid(), STRANGER, -STRANGER], k=count)
+        return (number, *(self.lot.choice(pair) for pair in zip(TYPICAL.get(name, drawn), drawn, strict=True)))
 
     def _argument(self) -> int:
         kind = self.lot.random()
