@@ -99,7 +99,6 @@ class Fuzz:
         self.frames = os.memfd_create("frames", os.MFD_ALLOW_SEALING)
         os.truncate(self.frames, 1 << 16)
         fcntl.fcntl(self.frames, fcntl.F_ADD_SEALS, 0x10 | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
-        self.kept_ipc = set(_ipc())
         self.inherited = _shared_maps()
         self.stranger, self.cores = 0, os.sched_getaffinity(0)
         self.labels = self._fill()
@@ -237,7 +236,9 @@ class Fuzz:
     def _run(self, drawn: list[Call]) -> list[str]:
         """Let a child make calls; return what must not be, while it lives and after its end."""
         self.shared[:1] = bytes(1)
+        kept = set(_ipc())
         pid = os.fork()
+        family = {"", str(pid)}
         if pid == 0:
             try:
                 self._be_child(drawn)
@@ -250,6 +251,7 @@ class Fuzz:
         with contextlib.suppress(ChildProcessError):
             while other := next((child for child in _children() if child != self.stranger), 0):
                 reasons.append("a process was left")
+                family.add(str(other))
                 os.kill(other, signal.SIGKILL)
                 os.waitpid(other, 0)
         now = self._outside()
@@ -262,8 +264,8 @@ class Fuzz:
                     reasons.append("a folder that nobody can look into or remove")
                 elif traces.hidden_mb(status) > ROOM_MB:
                     reasons.append("a file has room in no length")
-        for kind, number, creator in set(_ipc()) - self.kept_ipc:
-            if creator in {"", str(pid)}:
+        for kind, number, creator in set(_ipc()) - kept:
+            if creator in family:
                 reasons.append(f"{kind} was left")
                 with contextlib.suppress(OSError):
                     kernel.syscall(NUMBERS[f"{kind}ctl"], ctypes.c_int(number), *map(ctypes.c_long, (0, 0)))
