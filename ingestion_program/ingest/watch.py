@@ -67,7 +67,10 @@ class Watch:
 
     def _look(self) -> None:
         while not self._done.wait(PERIOD_S):
-            self.reason = self._too_much()
+            try:
+                self.reason = self._too_much()
+            except Exception as error:  # noqa: BLE001 - nobody runs unwatched
+                self.reason = (f"a state that cannot be read ({type(error).__name__})", "one that can", "do less")
             free = _free_mb(self._scratch)
             full = self._had_room and free < FLOOR_MB
             if self.reason is None and not full:
@@ -186,7 +189,8 @@ def _unnamed(pid: int, scratch: Path) -> tuple[int, int] | None:
         return None
     except OSError:  # it has just ended, or this is no Linux
         return 0, 0
-    for line in maps.splitlines():
+    # Names may hold any other sign.
+    for line in maps.split(b"\n"):
         if line.endswith(DELETED):
             addresses, rights, _, _, inode, path = line.removesuffix(DELETED).split(maxsplit=5)
             if path.startswith(os.fsencode(scratch)):
