@@ -4,7 +4,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from threading import Event, Thread
@@ -28,6 +27,8 @@ PATIENCE_S = 2.0
 """How long room may take to come back when files are gone: some file systems clean up later."""
 DELETED = b" (deleted)"
 """How a line of /proc/PID/maps ends whose file has no name any more."""
+COUNTED = ("VmRSS:", "VmSwap:", "VmPTE:")
+"""Lines of /proc/PID/status: in memory, moved out of it, and the tables that say what lies where."""
 STATISTICS = (Path("/sys/fs/cgroup/memory.stat"), Path("/sys/fs/cgroup/memory/memory.stat"))
 """Of a container's memory, in the second and the first version of control groups; a machine has one of them."""
 
@@ -66,7 +67,10 @@ class Watch:
 
     def _look(self) -> None:
         while not self._done.wait(PERIOD_S):
-            self.reason = self._too_much()
+            try:
+                self.reason = self._too_much()
+            except Exception as error:  # noqa: BLE001 - nobody runs unwatched
+                self.reason = (f"a state that cannot be read ({type(error).__name__})", "one that can", "do less")
             free = _free_mb(self._scratch)
             full = self._had_room and free < FLOOR_MB
             if self.reason is None and not full:
@@ -96,7 +100,7 @@ class Watch:
         if unnamed is None and self._was_open:
             return "a process that cannot be looked into", "one that can", "leave PR_SET_DUMPABLE as it is"
         unnamed_mb, shared_mb = unnamed or (0, 0)
-        memory = _resident_mb(pid) + shared_mb
+        memory = _memory_mb(pid) + shared_mb
         if memory > self._memory_mb + SHARED_FRAMES_MB:
             fix = "use less memory; do not keep frames"
             return f"{memory} MB of memory", f"at most {self._memory_mb} MB", fix
@@ -117,13 +121,12 @@ class Watch:
         return None
 
 
-def _resident_mb(pid: int) -> int:
-    if sys.platform != "linux":
-        return 0
+def _memory_mb(pid: int) -> int:
+    size_kb = 0
     with contextlib.suppress(OSError, ValueError, IndexError):
-        pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE") >> 20
-    return 0
+        for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace").splitlines():
+            size_kb += int(line.split()[1]) if line.startswith(COUNTED) else 0
+    return size_kb >> 10
 
 
 def _container_mb() -> int:
@@ -186,7 +189,8 @@ def _unnamed(pid: int, scratch: Path) -> tuple[int, int] | None:
         return None
     except OSError:  # it has just ended, or this is no Linux
         return 0, 0
-    for line in maps.splitlines():
+    # Names may hold any other sign.
+    for line in maps.split(b"\n"):
         if line.endswith(DELETED):
             addresses, rights, _, _, inode, path = line.removesuffix(DELETED).split(maxsplit=5)
             if path.startswith(os.fsencode(scratch)):
