@@ -65,6 +65,12 @@ class BufferPool:
         self._created += 1
         return FrameBuffer(self._created, size)
 
+    def forget(self) -> None:
+        """Give up all unused blocks: what lies in them was there for a model that has ended."""
+        for buffer in self._free:
+            buffer.close()
+        self._free = []
+
     def give_back(self, buffer: FrameBuffer, *, reusable: bool) -> list[int]:
         """Take `buffer` back; return the numbers of blocks that are gone for good.
 

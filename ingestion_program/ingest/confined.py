@@ -70,6 +70,7 @@ class ConfinedProcess:
         self._printed = bytearray()
         self.starts = 0
         """How often it was started."""
+        self._deaf = False
         self.killed = False
         """Whether something outside ended it."""
         self.waited_s = 0.0
@@ -98,7 +99,7 @@ class ConfinedProcess:
         """Start the process; one that is still there is ended. Not counted where it is to do the same `again`."""
         self.stop()
         self.starts += not again
-        self.killed = False
+        self.killed = self._deaf = False
         self._scratch = Path(tempfile.mkdtemp(prefix="model-")).resolve()
         self._shared_before = guard.shared_files()
         ours, theirs = socket.socketpair()
@@ -159,7 +160,14 @@ class ConfinedProcess:
             channel = self._channel  # another thread may be ending the process
             if channel is None:
                 raise ChannelClosed
-            send(channel, body, blob=blob, descriptor=descriptor)
+            try:
+                send(channel, body, blob=blob, descriptor=descriptor)
+            except TimeoutError:
+                # Whoever waits for a turn must not wait as long again.
+                self._deaf = True
+                with contextlib.suppress(OSError):
+                    channel.shutdown(socket.SHUT_RDWR)
+                raise
 
     def receive(self, deadline: float) -> Message:
         """Wait for a message until `deadline`, on `time.monotonic()`.
@@ -224,7 +232,7 @@ class ConfinedProcess:
             return Problem("too_much", stage, where, *watch.reason)
         if watch is not None and watch.disk_filled:
             raise IngestionError([disk_full(tempfile.gettempdir())])
-        if isinstance(error, TimeoutError):
+        if isinstance(error, TimeoutError) or self._deaf:
             return Problem(
                 "timeout", stage, where, f"no answer after {timeout_s:.0f} s", "an answer in time", "do less per call"
             )

@@ -77,8 +77,10 @@ def check_evidence(
     if not isinstance(value, dict):
         problems.append(_bad("evidence", type(value).__name__, "a dict with space, time or cues"))
         return None
-    for key in [key for key in value if key not in {"space", "time", "cues"}]:
-        problems.append(_bad("evidence", f"the key {key[:40]!r}", "only space, time, cues"))
+    if unknown := [key for key in value if key not in {"space", "time", "cues"}]:
+        problems.append(
+            _bad("evidence", f"the keys {', '.join(map(repr, unknown[:5]))[:200]}", "only space, time, cues")
+        )
     evidence = Evidence(
         space=_check_space(value.get("space"), form, problems),
         time=_check_time(value.get("time"), duration_s, problems),

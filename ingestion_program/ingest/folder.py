@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, Literal, TypeVar
 
-from ingest.guard import remove
+from ingest.guard import remove, take_back
 from ingest.seal import seal
 
 FORMAT_VERSION = 1
@@ -36,7 +36,7 @@ def empty_folder(folder: Path) -> None:
     A command of the submission, in a container beside this one, may have forbidden everybody to change it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    _take_back(folder)
+    take_back(folder)
     for path in sorted(folder.iterdir()):
         if stat.S_ISDIR(path.lstat().st_mode):
             _remove(path)
@@ -48,16 +48,6 @@ def _remove(folder: Path) -> None:
     remove(folder)
     if folder.exists():
         raise PermissionError(errno.EACCES, "cannot be removed", folder)
-
-
-def _take_back(folder: Path) -> None:
-    """Let this user change a folder and all folders in it, as far as they are this user's."""
-    waiting = [folder]
-    while waiting:
-        path = waiting.pop()
-        with contextlib.suppress(OSError):  # what cannot be changed is told when it cannot be removed
-            path.chmod(stat.S_IMODE(path.lstat().st_mode) | stat.S_IRWXU)
-            waiting += [Path(entry.path) for entry in os.scandir(path) if entry.is_dir(follow_symlinks=False)]
 
 
 def hold_room(folder: Path) -> IO[bytes]:

@@ -79,6 +79,12 @@ class FrameServer:
         self._asked_before: list[Asked] | None = None
         self._habit: list[Asked] = []
 
+    def forget(self) -> None:
+        """Keep nothing of what an earlier model asked for: no habits, no memory."""
+        with self._lock:
+            self._habit, self._asked_before = [], None
+            self._pool.forget()
+
     def begin(self, clip: ClipSource, upcoming: Sequence[ClipSource]) -> ClipFacts:
         """Make `clip` the current one and start decoding for it and for the `upcoming` ones.
 

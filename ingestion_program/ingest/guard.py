@@ -4,6 +4,7 @@ import contextlib
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -36,12 +37,23 @@ def end_descendants() -> None:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder with whatever a model has put there, however deep."""
+    """Remove a folder with whatever a model has put there, however deep, and however it was closed."""
+    take_back(folder)
     with contextlib.suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
     if folder.exists():
         # Deeper than Python goes.
-        subprocess.run(["rm", "-rf", "--", str(folder)], check=False)  # noqa: S603, S607 - our own folder, the system's rm
+        subprocess.run(["rm", "-rf", "--", str(folder)], check=False, stderr=subprocess.PIPE)  # noqa: S603, S607 - our own folder, the system's rm
+
+
+def take_back(folder: Path) -> None:
+    """Let this user change a folder and all folders in it, as far as they are this user's."""
+    waiting = [folder]
+    while waiting:
+        path = waiting.pop()
+        with contextlib.suppress(OSError):  # what cannot be changed is told when it cannot be removed
+            path.chmod(stat.S_IMODE(path.lstat().st_mode) | stat.S_IRWXU)
+            waiting += [Path(entry.path) for entry in os.scandir(path) if entry.is_dir(follow_symlinks=False)]
 
 
 def shared_files() -> set[Path]:
@@ -57,8 +69,11 @@ def sweep_shared_files(before: set[Path]) -> None:
     if os.getpid() != 1:
         return
     for path in shared_files() - before:
-        with contextlib.suppress(OSError):
-            path.unlink()
+        if path.is_dir() and not path.is_symlink():
+            remove(path)
+        else:
+            with contextlib.suppress(OSError):
+                path.unlink()
 
 
 def _children(parent: int) -> list[int]:

@@ -79,6 +79,7 @@ class ModelProcess:
 
     def _load(self, *, again: bool = False) -> None:
         self.process.start(again=again)
+        self._frames.forget()
         self._known.clear()
         self._dropped.clear()
         self._calls = 0

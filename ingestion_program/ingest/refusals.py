@@ -20,8 +20,10 @@ ASKED = struct.Struct("=QIIiIQ6Q")
 """id, process, flags; number, architecture and place of the call; its arguments."""
 ANSWER = struct.Struct("=QqiI")
 """id, value, minus the error, flags."""
-MOST = 1000
-"""Calls that are answered; after that they all fail as if the kernel did not have them."""
+MOST = 100_000
+"""Calls of a process that are answered; after that they all fail as if the kernel did not have them."""
+UNKNOWN, FURTHER = "unknown", "further"
+"""Stand for calls without a name here, and for what was not counted any more."""
 
 
 class Refusals:
@@ -55,13 +57,15 @@ class Refusals:
             # A call may have been given up meanwhile.
             with contextlib.suppress(OSError):
                 self._answer()
+        else:
+            self._counts[FURTHER] += 1
         os.close(self._listener)
 
     def _answer(self) -> None:
         question = bytearray(ASKED.size)
         ioctl(self._listener, RECEIVE, question)
         number_of_question, _, _, number, _, _, *arguments = ASKED.unpack(question)
-        name = self._names.get(number, f"number {number}")
+        name = self._names.get(number, UNKNOWN)
         self._counts[name] += 1
         error = refusal(self._rules.get(name, errno.ENOSYS), arguments) or errno.ENOSYS
         ioctl(self._listener, SEND, ANSWER.pack(number_of_question, 0, -error, 0))

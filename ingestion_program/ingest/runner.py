@@ -69,6 +69,7 @@ class Runner:
         started = time.monotonic()
         try:
             self._model.start()
+            self._tally.begin(self._model.process)
             self._tally.load_s = time.monotonic() - started
             budget = f"{minutes(self._clock.left_s())} minutes of budget"
             self._log.line(f"isolation: {self._model.process.held}")

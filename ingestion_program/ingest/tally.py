@@ -66,9 +66,14 @@ class Tally:
         """Whether every clip had its turn, and nothing speaks against the run."""
         return self.status == "complete" and self.clips["ok"] > 0 and self.clips.total() == self.total
 
+    def begin(self, process: ConfinedProcess) -> None:
+        """Take down how the submission is held in; the count of refused calls goes on by itself."""
+        self.held, self.refused = process.held, process.refused
+
     def note(self, process: ConfinedProcess, feedback: Feedback) -> None:
-        """Take down how the submission was held in; which calls were refused may explain what it could not do."""
-        self.held, self.waited_s, self.refused = process.held, process.waited_s, process.refused
+        """Take down what became of it; which calls were refused may explain what it could not do."""
+        self.begin(process)
+        self.waited_s = process.waited_s
         if self.refused:
             common = self.refused.most_common(NAMED_CALLS)
             found = ", ".join(f"{name} ({count}\N{MULTIPLICATION SIGN})" for name, count in common)

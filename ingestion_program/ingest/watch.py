@@ -5,9 +5,11 @@ import os
 import signal
 import subprocess
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
 
+from ingest.container import limits
 from ingest.guard import remove, shared_files
 
 PERIOD_S = 0.2
@@ -21,14 +23,15 @@ OUTPUT_MB = 64
 THREADS = 512
 INGESTION_MB = 512
 """What ingestion itself may add to the memory of its container, MB."""
-FLOOR_MB = 16
-"""A disk with less room than this is full, MB."""
+FLOOR_MB, FLOOR_FILES = 16, 500
+"""A disk with room for less than this is full, MB and number of files."""
 PATIENCE_S = 2.0
 """How long room may take to come back when files are gone: some file systems clean up later."""
 DELETED = b" (deleted)"
 """How a line of /proc/PID/maps ends whose file has no name any more."""
-COUNTED = ("VmRSS:", "VmSwap:", "VmPTE:")
-"""Lines of /proc/PID/status: in memory, moved out of it, and the tables that say what lies where."""
+COUNTED = ("RssAnon:", "RssFile:", "VmSwap:", "VmPTE:")
+"""Lines of /proc/PID/status: in memory, moved out of it, and the tables that say what lies where. Shared memory is
+counted by what is mapped of it."""
 STATISTICS = (Path("/sys/fs/cgroup/memory.stat"), Path("/sys/fs/cgroup/memory/memory.stat"))
 """Of a container's memory, in the second and the first version of control groups; a machine has one of them."""
 
@@ -47,9 +50,12 @@ class Watch:
         self._shared_before = shared_before
         self._memory_mb = memory_mb
         self._container_mb = _container_mb()
-        self._had_room = _free_mb(scratch) >= FLOOR_MB
+        # Ingestion needs threads, too.
+        self._threads = min(THREADS, (limits("self")["processes"] or 2 * THREADS) // 2)
+        self._had_room = not _room(scratch).short
         # Nothing of the submission has run yet.
         self._was_open = _unnamed(process.pid, scratch) is not None
+        self._headless = False
         self._done = Event()
         self.printed_bytes = 0
         """What the model has printed; counted by whoever reads it."""
@@ -71,9 +77,8 @@ class Watch:
                 self.reason = self._too_much()
             except Exception as error:  # noqa: BLE001 - nobody runs unwatched
                 self.reason = (f"a state that cannot be read ({type(error).__name__})", "one that can", "do less")
-            free = _free_mb(self._scratch)
-            full = self._had_room and free < FLOOR_MB
-            if self.reason is None and not full:
+            before = _room(self._scratch)
+            if self.reason is None and not (self._had_room and before.short):
                 continue
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -82,20 +87,25 @@ class Watch:
             # At once: ingestion may be waiting for room.
             remove(self._scratch)
             if self.reason is None:
-                self._blame(free)
+                self._blame(before)
             return
 
-    def _blame(self, before: int) -> None:
+    def _blame(self, before: "_Room") -> None:
         """Whoever gives room back has taken it: what no count has seen was the model's, too."""
         until = time.monotonic() + PATIENCE_S
-        while (back := _free_mb(self._scratch.parent) - before) < FLOOR_MB // 2 and time.monotonic() < until:
+        while not (back := _room(self._scratch).since(before)) and time.monotonic() < until:
             time.sleep(PERIOD_S)
-        if back >= FLOOR_MB // 2:
-            self.reason = (f"{back} MB of a disk that it filled", "room for others", "keep data in memory")
+        if back:
+            self.reason = (f"a full disk, on which it had {back}", "room for others", "keep data in memory")
         self.disk_filled = self.reason is None
 
     def _too_much(self) -> Excess | None:
         pid = self._process.pid
+        # Threads that go on without the first one: the system tells nothing more of the process.
+        headless = _state(pid) == "Z" and self._process.poll() is None
+        if headless and self._headless:
+            return "a main thread that has ended", "one that lives on", "end the process, not its main thread"
+        self._headless = headless
         unnamed = _unnamed(pid, self._scratch)
         if unnamed is None and self._was_open:
             return "a process that cannot be looked into", "one that can", "leave PR_SET_DUMPABLE as it is"
@@ -114,8 +124,8 @@ class Watch:
             fix = "keep data in memory, and delete temporary files"
             return f"{files} temporary files of {size} MB", f"at most {SCRATCH_FILES} files and {SCRATCH_MB} MB", fix
         threads = _threads(pid)
-        if threads > THREADS:
-            return f"{threads} threads", f"at most {THREADS}", "start fewer threads"
+        if threads > self._threads:
+            return f"{threads} threads", f"at most {self._threads}", "start fewer threads"
         if self.printed_bytes > OUTPUT_MB << 20:
             return f"{self.printed_bytes >> 20} MB of printed text", f"at most {OUTPUT_MB} MB", "print less"
         return None
@@ -142,14 +152,42 @@ def _container_mb() -> int:
     return size >> 20
 
 
-def _free_mb(folder: Path) -> int:
+def _state(pid: int) -> str:
+    """Return the letter of a process's state; nothing where nobody tells."""
+    with contextlib.suppress(OSError):
+        # The name of a process may hold spaces and brackets.
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b") ")[2][:1].decode("ascii")
+    return ""
+
+
+@dataclass(frozen=True)
+class _Room:
+    """What is left of a disk."""
+
+    mb: int
+    """Of its space, MB."""
+    files: int
+    """How many more it can hold; -1 where it sets no limit."""
+
+    @property
+    def short(self) -> bool:
+        """Whether it is full."""
+        return self.mb < FLOOR_MB or 0 <= self.files < FLOOR_FILES
+
+    def since(self, before: "_Room") -> str:
+        """Say what came back; nothing where that is little."""
+        mb, files = self.mb - before.mb, self.files - before.files
+        return f"{mb} MB and {files} files" if mb >= FLOOR_MB // 2 or files >= FLOOR_FILES // 2 else ""
+
+
+def _room(folder: Path) -> _Room:
     while True:
         try:
             disk = os.statvfs(folder)
         except FileNotFoundError:
             folder = folder.parent
         else:
-            return disk.f_bavail * disk.f_frsize >> 20
+            return _Room(disk.f_bavail * disk.f_frsize >> 20, disk.f_favail if disk.f_files else -1)
 
 
 def _taken(file: os.stat_result) -> int:
@@ -158,14 +196,21 @@ def _taken(file: os.stat_result) -> int:
 
 
 def _measure(folder: Path) -> tuple[int, int]:
-    """Return the number of entries below a folder and their size, MB; stops counting where it is too many anyway."""
+    """Return the number of entries below a folder and their size, MB; stops counting where it is too many anyway.
+
+    Raises
+    ------
+    OSError
+        When something in it cannot be looked at.
+    """
     entries = size = 0
     waiting = [folder]
     while waiting and entries <= SCRATCH_FILES:
-        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as found:
+        # What is there at one moment may be gone at the next.
+        with contextlib.suppress(FileNotFoundError), os.scandir(waiting.pop()) as found:
             for entry in found:
                 entries += 1
-                with contextlib.suppress(OSError):
+                with contextlib.suppress(FileNotFoundError):
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(Path(entry.path))
                     size += _taken(entry.stat(follow_symlinks=False))
@@ -173,7 +218,7 @@ def _measure(folder: Path) -> tuple[int, int]:
 
 
 def _unnamed(pid: int, scratch: Path) -> tuple[int, int] | None:
-    """Return the size of scratch files that have no name any more, and of shared memory that has no file, MB.
+    """Return the size of scratch files that have no name any more, and of mapped memory without a file, MB.
 
     None where the process cannot be looked into.
     """
@@ -196,7 +241,7 @@ def _unnamed(pid: int, scratch: Path) -> tuple[int, int] | None:
             if path.startswith(os.fsencode(scratch)):
                 # Nobody tells how large it is once it is closed.
                 files.setdefault(int(inode), FILE_MB << 20)
-            elif path == b"/dev/zero" and rights.endswith(b"s"):
+            elif rights.endswith(b"s") and path.startswith((b"/dev/zero", b"/memfd:")):
                 start, end = (int(address, 16) for address in addresses.split(b"-"))
                 shared += end - start
     return sum(files.values()) >> 20, shared >> 20
@@ -208,9 +253,11 @@ def _left_in_shared_memory_mb(before: set[Path]) -> int:
         return 0
     size = 0
     for path in shared_files() - before:
-        with contextlib.suppress(OSError):
-            size += _taken(path.lstat())
-    return size >> 20
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            size += _measure(path)[1]
+        with contextlib.suppress(FileNotFoundError):
+            size += _taken(path.lstat()) >> 20
+    return size
 
 
 def _threads(pid: int) -> int:

@@ -353,9 +353,10 @@ PID = 4242
 NEWEST = landlock.NEWEST
 SIX = (0,) * 6
 LOOKED_INTO: list[tuple[str, tuple[int, ...], int | None]] = [
-    ("clone", (0x10100,), None),
+    ("clone", (0x10500,), None),
     ("clone", (0x11,), errno.EAGAIN),
-    ("clone", (0x10100 | 0x10000000,), errno.EPERM),
+    ("clone", (0x10100,), errno.EAGAIN),  # open files of its own
+    ("clone", (0x10500 | 0x10000000,), errno.EPERM),
     ("kill", (PID, 9), None),
     ("kill", (0, 15), None),
     ("kill", (1, 9), errno.EPERM),
@@ -364,12 +365,10 @@ LOOKED_INTO: list[tuple[str, tuple[int, ...], int | None]] = [
     ("tgkill", (1, 1, 6), errno.EPERM),
     ("prlimit64", (0, 7), None),
     ("prlimit64", (1, 7), errno.EPERM),
-    ("sched_setaffinity", (0, 8), None),
-    ("sched_setaffinity", (1, 8), errno.EPERM),
-    ("setpriority", (0, 0, 5), None),
-    ("setpriority", (0, PID, 5), None),
-    ("setpriority", (0, 1, 5), errno.EPERM),
-    ("setpriority", (2, 0, 5), errno.EPERM),
+    ("close_range", (3, 9, 0), None),
+    ("close_range", (3, 9, 4), None),  # on exec
+    ("close_range", (3, 9, 2), errno.EPERM),  # in a table of its own
+    ("mmap", (0, 1 << 20, 3, 0x122), errno.EPERM),  # MAP_GROWSDOWN
     *(("prctl", (option, 0), None) for option in (15, 16, 3, 0x53564D41)),
     # death signal, dumpable, seccomp, subreaper, ptracer
     *(("prctl", (option, 0), errno.EPERM) for option in (1, 4, 22, 36, 0x59616D61)),

@@ -74,6 +74,7 @@ class ResultsRun:
         self._tally.results = True
         try:
             self._reader.start()
+            self._tally.begin(self._reader.process)
             self._tally.load_s = time.monotonic() - started
             self._log.line(f"isolation: {self._reader.process.held}")
             self._log.line(f"results instead of code, read from {', '.join(sorted(self._files.names))}")

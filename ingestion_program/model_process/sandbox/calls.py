@@ -16,7 +16,7 @@ ALLOWED = {
         pkey_mprotect mseal map_shadow_stack
     """,
     "open files": """
-        close close_range read write readv writev pread64 pwrite64 preadv pwritev lseek dup dup2 dup3 pipe pipe2 flock
+        close read write readv writev pread64 pwrite64 preadv pwritev lseek dup dup2 dup3 pipe pipe2 flock
         ftruncate fsync fdatasync sendfile copy_file_range getdents getdents64
     """,
     "paths, to look at": """
@@ -52,11 +52,14 @@ CHANGING_PATHS = """
 """
 """Allowed where Landlock watches over paths."""
 PRETENDED = """
+    sched_setaffinity setpriority
+
     chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat setxattr lsetxattr
     fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat
 """
-"""Landlock does not watch over these. They do nothing and say that they did: copying a file would fail otherwise, and
-a model that could lock ingestion out of the clips could choose which ones count."""
+"""These do nothing and say that they did. A model that stands in its own way would pass for one that others keep
+waiting. Over attributes of files Landlock does not watch: copying would fail without them, and a model that could lock
+ingestion out of the clips could choose which ones count."""
 FORBIDDEN = {
     # As if the machine had no process left: what libraries know how to cope with.
     errno.EAGAIN: "fork vfork",
@@ -106,7 +109,8 @@ class Check:
 Rule = tuple[Check, ...] | int
 """The checks that a call must pass, none for a call that is allowed; or the error that it ends in, 0 for a pretence."""
 
-MAP_SHARED, MAP_ANONYMOUS = 0x1, 0x20
+MAP_SHARED, MAP_ANONYMOUS, MAP_GROWSDOWN = 0x1, 0x20, 0x100
+CLOSE_RANGE_UNSHARE = 2
 MADVISE = (
     # do not need, free, huge pages or none: the frequent ones first
     *(4, 8, 14, 15),
@@ -118,7 +122,13 @@ MADVISE = (
 FADV_DONTNEED = 4
 LIMITS: dict[str, Rule] = {
     # Shared memory without a file belongs to no limit of the process, and can be given up without being freed.
-    "mmap": (Check(3, (MAP_SHARED | MAP_ANONYMOUS,), errno.EPERM, mask=MAP_SHARED | MAP_ANONYMOUS, among=False),),
+    "mmap": (
+        Check(3, (MAP_SHARED | MAP_ANONYMOUS,), errno.EPERM, mask=MAP_SHARED | MAP_ANONYMOUS, among=False),
+        # Counted as a stack.
+        Check(3, (0,), errno.EPERM, mask=MAP_GROWSDOWN),
+    ),
+    # Open files of a thread's own.
+    "close_range": (Check(2, (0,), errno.EPERM, mask=CLOSE_RANGE_UNSHARE),),
     # Neither what is in the page cache nor the memory of others can be told to go.
     "madvise": (Check(2, MADVISE, errno.EINVAL),),
     "fadvise64": (Check(3, (FADV_DONTNEED,), errno.EPERM, among=False),),
@@ -130,8 +140,7 @@ LIMITS: dict[str, Rule] = {
 }
 """Calls that are looked into for the sake of limits; a setting can allow them as they are."""
 
-CLONE_THREAD, CLONE_NAMESPACES = 0x10000, 0x7E020000
-PRIO_PROCESS = 0
+CLONE_FILES, CLONE_THREAD, CLONE_NAMESPACES = 0x400, 0x10000, 0x7E020000
 AF_UNIX, SOL_SOCKET = 1, 1
 # Sizes and time limits of both kinds, and who sends: no programs that are attached to a socket.
 SOCKET_OPTIONS = (7, 8, 16, 20, 21, 66, 67)
@@ -161,14 +170,13 @@ def _walls(pid: int) -> dict[str, Rule]:
     own = Check(0, (0, pid), errno.EPERM)
     return {
         "clone": (
-            Check(0, (CLONE_THREAD,), errno.EAGAIN, mask=CLONE_THREAD),
+            # Threads that share their open files, which the watch counts.
+            Check(0, (CLONE_THREAD | CLONE_FILES,), errno.EAGAIN, mask=CLONE_THREAD | CLONE_FILES),
             Check(0, (0,), errno.EPERM, mask=CLONE_NAMESPACES),
         ),
         "kill": (own,),
         "tgkill": (Check(0, (pid,), errno.EPERM),),
         "prlimit64": (own,),
-        "sched_setaffinity": (own,),
-        "setpriority": (Check(0, (PRIO_PROCESS,), errno.EPERM), Check(1, (0, pid), errno.EPERM)),
         "prctl": (Check(0, PRCTL, errno.EPERM),),
         "fcntl": (Check(1, FCNTL, errno.EPERM),),
         "ioctl": (

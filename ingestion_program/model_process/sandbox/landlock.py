@@ -114,7 +114,7 @@ def _rules(walls: "Walls") -> Iterator[tuple[Path, int]]:
     yield walls.scratch, WRITE
     if walls.parent == 1:
         # A container of our own, where ingestion sweeps it. Elsewhere it holds what is others'.
-        yield SHARED_MEMORY, WRITE
+        yield SHARED_MEMORY, WRITE & ~(MAKE_DIR | REMOVE_DIR)
     for name in (*DEVICES, *(str(path) for path in Path("/dev").glob("nvidia*"))):
         yield Path(name), DEVICE | READ_DIR
 
