@@ -13,8 +13,9 @@ from ingest.codes import CODES, Code
 from ingest.errors import Problem
 
 LONGEST = 600
-LARGEST_SOURCE = 4 << 20
-MOST_SOURCES = 1000
+LARGEST_SOURCE = 1 << 18
+MOST_SOURCES, MOST_LINES = 50, 2000
+"""Of longer submissions no lines are told: a number is a word, too, and one of millions could be a pixel."""
 LINE = re.compile(r"(?P<file>.+?\.py) line (?P<line>[0-9]{1,7})(, in .*)?", re.DOTALL)
 # Places that the programs name themselves.
 PLACES = frozenset(
@@ -69,4 +70,4 @@ def _count_lines(submission: Path) -> dict[str, int]:
     for path in sorted(submission.rglob("*.py"))[:MOST_SOURCES]:
         if path.is_file() and not path.is_symlink() and path.stat().st_size <= LARGEST_SOURCE:
             counts[path.relative_to(submission).as_posix()] = path.read_bytes().count(b"\n") + 1
-    return counts
+    return {name: lines for name, lines in counts.items() if lines <= MOST_LINES}

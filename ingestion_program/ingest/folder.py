@@ -16,7 +16,7 @@ from ingest.guard import remove, take_back
 from ingest.seal import seal
 
 FORMAT_VERSION = 1
-IMAGES = "images"
+IMAGES, MANIFEST = "images", "manifest.json"
 RECORD_BYTES = 4 << 20
 """Room for what is written when a run ends, whatever happened: log, `run.json`, manifest."""
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -69,6 +69,21 @@ def hold_room(folder: Path) -> IO[bytes]:
     return file
 
 
+def open_private(folder: Path) -> Path:
+    """Make the folder in which a record grows: under a name that no model knows, for sizes of files can be asked."""
+    return Path(tempfile.mkdtemp(prefix=".record-", dir=folder))
+
+
+def publish(private: Path, folder: Path) -> None:
+    """Move a complete record to where it belongs, the manifest last; whatever else is there goes."""
+    for path in folder.iterdir():
+        if path != private:
+            _sweep(path, keep=False)
+    for path in sorted(private.iterdir(), key=lambda path: path.name == MANIFEST):
+        path.rename(folder / path.name)
+    private.rmdir()
+
+
 def write_run(folder: Path, run: dict[str, Any]) -> None:
     """Write `run.json`."""
     write_file(folder / "run.json", (json.dumps(run, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
@@ -99,7 +114,7 @@ def write_manifest(folder: Path, key: bytes | None) -> None:
             files[path.relative_to(folder).as_posix()] = {"bytes": len(content), "sha256": digest}
     manifest: dict[str, Any] = {"format_version": FORMAT_VERSION, "files": files}
     manifest["seal"] = seal(manifest, key) if key else None
-    write_file(folder / "manifest.json", (json.dumps(manifest, indent=1) + "\n").encode())
+    write_file(folder / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
 
 
 def _sweep(path: Path, *, keep: bool) -> None:

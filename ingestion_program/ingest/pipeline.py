@@ -12,7 +12,7 @@ from ingest.credits import Credit, read_credits
 from ingest.data import Footage, read_footage
 from ingest.errors import IngestionError, Problem, disk_full
 from ingest.feedback import Feedback
-from ingest.folder import NO_ROOM, hold_room, write_manifest, write_run, write_text
+from ingest.folder import NO_ROOM, hold_room, open_private, publish, write_manifest, write_run, write_text
 from ingest.guard import close_the_curtains, end_descendants
 from ingest.legacy.files import find_results
 from ingest.legacy.run import ResultsRun
@@ -43,6 +43,9 @@ class _Run:
 
     input_data: Path
     output: Path
+    """Where the record belongs."""
+    folder: Path
+    """Where it grows."""
     clock: Clock
     log: Log
     room: IO[bytes]
@@ -74,8 +77,9 @@ class _Run:
         self.room.close()
         settings = self.input_data / SETTINGS
         record = run_record(self.tally, self.clock, self.task, settings, self.fingerprint, self.credits, used)
-        write_run(self.output, record)
-        write_manifest(self.output, self.key)
+        write_run(self.folder, record)
+        write_manifest(self.folder, self.key)
+        publish(self.folder, self.output)
 
     def rescue(self) -> bool:
         """End the run in place of a main thread that stands still; return whether every clip had its turn before."""
@@ -122,7 +126,8 @@ def run(*, input_data: Path, output: Path, program: Path, submission: Path, pack
         When no record can be left in the output folder.
     """
     close_the_curtains()
-    this = _Run(input_data, output, clock, Log(output / "log.txt"), hold_room(output))
+    folder = open_private(output)
+    this = _Run(input_data, output, folder, clock, Log(folder / "log.txt"), hold_room(folder))
     this.log.line(f"version {VERSION}, program in {program}")
     watchdog = Watchdog(this.rescue)
     try:
@@ -157,7 +162,7 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     this.credits, doubts = read_credits(submission)
     this.tally.warn([*problems, *doubts], this.log)
     feedback = Feedback(submission, tuple(target.name for target in task.targets), hidden=this.hidden)
-    results = this.results = Results(this.output, task.targets)
+    results = this.results = Results(this.folder, task.targets)
     names = [path.name for path in submission.iterdir()]
     if task.results is not None and "model.py" not in names:
         (files,) = find_results(names)
@@ -171,7 +176,7 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
         runner.run(this.footage, Draws(this.key, task.seed))
         said = runner.model_output
     if task.show_model_output and said:
-        write_text(this.output, "model_output.txt", said.decode("utf-8", "backslashreplace"))
+        write_text(this.folder, "model_output.txt", said.decode("utf-8", "backslashreplace"))
 
 
 def _unexpected(error: Exception, *, hidden: bool) -> Problem:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ingest.codes import CODES
 from ingest.errors import Problem, Stage
-from ingest.feedback import LONGEST, Feedback
+from ingest.feedback import LONGEST, MOST_LINES, Feedback
 from model_process.loading import LoadFailure, load_model
 from tests.ingestion.conftest import ONCE, Outcome, Together, model_source, write_phase
 
@@ -183,6 +183,7 @@ def feedback(tmp_path: Path, *, hidden: bool) -> Feedback:
     (tmp_path / "sub").mkdir(exist_ok=True)
     (tmp_path / "model.py").write_text("1\n2\n3\n")
     (tmp_path / "sub" / "part.py").write_text("1\n")
+    (tmp_path / "long.py").write_text("\n" * MOST_LINES)
     return Feedback(tmp_path, ("warmth",), hidden=hidden)
 
 
@@ -197,6 +198,7 @@ def feedback(tmp_path: Path, *, hidden: bool) -> Feedback:
         ("model.py line 0", "predict"),
         ("sub/part.py line 1, in x", "sub/part.py line 1"),
         ("part.py line 1", "predict"),
+        ("long.py line 1", "predict"),
         ("../model.py line 1", "predict"),
         ("model.py line 1\nmodel.py line 2", "predict"),
         ("model.py", "model.py"),

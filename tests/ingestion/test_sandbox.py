@@ -365,6 +365,8 @@ LOOKED_INTO: list[tuple[str, tuple[int, ...], int | None]] = [
     ("tgkill", (1, 1, 6), errno.EPERM),
     ("prlimit64", (0, 7), None),
     ("prlimit64", (1, 7), errno.EPERM),
+    ("utimensat", (-100, 0x1000, 0x2000, 0), 0),
+    ("utimensat", (-100, 0x1000, 0, 0), errno.EPERM),  # now
     ("close_range", (3, 9, 0), None),
     ("close_range", (3, 9, 4), None),  # on exec
     ("close_range", (3, 9, 2), errno.EPERM),  # in a table of its own

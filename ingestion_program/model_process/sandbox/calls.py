@@ -54,7 +54,7 @@ CHANGING_PATHS = """
 PRETENDED = """
     sched_setaffinity setpriority
 
-    chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat setxattr lsetxattr
+    chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat setxattr lsetxattr
     fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat
 """
 """These do nothing and say that they did. A model that stands in its own way would pass for one that others keep
@@ -120,6 +120,8 @@ MADVISE = (
     *(22, 23, 102, 103),
 )
 FADV_DONTNEED = 4
+PRETENCE = 0
+"""In the place of an error."""
 LIMITS: dict[str, Rule] = {
     # Shared memory without a file belongs to no limit of the process, and can be given up without being freed.
     "mmap": (
@@ -174,6 +176,8 @@ def _walls(pid: int) -> dict[str, Rule]:
             Check(0, (CLONE_THREAD | CLONE_FILES,), errno.EAGAIN, mask=CLONE_THREAD | CLONE_FILES),
             Check(0, (0,), errno.EPERM, mask=CLONE_NAMESPACES),
         ),
+        # Pretended, as above, but for the time of now: whoever touches a file makes it where that fails.
+        "utimensat": (Check(2, (0,), errno.EPERM, among=False), Check(2, (0,), PRETENCE)),
         "kill": (own,),
         "tgkill": (Check(0, (pid,), errno.EPERM),),
         "prlimit64": (own,),

@@ -32,12 +32,16 @@ OF_A_FILE = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 TCP_BIND_AND_CONNECT = 0b11
 ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
 
-# What an interpreter and its libraries read. /proc/self is this process alone: others stay invisible.
+# What an interpreter and its libraries read. /proc/self is this process alone: others stay invisible. Nothing that
+# remembers what was before this process began, such as the last process id or the most memory of a container.
 SYSTEM = (
     *("/usr", "/lib", "/lib64", "/lib32", "/opt", "/etc/ld.so.cache", "/etc/localtime", "/etc/fonts", "/etc/ssl"),
     *("/etc/nsswitch.conf", "/etc/passwd", "/etc/os-release", "/etc/mime.types"),
-    *("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/filesystems"),
-    *("/proc/loadavg", "/proc/sys/kernel", "/proc/sys/vm", "/sys/devices/system", "/sys/fs/cgroup"),
+    *("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/filesystems"),
+    *("/proc/sys/kernel/osrelease", "/proc/sys/kernel/cap_last_cap", "/proc/sys/kernel/threads-max", "/proc/sys/vm"),
+    *("/sys/devices/system", "/sys/fs/cgroup/cpu.max", "/sys/fs/cgroup/memory.max"),
+    *("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
+    "/sys/fs/cgroup/memory/memory.limit_in_bytes",
     *("/dev/zero", "/dev/random", "/dev/urandom"),
 )
 # Holds the locks of multiprocessing.

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Sequence
 
 from model_process.sandbox import kernel
-from model_process.sandbox.calls import ALL_BITS, QUIET, Check, Rule
+from model_process.sandbox.calls import ALL_BITS, PRETENCE, QUIET, Check, Rule
 from model_process.sandbox.syscalls import Machine, this_machine
 
 # Instructions of BPF: load a 32-bit word, keep some bits, jump always / if equal / if greater or equal, return.
@@ -142,7 +142,7 @@ def _search(starts: list[tuple[int, Body]]) -> Body:
 def _body(rule: Rule, *, told: bool) -> Body:
     if isinstance(rule, int):
         # A pretence is no refusal.
-        return (_fail(rule, told=told and rule != 0),)
+        return (_fail(rule, told=told and rule != PRETENCE),)
     return (*(step for check in rule for step in _check(check, told=told)), (RETURN, 0, 0, ALLOW))
 
 
@@ -155,6 +155,7 @@ def _check(check: Check, *, told: bool) -> Body:
         tests = [(JUMP_EQUAL, count - place - 1, 0, value) for place, value in enumerate(check.values)]
         tests[-1] = (JUMP_EQUAL, 0, 1, check.values[-1])
     bits = () if check.mask == ALL_BITS else ((AND, 0, 0, check.mask),)
+    told = told and check.error != PRETENCE
     return ((LOAD, 0, 0, ARGUMENTS_AT + 8 * check.argument), *bits, *tests, _fail(check.error, told=told))
 
 
