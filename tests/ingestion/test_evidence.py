@@ -153,6 +153,12 @@ def test_a_bad_part_leaves_the_others() -> None:
     assert len(problems) == 1
 
 
+def test_keys_by_the_thousand_are_one_problem() -> None:
+    evidence, (problem,) = check({**{f"key {number}": 1 for number in range(10_000)}, "cues": [GOOD_CLAIM]})
+    assert evidence is not None
+    assert len(problem.line()) < 500
+
+
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(max_size=5), lambda c: st.lists(c, max_size=4)))
 def test_rubbish_never_raises(value: object) -> None:
     for key in ("space", "time", "cues"):

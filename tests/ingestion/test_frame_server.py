@@ -155,6 +155,22 @@ def test_the_memory_of_a_dead_model_is_used_again(server: FrameServer, clips: li
     assert len(reader.buffers) == 1
 
 
+def test_a_fresh_model_gets_nothing_of_the_one_before(server: FrameServer, clips: list[ClipSource]) -> None:
+    reader = Reader(server)
+    for clip in clips[:2]:
+        server.begin(clip, clips[2:3])
+        reader.numbers({"count": 5})
+        server.end(model_lives=True)
+    before = set(reader.buffers)
+    server.forget()
+    server.begin(clips[2], clips[3:])
+    assert server._habit == []
+    assert server._pending == []
+    reader.numbers({"count": 4})
+    reader.numbers({"count": 5})
+    assert len(reader.buffers.keys() - before) == 2
+
+
 def test_slots_that_do_not_exist_are_ignored(server: FrameServer, clips: list[ClipSource]) -> None:
     server.begin(clips[0], [])
     reader = Reader(server)

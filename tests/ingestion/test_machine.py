@@ -1,7 +1,9 @@
 """Odd machines, such as one whose disk is full: whose fault it is, and what is recorded all the same."""
 
+import mmap
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,7 +14,11 @@ from threading import Timer
 import pytest
 import yaml
 
+from ingest import watch
+from ingest.confined import ConfinedProcess, Confinement
 from ingest.folder import append
+from ingest.settings import Isolation
+from model_process.protocol import ChannelClosed
 from tests import warm
 from tests.ingestion.conftest import ONCE, PROGRAM, SETTINGS, Outcome, model_source, run_program, write_phase
 
@@ -26,8 +32,8 @@ from threading import Thread
 
 def fill():
     try:
-        for number in range(200):
-            Path({folder!r}, f"file {{number}}").write_bytes(bytes(1 << 20))
+        for number in range({count}):
+            Path({folder!r}, f"file {{number}}").write_bytes(bytes({size}))
     except OSError:
         pass
     time.sleep(5)
@@ -52,14 +58,12 @@ class Model:
 
 
 @contextmanager
-def small_disk(folder: Path) -> Iterator[Path]:
+def small_disk(folder: Path, limit: str = f"size={DISK_MB}m") -> Iterator[Path]:
     """Mount a disk of its own."""
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("only root mounts a disk")
     folder.mkdir()
-    done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={DISK_MB}m", "tmpfs", str(folder)], capture_output=True, check=False
-    )
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", limit, "tmpfs", str(folder)], capture_output=True, check=False)
     if done.returncode != 0:
         pytest.skip("this machine mounts nothing")
     try:
@@ -76,13 +80,22 @@ def disk(tmp_path: Path) -> Iterator[Path]:
         yield folder
 
 
-def run_on(disk: Path, clip: Path, filled: str = "", tier: str = "full", *, waits: bool = True) -> Outcome:
-    """Run a model that fills a folder on its second clip."""
+def run_on(
+    disk: Path,
+    clip: Path,
+    filled: str = "",
+    tier: str = "full",
+    *,
+    waits: bool = True,
+    count: int = 200,
+    size: int = 1 << 20,
+) -> Outcome:
+    """Run a model that fills a folder with files on its second clip."""
     root = disk.parent
     phase = write_phase(root / "input", [clip] * 3, {**SETTINGS, "isolation": {"at_most": tier}})
     (phase / "transcripts.json").write_text('{"c001": "now"}')
     (root / "submission").mkdir()
-    (root / "submission" / "model.py").write_text(FILLS.format(folder=filled, waits=waits))
+    (root / "submission" / "model.py").write_text(FILLS.format(folder=filled, waits=waits, count=count, size=size))
     (root / "program").mkdir()
     (root / "program" / "seal.key").write_text(KEY)
     variables = {**os.environ, "TMPDIR": str(disk / "tmp")}
@@ -99,6 +112,15 @@ def test_a_disk_that_a_model_fills_costs_its_clip(disk: Path, numbered_clip: Pat
     assert "for the organisers" not in outcome.printed
     assert outcome.json("manifest.json")["seal"]
     assert list((disk / "tmp").iterdir()) == []
+
+
+def test_a_disk_that_holds_no_more_files_costs_a_clip(tmp_path: Path, numbered_clip: Path) -> None:
+    with small_disk(tmp_path / "disk", "nr_inodes=2000") as disk:
+        (disk / "tmp").mkdir()
+        outcome = run_on(disk, numbered_clip, ".", count=3000, size=0)
+        assert outcome.exit_code == 0, outcome.printed
+        assert outcome.clip_codes(1) == ["too_much"]
+        assert outcome.json("manifest.json")["seal"]
 
 
 def test_a_record_waits_for_the_end_of_whoever_has_filled_the_disk(disk: Path) -> None:
@@ -203,3 +225,30 @@ def test_a_key_that_cannot_be_removed_is_told_in_a_sealed_record(phase: Path, tm
     outcome = Outcome(ended.code, tmp_path / "output", ended.printed)
     assert (outcome.exit_code, outcome.run_codes()) == (2, ["seal_key_broken"])
     assert outcome.json("manifest.json")["seal"]
+
+
+def test_shared_memory_counts_by_what_is_mapped(tmp_path: Path) -> None:
+    before = watch._unnamed(os.getpid(), tmp_path)
+    descriptor = os.memfd_create("frames")
+    os.ftruncate(descriptor, 8 << 20)
+    with mmap.mmap(descriptor, 8 << 20), mmap.mmap(-1, 4 << 20):
+        after = watch._unnamed(os.getpid(), tmp_path)
+    os.close(descriptor)
+    assert before is not None
+    assert after == (before[0], before[1] + 12)
+
+
+def test_a_process_that_does_not_read_keeps_nobody_waiting_twice() -> None:
+    ours, theirs = socket.socketpair()
+    ours.settimeout(0.1)
+    process = ConfinedProcess(
+        Confinement("x", Path("x"), Path("x"), None, memory_mb=1, cpu_s=1, send_s=0.1, isolation=Isolation())
+    )
+    process._channel = ours
+    with theirs:
+        with pytest.raises(TimeoutError):
+            for _ in range(10_000):
+                process.send({"op": "x" * 1000})
+        with pytest.raises(ChannelClosed):
+            process.send({"op": "x"})
+        assert process.end_badly(ChannelClosed(), "predict", "predict", 3).code == "timeout"

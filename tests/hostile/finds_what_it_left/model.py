@@ -20,6 +20,8 @@ class Model(Honest):
         for folder in (Path("/dev/shm"), Path(os.environ["TMPDIR"]).parent):
             try:
                 (folder / "hostile-left-for-later").write_text("what was seen so far")
+                (folder / "hostile-left-folder").mkdir()
+                (folder / "hostile-left-folder" / "note").write_text("what was seen so far")
             except OSError:
                 continue
         os._exit(1)
