@@ -158,7 +158,7 @@ def test_the_memory_of_a_dead_model_is_used_again(server: FrameServer, clips: li
 def test_a_fresh_model_gets_nothing_of_the_one_before(server: FrameServer, clips: list[ClipSource]) -> None:
     reader = Reader(server)
     for clip in clips[:2]:
-        server.begin(clip, clips[2:3])
+        server.begin(clip, [])
         reader.numbers({"count": 5})
         server.end(model_lives=True)
     before = set(reader.buffers)
