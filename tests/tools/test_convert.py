@@ -148,11 +148,18 @@ def test_what_cannot_be_converted_says_why_and_leaves_nothing(
     assert not list(tmp_path.glob(".convert-*"))
 
 
-def link(path: Path) -> None:
-    content = path.read_bytes()
+def pipe(path: Path) -> None:
     path.unlink()
-    path.symlink_to(path.parent.parent / "elsewhere")
-    path.resolve().write_bytes(content)
+    os.mkfifo(path)
+
+
+def device(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("/dev/zero")
+
+
+def link(path: Path) -> None:
+    path.symlink_to(path.rename(path.parent.parent / "elsewhere"))
 
 
 def lines(path: Path, line: str) -> None:
@@ -160,8 +167,8 @@ def lines(path: Path, line: str) -> None:
 
 
 FOREIGN: dict[str, tuple[str, Callable[[Path], object], str]] = {
-    "a pipe": ("predictions.csv", lambda path: (path.unlink(), os.mkfifo(path)), "no regular file"),
-    "a device": ("predictions.csv", lambda path: (path.unlink(), path.symlink_to("/dev/zero")), "no regular file"),
+    "a pipe": ("predictions.csv", pipe, "no regular file"),
+    "a device": ("predictions.csv", device, "no regular file"),
     "a link": ("explanations.jsonl", link, "no regular file"),
     "a linked picture": ("images/c1.jpg", link, "no regular file"),
     "a picture elsewhere": (
