@@ -13,6 +13,8 @@ FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 # Already compressed: deflating them again costs time and saves nothing.
 STORED_SUFFIXES = frozenset({".whl", ".mp4", ".webm", ".mkv", ".jpg", ".jpeg", ".png", ".zip", ".npz"})
 LONGEST_REASON = 200
+MOST_MEMBERS = 200_000
+"""Files and folders in a zip: an unpacker is busy with more for minutes, however small they are."""
 # All that reading a zip made by somebody else can raise.
 UNREADABLE = (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, NotImplementedError, EOFError, ValueError)
 
@@ -46,13 +48,15 @@ def printable(name: PurePath) -> str:
     return name.as_posix().encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def extract(archive: Path, folder: Path, most_bytes: int | None = None) -> None:
+def extract(archive: Path, folder: Path, most_bytes: int | None = None, most_members: int = MOST_MEMBERS) -> None:
     """Extract as the platform does: plain files without execute bits, never a link.
 
     Parameters
     ----------
     most_bytes
         What it may hold, unpacked; None is any size.
+    most_members
+        How many files and folders.
 
     Raises
     ------
@@ -62,7 +66,10 @@ def extract(archive: Path, folder: Path, most_bytes: int | None = None) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with zipfile.ZipFile(archive) as opened:
-            size = sum(info.file_size for info in opened.infolist())
+            members = opened.infolist()
+            if len(members) > most_members:
+                raise BundleError(f"{archive}: expected at most {most_members} files, found {len(members)}.")
+            size = sum(info.file_size for info in members)
             if most_bytes is not None and size > most_bytes:
                 raise BundleError(f"{archive}: {size / 1e9:.1f} GB unpacked, more than {most_bytes / 1e9:.1f} GB.")
             # extractall drops absolute names, "..", links and modes.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from bundle_tools.archive import UNREADABLE
+from bundle_tools.archive import MOST_MEMBERS, UNREADABLE
 from bundle_tools.bounded_yaml import LARGEST_BYTES
 from bundle_tools.check.document import FILE, too_large
 from bundle_tools.check.findings import REFUSED, Finding, shown
@@ -16,7 +16,6 @@ from bundle_tools.check.findings import REFUSED, Finding, shown
 BOMB_RATIO = 200
 BOMB_BYTES = 200_000_000
 BOMB_MEMBER_BYTES = 50_000_000
-MOST_MEMBERS = 200_000
 # Linux keeps no longer name of one file or folder, counted in bytes of UTF-8.
 LONGEST_NAME = 255
 LARGE_BYTES = 1_000_000_000

@@ -55,8 +55,9 @@ def _compare(arguments: argparse.Namespace) -> int:
         rows = judge(field)
     if arguments.html:
         from bundle_tools.compare.page.write import comparison_page  # noqa: PLC0415
+        from bundle_tools.pages.writing import write_whole  # noqa: PLC0415
 
-        arguments.html.write_text(comparison_page(field, rows, full=arguments.full), encoding="utf-8")
+        write_whole(arguments.html, comparison_page(field, rows, full=arguments.full))
     if arguments.json:
         say(json.dumps(record(rows, phase.slug, arguments.resamples), indent=2))
     else:

@@ -41,6 +41,7 @@ def _coopetition(arguments: argparse.Namespace) -> int:
     from bundle_tools.compare.judgement import TOTAL  # noqa: PLC0415
     from bundle_tools.coopetition.page import lines, page, record  # noqa: PLC0415
     from bundle_tools.coopetition.works import read_teams, read_works  # noqa: PLC0415
+    from bundle_tools.pages.writing import write_whole  # noqa: PLC0415
 
     competition = load(find_root(arguments.bundle))
     teams = read_teams(arguments.teams) if arguments.teams else {}
@@ -77,7 +78,7 @@ def _coopetition(arguments: argparse.Namespace) -> int:
         works, remarks = read_works(found, totals, teams)
     if arguments.html:
         arguments.html.parent.mkdir(parents=True, exist_ok=True)
-        arguments.html.write_text(page(works, arguments.baseline, remarks), "utf-8")
+        write_whole(arguments.html, page(works, arguments.baseline, remarks))
     if arguments.json:
         say(json.dumps(record(works, arguments.baseline, remarks), indent=2))
         return 0

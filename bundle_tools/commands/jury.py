@@ -85,6 +85,7 @@ def _score(arguments: argparse.Namespace) -> int:
     from bundle_tools.jury.panel import gather  # noqa: PLC0415
     from bundle_tools.jury.publish import lines, ratings_table, record, reference, result_page  # noqa: PLC0415
     from bundle_tools.jury.verdict import judge  # noqa: PLC0415
+    from bundle_tools.pages.writing import write_whole  # noqa: PLC0415
 
     rules, key = read_rules(arguments.rules or DEFAULT), read_key(arguments.key)
     answers = read_answers(arguments.ratings, key, rules, partial=arguments.partial)
@@ -97,16 +98,15 @@ def _score(arguments: argparse.Namespace) -> int:
         for item_id, answer in given.items.items()
         if item_id in letters and answer.remark.strip()
     ]
-    written = {
+    written = {  # all of it, before the first file is there
         "jury.json": reference(verdict, key, rules),
         "jury.html": result_page(verdict, panel, key, rules, remarks),
         "ratings.csv": ratings_table(answers, panel, key, rules),
     }
-    encoded = {name: text.encode() for name, text in written.items()}  # all of it, before the first file is there
     phase = load(find_root(arguments.bundle)).phase(key.phase) if arguments.write else None
     arguments.out.mkdir(parents=True, exist_ok=True)
-    for name, data in encoded.items():
-        (arguments.out / name).write_bytes(data)
+    for name, text in written.items():
+        write_whole(arguments.out / name, text)
     if phase is not None:
         _into_reference(phase, written["jury.json"])
     if arguments.json:

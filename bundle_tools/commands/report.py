@@ -38,6 +38,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def _report(arguments: argparse.Namespace) -> int:
+    from bundle_tools.pages.writing import write_whole  # noqa: PLC0415 - with what makes pages
     from bundle_tools.report.again import make_again  # noqa: PLC0415 - loads the scoring program
 
     if not arguments.run.exists():
@@ -60,7 +61,7 @@ def _report(arguments: argparse.Namespace) -> int:
             except BundleError as error:
                 wrong.append(str(error))
                 continue
-        out.write_text(page, encoding="utf-8")
+        write_whole(out, page)
         say(f"Report: {out}")
     if wrong:
         raise BundleError(" ".join(wrong))

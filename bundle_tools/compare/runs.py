@@ -13,6 +13,8 @@ PLACES = ("", "ingestion_output", "input/res", "res")
 LARGEST_FACTS = 20_000_000
 LARGEST_OUTPUT = 2_000_000_000
 """Of a submission, unpacked, bytes: the records of 10,000 clips with pictures are a sixth of it."""
+MOST_FILES = 50_000
+"""Of a submission's output: the pictures of 10,000 clips are a fifth of it."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ def find_runs(paths: list[Path], scratch: Path) -> list[Run]:
         if packed.is_file():
             folder = scratch / str(number)
             try:
-                extract(packed, folder, LARGEST_OUTPUT)
+                extract(packed, folder, LARGEST_OUTPUT, MOST_FILES)
             except BundleError as error:
                 wrong.append(f"{path}: {error}")
                 continue

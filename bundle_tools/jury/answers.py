@@ -106,7 +106,7 @@ def _file(path: Path, key: Key, rules: Rules, problems: list[str], *, partial: b
     version, digest, sheet, design = stated
     if version != FORMAT_VERSION:
         problems.append(
-            f"{path}: format_version {version!r}, expected {FORMAT_VERSION}. Make all sheets with one release."
+            f"{path}: format_version {version!r:.40}, expected {FORMAT_VERSION}. Make all sheets with one release."
         )
     elif digest != hashlib.sha256(payload.encode("utf-8", "replace")).hexdigest():
         problems.append(f"{path}: the checksum does not fit, so the file was changed after it was saved. {again}")

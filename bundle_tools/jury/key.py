@@ -111,7 +111,7 @@ def read_key(path: Path) -> Key:
         )
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         expected = "the key.json that `bundle jury make` wrote"
-        raise BundleError(f"{path}: expected {expected} ({type(error).__name__}: {error}).") from error
+        raise BundleError(f"{path}: expected {expected} ({type(error).__name__}: {error!s:.200}).") from error
 
 
 def _text(key: Key) -> str:

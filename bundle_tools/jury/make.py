@@ -16,6 +16,7 @@ from bundle_tools.jury.finalists import gather
 from bundle_tools.jury.key import write_key
 from bundle_tools.jury.sheet import sheet_page
 from bundle_tools.jury.video import for_browser
+from bundle_tools.pages.writing import write_whole
 
 KEY = "key.json"
 
@@ -90,7 +91,7 @@ def make_jury(
         place.mkdir()
         for juror in range(jurors):
             page = sheet_page(design, juror, final, rules, videos)
-            (place / _sheet(juror)).write_text(page, "utf-8")
+            write_whole(place / _sheet(juror), page)
         write_key(place / KEY, design.key)
         place.replace(out)
     return Made(design, balance_of(final, chosen), tuple(out / _sheet(juror) for juror in range(jurors)), out / KEY)

@@ -199,17 +199,25 @@ def is_regular(root: Path, name: str) -> bool:
     return True
 
 
-def _mismatch(root: Path, name: str, entry: dict[str, Any]) -> str:
-    """Say what is wrong with a listed file; an empty text when nothing is."""
-    path = root / name
+def why_unread(root: Path, name: str) -> str:
+    """Say why a file of the results is not read, whoever names it; an empty text when it may be."""
+    if not _SAFE_PATH.fullmatch(name):
+        return "an unsafe path"
     if not is_regular(root, name):
         return "no regular file"
     limit = _LARGEST_IMAGE if name.startswith("images/") else _LARGEST.get(name, _LARGEST_OTHER)
+    size = (root / name).stat().st_size
+    return f"{size} bytes, more than {limit}" if size > limit else ""
+
+
+def _mismatch(root: Path, name: str, entry: dict[str, Any]) -> str:
+    """Say what is wrong with a listed file; an empty text when nothing is."""
+    if found := why_unread(root, name):
+        return found
+    path = root / name
     size = path.stat().st_size
     if size != entry["bytes"]:
         return f"{size} bytes instead of {entry['bytes']}"
-    if size > limit:
-        return f"{size} bytes, more than {limit}"
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return "" if digest == entry["sha256"] else "another content than listed"

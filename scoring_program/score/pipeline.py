@@ -175,7 +175,7 @@ def prepare(source: Path, readers: _Readers | None = None, *, full: bool = False
     known = read_known(source / "ref", settings, reference)
     landmarks = read_landmarks(source / "ref", settings)
     ratings = read_jury(source / "ref" / settings.jury) if settings.jury else {}
-    results = read_results(source / "res", settings, read_key(PROGRAM))
+    results = read_results(source / "res", settings, read_key(PROGRAM), len(reference.clip_ids))
     readers.audience = readers.audience.knowing(results.clips)
     frames = read_key_frames(source / "ref", settings.report.key_frames, reference.clip_ids)
     outcomes = join(results, reference, settings, known)

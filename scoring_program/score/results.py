@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from score import __version__
-from score.errors import NotGradableError, OrganiserError, Problem
+from score.errors import MOST_FOUND, NotGradableError, OrganiserError, Problem
 from score.explanation_record import Explanation
 from score.manifest import MANIFEST, WORKER_METADATA, ResultsFolder, open_results
 from score.planted import foreign_files
-from score.probe_record import Probes
+from score.probe_record import MOST_CALLS, Probes
 from score.records import ClipRecord, read_clips, read_explanations, read_predictions, read_probe_calls
 from score.run_facts import RunFacts, read_run
 from score.settings import Settings
 from score.worker import check_step, read_worker_notes
+
+_SPARE = 4
+"""Times the lines that a phase can have: so many are read, and what is wrong with them is told one by one."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,19 @@ class Results:
         return hashlib.sha256("".join(f"{part}\n" for part in parts).encode()).hexdigest()
 
 
-def read_results(root: Path, settings: Settings, key: bytes | None) -> Results:
+def read_results(root: Path, settings: Settings, key: bytes | None, clips_of_phase: int) -> Results:
     """Read ``input/res``; with a key, only what its seal vouches for.
+
+    Parameters
+    ----------
+    root
+        The folder ``input/res``.
+    settings
+        Of the reference data.
+    key
+        The bundle's key.
+    clips_of_phase
+        Number of clips in the reference data: no record has many more lines.
 
     Raises
     ------
@@ -68,21 +82,32 @@ def read_results(root: Path, settings: Settings, key: bytes | None) -> Results:
     _check_owner(folder, run)
     check_step(read_worker_notes(root), sealed=folder.sealed)
     _check_versions(run, settings)
-    clips = read_clips(folder.read("clips.jsonl"), settings, problems)
-    predictions = read_predictions(folder.read("predictions.csv"), settings, problems)
+    clips = read_clips(_read(folder, "clips.jsonl", clips_of_phase), settings, problems)
+    predictions = read_predictions(_read(folder, "predictions.csv", clips_of_phase), settings, problems)
     images = frozenset(name for name in folder.sizes if name.startswith("images/"))
-    explanations = read_explanations(folder.read("explanations.jsonl"), settings, images, problems)
+    said = _read(folder, "explanations.jsonl", clips_of_phase)
+    explanations = read_explanations(said, settings, images, problems)
     listed = "probes.jsonl" in folder.sizes  # without a second pass nothing is shown, and nothing is wrong
-    probes = read_probe_calls(folder.read("probes.jsonl"), settings, explanations, problems) if listed else {}
+    calls = _read(folder, "probes.jsonl", 2 * MOST_CALLS * clips_of_phase) if listed else b""  # each perhaps again
+    probes = read_probe_calls(calls, settings, explanations, problems)
     # Ingestion records every clip, tried or not. Nothing at all is a broken run, not a bad model.
     if not clips:
-        problems.append(_nothing_in("clips.jsonl", "no record of any clip", "one record a clip"))
+        problems.append(_broken("clips.jsonl", "no record of any clip", "one record a clip"))
     elif not predictions and any(clip.status == "ok" for clip in clips.values()):
-        problems.append(_nothing_in("predictions.csv", "no row", "a row for each clip that is ok"))
+        problems.append(_broken("predictions.csv", "no row", "a row for each clip that is ok"))
     if any(problem.severity == "error" for problem in problems):
         raise NotGradableError("The results are damaged.", problems)
     warnings = (*problems, *_other_release(run), *folder.planted.problems())
     return Results(folder, run, clips, predictions, explanations, probes, warnings)
+
+
+def _read(folder: ResultsFolder, name: str, lines: int) -> bytes:
+    """Read a record, unless it has so many more lines than it can have that reading it would only take long."""
+    data, most = folder.read(name), MOST_FOUND + _SPARE * lines
+    if (found := data.count(b"\n")) > most:
+        problem = _broken(name, f"{found} lines", f"at most {most}: no line for what is no clip of the phase")
+        raise NotGradableError("The results are damaged.", [problem])
+    return data
 
 
 def _check_owner(folder: ResultsFolder, run: RunFacts) -> None:
@@ -102,7 +127,7 @@ def _unexplained(fault: str) -> Problem:
     return Problem("run_stopped", *words)
 
 
-def _nothing_in(file: str, found: str, expected: str) -> Problem:
+def _broken(file: str, found: str, expected: str) -> Problem:
     fix = "submit again; if it happens again, tell the organisers"
     return Problem("record_broken", "run", file, found, expected, fix)
 

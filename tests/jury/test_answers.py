@@ -61,6 +61,7 @@ BROKEN: dict[str, tuple[Callable[[Path], Path], str]] = {
     "no JSON": (lambda path: (path.write_text("ratings"), path)[1], "cut off"),
     "a list": (lambda path: (path.write_text("[]"), path)[1], "cut off"),
     "another release": (lambda path: whole(path, format_version=2), "format_version 2, expected 1"),
+    "a long release": (lambda path: whole(path, format_version="a" * 10**6), f"'{39 * 'a'}, expected 1"),
     "another jury": (lambda path: whole(path, inner={"sheet": "sheet9"}), "another jury"),
     "another design": (lambda path: whole(path, inner={"design": "0" * 64}), "another jury"),
     "no answers": (lambda path: whole(path, inner={"answers": []}), "expected answers by item"),

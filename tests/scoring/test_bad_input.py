@@ -154,6 +154,23 @@ TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
         1,
         ("clips.jsonl, line 1", "not JSON"),
     ),
+    "more predictions than clips": (
+        edit_lines("res/predictions.csv", lambda lines: [*lines, *(f"z{n},0,0,0,0,0,0\n" for n in range(1036))]),
+        1,
+        ("predictions.csv", "1049 lines", "at most 1048"),
+    ),
+    "more explanations than clips": (
+        edit_lines(
+            "res/explanations.jsonl", lambda lines: [*lines, *(f'{{"clip_id": "z{n}"}}\n' for n in range(1037))]
+        ),
+        1,
+        ("explanations.jsonl", "1049 lines", "at most 1048"),
+    ),
+    "more calls than clips have": (
+        edit_lines("res/probes.jsonl", lambda lines: [*lines, *([lines[0].replace('"c', '"z')] * 3000)]),
+        1,
+        ("probes.jsonl", "at most 2536"),
+    ),
     "unknown status": (text_change("res/clips.jsonl", '"ok"', '"fine"'), 1, ("clips.jsonl, line 1", "status")),
 }
 

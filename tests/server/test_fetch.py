@@ -209,3 +209,29 @@ def test_a_fetched_folder_without_outputs_is_told(
     assert bundle("fetch", competition, "--phase", "practice", "--out", tmp_path / "f")[0] == 0
     with pytest.raises(BundleError, match="expected submissions with an output"):
         find_runs([tmp_path / "f"], tmp_path / "scratch")
+
+
+HEAD = b"submission,folder,on_board,phase\n"
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        (HEAD + b"1,../elsewhere,1,3\n", "line 2.*'../elsewhere' in the column folder"),
+        (HEAD + b"1,link,1,3\n", "line 2.*a link"),
+        (HEAD + b"1,good,1,3\n2\n", "line 3.*None in the column phase"),
+        (b"a,b\n1,2\n", "line 2.*None in the column phase"),
+        (HEAD + b"1,\xff,1,3\n", "line 2.*not UTF-8"),
+        (HEAD + b"1," + b"x" * 200_000 + b",1,3\n", "line 2.*field larger than"),
+        (HEAD + b'1,"go', "line 2.*unexpected end"),
+    ],
+)
+def test_a_table_of_a_stranger_is_refused_with_its_line(table: bytes, words: str, tmp_path: Path) -> None:
+    folder = tmp_path / "fetched"
+    for path in (tmp_path / "elsewhere", folder / "good"):
+        path.mkdir(parents=True)
+        write_zip(path / "prediction_output.zip", {"run.json": b'{"task": "practice"}'})
+    (folder / "link").symlink_to(tmp_path / "elsewhere")
+    (folder / "submissions.csv").write_bytes(table)
+    with pytest.raises(BundleError, match=rf"submissions\.csv, {words}"):
+        find_runs([folder], tmp_path / "scratch")

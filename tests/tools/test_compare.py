@@ -12,6 +12,7 @@ import pytest
 
 from bundle_tools.archive import zip_folder
 from bundle_tools.cli import main
+from bundle_tools.compare import runs
 from bundle_tools.compare.runs import find_runs
 from bundle_tools.compare.table import Row, lines
 from bundle_tools.errors import BundleError
@@ -252,6 +253,16 @@ def test_odd_facts_are_no_traceback(tmp_path: Path, content: str) -> None:
     write_files(tmp_path / "run", {"run.json": content})
     with pytest.raises(BundleError, match="run"):
         find_runs([tmp_path / "run"], tmp_path)
+
+
+def test_a_zip_of_too_many_files_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with zipfile.ZipFile(tmp_path / "many.zip", "w") as archive:
+        archive.writestr("run.json", '{"task": "practice"}')
+        archive.writestr("empty", "")
+    monkeypatch.setattr(runs, "MOST_FILES", 1)
+    with pytest.raises(BundleError, match="expected at most 1 files, found 2"):
+        find_runs([tmp_path / "many.zip"], tmp_path)
+    assert not list(tmp_path.rglob("run.json"))
 
 
 def test_a_zip_cannot_write_elsewhere(tmp_path: Path) -> None:

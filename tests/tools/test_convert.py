@@ -2,8 +2,10 @@
 
 import csv
 import json
+import os
 import pickle
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import cv2
@@ -16,6 +18,7 @@ from bundle_tools.cli import main
 from ingest.legacy.pickles import read_pickle
 from tests.fewer import copy_with
 from tests.guides import fork_programs, run_lines, shell_blocks
+from tests.scoring.factory import jpeg
 from tests.tools.conftest import write_files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -143,6 +146,52 @@ def test_what_cannot_be_converted_says_why_and_leaves_nothing(
     assert said in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
     assert not list(tmp_path.glob(".convert-*"))
+
+
+def pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def device(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("/dev/zero")
+
+
+def link(path: Path) -> None:
+    path.symlink_to(path.rename(path.parent.parent / "elsewhere"))
+
+
+def lines(path: Path, line: str) -> None:
+    path.write_text(path.read_text() + line * 100_001)
+
+
+FOREIGN: dict[str, tuple[str, Callable[[Path], object], str]] = {
+    "a pipe": ("predictions.csv", pipe, "no regular file"),
+    "a device": ("predictions.csv", device, "no regular file"),
+    "a link": ("explanations.jsonl", link, "no regular file"),
+    "a linked picture": ("images/c1.jpg", link, "no regular file"),
+    "a picture elsewhere": (
+        "explanations.jsonl",
+        lambda path: path.write_text('{"clip_id": "c1", "text": "", "image": "../../../etc/passwd"}\n'),
+        "an unsafe path",
+    ),
+    "a large picture": ("images/c1.jpg", lambda path: os.truncate(path, 2**20 + 1), "1048577 bytes, more than 1048576"),
+    "a picture of many pixels": ("images/c1.jpg", lambda path: path.write_bytes(jpeg(0, 9, 1025)), "9 x 1025 pixels"),
+    "many rows": ("predictions.csv", lambda path: lines(path, "c1,0,0\n"), "at most 100000 lines"),
+    "many rows of old Macs": ("predictions.csv", lambda path: lines(path, "c1,0,0\r"), "at most 100000 lines"),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_files_that_no_run_leaves_are_refused(
+    name: str, run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, change, said = FOREIGN[name]
+    change(run_folder / file)
+    assert convert(run_folder, tmp_path / "out") == 1
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(

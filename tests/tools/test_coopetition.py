@@ -306,7 +306,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], change_
     change_run(
         second,
         submission_sha256="22" * 32,
-        credits=[{"submission": "11111111", "repository": None, "used": "its probes"}],
+        credits=[{"submission": "11111111", "repository": None, "used": "its probes \ud800"}],  # half a character
     )
     words = ["coopetition", str(first), str(second), "--bundle", str(bundle)]
     assert main([*words, "--json"]) == 0
@@ -315,7 +315,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], change_
     assert found["useful"][0]["points"] > 20
     assert main([*words, "--html", str(tmp_path / "page.html")]) == 0
     assert "honest-team uses other-team" in capsys.readouterr().out
-    assert "its probes" in (tmp_path / "page.html").read_text("utf-8")
+    assert "its probes \\ud800" in (tmp_path / "page.html").read_text("utf-8")
     (tmp_path / "teams.csv").write_text("honest-team,us\nother-team,us\nthird,us\n")
     assert main([*words, "--teams", str(tmp_path / "teams.csv")]) == 1
     assert "third" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """`bundle report`: the page of a run again, as it was, or complete."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,18 @@ def test_a_downloaded_zip_will_do(bundle: Path, tmp_path: Path) -> None:
     out = tmp_path / "page.html"
     assert main(["report", str(tmp_path / "prediction_result.zip"), "--out", str(out), "--bundle", str(bundle)]) == 0
     assert out.read_text() == (bundle / "run" / "scoring_output" / "detailed_results.html").read_text()
+
+
+@pytest.mark.parametrize("planted", ["detailed_results.html", ".detailed_results.html.tmp"])
+def test_a_planted_link_is_not_followed(bundle: Path, tmp_path: Path, planted: str) -> None:
+    shutil.copytree(bundle / "run" / "ingestion_output", tmp_path / "run")
+    (tmp_path / "victim").write_text("safe")
+    (tmp_path / "run" / planted).symlink_to(tmp_path / "victim")
+    assert main(["report", str(tmp_path / "run"), "--bundle", str(bundle)]) == 0
+    assert (tmp_path / "victim").read_text() == "safe"
+    page = tmp_path / "run" / "detailed_results.html"
+    assert not page.is_symlink()
+    assert "<title>" in page.read_text()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,28 @@
+"""How a page gets to its place: among files that strangers may have put there."""
+
+from pathlib import Path
+
+from bundle_tools.errors import BundleError
+
+
+def write_whole(path: Path, text: str) -> None:
+    r"""Write a text so that the file is either the old one or the whole new one; a link in its place is not followed.
+
+    Half a character, which JSON can hold and UTF-8 cannot, is written out: ``\ud800``.
+
+    Raises
+    ------
+    BundleError
+        If there is something else than a file at the path.
+    """
+    if (path.exists() and not path.is_file()) or path.parent.resolve() == Path("/dev"):  # a device must stay what it is
+        raise BundleError(f"{path}: expected a file, or nothing yet. Name another place.")
+    draft = path.with_name(f".{path.name}.tmp")
+    draft.unlink(missing_ok=True)  # whatever it is: "x" below follows no link
+    try:
+        with draft.open("xb") as stream:
+            stream.write(text.encode("utf-8", "backslashreplace"))
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
