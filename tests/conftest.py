@@ -19,7 +19,7 @@ from tests.costs import Costs
 _UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # The same examples in every run: a gate must not depend on luck. Look for new ones with --hypothesis-profile=searching.
 settings.register_profile("repeatable", _UNHURRIED, derandomize=True, database=None, max_examples=40)
-settings.register_profile("long", settings.get_profile("repeatable"), max_examples=100)
+settings.register_profile("long", settings.get_profile("repeatable"), max_examples=60)
 settings.register_profile("searching", _UNHURRIED, max_examples=300)
 settings.load_profile("repeatable")
 

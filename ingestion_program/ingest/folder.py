@@ -71,7 +71,8 @@ def hold_room(folder: Path) -> IO[bytes]:
 
 def open_private(folder: Path) -> Path:
     """Make the folder in which a record grows: under a name that no model knows, for sizes of files can be asked."""
-    return Path(tempfile.mkdtemp(prefix=".record-", dir=folder))
+    # Only its name: what Python makes of a folder that is not absolute depends on the version.
+    return folder / Path(tempfile.mkdtemp(prefix=".record-", dir=folder)).name
 
 
 def publish(private: Path, folder: Path) -> None:

@@ -16,7 +16,7 @@ import yaml
 
 from ingest import watch
 from ingest.confined import ConfinedProcess, Confinement
-from ingest.folder import append
+from ingest.folder import append, open_private, publish
 from ingest.settings import Isolation
 from model_process.protocol import ChannelClosed
 from tests import warm
@@ -252,3 +252,17 @@ def test_a_process_that_does_not_read_keeps_nobody_waiting_twice() -> None:
         with pytest.raises(ChannelClosed):
             process.send({"op": "x"})
         assert process.end_badly(ChannelClosed(), "predict", "predict", 3).code == "timeout"
+
+
+def test_a_record_in_a_relative_folder_is_moved_and_what_else_lies_there_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    output = Path("output")
+    output.mkdir()
+    private = open_private(output)
+    for name in (private / "manifest.json", private / "run.json", output / "planted"):
+        name.write_text("{}")
+    (output / "folder").mkdir()
+    publish(private, output)
+    assert sorted(path.name for path in output.iterdir()) == ["manifest.json", "run.json"]
