@@ -56,6 +56,8 @@ def write_clip(path: Path, count: int, form: Format | None = None, times_ms: Seq
         video = container.add_stream(form.codec, rate=form.fps)
         assert isinstance(video, av.VideoStream)
         video.width, video.height, video.pix_fmt = form.width, form.height, form.pixels
+        if form.codec == "libx265":  # with threads of its own it has crashed on a busy machine
+            video.options = {"x265-params": "pools=none:frame-threads=1"}
         video.codec_context.gop_size = form.gop
         video.codec_context.time_base = Fraction(1, 1000) if times_ms else Fraction(1, form.fps)
         if form.audio:
