@@ -136,11 +136,8 @@ def run(*, input_data: Path, output: Path, program: Path, submission: Path, pack
         _run(this, submission, packages, watchdog)
     except IngestionError as error:
         this.tally.end("organiser_error", error.problems)
-    except OSError as error:
-        problem = disk_full(output) if error.errno in NO_ROOM else _unexpected(error, hidden=this.hidden)
-        this.tally.end("organiser_error", [problem])
     except Exception as error:  # noqa: BLE001 - without a record of the run scoring could not say what happened
-        this.tally.end("organiser_error", [_unexpected(error, hidden=this.hidden)])
+        this.tally.end("organiser_error", [_unexpected(error, output, hidden=this.hidden)])
     watchdog.stand_down()
     this.seal()
     return EXIT_CODES[this.tally.status]
@@ -179,7 +176,9 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
         write_text(this.folder, "model_output.txt", said.decode("utf-8", "backslashreplace"))
 
 
-def _unexpected(error: Exception, *, hidden: bool) -> Problem:
+def _unexpected(error: Exception, output: Path, *, hidden: bool) -> Problem:
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        return disk_full(output)
     # The text of an exception may quote what a model sent.
     found = type(error).__name__
     if hidden:

@@ -29,8 +29,8 @@ PATIENCE_S = 2.0
 """How long room may take to come back when files are gone: some file systems clean up later."""
 DELETED = b" (deleted)"
 """How a line of /proc/PID/maps ends whose file has no name any more."""
-COUNTED = ("RssAnon:", "RssFile:", "VmSwap:", "VmPTE:")
-"""Lines of /proc/PID/status: in memory, moved out of it, and the tables that say what lies where. Shared memory is
+COUNTED = ("RssAnon", "RssFile", "VmSwap", "VmPTE")
+"""Of /proc/PID/status, kB: in memory, moved out of it, and the tables that say what lies where. Shared memory is
 counted by what is mapped of it."""
 STATISTICS = (Path("/sys/fs/cgroup/memory.stat"), Path("/sys/fs/cgroup/memory/memory.stat"))
 """Of a container's memory, in the second and the first version of control groups; a machine has one of them."""
@@ -102,7 +102,8 @@ class Watch:
     def _too_much(self) -> Excess | None:
         pid = self._process.pid
         # Threads that go on without the first one: the system tells nothing more of the process.
-        headless = _state(pid) == "Z" and self._process.poll() is None
+        status = _status(pid)
+        headless = status.get("State", "").startswith("Z") and self._process.poll() is None
         if headless and self._headless:
             return "a main thread that has ended", "one that lives on", "end the process, not its main thread"
         self._headless = headless
@@ -110,7 +111,7 @@ class Watch:
         if unnamed is None and self._was_open:
             return "a process that cannot be looked into", "one that can", "leave PR_SET_DUMPABLE as it is"
         unnamed_mb, shared_mb = unnamed or (0, 0)
-        memory = _memory_mb(pid) + shared_mb
+        memory = (sum(int(status[name].split()[0]) for name in COUNTED if name in status) >> 10) + shared_mb
         if memory > self._memory_mb + SHARED_FRAMES_MB:
             fix = "use less memory; do not keep frames"
             return f"{memory} MB of memory", f"at most {self._memory_mb} MB", fix
@@ -123,7 +124,7 @@ class Watch:
         if size > SCRATCH_MB or files > SCRATCH_FILES:
             fix = "keep data in memory, and delete temporary files"
             return f"{files} temporary files of {size} MB", f"at most {SCRATCH_FILES} files and {SCRATCH_MB} MB", fix
-        threads = _threads(pid)
+        threads = int(status.get("Threads", 0))
         if threads > self._threads:
             return f"{threads} threads", f"at most {self._threads}", "start fewer threads"
         if self.printed_bytes > OUTPUT_MB << 20:
@@ -131,12 +132,13 @@ class Watch:
         return None
 
 
-def _memory_mb(pid: int) -> int:
-    size_kb = 0
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace").splitlines():
-            size_kb += int(line.split()[1]) if line.startswith(COUNTED) else 0
-    return size_kb >> 10
+def _status(pid: int) -> dict[str, str]:
+    """Return what /proc/PID/status says, by name; nothing where nobody tells."""
+    with contextlib.suppress(OSError):
+        # The name of a process may hold any sign but the end of a line.
+        lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace").split("\n")
+        return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    return {}
 
 
 def _container_mb() -> int:
@@ -150,14 +152,6 @@ def _container_mb() -> int:
                 name, _, value = line.partition(" ")
                 size += int(value) if name in {"anon", "rss", "shmem", "kernel"} else 0
     return size >> 20
-
-
-def _state(pid: int) -> str:
-    """Return the letter of a process's state; nothing where nobody tells."""
-    with contextlib.suppress(OSError):
-        # The name of a process may hold spaces and brackets.
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b") ")[2][:1].decode("ascii")
-    return ""
 
 
 @dataclass(frozen=True)
@@ -258,9 +252,3 @@ def _left_in_shared_memory_mb(before: set[Path]) -> int:
         with contextlib.suppress(FileNotFoundError):
             size += _taken(path.lstat()) >> 20
     return size
-
-
-def _threads(pid: int) -> int:
-    with contextlib.suppress(OSError):
-        return sum(1 for _ in os.scandir(f"/proc/{pid}/task"))
-    return 0
