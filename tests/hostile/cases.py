@@ -79,6 +79,11 @@ class Case:
         return self.verdict if TIERS.index(tier) >= TIERS.index(self.tier) else None
 
 
+def waits(case: Case) -> bool:
+    """Tell whether a case goes on until a call has taken too long, its own or that of the clip behind it."""
+    return case.waits or "timeout" in case.verdict.codes or case.verdict.attacked == (2, 3)
+
+
 def read_case(folder: Path) -> Case:
     """Read `expect.yaml` of a folder; an unknown key is an error."""
     content = yaml.safe_load((folder / "expect.yaml").read_text("utf-8"))

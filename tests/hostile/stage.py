@@ -19,7 +19,7 @@ import yaml
 
 from tests import warm
 from tests.hostile import traces
-from tests.hostile.cases import HERE, TIERS, Case
+from tests.hostile.cases import HERE, TIERS, Case, waits
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import PROGRAM, SETTINGS, Outcome, write_phase
 
@@ -29,8 +29,10 @@ ATTACKED = "c002"
 KEY = "c0ffee" + "5e" * 29
 SECRETS = ("0.918273645", "canary-of-the-environment", KEY)
 """A label, a variable of ingestion and the seal's key: none of them may ever come out."""
-LIMITS = {"time_limit_s": 90, "load_s": 60, "call_s": 3, "restarts": 4, "memory_mb": 512}
+LIMITS = {"time_limit_s": 90, "load_s": 60, "call_s": 30, "restarts": 4, "memory_mb": 512}
 """They leave no time to load a model again, so that nobody is asked again in a fresh process."""
+WAITED_S = 3
+"""What a call has where a case goes on until it has taken too long; elsewhere a busy machine must not end it."""
 KEPT = ("input_data", "program", "ingested_program", "input", "home", "work")
 """Folders in which nothing may change."""
 WALL_S = 600
@@ -108,7 +110,8 @@ def lay_out(program: Path, target: Path) -> None:
 
 def set_stage(app: Path, phase: Path, case: Case, tier: str = TIERS[-1]) -> Stage:
     """Lay the folders out for a case that plays alone."""
-    return lay_stage(app, phase, lambda folder: write_submission(case, folder), {**LIMITS, **case.settings}, tier)
+    limits = {**LIMITS, **({"call_s": WAITED_S} if waits(case) else {}), **case.settings}
+    return lay_stage(app, phase, lambda folder: write_submission(case, folder), limits, tier)
 
 
 def lay_stage(

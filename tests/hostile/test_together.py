@@ -7,7 +7,7 @@ import pytest
 
 from ingest.errors import Problem
 from ingest.feedback import Feedback
-from tests.hostile.cases import CASES, TIERS, Case
+from tests.hostile.cases import CASES, TIERS, Case, waits
 from tests.hostile.stage import Played
 from tests.hostile.test_corpus import (
     check_clip,
@@ -17,11 +17,11 @@ from tests.hostile.test_corpus import (
     expected_failure,
     machines_tier,
 )
-from tests.hostile.together import Gathered, load_together, only_loads, play_together, plays_alone, waits
+from tests.hostile.together import Gathered, load_together, only_loads, play_together, plays_alone
 from tests.ingestion.conftest import told
 
 WEAKER = ("portable", "basic", "seccomp")
-CALL_S = {"waiting": 1, "others": 60, **dict.fromkeys(WEAKER, 3)}
+CALL_S = {"waiting": 2, "others": 60, **dict.fromkeys(WEAKER, 3)}
 """The runs, two at the machine's own tier and one at each weaker one, and how long a call of theirs may take."""
 
 

@@ -48,11 +48,6 @@ def plays_alone(case: Case) -> bool:
     return case.alone or not on_its_clip or bool(case.settings) or files != {"expect.yaml", "model.py"}
 
 
-def waits(case: Case) -> bool:
-    """Tell whether a case goes on until a call has taken too long, its own or that of the clip behind it."""
-    return case.waits or "timeout" in case.verdict.codes or case.verdict.attacked == (2, 3)
-
-
 @dataclass(frozen=True)
 class Gathered:
     """A run of many cases that has ended."""

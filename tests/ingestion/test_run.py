@@ -218,7 +218,7 @@ EXPLANATIONS = {
 def test_a_failing_call_costs_only_itself(ingest_together: Callable[..., Together]) -> None:
     predictions = {name: (predict, explain) for name, (predict, explain, *_) in ONE_CLIP.items()}
     explanations = {f"explaining_{name}": ("pass", statement) for name, (statement, _) in EXPLANATIONS.items()}
-    hasty = {**SETTINGS, "limits": {**SETTINGS["limits"], "call_s": 3}}
+    hasty = {**SETTINGS, "limits": {**SETTINGS["limits"], "call_s": 5}}
     outcome, clips = ingest_together({**predictions, **explanations}, hasty)
     follow_the_schema(outcome)
     for name, (_, _, code, said) in ONE_CLIP.items():
