@@ -168,7 +168,7 @@ def _judged(outcomes: Outcomes, settings: Settings) -> tuple[ClipScores, ClipAxe
         moments=table,
         axes=axes.table,
         has_causes=outcomes.known.causes is not None,
-        reasons=right_reasons(outcomes, axes, table.absolute_error, settings),
+        reasons=right_reasons(outcomes, axes, settings),
         reaction=reaction_size(axes.effects, axes.readings, axes.target),
     )
     return scores, axes, moments(truth, np.broadcast_to(constant, truth.shape), constant)

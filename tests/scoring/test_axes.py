@@ -21,6 +21,7 @@ from score.axes.noise import noise_floor, resolution
 from score.axes.plausibility import clip_plausibility
 from score.axes.ranks import average_ranks, correlation
 from score.axes.reading import join_claims
+from score.axes.table import credited_error
 from score.axes.text import distance, specificity
 from score.axes.total import credited_skill, power_mean
 from score.explanation_record import NO_EXPLANATION
@@ -413,6 +414,34 @@ class TestRepeats:
         one = np.eye(1, CELLS, 1)
         assert judged(one, [broken]).columns.tolist() == [[-1, 1]]
         assert judged(one, [row]).own > 0
+
+
+class TestCreditedError:
+    """What earns credit is the function that is tested, whatever was said in the first pass."""
+
+    @pytest.mark.parametrize(
+        ("first", "calls", "expected"),
+        [
+            (0.7, [], 0.0),  # not asked: the first pass
+            (0.7, [call("original", 0.5)], 0.2),
+            (0.5, [call("original", 0.7)], 0.0),
+            (0.7, [call("original", None)], 1.0),
+            (0.7, [call("original", 0.7), call("original", None, again=True)], 1.0),
+            (0.7, [call("cue", None, cue="cue0")], 0.0),
+            (np.nan, [call("original", 0.7)], 1.0),
+        ],
+    )
+    def test_worked_numbers(self, first: float, calls: list[ProbeCall], expected: float) -> None:
+        prediction = np.array([[first]])
+        effects = effects_of([calls], first)
+        assert credited_error(np.array([[0.7]]), prediction, effects) == pytest.approx(np.array([[expected]]))
+
+    def test_the_answer_is_brought_to_the_unit_scale(self) -> None:
+        scale = (np.array([1.0]), np.array([4.0]))
+        effects = measure_effects(
+            [[call("original", 3.0)]], np.array([[0.9]]), scale, np.zeros(1, np.int64), VOCABULARY
+        )
+        assert credited_error(np.array([[0.75]]), np.array([[0.9]]), effects) == pytest.approx(np.array([[0.25]]))
 
 
 class TestTotal:

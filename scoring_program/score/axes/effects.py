@@ -41,6 +41,10 @@ class Effects:
     """(n, v) signed change: how much lower the prediction is without the cue of the vocabulary."""
     edit_failed: NDArray[np.bool_]
     """(n,) whether an edit, or the original, was asked and got no valid answer."""
+    original: Array
+    """(n, k) predictions for the jittered originals, on the unit scale; NaN where there is none."""
+    original_failed: NDArray[np.bool_]
+    """(n,) whether the jittered original was asked and got no valid answer, or none when it was asked again."""
     floor: Array
     """(k,) noise floor of each target."""
     repeated: Array | None
@@ -128,7 +132,7 @@ def measure_effects(
     count, low, span = len(calls), *scale
     hidden: dict[str, list[Hidden]] = {kind: [] for kind in HIDDEN}
     edited, edit_failed = np.full((count, len(vocabulary)), np.nan), np.zeros(count, dtype=bool)
-    original = np.full_like(prediction, np.nan)
+    original, original_failed = np.full_like(prediction, np.nan), np.zeros(count, dtype=bool)
     twin_asked = np.zeros(count, dtype=bool)
     twins: list[Explanation | None] = [None] * count
     place = {cue: number for number, cue in enumerate(vocabulary)}
@@ -136,12 +140,12 @@ def measure_effects(
     for clip, recorded in enumerate(calls):
         unconfirmed = {call.name for call in recorded if call.again and call.prediction is None}
         clip_calls = [call for call in recorded if not call.again]
-        base, broken = None, False
+        base: tuple[float, ...] | None = None
         for call in clip_calls:
             asked += 1
             answered += call.prediction is not None or call.twin is not None
             if call.kind == "original":
-                broken = call.prediction is None or call.name in unconfirmed
+                original_failed[clip] = call.prediction is None or call.name in unconfirmed
                 base = call.prediction
         if base is not None:
             original[clip] = (np.array(base) - low) / span
@@ -154,6 +158,7 @@ def measure_effects(
                 change = (base[here] - call.prediction[here]) / span[here]
             # Failing must not pay: a model could crash on just those copies that would speak against its explanation,
             # or when it is asked again and no longer knows what it said.
+            broken = bool(original_failed[clip])
             fails = broken or call.prediction is None or call.name in unconfirmed
             if call.kind in HIDDEN and (broken or base is not None):  # without an original nothing is shown
                 found[call.kind].append((call, abs(change)))
@@ -177,6 +182,8 @@ def measure_effects(
         hidden={kind: tuple(clips) for kind, clips in hidden.items()},
         edited=edited,
         edit_failed=edit_failed,
+        original=original,
+        original_failed=original_failed,
         floor=noise_floor(prediction, original),
         repeated=repeated,
         epsilon=resolution(repeated, prediction)[target],

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from score.axes.table import ClipAxes, cause_agreement
 from score.outcomes import Outcomes
@@ -49,9 +48,7 @@ TITLES = {
 """Words for each count."""
 
 
-def right_reasons(
-    outcomes: Outcomes, axes: ClipAxes, error: NDArray[np.float64], settings: Settings
-) -> RightReasons | None:
+def right_reasons(outcomes: Outcomes, axes: ClipAxes, settings: Settings) -> RightReasons | None:
     """Count the clips whose main target has known causes.
 
     Parameters
@@ -59,9 +56,7 @@ def right_reasons(
     outcomes
         Outcomes of the n clips that count.
     axes
-        Their axes; only the claims are used, those about the main target on every clip.
-    error
-        (n, k) absolute errors on the unit scale; 1 for a failed clip.
+        Their axes; the claims are used, those about the main target on every clip, and the errors.
     settings
         The main target, and the gate below which a prediction is right: that of the axis of known causes.
 
@@ -71,12 +66,12 @@ def right_reasons(
         None where the phase has no known causes, or no clip has any of the main target.
     """
     main = settings.names.index(settings.main_target)
-    target = np.full(len(error), main)
+    target = np.full(len(axes.target), main)
     values, defined = cause_agreement(outcomes, axes.readings.claims, target, settings.explanation.vocabulary)
     known = defined[:, 0] > 0
     if not known.any():
         return None
-    right = error[known, main] < settings.explanation.gate
+    right = axes.table.error[known, main] < settings.explanation.gate
     grounded = values[known, 0] >= GROUNDED
     return RightReasons(
         right_grounded=int((right & grounded).sum()),

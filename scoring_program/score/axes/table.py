@@ -60,7 +60,7 @@ class AxisSums(Sums):
     plausible_defined: Array
     """(rows, 2) clips with such observations."""
     error: Array
-    """(rows, k) absolute error; 1 for a failed clip."""
+    """(rows, k) absolute error of the predictions that were tested; 1 for a failed clip."""
     baseline_error: Array
     """(rows, k) absolute error of the constant baseline."""
     reference_error: Array
@@ -109,7 +109,7 @@ def clip_axes(outcomes: Outcomes, settings: Settings, truth: Array, prediction: 
     effects = measure_effects(outcomes.probes, prediction, (low, span), target, vocabulary)
     readings = read_claims(outcomes.explanations, settings)
     maps = {kind: agreement(outcomes.explanations, effects, kind) for kind in HIDDEN}
-    error = np.where(np.isnan(prediction), 1.0, np.abs(truth - prediction))
+    error = credited_error(truth, prediction, effects)
     well = error[np.arange(len(error)), target] < settings.explanation.gate
     causes, has_causes = cause_agreement(outcomes, readings.claims, target, vocabulary)
     told = clip_text(outcomes.explanations, readings, prediction, (effects.twins, effects.twin_asked), settings)
@@ -138,6 +138,31 @@ def clip_axes(outcomes: Outcomes, settings: Settings, truth: Array, prediction: 
         reference_error=np.broadcast_to(reference, truth.shape),
     )
     return ClipAxes(table, readings, effects, maps, told, target)
+
+
+def credited_error(truth: Array, prediction: Array, effects: Effects) -> Array:
+    """Absolute error of the predictions that earn credit: those for the jittered originals.
+
+    Effects are measured against these answers. If the answers of the first pass earned the credit, one function could
+    predict and another, simpler one be tested.
+
+    Parameters
+    ----------
+    truth
+        (n, k) labels on the unit scale.
+    prediction
+        (n, k) predictions of the first pass on the unit scale; NaN for a failed clip.
+    effects
+        What the second pass measured.
+
+    Returns
+    -------
+    NDArray
+        (n, k) >= 0; 1 where either call failed; the first pass counts where the second did not ask.
+    """
+    tested = np.where(np.isnan(effects.original), prediction, effects.original)
+    failed = np.isnan(prediction) | effects.original_failed[:, None]
+    return np.where(failed, 1.0, np.abs(truth - tested))
 
 
 def _column(values: object) -> Array:
