@@ -257,6 +257,8 @@ class FrameServer:
             self._refuse_too_much(clip, plan.bytes)
             stream = self._streams.get(key)
             new = self._start(clip, plan, threads=self._alone)
+            if new is None:
+                raise BadRequest("frames: no thread is left to decode them; start fewer threads")
             if stream is None:
                 self._streams[key] = new
             else:  # a second reading of something that is streamed, or two readings at once
@@ -297,11 +299,16 @@ class FrameServer:
         elif stream.last_good is not None:
             self._faults.add(f"only {stream.last_good + 1} frames can be decoded")
 
-    def _start(self, clip: ClipSource, plan: StreamPlan, *, threads: int) -> FrameStream:
+    def _start(self, clip: ClipSource, plan: StreamPlan, *, threads: int) -> FrameStream | None:
+        """Start decoding; return None where the model has taken all threads of the container."""
         # What is decoded ahead is no business of the model yet.
         stream = FrameStream(clip, plan, self._pool.take(plan.bytes, unseen=clip != self._clip))
+        try:
+            stream.start(threads, self._finished)
+        except RuntimeError:
+            self._gone += self._pool.give_back(stream.buffer, reusable=True)
+            return None
         self._running += 1
-        stream.start(threads, self._finished)
         return stream
 
     def _finished(self) -> None:
@@ -325,5 +332,6 @@ class FrameServer:
                 if (plan.streaming and self._running) or self._pool.bytes_in_use + plan.bytes > AHEAD_BYTES:
                     return
                 self._pending.pop(0)
-                threads = self._alone if plan.streaming else 1
-                self._streams[clip, request] = self._start(clip, plan, threads=threads)
+                new = self._start(clip, plan, threads=self._alone if plan.streaming else 1)
+                if new is not None:
+                    self._streams[clip, request] = new

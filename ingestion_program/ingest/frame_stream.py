@@ -92,9 +92,16 @@ class FrameStream:
         return self._shown.total()
 
     def start(self, threads: int, finished: Callable[[], None]) -> None:
-        """Decode in a thread of its own; `finished` is called when it ends."""
-        self._decoder = Thread(target=self._decode, args=(threads, finished), daemon=True)
-        self._decoder.start()
+        """Decode in a thread of its own; `finished` is called when it ends.
+
+        Raises
+        ------
+        RuntimeError
+            When the system gives no further thread.
+        """
+        decoder = Thread(target=self._decode, args=(threads, finished), daemon=True)
+        decoder.start()
+        self._decoder = decoder
 
     def listen(self, listener: Callable[[list[int]], None]) -> None:
         """Pass slots in order: those decoded already at once, the others as they come, an empty list at the end."""

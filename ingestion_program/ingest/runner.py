@@ -24,7 +24,7 @@ from ingest.receipt import Determinism, choose
 from ingest.results import Results
 from ingest.settings import Task
 from ingest.tally import ClipStatus, Tally
-from ingest.video import UnreadableClip
+from ingest.video import UnreadableClip, is_readable
 
 PROGRESS_LINES = 60
 FORECAST_AFTER = 5
@@ -159,8 +159,7 @@ class Runner:
         try:
             facts = self._frames.begin(clip, upcoming)
         except UnreadableClip as error:
-            check_unchanged(clip, named=not self._tally.hidden)
-            self._record(clip, "unreadable", seconds, [_unreadable(clip, str(error))])
+            self._record_undecoded(clip, seconds, [_unreadable(clip, str(error))])
             return
         asked = Asked()
         started = time.monotonic()
@@ -174,8 +173,7 @@ class Runner:
         self._model.forget(end.gone)
         problems = asked.problems + [_unreadable(clip, fault) for fault in end.faults]
         if end.unreadable:
-            check_unchanged(clip, named=not self._tally.hidden)
-            self._record(clip, "unreadable", seconds, problems)
+            self._record_undecoded(clip, seconds, problems)
         elif asked.prediction is None:
             self._record(clip, "failed", seconds, problems)
         else:
@@ -183,6 +181,18 @@ class Runner:
             self._claims[clip.clip_id] = claims_of(asked.explanation.evidence)
             self._results.add_prediction(clip.clip_id, asked.prediction, asked.explanation)
             self._record(clip, "ok", seconds, problems)
+
+    def _record_undecoded(self, clip: ClipSource, seconds: dict[str, float], problems: list[Problem]) -> None:
+        """Leave a clip out that cannot be decoded; where only the model kept it from being decoded, it has failed."""
+        check_unchanged(clip, named=not self._tally.hidden)
+        self._model.stop()  # gives back what it took
+        if not is_readable(clip.path):
+            self._extra_starts += 1
+            self._record(clip, "unreadable", seconds, problems)
+            return
+        spoiled = Problem("too_much", "predict", "predict", *_SPOILED)
+        mine = [problem for problem in problems if problem.fault == "participant"]
+        self._record(clip, "failed", seconds, [*mine, spoiled])
 
     def _look_again(self, footage: Footage, draws: Draws) -> None:
         """Ask in a fresh process: a few clips once more, then altered ones. Only where every clip had its turn."""
@@ -248,6 +258,9 @@ class Runner:
         problems = [self._feedback.tell(problem) for problem in problems]
         self._results.add_clip(clip.clip_id, status, seconds, problems)
         self._tally.add_clip(clip.clip_id, status, problems, self._log)
+
+
+_SPOILED = ("what decoding needs: threads or memory", "room for the decoder", "start fewer threads, use less memory")
 
 
 def _stop(code: str, found: str, expected: str, fix: str) -> Problem:

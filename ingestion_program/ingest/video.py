@@ -259,6 +259,21 @@ class FrameReader:
             self._capture.grab()
 
 
+def is_readable(path: Path) -> bool:
+    """Tell whether a file has frames, and each can be decoded or has one that stands for it."""
+    try:
+        count = len(read_facts(path).times)
+        reader = FrameReader(path, threads=1)
+        try:
+            for index in range(count):
+                reader.decode(index)
+        finally:
+            reader.close()
+    except UnreadableClip:
+        return False
+    return True
+
+
 def scale_to_rgb(frame: Frame, out: Frame) -> None:
     """Write the BGR `frame` into `out` as RGB, scaled to the size of `out`.
 

@@ -97,6 +97,9 @@ def test_verdict_in_a_container(case: Case, played: tuple[str, Path, dict[str, d
         raise AssertionError(str(error)) from error
 
 
+FOLDERS = [f"/app/{folder}" for folder in ("input_data", "output", "program", "ingested_program")]
+FIRST = ["python3", "/app/program/ingestion.py", *FOLDERS]
+IN_APP = ["--env", "TMPDIR=/app/tmp", "--env", "PYTHONDONTWRITEBYTECODE=1"]
 FIRST_PROCESS = (
     "honest_model",
     "daemon",
@@ -113,13 +116,55 @@ def test_ingestion_as_the_first_process(name: str, image: str, short_phase: Path
     case = CASES[name]
     stage = set_stage(tmp_path / "app", short_phase, case)
     before = stage.snapshot()
-    folders = [f"/app/{folder}" for folder in ("input_data", "output", "program", "ingested_program")]
-    variables = ["--env", f"CANARY={SECRETS[1]}", "--env", "TMPDIR=/app/tmp", "--env", "PYTHONDONTWRITEBYTECODE=1"]
-    printed = docker_run(
-        image, stage.app, ["python3", "/app/program/ingestion.py", *folders], f"first-{name}", variables
-    )
+    printed = docker_run(image, stage.app, FIRST, f"first-{name}", [*IN_APP, "--env", f"CANARY={SECRETS[1]}"])
     run = json.loads((stage.output / "run.json").read_text())
     assert run["isolation"] == "full", printed
     assert run["clips"]["ok"] == CLIPS - (case.verdict.kind == "C"), printed
     assert stage.snapshot() == before
     assert stage.leaks(printed) == []
+
+
+TAKES_THREADS = """
+import threading
+import time
+
+from honest import Honest
+
+
+class Model(Honest):
+    def in_predict(self, clip, answer):
+        threading.stack_size(65536)
+        ends = []
+        try:
+            for _ in range(3000):
+                end = threading.Event()
+                threading.Thread(target=end.wait, daemon=True).start()
+                ends.append(end)
+        except RuntimeError:
+            pass
+        # Leaves ingestion one thread, then two ...: enough to begin, too few to decode.
+        for size in range(40, 48):
+            ends.pop().set()
+            time.sleep(0.002)
+            try:
+                list(clip.frames(count=5, size=(2 * size, size)))
+            except ValueError:
+                pass
+        raise ValueError("it had all threads")
+"""
+
+
+@pytest.mark.parametrize("most", [64, 100, 150])
+def test_a_model_that_takes_every_thread_makes_no_clip_unreadable(
+    most: int, image: str, short_phase: Path, tmp_path: Path
+) -> None:
+    stage = set_stage(tmp_path / "app", short_phase, CASES["honest_model"])
+    (stage.app / "ingested_program" / "model.py").write_text(TAKES_THREADS)
+    printed = docker_run(image, stage.app, FIRST, f"few-{most}", [*IN_APP, "--pids-limit", str(most)])
+    run = json.loads((stage.output / "run.json").read_text())
+    assert run["container"]["processes"] == most
+    # Its threads may cost the next clip, too.
+    assert 1 <= run["clips"]["failed"] <= 2, printed
+    assert run["clips"]["ok"] + run["clips"]["failed"] == CLIPS, printed
+    assert "Traceback" not in printed
+    assert "for the organisers" not in printed
