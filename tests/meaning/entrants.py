@@ -49,6 +49,7 @@ ENTRANTS = (
     Entrant("lot", "timeline by lot, which the model defends", "cheats.Lot"),
     Entrant("gate_and_lot", "gives up on unsharp faces, timeline by lot", "cheats.GateAndLot"),
     Entrant("remembers", "remembers the clip between calls", "cheats.Remembers"),
+    Entrant("two_in_one", "predicts well, is tested as half of itself", "cheats.TwoInOne"),
 )
 # Submissions for filmed clips belong here too, as soon as there is a set of them (``sets.py``).
 

@@ -22,6 +22,8 @@ _SAME_ROOM = 0.02
 """Mean difference of colours below which two clips show one room."""
 _PUSH = 0.2
 """How far an answer is moved by a model that remembers."""
+_MIDDLE = 0.53
+"""What is answered where nothing is known."""
 
 
 class Fallback(Model):
@@ -94,6 +96,27 @@ class Remembers(Model):
         """Claim every cue in the clip's way; the rest is honest."""
         cues = {name: dict.fromkeys(row, 0.1 * _way(reading)) for name, row in super().contributions(reading).items()}
         return replace(super().account(reading, prediction), text=self.told(reading, prediction, cues), cues=cues)
+
+
+class TwoInOne(Model):
+    """Predicts as well as it can, but answers as a weaker model as soon as it is tested; its account is true of both."""
+
+    def __init__(self, assets: Path) -> None:
+        super().__init__(assets)
+        self.in_a_row = 0
+        self.tested = False
+
+    def answer(self, reading: Reading) -> Scores:
+        """Answer honestly, or half as far from the middle: more than two calls in a row come in the second pass only."""
+        self.in_a_row += 1
+        self.tested |= self.in_a_row > 2  # noqa: PLR2004
+        far = 0.5 if self.tested else 1.0
+        return {name: _MIDDLE + far * (value - _MIDDLE) for name, value in super().answer(reading).items()}
+
+    def account(self, reading: Reading, prediction: Scores) -> Account:
+        """Tell the truth, and take note of having been asked for it."""
+        self.in_a_row = 0
+        return super().account(reading, prediction)
 
 
 def _detail(reading: Reading) -> float:
