@@ -99,7 +99,7 @@ class Remembers(Model):
 
 
 class TwoInOne(Model):
-    """Predicts as well as it can, but answers as a weaker model as soon as it is tested; its account is true of both."""
+    """Predicts as well as it can, and answers as a weaker model as soon as it is tested; its account is true of both."""
 
     def __init__(self, assets: Path) -> None:
         super().__init__(assets)
@@ -107,9 +107,9 @@ class TwoInOne(Model):
         self.tested = False
 
     def answer(self, reading: Reading) -> Scores:
-        """Answer honestly, or half as far from the middle: more than two calls in a row come in the second pass only."""
+        """Answer honestly, or half as far from the middle: three calls in a row come in the second pass only."""
         self.in_a_row += 1
-        self.tested |= self.in_a_row > 2  # noqa: PLR2004
+        self.tested |= self.in_a_row > 2
         far = 0.5 if self.tested else 1.0
         return {name: _MIDDLE + far * (value - _MIDDLE) for name, value in super().answer(reading).items()}
 
