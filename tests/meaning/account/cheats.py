@@ -99,7 +99,7 @@ class Remembers(Model):
 
 
 class TwoInOne(Model):
-    """Predicts as well as it can, and answers as a weaker model as soon as it is tested; its account is true of both."""
+    """Predicts as well as it can, and answers as a weaker model as soon as it is tested; true of both."""
 
     def __init__(self, assets: Path) -> None:
         super().__init__(assets)
