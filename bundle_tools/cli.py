@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -56,6 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         0 when it did what was asked; 1 when not, with the reason on the last line; 130 when interrupted.
     """
+    if argv is None:  # ended from outside as by a key: what it started goes with it
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     given = sys.argv[1:] if argv is None else argv
     arguments = _parser().parse_args(given or ["--help"])
     try:

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,8 @@ from ingest.watch import FILE_MB, Watch
 from model_process.protocol import BadMessage, ChannelClosed, Message, receive, send
 from model_process.sandbox import TIERS, Held, Walls, calls
 
+LEAST_S = 1.0
+"""How long a message may at least wait until it is read, seconds."""
 KEPT_OUTPUT = 64 << 10
 """Bytes of what the process prints that are kept, the last ones."""
 PASSED_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
@@ -47,8 +50,6 @@ class Confinement:
     """Private memory, MB (2**20 bytes)."""
     cpu_s: int
     """Processor time over all threads, seconds."""
-    send_s: float
-    """How long a message to it may wait until it reads, seconds."""
     isolation: Isolation
     """How firmly it has to be held in."""
 
@@ -71,6 +72,7 @@ class ConfinedProcess:
         self.starts = 0
         """How often it was started."""
         self._deaf = False
+        self._deadline = time.monotonic()
         self.killed = False
         """Whether something outside ended it."""
         self.waited_s = 0.0
@@ -103,7 +105,6 @@ class ConfinedProcess:
         self._scratch = Path(tempfile.mkdtemp(prefix="model-")).resolve()
         self._shared_before = guard.shared_files()
         ours, theirs = socket.socketpair()
-        ours.settimeout(self._confinement.send_s)
         walls = json.dumps(self._walls(self._scratch).record())
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - the interpreter and our own file
@@ -121,7 +122,11 @@ class ConfinedProcess:
         self._drainer.start()
         self._channel = ours
 
-    def check_walls(self, deadline: float) -> None:
+    def allow(self, timeout_s: float) -> None:
+        """Give it so much time from now on: neither what it says nor what it hears takes longer together."""
+        self._deadline = time.monotonic() + timeout_s
+
+    def check_walls(self) -> None:
         """Hold what the process says of its walls, before anything of the participant's is touched, to the settings.
 
         Raises
@@ -131,7 +136,7 @@ class ConfinedProcess:
         ChannelClosed, BadMessage, TimeoutError
             When it says nothing of them.
         """
-        message = self._receive(deadline)
+        message = self._receive()
         body = message.body
         if body.get("op") != "confined" or body.get("tier") not in TIERS or type(body.get("landlock")) is not int:
             raise BadMessage("no word about its walls")
@@ -161,6 +166,8 @@ class ConfinedProcess:
             if channel is None:
                 raise ChannelClosed
             try:
+                # Frames may still be announced when a call has just ended.
+                channel.settimeout(max(LEAST_S, self._deadline - time.monotonic()))
                 send(channel, body, blob=blob, descriptor=descriptor)
             except TimeoutError:
                 # Whoever waits for a turn must not wait as long again.
@@ -169,24 +176,24 @@ class ConfinedProcess:
                     channel.shutdown(socket.SHUT_RDWR)
                 raise
 
-    def receive(self, deadline: float) -> Message:
-        """Wait for a message until `deadline`, on `time.monotonic()`.
+    def receive(self) -> Message:
+        """Wait for a message, as long as it was allowed.
 
         Raises
         ------
         ChannelClosed, BadMessage, TimeoutError
             When none comes.
         """
-        message = self._receive(deadline)
+        message = self._receive()
         if message.descriptor is not None:
             os.close(message.descriptor)
             raise BadMessage("a file descriptor")
         return message
 
-    def _receive(self, deadline: float) -> Message:
+    def _receive(self) -> Message:
         if self._channel is None:
             raise ChannelClosed
-        return receive(self._channel, deadline)
+        return receive(self._channel, self._deadline)
 
     def stop(self) -> None:
         """End the process and everything that it started."""

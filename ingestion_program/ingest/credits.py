@@ -63,7 +63,7 @@ def read_credits(submission: Path) -> tuple[tuple[Credit, ...], list[Problem]]:
         return (), [_warning(FILE, f"{path.stat().st_size} bytes", f"at most {LARGEST_FILE}")]
     try:
         root = yaml.load(path.read_bytes(), _PlainLoader)  # noqa: S506 - texts alone
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, LookupError, OverflowError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         return (), [_warning(f"{FILE}{line}", "no YAML that can be read", _EXPECTED)]

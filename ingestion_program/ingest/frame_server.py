@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from threading import RLock
+from threading import Barrier, RLock
 from typing import Any
 
 import cv2
@@ -29,7 +29,9 @@ AHEAD_BYTES = 96 << 20
 AHEAD_CLIPS = 3
 """How many clips ahead are decoded at most."""
 OPEN_READINGS = 64
-"""How many readings of one clip may be under way at once; each has a decoder of its own."""
+"""How many readings of one clip may be under way at once."""
+OPEN_STREAMS = 6
+"""How many of them may be too long for memory, so that their decoders wait for the model."""
 MOST_RATES = 4
 """At how many rates a model can hear one clip: the sound of each is kept until the clip ends."""
 KEPT_READINGS = 64
@@ -66,8 +68,11 @@ class FrameServer:
         self._facts: dict[ClipSource, ClipFacts] = {}
         self._streams: dict[tuple[ClipSource, FrameRequest], FrameStream] = {}
         self._sounds: dict[tuple[ClipSource, int], Future[Sound | None]] = {}
-        self._sound_decoder = ThreadPoolExecutor(1)
+        self._sound_decoder = _threads(1)
         self._pending: list[tuple[ClipSource, FrameRequest]] = []
+        # All threads are there before a model is, which may take those that the machine has left. Some decoders wait
+        # for the model, which may be waiting for frames of another one: there is always one more.
+        self._decoders = _threads(max(self._cores, OPEN_STREAMS + 1) + 1)
         self._running = 0
         self._clip: ClipSource | None = None
         self._extra: list[FrameStream] = []
@@ -80,9 +85,16 @@ class FrameServer:
         self._habit: list[Asked] = []
 
     def forget(self) -> None:
-        """Keep nothing of what an earlier model asked for: no habits, no memory."""
+        """Keep nothing of what an earlier model asked for: no habits, nothing decoded ahead, no memory."""
         with self._lock:
             self._habit, self._asked_before = [], None
+            self._pending = []
+            ahead, self._streams = list(self._streams.values()), {}
+            self._sounds.clear()
+        _stop(ahead)
+        with self._lock:
+            for stream in ahead:
+                self._gone += self._pool.give_back(stream.buffer, reusable=True)
             self._pool.forget()
 
     def begin(self, clip: ClipSource, upcoming: Sequence[ClipSource]) -> ClipFacts:
@@ -186,12 +198,8 @@ class FrameServer:
             for sound in [key for key in self._sounds if key[0] == clip]:
                 del self._sounds[sound]
             self._facts.pop(clip, None)
-        # All are told to stop before the first one is waited for.
+        _stop(streams)
         for stream in streams:
-            stream.leave()
-            stream.cancel()
-        for stream in streams:
-            stream.wait()
             with self._lock:
                 self._retire(stream, reusable=stream.outstanding == 0 or not model_lives)
         end = ClipEnd(self._gone, sorted(self._faults), self._unreadable)
@@ -206,10 +214,9 @@ class FrameServer:
         """Stop all decoders."""
         with self._lock:
             self._pending = []
-            streams = list(self._streams.values())
-        for stream in streams:
-            stream.cancel()
-            stream.wait()
+            streams = list(self._streams.values()) + self._extra
+        _stop(streams)
+        self._decoders.shutdown()
         self._sound_decoder.shutdown()
 
     def _is_habit(self, asked: Asked) -> bool:
@@ -254,23 +261,25 @@ class FrameServer:
             if not len(plan.wanted):
                 return None
             self._reclaim(plan.bytes)
-            self._refuse_too_much(clip, plan.bytes)
+            self._refuse_too_much(clip, plan)
             stream = self._streams.get(key)
-            new = self._start(clip, plan, threads=self._alone)
-            if new is None:
-                raise BadRequest("frames: no thread is left to decode them; start fewer threads")
+            # Many readings share the cores: each thread of a decoder takes memory, too.
+            new = self._start(clip, plan, threads=max(1, self._alone // (1 + self._running)))
             if stream is None:
                 self._streams[key] = new
             else:  # a second reading of something that is streamed, or two readings at once
                 self._extra.append(new)
             return new
 
-    def _refuse_too_much(self, clip: ClipSource, needed: int) -> None:
+    def _refuse_too_much(self, clip: ClipSource, plan: StreamPlan) -> None:
         """Keep one model from filling the machine with readings that it begins and never ends."""
         own = [stream for key, stream in self._streams.items() if key[0] == clip] + self._extra
         busy = sum(not stream.idle for stream in own)
         held = sum(stream.plan.bytes for stream in own if not stream.idle) >> 20
-        if busy >= OPEN_READINGS or held + (needed >> 20) > OPEN_BYTES >> 20:
+        streamed = sum(stream.plan.streaming and not stream.finished for stream in own)
+        if plan.streaming and streamed >= OPEN_STREAMS:
+            raise BadRequest(f"frames: {streamed} long readings are under way, at most {OPEN_STREAMS}; read to the end")
+        if busy >= OPEN_READINGS or held + (plan.bytes >> 20) > OPEN_BYTES >> 20:
             limit = f"at most {OPEN_READINGS} and {OPEN_BYTES >> 20} MB"
             raise BadRequest(
                 f"frames: {busy} readings of {held} MB are under way, {limit}; read to the end or close them"
@@ -299,16 +308,11 @@ class FrameServer:
         elif stream.last_good is not None:
             self._faults.add(f"only {stream.last_good + 1} frames can be decoded")
 
-    def _start(self, clip: ClipSource, plan: StreamPlan, *, threads: int) -> FrameStream | None:
-        """Start decoding; return None where the model has taken all threads of the container."""
+    def _start(self, clip: ClipSource, plan: StreamPlan, *, threads: int) -> FrameStream:
         # What is decoded ahead is no business of the model yet.
         stream = FrameStream(clip, plan, self._pool.take(plan.bytes, unseen=clip != self._clip))
-        try:
-            stream.start(threads, self._finished)
-        except RuntimeError:
-            self._gone += self._pool.give_back(stream.buffer, reusable=True)
-            return None
         self._running += 1
+        stream.start(self._decoders, threads, self._finished)
         return stream
 
     def _finished(self) -> None:
@@ -332,6 +336,23 @@ class FrameServer:
                 if (plan.streaming and self._running) or self._pool.bytes_in_use + plan.bytes > AHEAD_BYTES:
                     return
                 self._pending.pop(0)
-                new = self._start(clip, plan, threads=self._alone if plan.streaming else 1)
-                if new is not None:
-                    self._streams[clip, request] = new
+                threads = self._alone if plan.streaming else 1
+                self._streams[clip, request] = self._start(clip, plan, threads=threads)
+
+
+def _threads(count: int) -> ThreadPoolExecutor:
+    """Return a pool whose threads have all begun: by itself it would start them as they are needed."""
+    pool, together = ThreadPoolExecutor(count), Barrier(count + 1)
+    for _ in range(count):
+        pool.submit(together.wait)
+    together.wait()
+    return pool
+
+
+def _stop(streams: Sequence[FrameStream]) -> None:
+    """End decoding: all are told to stop before the first one is waited for."""
+    for stream in streams:
+        stream.leave()
+        stream.cancel()
+    for stream in streams:
+        stream.wait()

@@ -2,8 +2,9 @@
 
 from collections import Counter, deque
 from collections.abc import Callable
+from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass
-from threading import Condition, Lock, RLock, Thread
+from threading import Condition, Lock, RLock
 
 import numpy as np
 import numpy.typing as npt
@@ -80,7 +81,7 @@ class FrameStream:
         self._announced = 0
         self._end_told = False
         self._telling = Lock()
-        self._decoder: Thread | None = None
+        self._decoder: Future[None] | None = None
         self._free = deque(range(plan.slots))
         self._cancelled = False
         self._listener: Callable[[list[int]], None] | None = None
@@ -91,17 +92,9 @@ class FrameStream:
         """How often slots have been shown to the model, and were not given back."""
         return self._shown.total()
 
-    def start(self, threads: int, finished: Callable[[], None]) -> None:
-        """Decode in a thread of its own; `finished` is called when it ends.
-
-        Raises
-        ------
-        RuntimeError
-            When the system gives no further thread.
-        """
-        decoder = Thread(target=self._decode, args=(threads, finished), daemon=True)
-        decoder.start()
-        self._decoder = decoder
+    def start(self, decoders: Executor, threads: int, finished: Callable[[], None]) -> None:
+        """Decode in a thread of `decoders`, when its turn comes; `finished` is called when decoding ends."""
+        self._decoder = decoders.submit(self._decode, threads, finished)
 
     def listen(self, listener: Callable[[list[int]], None]) -> None:
         """Pass slots in order: those decoded already at once, the others as they come, an empty list at the end."""
@@ -138,7 +131,7 @@ class FrameStream:
     def wait(self) -> None:
         """Wait until the decoder has stopped: only then may its buffer serve another."""
         if self._decoder is not None:
-            self._decoder.join()
+            wait([self._decoder])
 
     @property
     def available(self) -> bool:

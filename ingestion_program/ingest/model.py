@@ -48,7 +48,6 @@ class ModelProcess:
                 packages=packages,
                 memory_mb=limits.memory_mb,
                 cpu_s=int(limits.time_limit_s) * (os.cpu_count() or 1),
-                send_s=limits.call_s,
                 isolation=isolation,
             )
         )
@@ -60,8 +59,8 @@ class ModelProcess:
         self._announcing = RLock()
         self._calls = 0
 
-    def start(self) -> None:
-        """Start the process and load the model; once more where something outside ended it meanwhile.
+    def start(self, timeout_s: float) -> None:
+        """Start the process and load the model; once more, in the same time, where something outside ended it.
 
         Raises
         ------
@@ -70,24 +69,25 @@ class ModelProcess:
         IngestionError
             When this machine cannot hold a model in as the settings require.
         """
+        deadline = time.monotonic() + timeout_s
         try:
-            self._load()
+            self._load(timeout_s)
         except LoadFailed:
             if not self.process.killed:
                 raise
-            self._load(again=True)
+            self._load(deadline - time.monotonic(), again=True)
 
-    def _load(self, *, again: bool = False) -> None:
+    def _load(self, timeout_s: float, *, again: bool = False) -> None:
         self.process.start(again=again)
         self._frames.forget()
         self._known.clear()
         self._dropped.clear()
         self._calls = 0
-        deadline = time.monotonic() + self._limits.load_s
+        self.process.allow(timeout_s)
         try:
-            self.process.check_walls(deadline)
+            self.process.check_walls()
             self.process.send({"op": "load", "submission": str(self._submission)})
-            answer = self.process.receive(deadline)
+            answer = self.process.receive()
             if answer.body.get("op") != "ready":
                 text = {key: answer.text(key, 600) for key in ("code", "where", "found", "expected", "fix")}
                 problem = Problem(text["code"], "load", text["where"], text["found"], text["expected"], text["fix"])
@@ -96,7 +96,7 @@ class ModelProcess:
             self.stop()
             raise
         except (ChannelClosed, BadMessage, TimeoutError) as error:
-            raise LoadFailed(self._end_badly(error, "load", self._limits.load_s)) from None
+            raise LoadFailed(self._end_badly(error, "load", timeout_s)) from None
 
     def predict(self, facts: ClipFacts, transcript: str, timeout_s: float) -> object:
         """Return what `predict` returned, as plain JSON types and arrays.
@@ -135,13 +135,13 @@ class ModelProcess:
             "frame_count": len(facts.times),
             "transcript": transcript,
         }
-        deadline = time.monotonic() + timeout_s
+        self.process.allow(timeout_s)
         dropped, self._dropped = self._as_known(self._dropped), []
         self._calls += 1
         try:
             self.process.send({**order, "number": self._calls, "clip": clip, "drop": dropped})
             while True:
-                message = self.process.receive(deadline)
+                message = self.process.receive()
                 if message.body.get("op") not in {"answer", "raised"}:
                     self._serve(message.body)
                     continue

@@ -68,7 +68,7 @@ class Runner:
         clips = footage.clips
         started = time.monotonic()
         try:
-            self._model.start()
+            self._model.start(self._timeout_s(self._task.limits.load_s))
             self._tally.begin(self._model.process)
             self._tally.load_s = time.monotonic() - started
             budget = f"{minutes(self._clock.left_s())} minutes of budget"
@@ -142,7 +142,7 @@ class Runner:
             found = "a model process that died or hung too often"
             return _stop("restarts_used_up", found, "a model that survives its clips", fix)
         try:
-            self._model.start()
+            self._model.start(self._timeout_s(self._task.limits.load_s))
         except LoadFailed as failure:
             return self._feedback.tell(failure.problem)
         return None
@@ -225,7 +225,7 @@ class Runner:
         """Start the model anew, for no fault of its own; return whether it could be loaded."""
         self._extra_starts += 1
         try:
-            self._model.start()
+            self._model.start(self._timeout_s(self._task.limits.load_s))
         except LoadFailed:
             return False
         return True

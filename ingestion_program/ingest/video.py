@@ -150,9 +150,12 @@ def _number(body: dict[str, Any], key: str) -> float | None:
     value = body.get(key)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise BadRequest(f"frames: {key} is {value!r:.60}, expected a number")
-    return float(value)
+    try:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise BadRequest(f"frames: {key} is {value!r:.60}, expected a number")
+        return float(value)
+    except OverflowError:
+        raise BadRequest(f"frames: {key} is a whole number of hundreds of digits, expected fewer") from None
 
 
 def wanted_frames(request: FrameRequest, facts: ClipFacts) -> npt.NDArray[np.int64]:

@@ -3,9 +3,11 @@
 import contextlib
 import os
 import signal
+import stat
 import subprocess
 import time
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from threading import Event, Thread
 
@@ -221,7 +223,9 @@ def _unnamed(pid: int, scratch: Path) -> tuple[int, int] | None:
     try:
         for entry in os.scandir(f"/proc/{pid}/fd"):
             with contextlib.suppress(OSError):
-                if Path(entry.path).readlink().is_relative_to(scratch) and (file := entry.stat()).st_nlink == 0:
+                # Not by its name: a path may be too long to be told.
+                file = entry.stat()
+                if file.st_nlink == 0 and stat.S_ISREG(file.st_mode) and file.st_dev != _device_of_frames():
                     files[file.st_ino] = _taken(file)
         maps = Path(f"/proc/{pid}/maps").read_bytes()
     except PermissionError:
@@ -239,6 +243,16 @@ def _unnamed(pid: int, scratch: Path) -> tuple[int, int] | None:
                 start, end = (int(address, 16) for address in addresses.split(b"-"))
                 shared += end - start
     return sum(files.values()) >> 20, shared >> 20
+
+
+@cache
+def _device_of_frames() -> int:
+    """Return the device of memory without a file, in which ingestion shows frames."""
+    descriptor = os.memfd_create("frames")
+    try:
+        return os.fstat(descriptor).st_dev
+    finally:
+        os.close(descriptor)
 
 
 def _left_in_shared_memory_mb(before: set[Path]) -> int:

@@ -17,6 +17,7 @@ from ingest.frame_server import (
     MOST_RATES,
     OPEN_BYTES,
     OPEN_READINGS,
+    OPEN_STREAMS,
     REMEMBERED,
     FrameServer,
 )
@@ -267,3 +268,30 @@ def test_readings_that_are_begun_and_never_ended_are_refused(server: FrameServer
     # The next clip is served as if nothing had been.
     server.begin(clips[1], [])
     assert Reader(server).numbers({"count": 2, "size": [40, 30]}) == [12, 37]
+
+
+def test_long_readings_leave_a_decoder_for_others(server: FrameServer, clips: list[ClipSource]) -> None:
+    server.begin(clips[0], [])
+    threads = threading.active_count()
+    answers: list[dict[str, Any]] = []
+    for number in range(OPEN_STREAMS + 3):
+        server.open(number, {"size": [LARGE[0], LARGE[1] - number]}, lambda body, _: answers.append(body))
+    refused = [body["stream"] for body in answers if "long readings" in str(body.get("error"))]
+    assert refused == [OPEN_STREAMS, OPEN_STREAMS + 1, OPEN_STREAMS + 2]
+    assert Reader(server).numbers({"count": 2, "size": [40, 30]}) == [12, 37]
+    assert threading.active_count() == threads  # all were there before
+
+
+def test_nothing_is_left_decoded_ahead_for_a_fresh_model(server: FrameServer, clips: list[ClipSource]) -> None:
+    reader = Reader(server)
+    for position in range(3):
+        server.begin(clips[position], clips[position + 1 :])
+        reader.numbers({"count": 5, "size": [40, 30]})
+        server.sound(8000)
+        server.end(model_lives=position < 2)
+    assert server._streams != {}
+    server.forget()
+    assert (server._streams, server._sounds, bytes_in_use(server)) == ({}, {}, 0)
+    server.begin(clips[3], [])
+    assert Reader(server).numbers({"count": 2, "size": [40, 30]}) == [12, 37]
+    assert not server.end(model_lives=True).unreadable

@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,8 +17,11 @@ import yaml
 
 from ingest import watch
 from ingest.confined import ConfinedProcess, Confinement
+from ingest.errors import Problem, Stage
 from ingest.folder import append, open_private, publish
-from ingest.settings import Isolation
+from ingest.frame_server import FrameServer
+from ingest.model import LoadFailed, ModelProcess
+from ingest.settings import Isolation, Limits
 from model_process.protocol import ChannelClosed
 from tests import warm
 from tests.ingestion.conftest import ONCE, PROGRAM, SETTINGS, Outcome, model_source, run_program, write_phase
@@ -193,6 +197,39 @@ def test_a_model_that_is_killed_while_it_loads_is_loaded_once_more(
     assert outcome.json("run.json")["restarts"] == 0
 
 
+class Dying:
+    """A process that something ends each time while the model is loaded."""
+
+    killed = True
+
+    def __init__(self) -> None:
+        self.allowed: list[float] = []
+
+    def start(self, *, again: bool = False) -> None: ...
+
+    def stop(self) -> None: ...
+
+    def allow(self, timeout_s: float) -> None:
+        self.allowed.append(timeout_s)
+
+    def check_walls(self) -> None:
+        time.sleep(0.01)
+        raise ChannelClosed
+
+    def end_badly(self, error: Exception, stage: Stage, where: str, timeout_s: float) -> Problem:
+        return Problem("crashed", stage, where, "x", "y", "z")
+
+
+def test_both_loads_share_the_time_of_one(tmp_path: Path) -> None:
+    model = ModelProcess(tmp_path, None, FrameServer(), Limits(60, 20, 20, 2), Isolation())
+    model.process = dying = Dying()  # type: ignore[assignment]
+    with pytest.raises(LoadFailed):
+        model.start(5)
+    first, second = dying.allowed
+    assert first == 5
+    assert second <= 5 - 0.01
+
+
 MASKED = """\
 import os, sys
 sys.path.insert(0, {program!r})
@@ -227,6 +264,26 @@ def test_a_key_that_cannot_be_removed_is_told_in_a_sealed_record(phase: Path, tm
     assert outcome.json("manifest.json")["seal"]
 
 
+def test_files_without_a_name_count_however_deep_they_were_made(tmp_path: Path) -> None:
+    folder = os.open(tmp_path, os.O_RDONLY)
+    try:
+        for _ in range(20):  # longer than a path may be
+            os.mkdir("d" * 250, dir_fd=folder)
+            deeper = os.open("d" * 250, os.O_RDONLY, dir_fd=folder)
+            os.close(folder)
+            folder = deeper
+        before = watch._unnamed(os.getpid(), tmp_path)
+        file = os.open("x", os.O_CREAT | os.O_RDWR, dir_fd=folder)
+        os.unlink("x", dir_fd=folder)
+        os.pwrite(file, b"x" * (8 << 20), 0)
+        after = watch._unnamed(os.getpid(), tmp_path)
+        os.close(file)
+    finally:
+        os.close(folder)
+    assert before is not None
+    assert after == (before[0] + 8, before[1])
+
+
 def test_shared_memory_counts_by_what_is_mapped(tmp_path: Path) -> None:
     before = watch._unnamed(os.getpid(), tmp_path)
     descriptor = os.memfd_create("frames")
@@ -240,15 +297,14 @@ def test_shared_memory_counts_by_what_is_mapped(tmp_path: Path) -> None:
 
 def test_a_process_that_does_not_read_keeps_nobody_waiting_twice() -> None:
     ours, theirs = socket.socketpair()
-    ours.settimeout(0.1)
-    process = ConfinedProcess(
-        Confinement("x", Path("x"), Path("x"), None, memory_mb=1, cpu_s=1, send_s=0.1, isolation=Isolation())
-    )
+    process = ConfinedProcess(Confinement("x", Path("x"), Path("x"), None, memory_mb=1, cpu_s=1, isolation=Isolation()))
     process._channel = ours
+    process.allow(0)  # a second is the least
     with theirs:
         with pytest.raises(TimeoutError):
             for _ in range(10_000):
                 process.send({"op": "x" * 1000})
+        assert ours.gettimeout() == pytest.approx(1)
         with pytest.raises(ChannelClosed):
             process.send({"op": "x"})
         assert process.end_badly(ChannelClosed(), "predict", "predict", 3).code == "timeout"

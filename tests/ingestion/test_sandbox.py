@@ -352,6 +352,7 @@ def run_filter(steps: Filter, machine: Machine, number: int, arguments: tuple[in
 PID = 4242
 NEWEST = landlock.NEWEST
 SIX = (0,) * 6
+CLOCKS = ("clock_gettime", "clock_getres", "clock_nanosleep", "timer_create")
 LOOKED_INTO: list[tuple[str, tuple[int, ...], int | None]] = [
     ("clone", (0x10500,), None),
     ("clone", (0x11,), errno.EAGAIN),
@@ -375,7 +376,11 @@ LOOKED_INTO: list[tuple[str, tuple[int, ...], int | None]] = [
     # death signal, dumpable, seccomp, subreaper, ptracer
     *(("prctl", (option, 0), errno.EPERM) for option in (1, 4, 22, 36, 0x59616D61)),
     # copies and flags; owner and signals, leases, notes of a folder, hints
-    *(("fcntl", (3, command), None) for command in (0, 1, 2, 3, 4, 6, 1030, 1034)),
+    *(("fcntl", (3, command), None) for command in (0, 1, 2, 3, 4, 5, 36, 1030, 1034)),
+    *(("fcntl", (3, command), 0) for command in (6, 7, 37, 38)),
+    *((call, (clock,), None) for call in CLOCKS for clock in (0, 1, 3, 7, 11)),
+    # Processor time: of process 1, of this one by its number, of one of its threads.
+    *((call, (clock,), errno.EINVAL) for call in CLOCKS for clock in (~1 << 3 | 2, ~PID << 3 | 2, ~PID << 3 | 6)),
     *(("fcntl", (3, command), errno.EPERM) for command in (8, 10, 15, 1024, 1026, 1036, 1038)),
     # terminals, close on exec, bytes to read, blocking; NVIDIA's (a letter, and plain numbers), DRM's, AMD's
     *(("ioctl", (0, command), None) for command in (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)),

@@ -44,11 +44,13 @@ class Strange:
 
     def stop(self) -> None: ...
 
-    def check_walls(self, _: float) -> None: ...
+    def allow(self, timeout_s: float) -> None: ...
+
+    def check_walls(self) -> None: ...
 
     def send(self, *_: object, **__: object) -> None: ...
 
-    def receive(self, _: float) -> Message:
+    def receive(self) -> Message:
         keys = ("op", "code", "where", "found", "expected", "fix")
         return Message(dict.fromkeys(keys, self.value), b"", None)
 
@@ -59,7 +61,7 @@ def test_a_start_that_fails_with_strange_words_is_a_short_problem(name: str, tmp
     reader = ResultsReader(tmp_path, None, ResultFiles("2017", "prediction.pkl", None), LIMITS, Isolation())
     model.process = reader.process = Strange(STRANGE[name])  # type: ignore[assignment]
     with pytest.raises(LoadFailed) as not_loaded:
-        model.start()
+        model.start(5)
     with pytest.raises(ReadingFailed) as not_read:
         reader.start()
     for problem in (not_loaded.value.problem, not_read.value.problem):

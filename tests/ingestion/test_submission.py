@@ -122,6 +122,16 @@ def test_a_real_link_is_named_and_not_followed(tmp_path: Path) -> None:
     assert fingerprint(tmp_path / "submission") == first
 
 
+def test_a_path_to_where_nobody_may_look_is_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exists(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    (tmp_path / "submission").mkdir()
+    monkeypatch.setattr(Path, "exists", exists)
+    problems = look(tmp_path / "submission", {"model.py": b"", "note": b"a/../../../closed/x"})
+    assert [(problem.code, problem.found) for problem in problems] == [("link_in_zip", "note")]
+
+
 def test_the_warnings_land_in_the_record_and_change_nothing(ingest: Ingest) -> None:
     outcome = ingest(model_source(), files={"requirements.txt": "torch", "predictions.csv": "clip_id\n"})
     run = outcome.json("run.json")

@@ -101,6 +101,7 @@ def test_counted_frames_are_ascending_valid_and_as_many_as_asked(
         ({"fps": 0}, "fps"),
         ({"fps": float("nan")}, "fps"),
         ({"start_s": "1"}, "start_s"),
+        ({"count": 10**400}, "count"),
         ({"size": [10]}, "size"),
         ({"size": [0, 10]}, "size"),
         ({"size": [10, 10**6]}, "size"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,7 +70,6 @@ class ResultsReader:
                 packages=packages,
                 memory_mb=min(MEMORY_MB, limits.memory_mb),
                 cpu_s=int(limits.time_limit_s),
-                send_s=limits.call_s,
                 isolation=isolation,
             )
         )
@@ -88,13 +86,13 @@ class ResultsReader:
         IngestionError
             When this machine cannot hold a process in as the settings require.
         """
-        deadline = time.monotonic() + self._limits.load_s
         self.process.start()
+        self.process.allow(self._limits.load_s)
         files = {"predictions": self._files.predictions, "explanations": self._files.explanations}
         try:
-            self.process.check_walls(deadline)
+            self.process.check_walls()
             self.process.send({"op": "read", "submission": str(self._submission), "form": self._files.form, **files})
-            answer = self.process.receive(deadline)
+            answer = self.process.receive()
         except (ChannelClosed, BadMessage, TimeoutError) as error:
             ended = self.process.end_badly(error, "load", self._files.predictions, self._limits.load_s)
             found, where = ended.found, " or ".join(sorted(self._files.names))
@@ -142,9 +140,10 @@ class ResultsReader:
     def _call(self, order: dict[str, Any], timeout_s: float) -> dict[str, Any]:
         """Return what the process answers, with its arrays."""
         self._calls += 1
+        self.process.allow(timeout_s)
         try:
             self.process.send({**order, "number": self._calls})
-            message = self.process.receive(time.monotonic() + timeout_s)
+            message = self.process.receive()
             if message.body.get("op") != "answer" or message.body.get("number") != self._calls:
                 raise BadMessage("an answer to another question")
             return {key: unpack(value, message.blob) for key, value in message.body.items()}
