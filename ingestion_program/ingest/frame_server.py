@@ -201,7 +201,7 @@ class FrameServer:
         _stop(streams)
         for stream in streams:
             with self._lock:
-                self._retire(stream, reusable=stream.outstanding == 0 or not model_lives)
+                self._retire(stream, reusable=stream.outstanding == 0)
         end = ClipEnd(self._gone, sorted(self._faults), self._unreadable)
         self._gone, self._faults, self._unreadable = [], set(), False
         self._open.clear()

@@ -147,15 +147,6 @@ def test_memory_that_the_model_still_sees_is_never_used_again(server: FrameServe
     assert len(reader.buffers) == 2
 
 
-def test_the_memory_of_a_dead_model_is_used_again(server: FrameServer, clips: list[ClipSource]) -> None:
-    reader = Reader(server)
-    for clip in clips[:3]:
-        server.begin(clip, [])
-        reader.numbers({"count": 5}, keep=True)
-        assert server.end(model_lives=False).gone == []
-    assert len(reader.buffers) == 1
-
-
 def test_a_fresh_model_gets_nothing_of_the_one_before(server: FrameServer, clips: list[ClipSource]) -> None:
     reader = Reader(server)
     for clip in clips[:2]:
