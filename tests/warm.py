@@ -9,6 +9,7 @@ Where that matters, start an interpreter. What the programs compile is kept, too
 import atexit
 import contextlib
 import ctypes
+import gc
 import multiprocessing
 import os
 import resource
@@ -24,7 +25,10 @@ from multiprocessing import forkserver, resource_tracker
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 
-HEAVY = ("av", "cv2", "jinja2", "numpy", "yaml")
+HEAVY = (
+    *("av", "cv2", "jinja2", "numpy", "numpy.random", "numpy.typing", "yaml"),
+    *("concurrent.futures.thread", "csv", "difflib", "html", "importlib.metadata", "importlib.resources", "statistics"),
+)
 _INTERPRETER = (sys.prefix, sys.base_prefix)
 _SET_NO_NEW_PRIVS, _DROP_FROM_BOUNDING_SET, _CAPSET = 38, 24, 126
 _CAPABILITY_VERSION = 0x20080522
@@ -151,6 +155,7 @@ def _become(
     from tests import compiled  # noqa: PLC0415 - not where `start` is called
 
     code = 1
+    gc.freeze()  # else the first look for garbage touches, and so copies, all that was forked
     compiled.use(templates)
     # What is open here is the fork server's; a script inherits nothing but its standard streams.
     printed = os.open(f"{folder}/printed", os.O_WRONLY | os.O_APPEND)

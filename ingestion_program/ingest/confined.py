@@ -293,5 +293,7 @@ def _environment(scratch: Path, packages: Path | None) -> dict[str, str]:
         "PYTHONUNBUFFERED": "1",
         "OMP_NUM_THREADS": cores,
         "OPENBLAS_NUM_THREADS": cores,
+        # An idle thread turns in a loop for 2**20 cycles before it sleeps, not 2**26: 30 ms of a core that others need.
+        "OPENBLAS_THREAD_TIMEOUT": "20",
         "MKL_NUM_THREADS": cores,
     }

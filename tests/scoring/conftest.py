@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import yaml
 
+from score import checked
 from score.pipeline import main
 from tests.scoring.factory import Case, make_input
 
@@ -44,7 +44,7 @@ def run_scoring(source: Path, target: Path) -> Outcome:
 
 
 Score = Callable[..., Outcome]
-_PARSED: dict[tuple[str, type[yaml.SafeLoader]], bytes] = {}
+_PARSED: dict[str, bytes] = {}
 
 
 @pytest.fixture(autouse=True)
@@ -56,16 +56,17 @@ def _no_power_cut(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _settings_are_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Remember what the factory's settings say: to parse them takes as long as to score four clips."""
-    parse = yaml.load
+    parse = checked._load
 
-    def load(text: str | bytes, Loader: type[yaml.SafeLoader]) -> object:  # noqa: N803 - PyYAML's name
-        if not isinstance(text, str) or not text.startswith("format_version: 1\ntask: "):
-            return parse(text, Loader=Loader)
-        if (text, Loader) not in _PARSED:
-            _PARSED[text, Loader] = pickle.dumps(parse(text, Loader=Loader))
-        return pickle.loads(_PARSED[text, Loader])  # noqa: S301 - our own
+    def load(text: str) -> tuple[object, list[str]]:
+        if not text.startswith("format_version: 1\ntask: "):
+            return parse(text)
+        if text not in _PARSED:
+            _PARSED[text] = pickle.dumps(parse(text))
+        parsed: tuple[object, list[str]] = pickle.loads(_PARSED[text])  # noqa: S301 - our own
+        return parsed
 
-    monkeypatch.setattr(yaml, "load", load)
+    monkeypatch.setattr(checked, "_load", load)
 
 
 @pytest.fixture
