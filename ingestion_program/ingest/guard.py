@@ -48,12 +48,12 @@ def remove(folder: Path) -> None:
 
 def take_back(folder: Path) -> None:
     """Let this user change a folder and all folders in it, as far as they are this user's."""
-    waiting = [folder]
+    waiting = [str(folder)]  # each name is as long as the folder is deep: as a `Path` it would be taken to pieces
     while waiting:
         path = waiting.pop()
         with contextlib.suppress(OSError):  # what cannot be changed is told when it cannot be removed
-            path.chmod(stat.S_IMODE(path.lstat().st_mode) | stat.S_IRWXU)
-            waiting += [Path(entry.path) for entry in os.scandir(path) if entry.is_dir(follow_symlinks=False)]
+            os.chmod(path, stat.S_IMODE(os.lstat(path).st_mode) | stat.S_IRWXU)  # noqa: PTH101
+            waiting += [entry.path for entry in os.scandir(path) if entry.is_dir(follow_symlinks=False)]
 
 
 def shared_files() -> set[Path]:

@@ -200,7 +200,7 @@ def _measure(folder: Path) -> tuple[int, int]:
         When something in it cannot be looked at.
     """
     entries = size = 0
-    waiting = [folder]
+    waiting = [str(folder)]
     while waiting and entries <= SCRATCH_FILES:
         # What is there at one moment may be gone at the next.
         with contextlib.suppress(FileNotFoundError), os.scandir(waiting.pop()) as found:
@@ -208,7 +208,7 @@ def _measure(folder: Path) -> tuple[int, int]:
                 entries += 1
                 with contextlib.suppress(FileNotFoundError):
                     if entry.is_dir(follow_symlinks=False):
-                        waiting.append(Path(entry.path))
+                        waiting.append(entry.path)
                     size += _taken(entry.stat(follow_symlinks=False))
     return entries, size >> 20
 
