@@ -114,6 +114,15 @@ def is_key(value: object) -> bool:
 
 def find(draft: Draft, value: object) -> Dataset | None:
     """Open a path of the bundle; None where there is nothing to open, which `check_path` reports."""
+    if not isinstance(value, str):
+        return None
+    if value not in draft.opened:
+        draft.opened[value] = _open(draft, value)
+    found: Dataset | None = draft.opened[value]
+    return found
+
+
+def _open(draft: Draft, value: str) -> Dataset | None:
     path = None if is_key(value) else draft.inside(value)
     if path is None or path.resolve() == draft.root.resolve():
         return None

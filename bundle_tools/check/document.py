@@ -32,6 +32,8 @@ class Draft:
     """Whether the bundle was given as a folder, not as a zip."""
     now: datetime = field(default_factory=clock.utc_now)
     """The present, UTC without a zone: what dates are held against."""
+    opened: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What `dataset.find` has opened so far: most rules ask for the same few folders."""
 
     def at(self, *path: Key) -> str:
         """Give the file and line of a value, or of the nearest value around it."""

@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from bundle_tools.bounded_yaml import load_bounded
@@ -200,15 +201,22 @@ def _command(program: Dataset, name: str) -> tuple[str, str | None]:
     if program.size(name) > LARGEST_METADATA:
         return "", f"{name} has {program.size(name)} bytes; expected a command"
     try:
-        content = load_bounded(program.read(name).decode("utf-8"))
+        command = _command_in(program.read(name).decode("utf-8"))
     except UnicodeDecodeError as error:
         return "", f"{name} is not UTF-8 ({error.reason})"
     except ValueError as error:
         return "", f"{name} is not YAML: {error}"
-    command = content.get("command") if isinstance(content, dict) else None
-    if not isinstance(command, str):
+    if command is None:
         return "", f"{name} has no `command` that is one text"
     return command, None if command.strip() else f"{name} has an empty command"
+
+
+# Every rule that asks a program reads it again.
+@lru_cache(maxsize=64)
+def _command_in(text: str) -> str | None:
+    content = load_bounded(text)
+    command = content.get("command") if isinstance(content, dict) else None
+    return command if isinstance(command, str) else None
 
 
 def _differ(one: str, other: str, role: Role) -> bool:
