@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
 from tests.costs import Costs
+from tests.remembered import Remembering
 
 _UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # The same examples in every run: a gate must not depend on luck. Look for new ones with --hypothesis-profile=searching.
@@ -93,6 +95,7 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("long")
     config.stash[_COUNTS] = Counter()
     config.pluginmanager.register(Costs())
+    yaml.SafeLoader = Remembering  # type: ignore[assignment,misc]
     for mark, reason in LEFT_OUT.items():
         config.addinivalue_line("markers", f"{mark}: left to `make test-all`: {reason}")
 
