@@ -26,7 +26,7 @@ from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 
 HEAVY = (
-    *("av", "cv2", "jinja2", "numpy", "numpy.random", "numpy.typing", "yaml"),
+    *("av", "cv2", "jinja2", "numpy", "numpy.random", "numpy.typing", "scipy.sparse.linalg", "yaml"),
     *("concurrent.futures.thread", "csv", "difflib", "html", "importlib.metadata", "importlib.resources", "statistics"),
 )
 _INTERPRETER = (sys.prefix, sys.base_prefix)
