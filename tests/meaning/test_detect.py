@@ -37,6 +37,13 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Drawn]]:
         yield draw(tmp_path_factory.mktemp("drawn"), clips=1, seed=1, workers=1)
 
 
+@pytest.fixture(scope="module")
+def blurred(drawn: list[Drawn], task: Task) -> list[bench_detect.Measured]:
+    """What is seen of a call whose picture is blotted out, and of the same call as it was filmed."""
+    calls = [call for call in filmed_calls(drawn[0], drawn, task, Draws(None, 1)) if call.intervention == "blur"]
+    return bench_detect.measure(calls)
+
+
 def sample_of(shift: float, seed: int = 0) -> Sample:
     """Return made-up calls; altered ones have larger first numbers and pixels, by `shift` standard deviations."""
     random = np.random.default_rng(seed)
@@ -88,9 +95,8 @@ def test_areas_worked_by_hand(found: list[float], expected: float) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_blotted_out_shows(drawn: list[Drawn], task: Task) -> None:
-    wanted = [call for call in filmed_calls(drawn[0], drawn, task, Draws(None, 1)) if call.intervention == "blur"]
-    altered, plain = (one.seen.numbers["least detail of a cell"] for one in bench_detect.measure(wanted))
+def test_what_is_blotted_out_shows(blurred: list[bench_detect.Measured]) -> None:
+    altered, plain = (one.seen.numbers["least detail of a cell"] for one in blurred)
     assert abs(altered - plain) > 0.2
 
 
@@ -106,16 +112,14 @@ def test_an_exchange_shows_the_parts_as_they_were_drawn_together(drawn: list[Dra
 
 @pytest.mark.slow
 def test_the_benchmark_runs_on_a_tiny_set(
-    drawn: list[Drawn], task: Task, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    blurred: list[bench_detect.Measured], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls = [call for call in filmed_calls(drawn[0], drawn, task, Draws(None, 1)) if call.intervention == "blur"]
-    measured = bench_detect.measure(calls)
     monkeypatch.setattr(bench_detect, "FEWEST_PEOPLE", 5)
     # One person stands for five: what can be seen is the same in all of them.
     of_five = [
         replace(one, person=f"s{number}", role=role)
         for number in range(5)
-        for one, role in zip(measured * 2, ("altered", "matched", "altered", "plain"), strict=True)
+        for one, role in zip(blurred * 2, ("altered", "matched", "altered", "plain"), strict=True)
     ]
     assert not bench_detect.report(of_five)
     printed = capsys.readouterr().out
