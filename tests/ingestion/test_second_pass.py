@@ -70,7 +70,9 @@ def probing(**changes: Any) -> dict[str, Any]:  # noqa: ANN401
 @pytest.fixture(scope="module")
 def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three seconds of few numbered frames, with sound of which a third is enough to decode."""
-    return write_clip(tmp_path_factory.mktemp("clip") / "clip.mp4", 30, Format(width=160, height=90, fps=10, rate=16_000))
+    return write_clip(
+        tmp_path_factory.mktemp("clip") / "clip.mp4", 30, Format(width=160, height=90, fps=10, rate=16_000)
+    )
 
 
 @pytest.fixture(scope="module")
