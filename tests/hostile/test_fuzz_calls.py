@@ -68,6 +68,7 @@ SHOWS = {
 """Calls that are refused, or looked into -> what they would do."""
 
 
+@pytest.mark.slow
 def test_what_shows_outside_is_found(tmp_path: Path) -> None:
     """Where the filter lets these pass, each is found and named."""
     present = {name: reason for name, reason in SHOWS.items() if name in this_machine().numbers}  # type: ignore[union-attr]

@@ -21,7 +21,7 @@ from tests.hostile.together import Gathered, load_together, only_loads, play_tog
 from tests.ingestion.conftest import told
 
 WEAKER = ("portable", "basic", "seccomp")
-CALL_S = {"waiting": 2, "others": 60, **dict.fromkeys(WEAKER, 3)}
+CALL_S = {"waiting": 1.5, "others": 60, **dict.fromkeys(WEAKER, 3)}
 """The runs, two at the machine's own tier and one at each weaker one, and how long a call of theirs may take."""
 
 

@@ -66,6 +66,7 @@ def test_the_figures_of_the_example_are_those_of_the_landmarks() -> None:
     assert whole[1] == f"{columns['explanation']:.1f}"
 
 
+@pytest.mark.slow
 def test_every_command_works_in_the_order_of_the_guide(kit: Path, tmp_path: Path) -> None:
     keep_clips(kit, 1)
     script = []
