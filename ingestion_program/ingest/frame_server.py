@@ -276,7 +276,7 @@ class FrameServer:
         own = [stream for key, stream in self._streams.items() if key[0] == clip] + self._extra
         busy = sum(not stream.idle for stream in own)
         held = sum(stream.plan.bytes for stream in own if not stream.idle) >> 20
-        streamed = sum(stream.plan.streaming and not stream.finished for stream in own)
+        streamed = sum(stream.plan.streaming and not (stream.finished or stream.cancelled) for stream in own)
         if plan.streaming and streamed >= OPEN_STREAMS:
             raise BadRequest(f"frames: {streamed} long readings are under way, at most {OPEN_STREAMS}; read to the end")
         if busy >= OPEN_READINGS or held + (plan.bytes >> 20) > OPEN_BYTES >> 20:

@@ -72,6 +72,8 @@ class FrameStream:
         """Whether the model has got frames of it; a streamed request can be listened to only once."""
         self.finished = False
         """Whether the decoder has stopped."""
+        self.cancelled = False
+        """Whether the decoder was told to stop."""
         self.error: UnreadableClip | None = None
         """Why decoding failed."""
         self.last_good: int | None = None
@@ -83,7 +85,6 @@ class FrameStream:
         self._telling = Lock()
         self._decoder: Future[None] | None = None
         self._free = deque(range(plan.slots))
-        self._cancelled = False
         self._listener: Callable[[list[int]], None] | None = None
         self._changed = Condition(RLock())
 
@@ -125,7 +126,7 @@ class FrameStream:
     def cancel(self) -> None:
         """Stop decoding."""
         with self._changed:
-            self._cancelled = True
+            self.cancelled = True
             self._changed.notify_all()
 
     def wait(self) -> None:
@@ -137,7 +138,7 @@ class FrameStream:
     def available(self) -> bool:
         """Whether the model can be given these frames from the start."""
         with self._changed:
-            return self._listener is None and not self._cancelled and not (self.listened and self.plan.streaming)
+            return self._listener is None and not self.cancelled and not (self.listened and self.plan.streaming)
 
     @property
     def idle(self) -> bool:
@@ -169,8 +170,8 @@ class FrameStream:
         if waits:
             self._announce()
         with self._changed:
-            self._changed.wait_for(lambda: self._free or self._cancelled)
-            return None if self._cancelled else self._free.popleft()
+            self._changed.wait_for(lambda: self._free or self.cancelled)
+            return None if self.cancelled else self._free.popleft()
 
     def _decode(self, threads: int, finished: Callable[[], None]) -> None:
         try:
