@@ -73,7 +73,7 @@ def test_a_lie_gains_nothing_and_scores_what_the_page_states(tmp_path: Path) -> 
     assert scores["coverage"] == 1
     assert scores["faithfulness_time"] <= CHANCE
     assert scores["explanation"] < min(stated[HONEST], honest_total()) - LUCK
-    assert scores["explanation"] == pytest.approx(stated[liar.key], abs=20)  # the page's is of more clips
+    assert scores["explanation"] == pytest.approx(stated[liar.key], abs=25)  # the page's is of more clips
 
 
 def honest_total() -> float:
