@@ -68,7 +68,7 @@ class Runner:
         clips = footage.clips
         started = time.monotonic()
         try:
-            self._model.start(self._timeout_s(self._task.limits.load_s))
+            self._start_model()
             self._tally.begin(self._model.process)
             self._tally.load_s = time.monotonic() - started
             budget = f"{minutes(self._clock.left_s())} minutes of budget"
@@ -142,7 +142,7 @@ class Runner:
             found = "a model process that died or hung too often"
             return _stop("restarts_used_up", found, "a model that survives its clips", fix)
         try:
-            self._model.start(self._timeout_s(self._task.limits.load_s))
+            self._start_model()
         except LoadFailed as failure:
             return self._feedback.tell(failure.problem)
         return None
@@ -225,7 +225,7 @@ class Runner:
         """Start the model anew, for no fault of its own; return whether it could be loaded."""
         self._extra_starts += 1
         try:
-            self._model.start(self._timeout_s(self._task.limits.load_s))
+            self._start_model()
         except LoadFailed:
             return False
         return True
@@ -250,6 +250,10 @@ class Runner:
             self._tally.problems += map(self._feedback.tell, determinism.problems())
             same = f"{determinism.identical} of {determinism.clips}"
             self._log.line(f"asked again in a fresh process: {same} clips with the same answer")
+
+    def _start_model(self) -> None:
+        """Start the model, in what is left of the budget; raises what `ModelProcess.start` raises."""
+        self._model.start(self._timeout_s(self._task.limits.load_s))
 
     def _timeout_s(self, limit_s: float | None = None) -> float:
         return min(limit_s or self._task.limits.call_s, max(1.0, self._clock.left_s()))

@@ -21,7 +21,7 @@ from tests.meaning.runs import run
 from tests.meaning.sets import PRACTICE, ClipSet
 from tests.meaning.table import COLUMNS, HONEST, PAGE, TEMPLATE, figures_of, fill, read_table
 
-CLIPS = 3
+CLIPS = 5
 CHANCE = 0.35
 """What so few clips may give to somebody who knows nothing."""
 LUCK = 2.0
@@ -73,7 +73,7 @@ def test_a_lie_gains_nothing_and_scores_what_the_page_states(tmp_path: Path) -> 
     assert scores["coverage"] == 1
     assert scores["faithfulness_time"] <= CHANCE
     assert scores["explanation"] < min(stated[HONEST], honest_total()) - LUCK
-    assert scores["explanation"] == pytest.approx(stated[liar.key], abs=25)  # the page's is of more clips
+    assert scores["explanation"] == pytest.approx(stated[liar.key], abs=20)  # the page's is of more clips
 
 
 def honest_total() -> float:
