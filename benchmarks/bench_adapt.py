@@ -17,7 +17,6 @@ import zipfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from benchmarks import workload
 from bundle_tools.adapt.dataset import Clip, Dataset, Part, Target
 from bundle_tools.adapt.media import Treatment
 from bundle_tools.adapt.problems import Problems
@@ -25,6 +24,8 @@ from bundle_tools.adapt.scan import scan
 from bundle_tools.adapt.settings import Rules
 from bundle_tools.adapt.stage import Stage
 from bundle_tools.adapt.writer import write
+
+from benchmarks import workload
 
 LIMIT = 1.5
 ARCHIVE_CLIPS = 80

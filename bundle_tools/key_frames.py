@@ -1,6 +1,5 @@
 """One small picture of each clip, for the report: scoring sees no clips."""
 
-import csv
 import hashlib
 import io
 from collections.abc import Iterable
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
+from bundle_tools.phase_data.tables import write_table
 
 LIST, FOLDER = "key_frames.csv", "key_frames"
 COLUMNS = ("clip_id", "file", "time_s", "sha256")
@@ -67,10 +67,7 @@ def write_key_frames(clips: Iterable[tuple[str, Path]], folder: Path, progress: 
         file = f"{FOLDER}/{clip_id}.jpg"
         (folder / file).write_bytes(data)
         rows.append((clip_id, file, f"{time_s:.3f}", hashlib.sha256(data).hexdigest()))
-    with (folder / LIST).open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows(rows)
+    write_table(folder / LIST, COLUMNS, rows)
     return sum(len(data) for data, _ in pictures.values())
 
 

@@ -62,7 +62,7 @@ _ARITHMETIC = {"+": "-", "-": "+", "*": "/", "/": "*", "//": "/", "%": "*", "**"
 _NEAR = {
     "ingestion_program": ("tests/ingestion", "tests/hostile"),
     "scoring_program": ("tests/scoring",),
-    "bundle_tools/adapt": ("tests/adapt",),
+    "bundle_tools/own_clips": ("tests/own_clips",),
     "bundle_tools/synth": ("tests/synth",),
     "bundle_tools/jury": ("tests/jury",),
     "bundle_tools": ("tests/tools",),

@@ -12,7 +12,7 @@ import pytest
 from tests import warm
 
 BUDGETS_S = {
-    "adapt": 13,
+    "own_clips": 13,
     "hostile": 71,
     "ingestion": 69,
     "jury": 10,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from bundle_tools.commands import key_frames, own_clips, real_clips
+from bundle_tools.commands import key_frames, own_clips
 from bundle_tools.commands.baselines import add_baselines
 from bundle_tools.commands.options import add_bundle, count, positive, workers
 from bundle_tools.competition import find_root, load
@@ -47,7 +47,6 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     committed = kinds.add_parser("committed", prog="bundle data committed", help="the data in this repository, again")
     add_bundle(committed)
     committed.set_defaults(action=_committed)
-    real_clips.add(kinds)
     own_clips.add(kinds)
     key_frames.add(kinds)
 

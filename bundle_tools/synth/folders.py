@@ -1,8 +1,6 @@
 """Writing sets of clips: a labelled folder for participants, or the two folders of a phase."""
 
-import csv
 import hashlib
-import json
 import multiprocessing
 import re
 import shutil
@@ -16,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bundle_tools.key_frames import write_key_frames
+from bundle_tools.phase_data.tables import by_clip, write_table, write_transcripts
 from bundle_tools.synth.cast import groups_of
 from bundle_tools.synth.causes import as_entry, contributions
 from bundle_tools.synth.clip import DURATION_S, encode, render, script_of
@@ -25,7 +24,7 @@ from bundle_tools.synth.exchange import exchange_of, parts_of
 from bundle_tools.synth.labels import MAIN_TARGET, TARGETS
 from bundle_tools.synth.masks import COLUMNS, ROWS, occupied
 from bundle_tools.synth.seeds import stream
-from bundle_tools.synth.settings import DATA_VERSION, DISCLOSURES, input_settings, readme, reference_settings
+from bundle_tools.synth.settings import DATA_VERSION, PHASES, input_settings, readme, reference_settings
 from bundle_tools.synth.telling import tell
 
 Progress = Callable[[int, int], None]
@@ -83,7 +82,7 @@ def write_training(
     members = plan("training", clips=clips, seed=seed, split=split)
     _fresh(out / "clips")
     made = _make([_Job(member, out, of_phase=False) for member in members], workers, progress)
-    _write_transcripts(out, made)
+    write_transcripts(out, _transcripts(made))
     _write_labels(members, out)
     (out / "README.md").write_text(readme(clips, split), encoding="utf-8")
 
@@ -116,8 +115,8 @@ def write_phase(
     keep_settings
         Whether a ``task.yaml`` that is there stays as it is, but for its ``data_version``: that is made from the clips.
     """
-    if phase not in DISCLOSURES:
-        raise ValueError(f"unknown phase {phase!r}: expected one of {', '.join(DISCLOSURES)}")
+    if phase not in PHASES:
+        raise ValueError(f"unknown phase {phase!r}: expected one of {', '.join(PHASES)}")
     members = plan(phase, clips=clips, seed=seed)
     # Beside the phase, so that what is finished only has to be renamed.
     input_dir.parent.mkdir(parents=True, exist_ok=True)
@@ -143,22 +142,22 @@ def _make_phase(
     made = _make([_Job(member, input_dir, of_phase=True) for member in members], workers, progress)
     digests = {name: digest for one in made for name, digest in one.digests.items()}
     rows = [(m.clip_id, f"clips/{m.clip_id}.mp4", digests[m.clip_id]) for m in members]
-    _write_csv(input_dir / "clips.csv", ("clip_id", "file", "sha256"), rows)
+    write_table(input_dir / "clips.csv", ("clip_id", "file", "sha256"), rows)
     copies = [
         (copy.copy_id, member.clip_id, copy.cue, f"copies/{copy.copy_id}.mp4", digests[copy.copy_id])
         for member in members
         for copy in member.copies
     ]
-    _write_csv(input_dir / "copies.csv", ("copy_id", "clip_id", "cue", "file", "sha256"), sorted(copies))
-    _write_transcripts(input_dir, made)
+    write_table(input_dir / "copies.csv", ("copy_id", "clip_id", "cue", "file", "sha256"), sorted(copies))
+    write_transcripts(input_dir, _transcripts(made))
     exchanges = {member.clip_id: one.exchange for member, one in zip(members, made, strict=True)}
-    _write_by_clip(input_dir / "exchanges.json", {"format_version": 1}, exchanges)
+    (input_dir / "exchanges.json").write_text(by_clip({"format_version": 1}, exchanges), encoding="utf-8")
     (input_dir / "task.yaml").write_text(input_settings(phase), encoding="utf-8")
     _write_labels(members, reference_dir)
     head = {"format_version": 1, "grid": {"rows": ROWS, "columns": COLUMNS}, "bin_s": 1.0}
     causes = {member.clip_id: one.causes for member, one in zip(members, made, strict=True)}
-    _write_by_clip(reference_dir / "causes.json", head, causes)
-    if DISCLOSURES[phase].truth:
+    (reference_dir / "causes.json").write_text(by_clip(head, causes), encoding="utf-8")
+    if PHASES[phase]:
         write_key_frames([(m.clip_id, input_dir / "clips" / f"{m.clip_id}.mp4") for m in members], reference_dir)
     _write_groups(members, reference_dir)
     (reference_dir / "task.yaml").write_text(reference_settings(phase, training_means()), encoding="utf-8")
@@ -259,24 +258,15 @@ def _move_into(folder: Path, made: Path) -> None:
         shutil.move(path, earlier)
 
 
-def _write_transcripts(folder: Path, made: Iterable[_Made]) -> None:
-    """Write all transcripts in the order of their ids, which tells copies from clips no more than the ids do."""
-    transcripts = dict(sorted(pair for one in made for pair in one.transcripts.items()))
-    text = json.dumps(transcripts, indent=1, ensure_ascii=False) + "\n"
-    (folder / "transcripts.json").write_text(text, encoding="utf-8")
-
-
-def _write_by_clip(path: Path, head: dict[str, object], clips: dict[str, dict[str, object]]) -> None:
-    """Write a JSON file with one clip a line."""
-    entries = [f' "{clip_id}": {json.dumps(entry)}' for clip_id, entry in clips.items()]
-    path.write_text(json.dumps(head)[:-1] + ', "clips": {\n' + ",\n".join(entries) + "\n}}\n", encoding="utf-8")
+def _transcripts(made: Iterable[_Made]) -> dict[str, str]:
+    return {clip_id: text for one in made for clip_id, text in one.transcripts.items()}
 
 
 def _write_groups(members: Sequence[Member], folder: Path) -> None:
     people = dict(sorted((member.source_id, groups_of(member.spec.cast)) for member in members))
     attributes = next(iter(people.values()))
     rows = [(source, *groups.values()) for source, groups in people.items()]
-    _write_csv(folder / "groups.csv", ("source_id", *attributes), rows)
+    write_table(folder / "groups.csv", ("source_id", *attributes), rows)
 
 
 def _write_labels(members: Sequence[Member], folder: Path) -> None:
@@ -284,11 +274,4 @@ def _write_labels(members: Sequence[Member], folder: Path) -> None:
     for member in members:
         labels = member.spec.labels()
         rows.append((member.clip_id, member.source_id, *(labels[name] for name in TARGETS)))
-    _write_csv(folder / "labels.csv", ("clip_id", "source_id", *TARGETS), rows)
-
-
-def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
+    write_table(folder / "labels.csv", ("clip_id", "source_id", *TARGETS), rows)

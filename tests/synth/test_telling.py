@@ -4,10 +4,10 @@ from itertools import product
 
 import pytest
 
+from bundle_tools.phase_data.settings import VOCABULARY
 from bundle_tools.synth.cues import CAUSAL, CUE_NAMES, NEUTRAL, Cues
 from bundle_tools.synth.labels import TARGETS
 from bundle_tools.synth.seeds import stream
-from bundle_tools.synth.settings import VOCABULARY
 from bundle_tools.synth.telling import paraphrases, tell
 from score.language import Vocabulary, parse_claims
 
