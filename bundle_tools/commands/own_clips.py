@@ -183,7 +183,7 @@ def _first_impressions(arguments: argparse.Namespace) -> int:
             allow_unknown_ages=arguments.unknown_ages,
             progress=progress,
         )
-    for line in found.summary():
+    for line in found.summary:
         say(line)
     dataset, official = found.dataset, arguments.official_split
     sizes = {} if official else {"practice": arguments.practice, "final": arguments.final}

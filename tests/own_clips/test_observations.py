@@ -10,18 +10,20 @@ import pytest
 import yaml
 
 from bundle_tools.cli import main
-from bundle_tools.own_clips.sources.mm_ocean import Point, Seen, cited, within
+from bundle_tools.own_clips.sources.mm_ocean import Point, cited, within
 from score.known import read_observations
 
 from .clips import make_zip
 from .sets import rows
 
 BOX = (0.25, 0.3, 0.5, 0.75)
+TOP = (0.0, 0.0, 1.0, 0.1)
 SEEN = (
-    Seen(0.0, 2.2, ()),
-    Seen(2.2, 4.13, (BOX, (0.0, 0.0, 1.0, 0.1))),
-    Seen(2.2, 4.13, ()),
-    Seen(4.13, 9.0, (BOX,)),
+    Point(0.0, 2.2, None),
+    Point(2.2, 4.13, BOX),
+    Point(2.2, 4.13, TOP),
+    Point(2.2, 4.13, None),
+    Point(4.13, 9.0, BOX),
 )
 
 
@@ -29,7 +31,7 @@ SEEN = (
     ("text", "expected"),
     [
         ("Nothing is cited, not even 2.2s or (2.2s - 4.1s).", []),
-        ("A glance ([2.2s-4.1s]).", [(2.2, 4.13, BOX), (2.2, 4.13, SEEN[1].boxes[1]), (2.2, 4.13, None)]),
+        ("A glance ([2.2s-4.1s]).", [(2.2, 4.13, BOX), (2.2, 4.13, TOP), (2.2, 4.13, None)]),
         ("A glance ([4.1s]) again.", [(4.13, 9.0, BOX)]),
         ("A pause ([3.9s - 6.2s]) and [3 \u2013 5 s].", [(3.9, 6.2, None), (3.0, 5.0, None)]),
         ("A time that ends before it starts [6.2s-3.9s], and one where nothing begins [7.7s].", []),

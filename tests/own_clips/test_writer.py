@@ -11,11 +11,12 @@ import yaml
 
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
-from bundle_tools.own_clips.dataset import Dataset
+from bundle_tools.own_clips.dataset import Clip, Dataset, Part
 from bundle_tools.own_clips.files.places import Place
 from bundle_tools.own_clips.split import split_by_source
-from bundle_tools.own_clips.writing.clips import Job, batches
+from bundle_tools.own_clips.writing.clips import batches
 from bundle_tools.own_clips.writing.data import Options, Written, write
+from bundle_tools.own_clips.writing.names import Named
 from bundle_tools.own_clips.writing.stage import Stage
 
 from .clips import METADATA, make_clip
@@ -187,14 +188,12 @@ def test_nothing_is_written_over(dataset: Dataset, tmp_path: Path) -> None:
 
 
 def test_workers_take_runs_of_one_archive_and_all_of_one_that_is_read_from_its_start() -> None:
-    def job(number: int, archive: str, *, direct: bool) -> Job:
+    def clip(number: int, archive: str, *, direct: bool) -> Named:
         place = Place(Path("outer.zip"), (archive, f"{number}.mp4"), order=number, direct=direct)
-        return Job(f"c{number}", place, Path())
+        return Named("", "", Part("final", ()), Clip(f"{number}.mp4", "", place, ()))
 
-    plain, packed = (
-        [job(n, "plain.zip", direct=True) for n in range(20)],
-        [job(n, "packed.zip", direct=False) for n in range(20, 40)],
-    )
+    plain = [clip(n, "plain.zip", direct=True) for n in range(20)]
+    packed = [clip(n, "packed.zip", direct=False) for n in range(20, 40)]
     cut = batches([*packed[::-1], *plain])
     assert [len(batch) for batch in cut] == [8, 8, 4, 20]
-    assert [one.place.order for batch in cut for one in batch] == list(range(40))
+    assert [one.clip.place.order for batch in cut for one in batch] == list(range(40))

@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -37,33 +36,9 @@ HOW = {
     "known_causes": "what really made the label",
     "text": "reading: valid, true to the prediction and to the claims, about this clip",
 }
+OPEN_LASTS, CLOSED_LASTS = timedelta(days=89), timedelta(days=14)
 GAP = timedelta(days=1)
 """Between phases: Codabench wants one to start after the other has ended, and version 1 knows no other gap."""
-
-
-@dataclass(frozen=True)
-class Terms:
-    """What an open or a closed phase grants."""
-
-    lasts: timedelta
-    """How long it lasts."""
-    a_day: int
-    """Submissions a day."""
-    in_all: int
-    """Submissions in all."""
-    shows: str
-    """What participants see of it."""
-
-
-OPEN = Terms(
-    timedelta(days=89),
-    10,
-    200,
-    "The report shows every clip with its true values, your predictions and your explanations.",
-)
-CLOSED = Terms(
-    timedelta(days=14), 2, 6, "Labels are hidden; logs and outputs are closed, and the report shows averages only."
-)
 
 
 def add_bundle(
@@ -143,14 +118,12 @@ def _facts(folder: Path, dataset: Dataset, parts: Sequence[Part], start: datetim
     }
 
 
-def _phases(parts: Sequence[Part], start: datetime) -> list[dict[str, object]]:
-    """Describe the phases, one after the other from `start` on; the open ones come first."""
-    found: list[dict[str, object]] = []
+def _phases(parts: Sequence[Part], start: datetime) -> list[dict[str, Any]]:
+    """Give the phases with their dates, one after the other from `start` on; the open ones come first."""
+    found = []
     for part in sorted((part for part in parts if part.is_phase), key=lambda part: not part.is_open):
-        terms = OPEN if part.is_open else CLOSED
-        end = start + terms.lasts
-        facts = {"name": part.name, "title": part.name.capitalize(), "clips": len(part.clips), "people": part.people}
-        found.append({**vars(terms), **facts, "closed": not part.is_open, "start": start, "end": end})
+        end = start + (OPEN_LASTS if part.is_open else CLOSED_LASTS)
+        found.append({"part": part, "name": part.name, "title": part.name.capitalize(), "start": start, "end": end})
         start = end + GAP
     return found
 

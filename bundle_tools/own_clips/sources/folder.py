@@ -78,34 +78,24 @@ def read_folder(
         what = f"--practice and --final ask for {sources.wanted} clips; found {len(clips)}"
         problems.add("phases that leave no clips for training", what, fix="Ask for smaller phases.")
     table = _table(sources.labels, "--labels", problems)
-    rows: dict[str, _Row] = {}
+    labelled: dict[str, Clip] = {}
     challenge, roles = description.challenge, {}
     if table is not None:
         roles = _roles(table, description, problems)
         challenge = _completed(description, table, roles, sources.ends, problems)
-        rows = _rows(table, roles, challenge.targets, clips, problems) if "clip" in roles else {}
+        labelled = _labelled(table, roles, challenge.targets, clips, problems) if "clip" in roles else {}
     groups: dict[str, dict[str, str]] = {}
     attributes: tuple[str, ...] = ()
     if sources.groups is not None:
-        groups, attributes = _groups(sources.groups, rows, description, challenge.targets, problems)
+        groups, attributes = _groups(sources.groups, labelled.values(), description, challenge.targets, problems)
     problems.stop(f"{sources.clips} and {sources.labels}")
     return Dataset(
         name=re.sub(r"[^a-z0-9]+", "-", challenge.title.lower())[:LONGEST_NAME].strip("-") or "own",
         challenge=challenge,
-        clips=tuple(replace(row.clip, groups=_groups_of(row.clip, groups)) for row in rows.values()),
+        clips=tuple(replace(clip, groups=_groups_of(clip, groups)) for clip in labelled.values()),
         attributes=attributes,
         has_sources="source" in roles,
     )
-
-
-@dataclass(frozen=True)
-class _Row:
-    """One row of the table of labels."""
-
-    line: int
-    """Where it stands."""
-    clip: Clip
-    """What it says."""
 
 
 def _table(path: Path, option: str, problems: Problems) -> Table | None:
@@ -180,12 +170,13 @@ def _completed(
     return replace(challenge, targets=targets, main_target=main)
 
 
-def _rows(
+def _labelled(
     table: Table, roles: Mapping[str, str], targets: Sequence[Target], clips: Mapping[str, Place], problems: Problems
-) -> dict[str, _Row]:
+) -> dict[str, Clip]:
     """Give the clips with labels by the name of their file."""
     spellings = _spellings(clips)
-    rows: dict[str, _Row] = {}
+    found: dict[str, Clip] = {}
+    lines: dict[str, int] = {}
     for line, cells in table.rows:
         given = cells[roles["clip"]].replace("\\", "/").rpartition("/")[2]
         matches = [given] if given in clips else spellings.get(given) or spellings.get(given.casefold(), [])
@@ -195,8 +186,8 @@ def _rows(
             problems.add(what, f"line {line}: {given}", fix=fix)
             continue
         (name,) = matches
-        if name in rows:
-            where = f"lines {rows[name].line} and {line}: {name}"
+        if name in found:
+            where = f"lines {lines[name]} and {line}: {name}"
             problems.add("clips with several rows of labels", where, fix="Keep one row a clip, for instance the mean.")
             continue
         labels = tuple(_label(cells, one, line, table, problems) for one in targets)
@@ -204,10 +195,10 @@ def _rows(
         if not source:
             problems.add("clips without a source", f"line {line}: {name}", fix="Name the person or source video.")
         spoken = cells[roles["transcript"]] if "transcript" in roles else ""
-        rows[name] = _Row(line, Clip(name, source, clips[name], labels, spoken))
+        found[name], lines[name] = Clip(name, source, clips[name], labels, spoken), line
     fix = "Add their rows, or take the files out of the folder."
-    problems.add("clips without labels", *sorted(clips.keys() - rows.keys()), fix=fix)
-    return rows
+    problems.add("clips without labels", *sorted(clips.keys() - found.keys()), fix=fix)
+    return found
 
 
 def _spellings(names: Iterable[str]) -> dict[str, list[str]]:
@@ -239,7 +230,7 @@ def _label(cells: Mapping[str, str], target: Target, line: int, table: Table, pr
 
 def _groups(
     path: Path,
-    rows: Mapping[str, _Row],
+    clips: Iterable[Clip],
     description: Description,
     targets: Sequence[Target],
     problems: Problems,
@@ -261,7 +252,7 @@ def _groups(
     attributes = [column for column in table.columns if column not in {*keys, *description.ignore}]
     spelt = {column: re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_") for column in attributes}
     _check_attributes(path.name, table, spelt, {target.name for target in targets}, problems)
-    known = {name for row in rows.values() for name in _names_of(row.clip)}
+    known = {name for clip in clips for name in _names_of(clip)}
     found: dict[str, dict[str, str]] = {}
     for line, cells in table.rows:
         who = cells[keys[0]]

@@ -45,18 +45,6 @@ class Point:
     """Where; None for a time alone."""
 
 
-@dataclass(frozen=True)
-class Seen:
-    """What an observer saw at one time."""
-
-    start_s: float
-    """Start in seconds."""
-    end_s: float
-    """End in seconds."""
-    boxes: tuple[Box, ...]
-    """Where; none for a time alone."""
-
-
 def read_annotations(
     source: Path, problems: Problems, progress: Progress | None = None
 ) -> dict[str, tuple[Point, ...]]:
@@ -95,7 +83,7 @@ def read_annotations(
 def _add(record: dict[str, Any], where: str, points: dict[str, tuple[Point, ...]], problems: Problems) -> None:
     name = record.get("video_id")
     try:
-        seen = [_seen(one) for one in record["observations"]]
+        seen = [point for one in record["observations"] for point in _seen(one)]
         rationales = [
             str(one["rationale"])
             for one in record.get("personality_analyses", ())
@@ -111,7 +99,7 @@ def _add(record: dict[str, Any], where: str, points: dict[str, tuple[Point, ...]
     points[name] = tuple(dict.fromkeys(point for text in rationales for point in cited(text, seen)))
 
 
-def cited(rationale: str, seen: Sequence[Seen]) -> Iterator[Point]:
+def cited(rationale: str, seen: Sequence[Point]) -> Iterator[Point]:
     """Give what a rationale cites: ``[3.4s-6.8s]`` is a time, ``[2.2s]`` the observation that begins then.
 
     A cited time that fits an observation has its boxes; one that fits none is a time alone.
@@ -124,18 +112,18 @@ def cited(rationale: str, seen: Sequence[Seen]) -> Iterator[Point]:
             for one in seen
             if abs(one.start_s - start) <= NEAR_S and (end is None or abs(one.end_s - end) <= NEAR_S)
         ]
-        for one in fitting:
-            yield from (Point(one.start_s, one.end_s, box) for box in one.boxes or (None,))
+        yield from fitting
         if not fitting and end is not None and end > start:
             yield Point(start, end, None)
 
 
-def _seen(one: Mapping[str, Any]) -> Seen:
+def _seen(one: Mapping[str, Any]) -> list[Point]:
+    """Give an observation as one point a box, or as a time alone."""
     start, end = float(one["start_time"]), float(one["end_time"])
     if not 0 <= start < end < float("inf"):
         raise ValueError
-    boxes = tuple(box for given in one.get("bboxes") or () if (box := _box(given)) is not None)
-    return Seen(start, end, boxes)
+    boxes = [box for given in one.get("bboxes") or () if (box := _box(given)) is not None]
+    return [Point(start, end, box) for box in boxes or (None,)]
 
 
 def _box(given: Mapping[str, Any]) -> Box | None:

@@ -9,24 +9,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bundle_tools.console import Progress
-from bundle_tools.own_clips.files.places import Place, read
+from bundle_tools.own_clips.files.places import read
 from bundle_tools.own_clips.problems import Problems
 from bundle_tools.own_clips.writing.media import Facts, Unusable, clean
+from bundle_tools.own_clips.writing.names import Named
 
 BATCH = 8
 """Clips that one worker takes at a time."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """One clip to make."""
-
-    clip_id: str
-    """Its opaque name."""
-    place: Place
-    """Where its file is."""
-    target: Path
-    """Where it goes."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +33,15 @@ class Made:
 class Workshop:
     """Makes clips, and writes the finished ones down one by one: an interrupted run goes on after them."""
 
-    def __init__(self, journal: Path, height: int | None, problems: Problems, progress: Progress | None) -> None:
+    def __init__(
+        self, folder: Path, journal: Path, height: int | None, problems: Problems, progress: Progress | None
+    ) -> None:
         """Read the journal.
 
         Parameters
         ----------
+        folder
+            Where the clips go.
         journal
             The list of finished clips; it need not exist.
         height
@@ -61,54 +54,58 @@ class Workshop:
         self.finished = dict(_read_journal(journal)) if journal.exists() else {}
         self.kept = 0
         """Clips of an earlier run whose file still has its hash."""
-        self._journal, self._height, self._problems, self._progress = journal, height, problems, progress
+        self._folder, self._journal, self._height = folder, journal, height
+        self._problems, self._progress = problems, progress
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._done = self._total = 0
 
-    def make(self, jobs: Sequence[Job], workers: int) -> None:
-        """Make all clips that are not finished yet, so many at once; the folders of the targets exist.
+    def make(self, clips: Sequence[Named], workers: int) -> None:
+        """Make all clips that are not finished yet, so many at once.
 
         Workers are threads: the codecs let go of the interpreter's lock, and starting processes would take longer than
         a hundred clips.
         """
-        self._total = len(jobs)
+        self._total = len(clips)
+        for folder in {self._path(one).parent for one in clips}:
+            folder.mkdir(parents=True, exist_ok=True)
         with ThreadPoolExecutor(workers) as pool:
             try:
-                for _ in pool.map(self._make, batches(jobs)):
+                for _ in pool.map(self._make, batches(clips)):
                     pass
             except BaseException:
                 # Interrupted: the clips that are being made are finished, the others are not begun.
                 self._stopped.set()
                 raise
 
-    def _make(self, jobs: Sequence[Job]) -> None:
-        missing = [job for job in jobs if not self._is_finished(job)]
-        for job, (_, content) in zip(missing, read(job.place for job in missing), strict=True):
+    def _path(self, one: Named) -> Path:
+        return self._folder / one.file
+
+    def _make(self, clips: Sequence[Named]) -> None:
+        missing = [one for one in clips if not self._is_finished(one)]
+        for one, (_, content) in zip(missing, read(one.clip.place for one in missing), strict=True):
             if self._stopped.is_set():
                 return
             if isinstance(content, str):
-                self._refuse("clips that cannot be read", job, content)
+                self._refuse("clips that cannot be read", one, content)
             else:
                 try:
-                    self._note(job.clip_id, _written(content, self._height, job.target))
+                    self._note(one.clip_id, _written(content, self._height, self._path(one)))
                 except Unusable as error:
-                    self._refuse("clips that cannot be used", job, str(error))
+                    self._refuse("clips that cannot be used", one, str(error))
             self._count(kept=False)
 
-    def _is_finished(self, job: Job) -> bool:
-        known = self.finished.get(job.clip_id)
-        if known is None or not job.target.is_file():
-            return False
-        if hashlib.sha256(job.target.read_bytes()).hexdigest() != known.sha256:
+    def _is_finished(self, one: Named) -> bool:
+        known, path = self.finished.get(one.clip_id), self._path(one)
+        if known is None or not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != known.sha256:
             return False
         self._count(kept=True)
         return True
 
-    def _refuse(self, what: str, job: Job, reason: str) -> None:
+    def _refuse(self, what: str, one: Named, reason: str) -> None:
         with self._lock:
             fix = "Get them again, or take them out of the labels."
-            self._problems.add(what, f"{job.place} ({reason})", fix=fix)
+            self._problems.add(what, f"{one.clip.place} ({reason})", fix=fix)
 
     def _note(self, clip_id: str, made: Made) -> None:
         with self._lock, self._journal.open("a", encoding="utf-8") as file:
@@ -141,14 +138,14 @@ def _written(content: bytes, height: int | None, target: Path) -> Made:
     return Made(hashlib.sha256(data).hexdigest(), len(data), facts)
 
 
-def batches(jobs: Sequence[Job]) -> list[list[Job]]:
-    """Cut the jobs into runs of neighbours; what can only be read from its start stays in one run."""
-    runs: list[list[Job]] = []
-    for job in sorted(jobs, key=lambda job: job.place.order):
-        last = runs[-1] if runs else []
-        same = bool(last) and last[0].place.container == job.place.container
-        if same and (not job.place.direct or len(last) < BATCH):
-            last.append(job)
+def batches(clips: Sequence[Named]) -> list[list[Named]]:
+    """Cut the clips into runs of neighbours; what can only be read from its start stays in one run."""
+    runs: list[list[Named]] = []
+    for one in sorted(clips, key=lambda one: one.clip.place.order):
+        place, last = one.clip.place, runs[-1] if runs else []
+        same = bool(last) and last[0].clip.place.container == place.container
+        if same and (not place.direct or len(last) < BATCH):
+            last.append(one)
         else:
-            runs.append([job])
+            runs.append([one])
     return runs

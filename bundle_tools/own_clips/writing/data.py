@@ -12,15 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from bundle_tools.console import Progress
-from bundle_tools.errors import BundleError
-from bundle_tools.own_clips.dataset import Clip, Dataset, Part
+from bundle_tools.own_clips.dataset import Dataset, Part
 from bundle_tools.own_clips.problems import Problems
-from bundle_tools.own_clips.writing.clips import Job, Made, Workshop
+from bundle_tools.own_clips.writing.clips import Made, Workshop
+from bundle_tools.own_clips.writing.names import Named, folder_of, named
 from bundle_tools.own_clips.writing.stage import Stage
 from bundle_tools.phase_data.settings import TIME_LIMIT_S, Phase, input_settings, reference_settings
 from bundle_tools.phase_data.tables import write_table, write_transcripts
 from bundle_tools.phase_data.texts import templates_in
-from bundle_tools.synth.seeds import opaque_id
 
 SUMS = "SHA256SUMS"
 ALIASES = "aliases.csv"
@@ -54,25 +53,6 @@ class Written:
     """Clips that an interrupted run had finished."""
     constants: Mapping[str, float]
     """Mean of every target over the training clips."""
-
-
-@dataclass(frozen=True)
-class Named:
-    """A clip under its opaque name, which follows from the secret seed and says nothing without it."""
-
-    clip_id: str
-    """Of the clip."""
-    source_id: str
-    """Of its source."""
-    part: Part
-    """Where it goes."""
-    clip: Clip
-    """What it is."""
-
-    @property
-    def file(self) -> str:
-        """Its path in the folder."""
-        return f"{_folder(self.part)}/clips/{self.clip_id}.mp4"
 
 
 def write(
@@ -113,7 +93,7 @@ def write(
     BundleError
         When clips cannot be made; every one of them is named, and the finished ones are kept in the stage.
     """
-    clips = _named(dataset.name, parts, stage.seed)
+    clips = named(dataset.name, parts, stage.seed)
     made, kept = _make_clips(clips, stage, options.height, workers, progress)
     challenge = dataset.challenge
     training = [clip for part in parts if not part.is_phase for clip in part.clips] or dataset.clips
@@ -122,7 +102,7 @@ def write(
     version = _version(dataset, clips, made)
     for part in parts:
         own = [one for one in clips if one.part is part]
-        given = stage.folder / _folder(part)
+        given = stage.folder / folder_of(part)
         write_transcripts(given, {one.clip_id: one.clip.transcript for one in own})
         if part.is_phase:
             phase = Phase(part.name, version, part.is_open)
@@ -139,28 +119,6 @@ def write(
     return Written(version, kept, constants)
 
 
-def _named(name: str, parts: Sequence[Part], seed: int) -> list[Named]:
-    """Give every clip and source an opaque name; a part's clips are in the order of theirs, which tells nothing."""
-    named: list[Named] = []
-    for part in parts:
-        own = [
-            Named(
-                opaque_id("c", seed, name, "clip", clip.name),
-                opaque_id("s", seed, name, "source", clip.source),
-                part,
-                clip,
-            )
-            for clip in part.clips
-        ]
-        named += sorted(own, key=lambda one: one.clip_id)
-    sources = {one.source_id: one.clip.source for one in named}
-    clashes = any(sources[one.source_id] != one.clip.source for one in named)
-    # It happens to one set of 10,000 clips in a thousand.
-    if clashes or len({one.clip_id for one in named}) < len(named):
-        raise BundleError("two clips got the same opaque name by chance. Take another --seed.")
-    return named
-
-
 def _make_clips(
     clips: Sequence[Named], stage: Stage, height: int | None, workers: int, progress: Progress | None
 ) -> tuple[dict[str, Made], int]:
@@ -168,12 +126,10 @@ def _make_clips(
     plan = [str(height), *sorted(f"{one.file},{one.clip.place},{one.clip.place.size}" for one in clips)]
     stage.begin(hashlib.sha256("\n".join(plan).encode("utf-8", "backslashreplace")).hexdigest())
     problems = Problems()
-    workshop = Workshop(stage.journal, height, problems, progress)
+    workshop = Workshop(stage.folder, stage.journal, height, problems, progress)
     if height is None:
         stage.check_space(sum(one.clip.place.size for one in clips if one.clip_id not in workshop.finished))
-    for one in clips:
-        (stage.folder / one.file).parent.mkdir(parents=True, exist_ok=True)
-    workshop.make([Job(one.clip_id, one.clip.place, stage.folder / one.file) for one in clips], workers)
+    workshop.make(clips, workers)
     _check_twins(clips, workshop.finished, problems)
     problems.stop("The clips", f"Nothing was written to {stage.out}; finished clips are kept in {stage.folder}.")
     return workshop.finished, workshop.kept
@@ -188,10 +144,6 @@ def _check_twins(clips: Sequence[Named], made: Mapping[str, Made], problems: Pro
             if first.part is not one.part:
                 twins = f"{first.clip.name} ({first.part.name}) and {one.clip.name} ({one.part.name})"
                 problems.add("clips of two parts that are the same", twins, fix="Take one of them out of the set.")
-
-
-def _folder(part: Part) -> str:
-    return f"input_data/{part.name}" if part.is_phase else "public_data"
 
 
 def _version(dataset: Dataset, clips: Sequence[Named], made: Mapping[str, Made]) -> str:

@@ -57,31 +57,8 @@ class Found:
     """The labelled set, without minors."""
     official: dict[str, frozenset[str]]
     """Names of the clips of each official part, those with labels."""
-    missing: tuple[str, ...]
-    """A sentence for each part of the data set that is not there."""
-    minors: int
-    """Clips left out because somebody saw a person of 18 or younger in them."""
-    minors_elsewhere: int
-    """Clips left out because another clip of the same video shows one."""
-    ageless: int
-    """Clips whose age nobody judged, and that are kept."""
-    incomplete: int
-    """Clips without labels and labels without a clip, left out."""
-
-    def summary(self) -> Iterator[str]:
-        """Give the lines that an organiser reads before the clips are made."""
-        clips = self.dataset.clips
-        yield f"{len(clips)} clips with labels, of {len({clip.source for clip in clips})} videos."
-        for line in self.missing:
-            yield f"Missing: {line}"
-        yield (
-            f"Left out as minors: {self.minors} clips in which a rater saw somebody of 18 or younger, and "
-            f"{self.minors_elsewhere} more of the same videos."
-        )
-        if self.ageless:
-            yield f"Kept without a known age: {self.ageless} clips."
-        if self.incomplete:
-            yield f"Left out as incomplete: {self.incomplete} clips without labels, or labels without a clip."
+    summary: tuple[str, ...]
+    """Lines that an organiser reads before the clips are made."""
 
     def official_parts(self) -> tuple[Part, ...]:
         """Give training, validation and test as in 2017.
@@ -167,16 +144,19 @@ def read_first_impressions(
         if _source(clip) not in young
     )
     attributes = tuple(one for one in ATTRIBUTES if any(one in clip.groups for clip in clips))
+    official = {split: frozenset(labels.get(split, ())) for split in SPLITS}
     minors = len(people.minors.intersection(usable))
-    return Found(
-        dataset=Dataset(NAME, CHALLENGE, clips, attributes),
-        official={split: frozenset(labels.get(split, ())) for split in SPLITS},
-        missing=tuple(files.missing()),
-        minors=minors,
-        minors_elsewhere=len(usable) - len(clips) - minors,
-        ageless=sum(clip.name not in people.aged for clip in clips),
-        incomplete=len(labelled.keys() ^ files.clips.keys()),
-    )
+    summary = [
+        f"{len(clips)} clips with labels, of {len({clip.source for clip in clips})} videos.",
+        *(f"Missing: {line}" for line in files.missing()),
+        f"Left out as minors: {minors} clips in which a rater saw somebody of 18 or younger, and "
+        f"{len(usable) - len(clips) - minors} more of the same videos.",
+    ]
+    if kept_without := sum(clip.name not in people.aged for clip in clips):
+        summary.append(f"Kept without a known age: {kept_without} clips.")
+    if incomplete := len(labelled.keys() ^ files.clips.keys()):
+        summary.append(f"Left out as incomplete: {incomplete} clips without labels, or labels without a clip.")
+    return Found(Dataset(NAME, CHALLENGE, clips, attributes), official, tuple(summary))
 
 
 def _sort_out(places: Sequence[Place], problems: Problems) -> Files:
