@@ -187,13 +187,13 @@ def test_nothing_is_written_over(dataset: Dataset, tmp_path: Path) -> None:
     assert (tmp_path / "out" / "mine.txt").read_text() == "keep me"
 
 
-def test_workers_take_runs_of_one_archive_and_all_of_one_that_is_read_from_its_start() -> None:
-    def clip(number: int, archive: str, *, direct: bool) -> Named:
-        place = Place(Path("outer.zip"), (archive, f"{number}.mp4"), order=number, direct=direct)
+def test_workers_take_runs_of_one_archive_and_all_of_one_inside_another() -> None:
+    def clip(number: int, *archives: str) -> Named:
+        place = Place(Path("outer.zip"), (*archives, f"{number}.mp4"), order=number)
         return Named("", "", Part("final", ()), Clip(f"{number}.mp4", "", place, ()))
 
-    plain = [clip(n, "plain.zip", direct=True) for n in range(20)]
-    packed = [clip(n, "packed.zip", direct=False) for n in range(20, 40)]
-    cut = batches([*packed[::-1], *plain])
+    direct = [clip(n) for n in range(20)]
+    nested = [clip(n, "inner.zip") for n in range(20, 40)]
+    cut = batches([*nested[::-1], *direct])
     assert [len(batch) for batch in cut] == [8, 8, 4, 20]
     assert [one.clip.place.order for batch in cut for one in batch] == list(range(40))

@@ -1,25 +1,22 @@
 """Files where an organiser has them: in folders, in zip archives, and in archives inside archives.
 
-Nothing is unpacked to disk and no name in an archive becomes a path, so an archive can neither write outside a folder
-nor fill the disk. An archive that is stored in another one is read where it lies; a compressed one is read from its
-start to its end, in the order of its members.
+No name in an archive becomes a path, so an archive cannot write outside a folder. One that lies in another is copied
+out, into memory or a temporary file, while its members are read.
 """
 
-import io
-import struct
+import shutil
 import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from tempfile import SpooledTemporaryFile
 from typing import IO, cast
 
 from bundle_tools.archive import UNREADABLE
 
-ENCRYPTED = 1
-"""The flag of an encrypted member."""
-_LOCAL_HEADER = struct.Struct("<4s22xHH")
-"""What stands before a member: a mark, and the lengths of its name and of what else is said there."""
+IN_MEMORY = 1 << 28
+"""Bytes of an archive up to which its copy stays in memory."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +31,6 @@ class Place:
     """Bytes of the file."""
     order: int = 0
     """Its rank in reading order."""
-    direct: bool = True
-    """Whether reading can start at it; not so in a compressed archive inside an archive."""
     keys: tuple[bytes, ...] = field(default=(), repr=False)
     """Password of each level of `inside`; empty where there is none."""
 
@@ -46,6 +41,11 @@ class Place:
     def name(self) -> str:
         """Name of the file without folders."""
         return base_name(self.inside[-1]) if self.inside else self.path.name
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether its archive lies in another one, and has to be copied out first."""
+        return len(self.inside) > 1
 
     @property
     def container(self) -> tuple[Path, tuple[str, ...]]:
@@ -95,59 +95,18 @@ def _open(place: Place, stack: ExitStack) -> zipfile.ZipFile:
     """Open the archive that holds a file, through the archives around it."""
     opened = stack.enter_context(zipfile.ZipFile(place.path))
     for name, key in zip(place.inside[:-1], place.keys[:-1], strict=True):
-        inner = stack.enter_context(open_member(opened, opened.getinfo(name), key))
+        inner = stack.enter_context(copied_out(opened, opened.getinfo(name), key))
         opened = stack.enter_context(zipfile.ZipFile(inner))
     return opened
 
 
-class Window(io.RawIOBase):
-    """A stretch of a file as a file of its own."""
-
-    def __init__(self, file: IO[bytes], start: int, size: int) -> None:
-        super().__init__()
-        self._file, self._start, self._size, self._at = file, start, size, 0
-
-    def readable(self) -> bool:
-        """Tell that it can be read."""
-        return True
-
-    def seekable(self) -> bool:
-        """Tell that it can be read from anywhere."""
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go to a place in it."""
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
-        if base + offset < 0:
-            raise OSError("expected a place inside the file, found one before its start")
-        self._at = base + offset
-        return self._at
-
-    def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]
-        """Read into a buffer."""
-        self._file.seek(self._start + self._at)
-        piece = self._file.read(min(len(buffer), max(0, self._size - self._at)))
-        buffer[: len(piece)] = piece
-        self._at += len(piece)
-        return len(piece)
-
-
-def open_member(opened: zipfile.ZipFile, info: zipfile.ZipInfo, key: bytes) -> IO[bytes]:
-    """Open a member, where it lies if it is stored as it is: zipfile would read all that stands before."""
-    file = opened.fp
-    if not is_stored(info) or file is None:
-        return opened.open(info, pwd=key or None)
-    file.seek(info.header_offset)
-    magic, name, extra = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
-    if magic != b"PK\x03\x04":
-        raise zipfile.BadZipFile("a member is not where the list says")
-    start = info.header_offset + _LOCAL_HEADER.size + name + extra
-    return cast(IO[bytes], io.BufferedReader(Window(file, start, info.file_size)))
-
-
-def is_stored(info: zipfile.ZipInfo) -> bool:
-    """Tell whether a member lies in its archive as it is."""
-    return info.compress_type == zipfile.ZIP_STORED and not info.flag_bits & ENCRYPTED
+@contextmanager
+def copied_out(opened: zipfile.ZipFile, info: zipfile.ZipInfo, key: bytes) -> Iterator[IO[bytes]]:
+    """Copy an archive out of another one, where it could only be read from start to end."""
+    with SpooledTemporaryFile(IN_MEMORY) as copy:
+        with opened.open(info, pwd=key or None) as member:
+            shutil.copyfileobj(member, copy)
+        yield cast(IO[bytes], copy)
 
 
 def base_name(name: str) -> str:

@@ -10,21 +10,20 @@ from typing import IO
 
 from bundle_tools.archive import UNREADABLE
 from bundle_tools.console import Progress
-from bundle_tools.own_clips.files.places import ENCRYPTED, Place, base_name, is_stored, open_member, reason_of
+from bundle_tools.own_clips.files.places import Place, base_name, copied_out, reason_of
 from bundle_tools.own_clips.problems import Problems
 
 DEEPEST = 4
 LARGEST_FILE = 1 << 30
-LARGEST_ARCHIVE = 1 << 40
 LARGEST_RATIO = 100
 """Unpacked to packed size: clips and archives of them hardly shrink, and small files are let through."""
+ENCRYPTED = 1
+"""The flag of an encrypted member."""
 AES = 99
 """The method that stands for AES."""
 JUNK = ("__MACOSX/", ".DS_Store", "Thumbs.db")
 FOREIGN = (".rar", ".7z", ".tar", ".tgz", ".gz", ".bz2", ".xz")
 READ_AGAIN = "Download or copy it again."
-_BEGINNINGS = {".zip": (0, b"PK"), ".mp4": (4, b"ftyp")}
-"""Where and how files begin that are large: Python decrypts only a few megabytes a second."""
 _END = struct.Struct("<16xI2x")
 """The record that ends an archive, before its comment; it says where the list of members begins."""
 _IN_ZIP64 = 0xFFFFFFFF
@@ -121,7 +120,6 @@ class _Search:
             archive.path,
             (*archive.inside, info.filename),
             size=info.file_size,
-            direct=archive.direct and (not holds_more or is_stored(info)),
             keys=(*archive.keys, key),
         )
         if not holds_more:
@@ -130,7 +128,7 @@ class _Search:
         if len(place.inside) >= DEEPEST:
             self._problems.add("archives inside too many others", str(place), fix="Unpack the outer ones first.")
         else:
-            with open_member(opened, info, key) as inner:
+            with copied_out(opened, info, key) as inner:
                 self._look_inside(inner, place)
         self._count()
 
@@ -141,7 +139,7 @@ class _Search:
         bombs = [
             f"{archive} > {info.filename}"
             for info in members
-            if info.file_size > LARGEST_RATIO * max(info.compress_size, 1 << 20) or info.file_size > LARGEST_ARCHIVE
+            if info.file_size > LARGEST_RATIO * max(info.compress_size, 1 << 20)
         ]
         self._problems.add("files in archives that unpack to far more than clips do", *bombs, fix=READ_AGAIN)
         return not unsafe and not bombs
@@ -184,12 +182,9 @@ def _check_whole(file: IO[bytes], opened: zipfile.ZipFile) -> None:
 
 
 def _fits(opened: zipfile.ZipFile, info: zipfile.ZipInfo, password: bytes) -> bool:
-    """Tell whether a password opens a member: by how its kind of file begins, else by its checksum at the end."""
-    start, beginning = _BEGINNINGS.get(PurePosixPath(info.filename).suffix.lower(), (0, b""))
+    """Tell whether a password opens a member: nearly every wrong one is told at once, the others by the checksum."""
     try:
         with opened.open(info, pwd=password) as member:
-            if beginning:
-                return member.read(start + len(beginning))[start:] == beginning
             while member.read(1 << 20):
                 pass
     except UNREADABLE:

@@ -139,12 +139,12 @@ def _written(content: bytes, height: int | None, target: Path) -> Made:
 
 
 def batches(clips: Sequence[Named]) -> list[list[Named]]:
-    """Cut the clips into runs of neighbours; what can only be read from its start stays in one run."""
+    """Cut the clips into runs of neighbours; what has to be copied out stays in one run."""
     runs: list[list[Named]] = []
     for one in sorted(clips, key=lambda one: one.clip.place.order):
         place, last = one.clip.place, runs[-1] if runs else []
         same = bool(last) and last[0].clip.place.container == place.container
-        if same and (not place.direct or len(last) < BATCH):
+        if same and (place.is_nested or len(last) < BATCH):
             last.append(one)
         else:
             runs.append([one])
