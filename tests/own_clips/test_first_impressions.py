@@ -14,7 +14,7 @@ from bundle_tools.figures.pages import fill_pages
 from bundle_tools.own_clips.problems import Problems
 from bundle_tools.own_clips.sources.first_impressions.reader import Found, read_first_impressions
 
-from .clips import make_clip, make_zip
+from .clips import METADATA, make_clip, make_zip
 from .miniature import MINOR, PLAN, all_labels, clip, clips_of, expected_minors, labels_of, miniature, old_pickle, video
 from .sets import rows
 
@@ -66,10 +66,10 @@ def test_no_person_is_in_two_parts_and_nothing_tells_who_it_is(made: Path) -> No
     parts = [made / "public_data", made / "reference_data" / "practice", made / "reference_data" / "final"]
     sources = [{row["source_id"] for row in rows(part / "labels.csv")} for part in parts]
     assert sum(map(len, sources)) == len(set().union(*sources)) == 10
-    names = [video(number)[1:].encode() for number in range(1, 13)]
+    told = [METADATA.encode(), *(video(number)[1:].encode() for number in range(1, 13))]
     for path in made.rglob("*"):
         if path.is_file() and "private" not in path.parts:
-            assert not [name for name in names if name in path.read_bytes() + path.name.encode()], path
+            assert not [name for name in told if name in path.read_bytes() + path.name.encode()], path
     private = rows(made / "private" / "clips.csv")
     assert {row["name"] for row in private} == set(EVERY) - expected_minors()
     assert {row["source"] for row in private if row["source_id"] in sources[2]} == {
@@ -249,11 +249,10 @@ def test_a_password_file_without_passwords_is_named(
     assert "passwords.txt" in capsys.readouterr().err
 
 
-def test_an_out_inside_the_source_is_refused(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_source_that_is_none_and_an_out_inside_it_are_refused(
+    source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["data", "first-impressions", "--source", str(source), "--out", str(source / "out")]) == 1
     assert "--out inside the folder of --source" in capsys.readouterr().err
-
-
-def test_a_source_that_is_no_folder_is_named(tmp_path: Path) -> None:
     assert "expected the folder" in refusal(tmp_path / "nothing")
     assert "nothing can be made without (1): annotation_*.pkl" in refusal(tmp_path)

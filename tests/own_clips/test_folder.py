@@ -201,14 +201,6 @@ def test_the_data_alone(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
-def test_tables_with_any_separator_say_the_same(tmp_path: Path, separator: str) -> None:
-    dataset = read(write_sources(tmp_path / "s", table(separator, comma=separator != ",")))
-    assert {clip.name: clip.labels for clip in dataset.clips} == {
-        f"{name}.mp4": (value,) for name, value in WARMTH.items()
-    }
-
-
 def test_without_a_file_every_column_of_numbers_is_a_target(tmp_path: Path) -> None:
     lines = ["file,Quick & Bright,calm"] + [f"{name},0.5,0.25" for name in WARMTH]
     dataset = read_folder(write_sources(tmp_path / "s", "\n".join(lines)), Description(), Problems())
