@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 import yaml
 
+from ingest.clips.footage import read_footage
 from ingest.clock import Clock
-from ingest.data import read_footage
 from ingest.errors import IngestionError, Problem, Stage
-from ingest.feedback import Feedback
 from ingest.legacy.aliases import names_of, read_aliases
 from ingest.legacy.files import ResultFiles
 from ingest.legacy.forms import read_form
@@ -25,9 +24,10 @@ from ingest.legacy.forms.records import read_records
 from ingest.legacy.reader import ClipAnswer, ReadingFailed, Remarks, ResultsReader
 from ingest.legacy.run import ResultsRun
 from ingest.log import Log
-from ingest.results import Results
+from ingest.record.feedback import Feedback
+from ingest.record.results import Results
+from ingest.record.tally import Tally
 from ingest.settings import Isolation, Limits, read_task
-from ingest.tally import Tally
 from model_process.protocol import Message
 from model_process.sandbox import Held
 from tests.ingestion.conftest import SETTINGS, Outcome, model_source, run_program

@@ -20,14 +20,14 @@ from score.axes.known_causes import main_causes, map_agreement, union
 from score.axes.noise import noise_floor, resolution
 from score.axes.plausibility import clip_plausibility
 from score.axes.ranks import average_ranks, correlation
-from score.axes.reading import join_claims
 from score.axes.table import credited_error
 from score.axes.text import distance, specificity
 from score.axes.total import credited_skill, power_mean
-from score.explanation_record import NO_EXPLANATION
 from score.explanation_settings import AXES, ExplanationScore
-from score.known import Observation
-from score.probe_record import ProbeCall
+from score.read.output.explanation_record import NO_EXPLANATION
+from score.read.output.probe_record import ProbeCall
+from score.read.reference.known import Observation
+from score.text.reading import join_claims
 
 Array = NDArray[np.float64]
 CELLS = 144

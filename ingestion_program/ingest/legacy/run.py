@@ -5,27 +5,27 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from ingest.answers import check_explanation, check_prediction
-from ingest.asking import Asked, check_failed
-from ingest.data import check_unchanged
+from ingest.clips.footage import check_unchanged
 from ingest.errors import Problem
 from ingest.legacy.aliases import names_of, read_aliases
 from ingest.legacy.colours import as_rgb, stated_order
 from ingest.legacy.reader import ReadingFailed, ResultsReader
-from ingest.video import UnreadableClip, read_facts
+from ingest.media.video import UnreadableClip, read_facts
+from ingest.model.answers import check_explanation, check_prediction
+from ingest.model.asking import Asked, check_failed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.clock import Clock
-    from ingest.data import ClipSource
-    from ingest.feedback import Feedback
     from ingest.legacy.files import ResultFiles
     from ingest.legacy.settings import ResultsSettings
     from ingest.log import Log
-    from ingest.results import Results
+    from ingest.media.clip import ClipSource
+    from ingest.record.feedback import Feedback
+    from ingest.record.results import Results
+    from ingest.record.tally import ClipStatus, Tally
     from ingest.settings import Task
-    from ingest.tally import ClipStatus, Tally
 
 PROGRESS_LINES = 60
 REST = "the remaining clips"
