@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from score import DEFAULTS
+from score import DEFAULTS, PROGRAM
 from score.columns import columns, spread_decimals
 from score.errors import OrganiserError, Problem, ScoringError, internal_problem
 from score.evaluation.evaluate import Evaluation, evaluate, worst_values
@@ -38,7 +38,6 @@ from score.report.scored import may_show, may_tell
 from score.report.write import early_page, failure_page, last_page, report_page
 from score.scores import check_scores, write_atomically, write_scores
 from score.settings import Settings, read_settings
-from score.start import PROGRAM
 
 _RESULT_FILES = ("scores.json", "scores.txt", "detailed_results.html")
 _PAGE = "detailed_results.html"

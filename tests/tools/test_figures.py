@@ -27,9 +27,9 @@ from ingest import settings
 from ingest.confined import watch
 from ingest.probes import plan, repeats
 from ingest.submission import credits
-from score.axes.noise import SMALLEST_EFFECT
 from score.columns import columns
 from score.evaluation.fairness import ENOUGH_PEOPLE
+from score.measure.noise import SMALLEST_EFFECT
 from score.settings import read_settings
 from score.text.levels import BANDS
 

@@ -25,7 +25,7 @@ COLUMN = ("key", "title", "direction", "decimals", "minimum", "maximum", "chance
 COLUMN += ("of_people", "of_labels", "closed_spread")
 try:
     from score.axes.known_causes import PART_WEIGHTS
-    from score.axes.noise import SMALLEST_EFFECT
+    from score.measure.noise import SMALLEST_EFFECT
     from score.evaluation.fairness import ENOUGH_PEOPLE
     from score.text.levels import BANDS
     CONSTANTS = {

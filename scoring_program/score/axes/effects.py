@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from score.axes.noise import noise_floor, resolution
+from score.measure.noise import noise_floor, resolution
 from score.read.output.explanation_record import Explanation
 from score.read.output.probe_record import HIDDEN, ProbeCall
 
