@@ -61,7 +61,7 @@ class _Run:
     @property
     def hidden(self) -> bool:
         """Whether a model's words are kept from its author."""
-        return self.task is not None and not self.task.show_model_output
+        return self.task is not None and not self.task.feedback.model_output
 
     def seal(self) -> None:
         """Write the summary, `run.json` and the manifest."""
@@ -151,7 +151,7 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     this.log.line(f"task {task.name}, data {task.data_version}: checking the clips")
     this.footage = read_footage(this.input_data, task)
     this.tally.total = len(this.footage.clips)
-    problems = check_submission(submission, task.limits, results=task.results is not None)
+    problems = check_submission(submission, task.limits, results=task.results)
     this.fingerprint = fingerprint(submission)
     if any(problem.severity == "error" for problem in problems):
         this.tally.end("invalid", problems)
@@ -161,18 +161,16 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     feedback = Feedback(submission, tuple(target.name for target in task.targets), hidden=this.hidden)
     results = this.results = Results(this.folder, task.targets)
     names = [path.name for path in submission.iterdir()]
-    if task.results is not None and "model.py" not in names:
+    if task.results and "model.py" not in names:
         (files,) = find_results(names)
-        reading = ResultsRun(
-            task, task.results, files, submission, packages, results, this.clock, this.log, this.tally, feedback
-        )
+        reading = ResultsRun(task, files, submission, packages, results, this.clock, this.log, this.tally, feedback)
         reading.run(this.footage.clips, this.input_data)
         said = reading.model_output
     else:
         runner = Runner(task, submission, packages, results, this.clock, this.log, this.tally, feedback)
         runner.run(this.footage, Draws(this.key, task.seed))
         said = runner.model_output
-    if task.show_model_output and said:
+    if task.feedback.model_output and said:
         write_text(this.folder, "model_output.txt", said.decode("utf-8", "backslashreplace"))
 
 

@@ -266,12 +266,12 @@ def run_with(reader: object, phase: Path, folder: Path, limits: dict[str, Any]) 
     settings = {**SETTINGS, "results": True, "limits": {**SETTINGS["limits"], **limits}}
     (folder / "task.yaml").write_text(yaml.safe_dump(settings))
     task = read_task(folder / "task.yaml")
-    assert task.results is not None
+    assert task.results
     clock, log, tally = Clock(), Log(folder / "log.txt"), Tally(total=3)
     clock.set_limit(600)
     files, records = ResultFiles("2017", "prediction.pkl", None), Results(folder, task.targets)
     feedback = Feedback(folder, ("warmth", "interview"), hidden=False)
-    run = ResultsRun(task, task.results, files, folder, None, records, clock, log, tally, feedback)
+    run = ResultsRun(task, files, folder, None, records, clock, log, tally, feedback)
     run._reader = reader  # type: ignore[assignment]
     run.run(read_footage(phase, task).clips, phase)
     return tally, [json.loads(line) for line in (folder / "clips.jsonl").read_text().splitlines()]
