@@ -74,13 +74,15 @@ def _program(name: str) -> Value:
 
 def _constants() -> dict[str, float]:
     use_own_ingestion_program()
-    from ingest import credits, settings, watch  # noqa: PLC0415 - the path is known only now
+    from ingest import settings  # noqa: PLC0415 - the path is known only now
+    from ingest.confined import watch  # noqa: PLC0415
     from ingest.probes import plan, repeats  # noqa: PLC0415
+    from ingest.submission import credits  # noqa: PLC0415
 
     return {
-        "submission_mb": settings.DEFAULT_SUBMISSION_MB,
-        "submission_files": settings.DEFAULT_SUBMISSION_FILES,
-        "memory_mb": settings.DEFAULT_MEMORY_MB,
+        "submission_mb": settings.Limits.submission_mb,
+        "submission_files": settings.Limits.submission_files,
+        "memory_mb": settings.Limits.memory_mb,
         "threads": watch.THREADS,
         "output_mb": watch.OUTPUT_MB,
         "units": plan.UNITS,
@@ -223,7 +225,7 @@ def _points_alone(phase: PhaseFacts) -> dict[str, str]:
 
 def _bands(phase: PhaseFacts) -> dict[str, str]:
     bands = phase.scoring("explanation", "bands")
-    return {str(band["word"]).replace(" ", "_"): number(band["begins"]) for band in bands}
+    return {str(word).replace(" ", "_"): number(begins) for word, begins in bands.items()}
 
 
 FAMILIES: dict[str, Callable[[PhaseFacts], Mapping[str, str]]] = {

@@ -7,9 +7,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.evidence import CueClaim, Evidence
-from ingest.probes.copies import Copy
-from ingest.probes.draws import Draws
+from ingest.clips.copies import Copy
+from ingest.media.altered.draws import Draws
+from ingest.media.altered.region import Box
+from ingest.model.evidence import CueClaim, Evidence
 from ingest.probes.edits import OPERATORS, choose_edits
 from ingest.probes.plan import (
     EXCHANGE,
@@ -23,13 +24,12 @@ from ingest.probes.plan import (
     units_in_space,
     units_in_time,
 )
-from ingest.probes.region import Box
-from ingest.probes.settings import OPERATORS as FILLS
-from ingest.probes.settings import ProbeSettings
+from ingest.settings import OPERATORS as FILLS
+from ingest.settings import JitterRange, ProbeSettings
 
 GRID = (9, 16)
 CELLS = 144
-SETTINGS = ProbeSettings(FILLS, 3, 0.01, 2, 1)
+SETTINGS = ProbeSettings(FILLS, 3, JitterRange(0.01, 2, 1))
 EDITS = [CueEdit(cue, "copy") for cue in ("smile", "gaze", "lighting")]
 CUES = ("smile", *OPERATORS)
 

@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 import yaml
 
+from ingest.clips.footage import read_footage
 from ingest.clock import Clock
-from ingest.data import read_footage
 from ingest.errors import IngestionError, Problem, Stage
-from ingest.feedback import Feedback
 from ingest.legacy.aliases import names_of, read_aliases
 from ingest.legacy.files import ResultFiles
 from ingest.legacy.forms import read_form
@@ -25,9 +24,10 @@ from ingest.legacy.forms.records import read_records
 from ingest.legacy.reader import ClipAnswer, ReadingFailed, Remarks, ResultsReader
 from ingest.legacy.run import ResultsRun
 from ingest.log import Log
-from ingest.results import Results
+from ingest.record.feedback import Feedback
+from ingest.record.results import Results
+from ingest.record.tally import Tally
 from ingest.settings import Isolation, Limits, read_task
-from ingest.tally import Tally
 from model_process.protocol import Message
 from model_process.sandbox import Held
 from tests.ingestion.conftest import SETTINGS, Outcome, model_source, run_program
@@ -266,12 +266,12 @@ def run_with(reader: object, phase: Path, folder: Path, limits: dict[str, Any]) 
     settings = {**SETTINGS, "results": True, "limits": {**SETTINGS["limits"], **limits}}
     (folder / "task.yaml").write_text(yaml.safe_dump(settings))
     task = read_task(folder / "task.yaml")
-    assert task.results is not None
+    assert task.results
     clock, log, tally = Clock(), Log(folder / "log.txt"), Tally(total=3)
     clock.set_limit(600)
     files, records = ResultFiles("2017", "prediction.pkl", None), Results(folder, task.targets)
     feedback = Feedback(folder, ("warmth", "interview"), hidden=False)
-    run = ResultsRun(task, task.results, files, folder, None, records, clock, log, tally, feedback)
+    run = ResultsRun(task, files, folder, None, records, clock, log, tally, feedback)
     run._reader = reader  # type: ignore[assignment]
     run.run(read_footage(phase, task).clips, phase)
     return tally, [json.loads(line) for line in (folder / "clips.jsonl").read_text().splitlines()]

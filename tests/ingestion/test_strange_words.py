@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from ingest.errors import Problem
-from ingest.frame_server import FrameServer
 from ingest.legacy.files import ResultFiles
 from ingest.legacy.reader import ReadingFailed, ResultsReader
-from ingest.model import LoadFailed, ModelProcess
+from ingest.media.frame_server import FrameServer
+from ingest.model.process import LoadFailed, ModelProcess
 from ingest.settings import Isolation, Limits
 from model_process.protocol import Message
 

@@ -67,7 +67,7 @@ def test_the_folder_holds_what_both_programs_read(dataset: Dataset, tmp_path: Pa
             assert (float(row["warmth"]), float(row["hire"])) == pytest.approx(expected, abs=1e-8)
         ours, theirs = (yaml.safe_load((side / "task.yaml").read_text("utf-8")) for side in (given, wanted))
         assert ours["data_version"] == theirs["data_version"] == written.version
-        assert theirs["report"]["truth"] is (phase == "practice")
+        assert theirs["report"]["truth"] is ours["feedback"]["model_output"] is (phase == "practice")
         assert set(json.loads((given / "transcripts.json").read_text("utf-8"))) == {row["clip_id"] for row in clips}
     training = rows(out / "public_data" / "labels.csv")
     assert theirs["targets"][1]["constant"] == pytest.approx(sum(float(row["hire"]) for row in training) / 4, abs=1e-4)

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from bundle_tools.build import TOP_LEVEL
+from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.problems import Problems
 from bundle_tools.own_clips.sources.challenge import read_description
 from tests.fewer import copy_with
@@ -61,8 +62,7 @@ def test_every_key_of_the_file_is_explained(tmp_path: Path) -> None:
     table = (ROOT / GUIDE).read_text("utf-8").partition("| key | what it says |")[2].partition("\n## ")[0]
     keys = re.findall(r"^\| (`[^|]+) \|", table, re.MULTILINE)
     explained = set(re.findall(r"`(\w+)`", " ".join(keys)))
-    problems = Problems()
     (tmp_path / "challenge.yaml").write_text("no_such_key: 1\n")
-    read_description(tmp_path / "challenge.yaml", problems)
-    (told,) = problems.lines()
-    assert explained == set(re.findall(r"\w+", told.partition("expected one of ")[2].partition(".")[0]))
+    with pytest.raises(BundleError) as told:
+        read_description(tmp_path / "challenge.yaml", Problems())
+    assert explained == set(re.findall(r"\w+", str(told.value).partition("expected one of ")[2].partition(".")[0]))

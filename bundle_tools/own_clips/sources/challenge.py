@@ -4,37 +4,92 @@ Everything in it may be left out: then every column of numbers is a target, in o
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Annotated
 
 from bundle_tools.own_clips.problems import Problems
 from bundle_tools.phase_data.settings import VOCABULARY, Challenge, Target
 from bundle_tools.scoring_program import use_own_scoring_program
 
-if TYPE_CHECKING:
-    from score.checked import Checked
+use_own_scoring_program()
+# What the file says goes into the settings of scoring, so it is read in the same way.
+from score.schema import Between, Form, Found, Length, WrongSettings, one_of, read  # noqa: E402
 
-NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
+NAME = r"[a-z][a-z0-9_]{0,31}"
 LONGEST_TITLE = 24
-LONGEST_HEADING = 100
-"""Characters of the competition's title, which stands above every report."""
-LONGEST_TEXT = 2000
-MOST_VALUE = 1e6
-ROLES = ("clip", "source", "transcript")
+_Name = Annotated[str, Form(NAME, "at most 32 lower-case letters, digits and underscores, a letter first")]
+_Title = Annotated[str, Length(LONGEST_TITLE)]
+_Bound = Annotated[float, Between(-1e6, 1e6)]
 
 
 @dataclass(frozen=True)
 class Description:
-    """The file, checked; what it leaves out has its default."""
+    """What the file says; what it leaves out has its default."""
 
     challenge: Challenge = field(default_factory=Challenge)
     """Without targets where the file names none: then every column of numbers is one."""
     columns: Mapping[str, str] = field(default_factory=dict)
-    """Column of the table by role: one of `ROLES`."""
+    """Column of the table by role: clip, source, transcript."""
     ignore: tuple[str, ...] = ()
     """Columns that are left alone."""
+
+
+@dataclass(frozen=True)
+class _Target:
+    name: _Name
+    minimum: _Bound
+    maximum: _Bound
+    title: _Title = ""
+    column: str = ""
+    high: str = ""
+
+    def mistakes(self) -> Iterator[Found]:
+        if self.minimum >= self.maximum:
+            yield "", f"minimum {self.minimum:g} and maximum {self.maximum:g}", "two numbers, rising"
+
+
+@dataclass(frozen=True)
+class _Group:
+    name: _Name
+    targets: tuple[str, ...]
+    title: _Title = ""
+
+
+@dataclass(frozen=True)
+class _Columns:
+    clip: str | None = None
+    source: str | None = None
+    transcript: str | None = None
+
+
+@dataclass(frozen=True)
+class _File:
+    """The keys of the file, as docs/adapting.md explains them."""
+
+    # Stands above every report.
+    title: Annotated[str, Length(100)] = Challenge.title
+    description: Annotated[str, Length(2000)] = ""
+    targets: tuple[_Target, ...] = ()
+    main_target: str = ""
+    group: _Group | None = None
+    vocabulary: tuple[_Name, ...] = VOCABULARY
+    aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    columns: _Columns = field(default_factory=_Columns)
+    ignore: tuple[str, ...] = ()
+
+    def mistakes(self) -> Iterator[Found]:
+        names = [target.name for target in self.targets]
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            yield "targets", f"{name} twice", "every name once"
+        if names and self.main_target and self.main_target not in names:
+            yield "main_target", repr(self.main_target), one_of(names, self.main_target)
+        for name in self.group.targets if self.group else ():
+            if name not in names:
+                yield "group.targets", repr(name), one_of(names, name)
+        for cue in self.aliases.keys() - set(self.vocabulary):
+            yield f"aliases.{cue}", "no cue of the vocabulary", one_of(self.vocabulary, cue)
 
 
 def read_description(path: Path, problems: Problems) -> Description:
@@ -45,87 +100,39 @@ def read_description(path: Path, problems: Problems) -> Description:
     path
         A YAML file.
     problems
-        Receives everything that is wrong in it.
+        What was found so far; told with everything that is wrong in the file.
+
+    Raises
+    ------
+    BundleError
+        With all problems: a table cannot be read as a file says that has mistakes.
     """
-    # Its settings become those of scoring, so they are read as scoring reads them.
-    use_own_scoring_program()
-    from score.checked import read_yaml  # noqa: PLC0415 - the path is known only now
-    from score.errors import Problem  # noqa: PLC0415
-
-    mistakes: list[Problem] = []
-    root = read_yaml(path, mistakes)
-    description = _description(root)
-    root.finish()
-    told = [f"{one.where}: found {one.found}; expected {one.expected}" for one in mistakes]
-    problems.add("settings that cannot be used", *told, fix="docs/adapting.md shows the file.")
-    return description
-
-
-def _description(root: "Checked") -> Description:
-    targets = tuple(map(_target, root.sections("targets"))) if root.has("targets") else ()
-    names = [target.name for target in targets]
-    for name in sorted({name for name in names if names.count(name) > 1}):
-        root.add(f"{root.where}, targets", f"{name} twice", "every name once")
-    main = root.text("main_target") if root.has("main_target") else next(iter(names), "")
-    if targets and main not in names:
-        root.add(f"{root.where}, main_target", repr(main), f"one of {', '.join(names)}")
-    vocabulary = root.texts("vocabulary") if root.has("vocabulary") else VOCABULARY
-    for cue in vocabulary:
-        _check_name(root, "vocabulary", cue)
-    challenge = Challenge(
-        title=root.text("title", LONGEST_HEADING) if root.has("title") else Challenge.title,
-        description=root.text("description", LONGEST_TEXT) if root.has("description") else "",
-        targets=targets,
-        main_target=main,
-        group=_group(root.section("group"), names) if root.has("group") else None,
-        vocabulary=vocabulary,
-        aliases=_aliases(root.section("aliases"), vocabulary) if root.has("aliases") else {},
+    try:
+        found = read(_File, path)
+    except WrongSettings as error:
+        told = [f"{one.key or path.name}: found {one.found}; expected {one.expected}" for one in error.mistakes]
+        problems.add("settings that cannot be used", *told, fix="docs/adapting.md shows the file.")
+        problems.stop(f"--challenge {path}")
+        raise
+    targets = tuple(
+        Target(one.name, one.title or _titled(one.name), one.minimum, one.maximum, one.column or one.name, one.high)
+        for one in found.targets
     )
-    columns = _columns(root.section("columns")) if root.has("columns") else {}
-    return Description(challenge, columns, root.texts("ignore") if root.has("ignore") else ())
-
-
-def _check_name(item: "Checked", key: str, name: str) -> None:
-    if name and not NAME.fullmatch(name):
-        item.add(f"{item.where}, {key}", repr(name), "lower-case letters, digits and underscores, a letter first")
-
-
-def _target(item: "Checked") -> Target:
-    name = item.text("name", LONGEST_TITLE + 8)
-    _check_name(item, "name", name)
-    title = item.text("title", LONGEST_TITLE) if item.has("title") else _titled(name)
-    minimum, maximum = (item.number(key, -MOST_VALUE, MOST_VALUE) for key in ("minimum", "maximum"))
-    if minimum >= maximum:
-        item.add(item.where, f"minimum {minimum:g} and maximum {maximum:g}", "two finite numbers, rising")
-    column = item.text("column") if item.has("column") else name
-    high = item.text("high") if item.has("high") else ""
-    item.finish()
-    return Target(name, title, minimum, maximum, column, high)
-
-
-def _group(item: "Checked", names: list[str]) -> dict[str, object]:
-    name = item.text("name", LONGEST_TITLE)
-    _check_name(item, "name", name)
-    members = item.texts("targets")
-    for member in members:
-        if member not in names:
-            item.add(f"{item.where}, targets", repr(member), f"one of {', '.join(names)}")
-    title = item.text("title", LONGEST_TITLE) if item.has("title") else _titled(name)
-    item.finish()
-    return {"name": name, "title": title, "targets": members}
-
-
-def _aliases(item: "Checked", vocabulary: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    # A cue that is none is left over as an unknown key.
-    found = {cue: item.texts(cue) for cue in vocabulary if item.has(cue)}
-    item.finish()
-    return found
-
-
-def _columns(item: "Checked") -> dict[str, str]:
-    found = {role: item.text(role) for role in ROLES if item.has(role)}
-    item.finish()
-    return found
+    group = None
+    if found.group is not None:
+        title = found.group.title or _titled(found.group.name)
+        group = {"name": found.group.name, "title": title, "targets": found.group.targets}
+    challenge = Challenge(
+        found.title,
+        found.description,
+        targets,
+        found.main_target or next((one.name for one in targets), ""),
+        group,
+        found.vocabulary,
+        found.aliases,
+    )
+    columns = {role: column for role, column in vars(found.columns).items() if column is not None}
+    return Description(challenge, columns, found.ignore)
 
 
 def _titled(name: str) -> str:
@@ -135,5 +142,5 @@ def _titled(name: str) -> str:
 def target_of(column: str, ends: tuple[float, float]) -> Target:
     """Make a target of a column; its name is the column's, spelt as names are."""
     spelt = re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_")[:32]
-    name = spelt if NAME.fullmatch(spelt) else f"target_{spelt}"[:32].rstrip("_")
+    name = spelt if re.fullmatch(NAME, spelt) else f"target_{spelt}"[:32].rstrip("_")
     return Target(name, _titled(column), *ends, column)

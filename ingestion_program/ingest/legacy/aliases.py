@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from pathlib import Path
 
+from ingest.clips.table import problem, read_rows
 from ingest.errors import IngestionError, Problem
-from ingest.table import problem, read_rows
 
 COLUMNS = ["clip_id", "name"]
 SUFFIX = ".mp4"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ingest.confined import ConfinedProcess, Confinement
+from ingest.confined.process import ConfinedProcess, Confinement
 from ingest.errors import Problem
 from model_process.packing import unpack
 from model_process.protocol import BadMessage, ChannelClosed

@@ -5,27 +5,26 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from ingest.answers import check_explanation, check_prediction
-from ingest.asking import Asked, check_failed
-from ingest.data import check_unchanged
+from ingest.clips.footage import check_unchanged
 from ingest.errors import Problem
 from ingest.legacy.aliases import names_of, read_aliases
 from ingest.legacy.colours import as_rgb, stated_order
 from ingest.legacy.reader import ReadingFailed, ResultsReader
-from ingest.video import UnreadableClip, read_facts
+from ingest.media.video import UnreadableClip, read_facts
+from ingest.model.answers import check_explanation, check_prediction
+from ingest.model.asking import Asked, check_failed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.clock import Clock
-    from ingest.data import ClipSource
-    from ingest.feedback import Feedback
     from ingest.legacy.files import ResultFiles
-    from ingest.legacy.settings import ResultsSettings
     from ingest.log import Log
-    from ingest.results import Results
+    from ingest.media.clip import ClipSource
+    from ingest.record.feedback import Feedback
+    from ingest.record.results import Results
+    from ingest.record.tally import ClipStatus, Tally
     from ingest.settings import Task
-    from ingest.tally import ClipStatus, Tally
 
 PROGRESS_LINES = 60
 REST = "the remaining clips"
@@ -37,7 +36,6 @@ class ResultsRun:
     def __init__(
         self,
         task: Task,
-        settings: ResultsSettings,
         files: ResultFiles,
         submission: Path,
         packages: Path | None,
@@ -48,7 +46,6 @@ class ResultsRun:
         feedback: Feedback,
     ) -> None:
         self._task = task
-        self._settings = settings
         self._files = files
         self._order = stated_order(submission)
         self._results = results
@@ -68,7 +65,7 @@ class ResultsRun:
 
     def run(self, clips: list[ClipSource], input_data: Path) -> None:
         """Record what the results say of every clip, as far as the time budget goes."""
-        listed = self._settings.aliases_file
+        listed = self._task.aliases_file
         aliases = {} if listed is None else read_aliases(input_data / listed, {clip.clip_id for clip in clips})
         started = time.monotonic()
         self._tally.results = True
@@ -176,7 +173,7 @@ class ResultsRun:
         if not isinstance(prediction, dict):
             return prediction
         renamed = dict(prediction)
-        for name, target in self._settings.target_aliases:
+        for name, target in self._task.target_aliases.items():
             if name in renamed and target not in renamed:
                 renamed[target] = renamed.pop(name)
                 self._renamed.add(name)
@@ -188,7 +185,7 @@ class ResultsRun:
             remarks = self._reader.finish(self._task.limits.call_s)
         except ReadingFailed:
             return
-        targets = dict(self._settings.target_aliases)
+        targets = self._task.target_aliases
         problems = [
             _warning(
                 "target_renamed", f"the name {name}", f"the name {targets[name]}",
