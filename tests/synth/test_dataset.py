@@ -18,6 +18,7 @@ from bundle_tools.synth.dataset import plan, training_means
 from bundle_tools.synth.encode import CLIP_BYTES
 from bundle_tools.synth.folders import COMMITTED, write_phase, write_training
 from bundle_tools.synth.labels import TARGETS
+from bundle_tools.synth.settings import input_settings, reference_settings
 from tests.stills import hold_pictures
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,6 +60,8 @@ def test_a_phase_is_replaced_not_mixed(tmp_path: Path, monkeypatch: pytest.Monke
     wanted.mkdir()
     (tmp_path / "ref" / "landmarks.json").write_text("scores on an earlier set")
     write_phase("final", clips=1, seed=2, input_dir=given, reference_dir=wanted, workers=1, progress=None)
+    transcripts = json.loads((given / "transcripts.json").read_text("utf-8"))
+    assert list(transcripts) == sorted(transcripts)
     files = [path.name for path in (tmp_path / "in" / "clips").iterdir()]
     assert files == [f"{row['clip_id']}.mp4" for row in rows_of(tmp_path / "ref" / "labels.csv")]
     copies = rows_of(tmp_path / "in" / "copies.csv")
@@ -123,9 +126,12 @@ def test_a_committed_clip_shows_what_the_generator_draws() -> None:
 
 
 @pytest.mark.parametrize("phase", PHASES)
-def test_the_settings_agree_with_each_other(phase: str) -> None:
-    entry = yaml.safe_load((ROOT / "input_data" / phase / "task.yaml").read_text(encoding="utf-8"))
-    reference = yaml.safe_load((ROOT / "reference_data" / phase / "task.yaml").read_text(encoding="utf-8"))
+def test_the_settings_are_those_that_are_written_and_agree_with_each_other(phase: str) -> None:
+    given, wanted = (
+        (ROOT / folder / phase / "task.yaml").read_text(encoding="utf-8") for folder in ("input_data", "reference_data")
+    )
+    assert (given, wanted) == (input_settings(phase), reference_settings(phase, training_means()))
+    entry, reference = yaml.safe_load(given), yaml.safe_load(wanted)
     assert entry["task"] == reference["task"] == phase
     assert entry["data_version"] == reference["data_version"]
     assert [target["name"] for target in entry["targets"]] == list(TARGETS)

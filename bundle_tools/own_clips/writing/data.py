@@ -148,7 +148,8 @@ def _check_twins(clips: Sequence[Named], made: Mapping[str, Made], problems: Pro
 
 def _version(dataset: Dataset, clips: Sequence[Named], made: Mapping[str, Made]) -> str:
     lines = sorted(f"{one.part.name},{one.clip_id},{made[one.clip_id].sha256},{one.clip.labels}" for one in clips)
-    return f"{dataset.name}-{hashlib.sha256(chr(10).join(lines).encode()).hexdigest()[:8]}"
+    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    return f"{dataset.name}-{digest[:8]}"
 
 
 def _write_input(
