@@ -41,6 +41,7 @@ def test_every_file_is_found_and_read_at_any_depth(tmp_path: Path, outer_stored:
     inner = make_zip({f"deep/{name}": content for name, content in FILES.items()}, stored=inner_stored)
     middle = make_zip({"a/inner.zip": inner, "__MACOSX/._inner.zip": b"junk", "note.txt": b"n"}, stored=outer_stored)
     (tmp_path / "outer.zip").write_bytes(make_zip({"middle.zip": middle}, stored=outer_stored))
+    (tmp_path / "._outer.zip").write_bytes(b"junk")
     (tmp_path / "plain").mkdir()
     (tmp_path / "plain" / "four.mp4").write_bytes(b"4")
     places, problems = found(tmp_path)

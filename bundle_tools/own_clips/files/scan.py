@@ -75,14 +75,15 @@ class _Search:
         """List a file on disk, or what it holds."""
         try:
             place = Place(path, size=path.stat().st_size)
-            if _is_archive(path.name):
+            if _is_junk(path.name):
+                pass
+            elif _is_archive(path.name):
                 with path.open("rb") as file:
                     self._look_inside(file, place)
             elif path.name.lower().endswith(FOREIGN):
-                self._problems.add(
-                    "archives of another kind than zip", path.name, fix="Unpack them into the folder first."
-                )
-            elif not _is_junk(path.name):
+                fix = "Unpack them into the folder first."
+                self._problems.add("archives of another kind than zip", path.name, fix=fix)
+            else:
                 self._add(place)
         except OSError as error:
             self._problems.add(f"files that cannot be opened ({error.strerror})", path.name, fix=READ_AGAIN)
