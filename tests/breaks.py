@@ -63,6 +63,7 @@ _NEAR = {
     "ingestion_program": ("tests/ingestion", "tests/hostile"),
     "scoring_program": ("tests/scoring",),
     "bundle_tools/own_clips": ("tests/own_clips",),
+    "bundle_tools/phase_data": ("tests/own_clips", "tests/synth"),
     "bundle_tools/synth": ("tests/synth",),
     "bundle_tools/jury": ("tests/jury",),
     "bundle_tools": ("tests/tools",),

@@ -12,11 +12,11 @@ import pytest
 from tests import warm
 
 BUDGETS_S = {
-    "own_clips": 13,
     "hostile": 71,
     "ingestion": 69,
     "jury": 10,
     "meaning": 10,
+    "own_clips": 13,
     "pages": 18,
     "scoring": 72,
     "server": 11,

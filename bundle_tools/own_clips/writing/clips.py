@@ -13,6 +13,7 @@ from bundle_tools.own_clips.files.places import read
 from bundle_tools.own_clips.problems import Problems
 from bundle_tools.own_clips.writing.media import Facts, Unusable, clean
 from bundle_tools.own_clips.writing.names import Named
+from bundle_tools.own_clips.writing.stage import Stage
 
 BATCH = 8
 """Clips that one worker takes at a time."""
@@ -33,17 +34,13 @@ class Made:
 class Workshop:
     """Makes clips, and writes the finished ones down one by one: an interrupted run goes on after them."""
 
-    def __init__(
-        self, folder: Path, journal: Path, height: int | None, problems: Problems, progress: Progress | None
-    ) -> None:
-        """Read the journal.
+    def __init__(self, stage: Stage, height: int | None, problems: Problems, progress: Progress | None) -> None:
+        """Read what an interrupted run has finished.
 
         Parameters
         ----------
-        folder
-            Where the clips go.
-        journal
-            The list of finished clips; it need not exist.
+        stage
+            Where the clips go, and where the finished ones are noted.
         height
             As in `clean`.
         problems
@@ -51,11 +48,10 @@ class Workshop:
         progress
             Told of every clip.
         """
-        self.finished = dict(_read_journal(journal)) if journal.exists() else {}
+        self.finished = dict(_read_journal(stage.journal)) if stage.journal.exists() else {}
         self.kept = 0
         """Clips of an earlier run whose file still has its hash."""
-        self._folder, self._journal, self._height = folder, journal, height
-        self._problems, self._progress = problems, progress
+        self._stage, self._height, self._problems, self._progress = stage, height, problems, progress
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._done = self._total = 0
@@ -79,7 +75,7 @@ class Workshop:
                 raise
 
     def _path(self, one: Named) -> Path:
-        return self._folder / one.file
+        return self._stage.folder / one.file
 
     def _make(self, clips: Sequence[Named]) -> None:
         missing = [one for one in clips if not self._is_finished(one)]
@@ -108,7 +104,7 @@ class Workshop:
             self._problems.add(what, f"{one.clip.place} ({reason})", fix=fix)
 
     def _note(self, clip_id: str, made: Made) -> None:
-        with self._lock, self._journal.open("a", encoding="utf-8") as file:
+        with self._lock, self._stage.journal.open("a", encoding="utf-8") as file:
             file.write(json.dumps([clip_id, asdict(made)]) + "\n")
             self.finished[clip_id] = made
 

@@ -126,7 +126,7 @@ def _make_clips(
     plan = [str(height), *sorted(f"{one.file},{one.clip.place},{one.clip.place.size}" for one in clips)]
     stage.begin(hashlib.sha256("\n".join(plan).encode("utf-8", "backslashreplace")).hexdigest())
     problems = Problems()
-    workshop = Workshop(stage.folder, stage.journal, height, problems, progress)
+    workshop = Workshop(stage, height, problems, progress)
     if height is None:
         stage.check_space(sum(one.clip.place.size for one in clips if one.clip_id not in workshop.finished))
     workshop.make(clips, workers)
