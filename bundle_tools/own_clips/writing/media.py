@@ -72,7 +72,7 @@ def clean(data: bytes, height: int | None) -> tuple[bytes, Facts]:
             video = made.streams.video[0].codec_context
             facts = Facts((made.duration or 0) / MICROSECONDS, video.width, video.height, bool(made.streams.audio))
     except (FFmpegError, ValueError, IndexError) as error:
-        hint = "; try --reencode" if height is None else ""
+        hint = "; if it plays, try --reencode" if height is None else ""
         reason = getattr(error, "strerror", None) or error
         raise Unusable(f"FFmpeg: {reason}"[:200] + hint) from error
     if facts.duration_s <= 0:

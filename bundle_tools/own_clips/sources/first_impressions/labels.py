@@ -42,8 +42,7 @@ def read_transcripts(places: Mapping[str, Place], problems: Problems) -> dict[st
     """Read what is said: ``transcription_*.pkl``, each a dict of texts by clip."""
     transcripts: dict[str, str] = {}
     for place in places.values():
-        content = _unpickled(place, problems)
-        for key, text in content.items():
+        for key, text in (_unpickled(place, problems) or {}).items():
             if isinstance(key, str) and isinstance(text, str):
                 transcripts[key] = text
             else:
@@ -52,8 +51,8 @@ def read_transcripts(places: Mapping[str, Place], problems: Problems) -> dict[st
     return transcripts
 
 
-def _unpickled(place: Place, problems: Problems) -> dict[object, object]:
-    """Return the dict of a pickle; an empty one with a problem where it cannot be read."""
+def _unpickled(place: Place, problems: Problems) -> dict[object, object] | None:
+    """Return the dict of a pickle; None with a problem where it cannot be read."""
     # The ingestion program's reader, which runs nothing that a file says.
     use_own_ingestion_program()
     from ingest.legacy.pickles import PickleRefused, read_pickle  # noqa: PLC0415 - the path is known only now
@@ -61,22 +60,22 @@ def _unpickled(place: Place, problems: Problems) -> dict[object, object]:
     content = read_one(place) if place.size <= LARGEST_PICKLE else f"{place.size} bytes"
     if isinstance(content, str):
         problems.add("files that cannot be read", f"{place} ({content})", fix=DOWNLOAD_AGAIN)
-        return {}
+        return None
     try:
         found = read_pickle(content)
     except PickleRefused as error:
         problems.add(_BROKEN, f"{place} ({error})", fix=DOWNLOAD_AGAIN)
-        return {}
+        return None
     if not isinstance(found, dict):
         problems.add(_BROKEN, f"{place} (expected a dict)", fix=DOWNLOAD_AGAIN)
-        return {}
+        return None
     return found
 
 
 def _columns(place: Place, problems: Problems) -> dict[str, dict[object, object]]:
     """Return the six columns; none with a problem where they are others."""
     content = _unpickled(place, problems)
-    if not content:
+    if content is None:
         return {}
     expected = f"Expected {', '.join(sorted(COLUMNS))}."
     found = {str(name): column for name, column in content.items() if isinstance(column, dict)}
