@@ -8,7 +8,6 @@ from bundle_tools.phase_data.settings import Challenge
 
 PUBLIC = "training"
 """The part that participants get with its labels; every other one is a phase."""
-PHASES = ("practice", "final")
 CLOSED = "final"
 """The phase whose labels and single clips stay hidden."""
 
@@ -52,7 +51,7 @@ class Part:
     """One part of a set: a phase, or what participants may download."""
 
     name: str
-    """`PUBLIC` or one of `PHASES`."""
+    """`PUBLIC`, or a phase: practice or final."""
     clips: tuple[Clip, ...]
     """Its clips."""
 

@@ -13,7 +13,6 @@ from bundle_tools.errors import BundleError
 from bundle_tools.figures.pages import fill_pages
 from bundle_tools.own_clips.dataset import Dataset, Part
 from bundle_tools.own_clips.writing.data import Options
-from bundle_tools.phase_data.settings import Challenge
 from bundle_tools.phase_data.texts import templates_in
 from bundle_tools.scoring_program import use_own_scoring_program
 
@@ -26,16 +25,8 @@ COPIED = (
 )
 SCRIPTS = "starting_kit/*.py"
 LEFT_OUT = ("__pycache__", "*.pyc", "seal.key", "wheels")
-PAGES = ("Overview", "Submission", "Environment", "Data", "Evaluation", "Responsible use")
 STYLE = re.compile(r"^<style>.*</style>$", re.MULTILINE)
 """Lines for tables, on one page for all of them."""
-HOW = {
-    "cue_claims": "editing a cue out of the clip, as below",
-    "faithfulness_space": "hiding one block of the picture after the other",
-    "faithfulness_time": "freezing one second after the other",
-    "known_causes": "what really made the label",
-    "text": "reading: valid, true to the prediction and to the claims, about this clip",
-}
 OPEN_LASTS, CLOSED_LASTS = timedelta(days=89), timedelta(days=14)
 GAP = timedelta(days=1)
 """Between phases: Codabench wants one to start after the other has ended, and version 1 knows no other gap."""
@@ -84,37 +75,23 @@ def add_bundle(
 
 
 def _facts(folder: Path, dataset: Dataset, parts: Sequence[Part], start: datetime) -> dict[str, Any]:
-    challenge = dataset.challenge
-    columns, settings = _registry(folder)
-    titles = {column.key: column.title for column in columns}
-    listed = _listed(challenge)
+    challenge, columns = dataset.challenge, _columns(folder)
+    targets = ", ".join(f"{one.title.lower()} ({one.minimum:g} to {one.maximum:g})" for one in challenge.targets)
     return {
         "title": challenge.title,
         "style": next(iter(STYLE.findall((CHECKOUT / "pages/overview.md").read_text("utf-8"))), ""),
-        "description": challenge.description or f"Predict {listed} from short clips, and explain why.",
+        "description": challenge.description or f"Predict {targets} from short clips, and explain why.",
         "image": load(CHECKOUT).docker_image,
-        "pages": [{"title": title, "file": f"pages/{title.lower().replace(' ', '_')}.md"} for title in PAGES],
         "phases": _phases(parts, start),
         "training": next(part for part in parts if not part.is_phase),
         "columns": columns,
-        # What people pointed at is in the data, or nobody was asked; a jury always comes later.
-        "hidden": {
-            column.key
-            for column in columns
-            if column.of_people and (column.key != "plausibility" or settings.observations is None)
-        },
+        "titles": {column.key: column.title for column in columns},
         "targets": challenge.targets,
-        "meanings": any(one.high for one in challenge.targets),
-        "listed": listed,
+        "listed": targets,
         "main": challenge.targets[challenge.main],
         "vocabulary": challenge.vocabulary,
         "attributes": dataset.attributes,
         "has_sources": dataset.has_sources,
-        "axes": [
-            {"key": key, "title": titles[key], "how": HOW[key]}
-            for key in HOW
-            if key != "known_causes" or settings.causes is not None
-        ],
     }
 
 
@@ -128,20 +105,15 @@ def _phases(parts: Sequence[Part], start: datetime) -> list[dict[str, Any]]:
     return found
 
 
-def _listed(challenge: Challenge) -> str:
-    return ", ".join(f"{one.title.lower()} ({one.minimum:g} to {one.maximum:g})" for one in challenge.targets)
-
-
-def _registry(folder: Path) -> tuple[Sequence[Any], Any]:
-    """Read the columns and the settings as the scoring program does."""
+def _columns(folder: Path) -> Sequence[Any]:
+    """Give the columns that the scoring program has for these settings."""
     use_own_scoring_program()
     from score.columns import columns  # noqa: PLC0415 - the path is known only now
     from score.errors import ScoringError  # noqa: PLC0415
     from score.settings import read_settings  # noqa: PLC0415
 
     try:
-        settings = read_settings(folder / "reference_data" / "practice" / "task.yaml")
+        return columns(read_settings(folder / "reference_data" / "practice" / "task.yaml"))
     except ScoringError as error:
         lines = "".join(f"\n  - {problem.line()}" for problem in error.problems)
         raise BundleError(f"the scoring program would not accept these settings:{lines}") from error
-    return columns(settings), settings

@@ -47,8 +47,6 @@ class Options:
 class Written:
     """What became of a set."""
 
-    version: str
-    """The `data_version` of all its parts."""
     kept: int
     """Clips that an interrupted run had finished."""
     constants: Mapping[str, float]
@@ -116,7 +114,7 @@ def write(
         beside(stage.folder, constants)
     _write_sums(stage.folder, {one.file: made[one.clip_id].sha256 for one in clips})
     stage.finish()
-    return Written(version, kept, constants)
+    return Written(kept, constants)
 
 
 def _make_clips(
