@@ -13,10 +13,10 @@ from ingest.data import Footage, read_footage
 from ingest.errors import IngestionError, Problem, disk_full
 from ingest.feedback import Feedback
 from ingest.folder import NO_ROOM, hold_room, open_private, publish, write_manifest, write_run, write_text
+from ingest.frame_server import FrameServer
 from ingest.guard import close_the_curtains, end_descendants
-from ingest.legacy.files import find_results
-from ingest.legacy.run import ResultsRun
 from ingest.log import Log
+from ingest.model import ModelProcess
 from ingest.probes.draws import Draws
 from ingest.processor import Meter, blame
 from ingest.record import run_record
@@ -25,6 +25,8 @@ from ingest.runner import Runner
 from ingest.seal import read_key, remove_key
 from ingest.settings import Task, read_task
 from ingest.submission import Fingerprint, check_submission, fingerprint
+from ingest.submitted_results.reader import ResultsReader
+from ingest.submitted_results.settings import older_names
 from ingest.tally import RunStatus, Tally
 from ingest.watchdog import Watchdog
 
@@ -160,18 +162,16 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     this.tally.warn([*problems, *doubts], this.log)
     feedback = Feedback(submission, tuple(target.name for target in task.targets), hidden=this.hidden)
     results = this.results = Results(this.folder, task.targets)
-    names = [path.name for path in submission.iterdir()]
-    if task.results is not None and "model.py" not in names:
-        (files,) = find_results(names)
-        reading = ResultsRun(
-            task, task.results, files, submission, packages, results, this.clock, this.log, this.tally, feedback
-        )
-        reading.run(this.footage.clips, this.input_data)
-        said = reading.model_output
+    frames = FrameServer()
+    if task.results is None or (submission / "model.py").is_file():
+        model = ModelProcess(submission, packages, frames, task.limits, task.isolation)
     else:
-        runner = Runner(task, submission, packages, results, this.clock, this.log, this.tally, feedback)
-        runner.run(this.footage, Draws(this.key, task.seed))
-        said = runner.model_output
+        this.tally.results = True
+        names = older_names(this.input_data, task.results, [clip.clip_id for clip in this.footage.clips])
+        model = ResultsReader(submission, packages, frames, task, task.results, names)
+    runner = Runner(task, model, frames, results, this.clock, this.log, this.tally, feedback)
+    runner.run(this.footage, Draws(this.key, task.seed))
+    said = model.process.output
     if task.show_model_output and said:
         write_text(this.folder, "model_output.txt", said.decode("utf-8", "backslashreplace"))
 

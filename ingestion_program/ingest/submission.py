@@ -10,8 +10,8 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from ingest.errors import Problem
-from ingest.legacy.files import EXPLANATIONS, PREDICTIONS, find_results
 from ingest.settings import Limits
+from ingest.submitted_results.files import EXPLANATIONS, PREDICTIONS, find_results
 
 METADATA = ("metadata", "metadata.yaml")
 LISTED = 20

@@ -2,34 +2,26 @@
 
 import json
 import pickle
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import cv2
 import numpy as np
 import pytest
 import yaml
 
-from ingest.clock import Clock
-from ingest.data import read_footage
+from ingest.data import ClipSource
 from ingest.errors import IngestionError, Problem, Stage
-from ingest.feedback import Feedback
-from ingest.legacy.aliases import names_of, read_aliases
-from ingest.legacy.files import ResultFiles
-from ingest.legacy.forms import read_form
-from ingest.legacy.forms.answers import Answers, Unreadable
-from ingest.legacy.forms.pictures import read_picture
-from ingest.legacy.forms.records import read_records
-from ingest.legacy.reader import ClipAnswer, ReadingFailed, Remarks, ResultsReader
-from ingest.legacy.run import ResultsRun
-from ingest.log import Log
-from ingest.results import Results
-from ingest.settings import Isolation, Limits, read_task
-from ingest.tally import Tally
-from model_process.protocol import Message
-from model_process.sandbox import Held
+from ingest.frame_server import FrameServer
+from ingest.model import CallFailed, LoadFailed
+from ingest.settings import read_task
+from ingest.submitted_results.reader import ResultsReader
+from ingest.submitted_results.settings import ResultsSettings, older_names
+from ingest.video import ClipFacts
+from model_process.protocol import ChannelClosed, Message
+from model_process.results import Unreadable, names_of, read_form
+from model_process.results.records import read_picture
 from tests.ingestion.conftest import SETTINGS, Outcome, model_source, run_program
 
 Submit = Callable[..., Outcome]
@@ -37,6 +29,7 @@ Submit = Callable[..., Outcome]
 NAMES = {"c000": "-J4GQm9j0J.003.mp4", "c001": "XY4GQm9j0JZ.000.mp4", "c002": "ZZ4GQm9j0JZ.001.mp4"}
 RESULTS = {**SETTINGS, "results": True, "aliases": "aliases.csv", "target_aliases": {"coldness": "warmth"}}
 TEXT = "She speaks fast and looks into the camera."
+FACTS = ClipFacts(1.0, 25.0, 64, 64, np.zeros(25))
 PICTURE = np.zeros((200, 355, 3), np.uint8) + np.array([200, 30, 10], np.uint8)
 
 
@@ -200,7 +193,7 @@ def test_files_that_are_not_what_their_form_says(name: str, tmp_path: Path) -> N
     (tmp_path / "explanations").write_bytes(explanations or b"")
     with pytest.raises(Unreadable) as caught:
         read_form(form, tmp_path / "predictions", tmp_path / "explanations" if explanations else None)
-    assert said in f"{caught.value.where}: {caught.value.found}"
+    assert said in str(caught.value)
 
 
 def test_a_phase_of_code_refuses_results(submit: Submit) -> None:
@@ -232,137 +225,35 @@ def test_the_reading_process_is_held_in(submit: Submit) -> None:
     assert (outcome.exit_code, outcome.run_codes()) == (2, ["isolation_too_weak"])
 
 
-class Dying:
-    """A reading process that ends with every entry but the first."""
+class Dead:
+    """A process that has ended."""
 
-    held, output, alive, starts, asked, waited_s = Held("full", 7), b"", False, 0, 0, 0.0
-    refused: ClassVar[Counter[str]] = Counter()
-    readable = 9  # how often the files can be read
+    killed = False
 
-    @property
-    def process(self) -> "Dying":
-        """Itself: it is asked, and looked at, in one."""
-        return self
-
-    def start(self) -> None:
-        self.starts += 1
-        self.alive = self.starts <= self.readable
-        if not self.alive:
-            raise ReadingFailed(Problem("results_unreadable", "load", "prediction.pkl", "x", "y", "z"))
-
-    def stop(self) -> None:
-        self.alive = False
-
-    def ask(self, *_: object) -> ClipAnswer:
-        self.asked += 1
-        if self.asked == 1:
-            return ClipAnswer({"warmth": 0.5, "interview": 0.5}, None, None)
-        self.stop()
-        raise ReadingFailed(Problem("result_unreadable", "predict", "predict", "x", "y", "z"))
-
-
-def run_with(reader: object, phase: Path, folder: Path, limits: dict[str, Any]) -> tuple[Tally, list[dict[str, Any]]]:
-    """Run over the three clips with another reading process; return the tally and the records of the clips."""
-    settings = {**SETTINGS, "results": True, "limits": {**SETTINGS["limits"], **limits}}
-    (folder / "task.yaml").write_text(yaml.safe_dump(settings))
-    task = read_task(folder / "task.yaml")
-    assert task.results is not None
-    clock, log, tally = Clock(), Log(folder / "log.txt"), Tally(total=3)
-    clock.set_limit(600)
-    files, records = ResultFiles("2017", "prediction.pkl", None), Results(folder, task.targets)
-    feedback = Feedback(folder, ("warmth", "interview"), hidden=False)
-    run = ResultsRun(task, task.results, files, folder, None, records, clock, log, tally, feedback)
-    run._reader = reader  # type: ignore[assignment]
-    run.run(read_footage(phase, task).clips, phase)
-    return tally, [json.loads(line) for line in (folder / "clips.jsonl").read_text().splitlines()]
-
-
-@pytest.mark.parametrize(("restarts", "unreadable", "status"), [(0, 1, "partial"), (1, 2, "complete")])
-def test_an_entry_that_ends_the_reading_process_costs_its_clip_and_a_restart(
-    restarts: int, unreadable: int, status: str, phase: Path, tmp_path: Path
-) -> None:
-    tally, lines = run_with(Dying(), phase, tmp_path, {"restarts": restarts})
-    assert [line["status"] for line in lines] == ["ok", "failed", "failed"]
-    assert sum(bool(line["problems"]) for line in lines) == unreadable
-    assert tally.status == status
-
-
-@pytest.mark.parametrize(
-    ("readable", "limits", "codes", "left"),
-    [(1, {}, ["results_unreadable"], "failed"), (9, {"load_s": 900}, ["time_budget"], "not_reached")],
-    ids=["cannot be read a second time", "no time to read them a second time"],
-)
-def test_files_that_cannot_be_read_a_second_time_leave_what_was_read(
-    readable: int, limits: dict[str, Any], codes: list[str], left: str, phase: Path, tmp_path: Path
-) -> None:
-    reader = Dying()
-    reader.readable = readable
-    tally, lines = run_with(reader, phase, tmp_path, limits)
-    assert [line["status"] for line in lines] == ["ok", "failed", left]
-    assert (tally.status, [problem.code for problem in tally.problems]) == ("partial", codes)
-
-
-@pytest.mark.parametrize(("check", "status"), [("check_prediction", "failed"), ("as_rgb", "ok")])
-def test_an_error_of_ours_over_an_answer_costs_its_part_only(
-    check: str, status: str, phase: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def breaks(*_: object) -> None:
-        raise RuntimeError("SECRET")
-
-    class Whole(Dying):
-        def ask(self, *_: object) -> ClipAnswer:
-            self.asked += 1
-            explanation = {"text": TEXT, "image": None, "evidence": None}
-            return ClipAnswer({"warmth": 0.25 * self.asked, "interview": 0.5}, explanation, None)
-
-        def finish(self, _: float) -> Remarks:
-            return Remarks(0, "", numbers_as_text=False)
-
-    monkeypatch.setattr(f"ingest.legacy.run.{check}", breaks)
-    _, lines = run_with(Whole(), phase, tmp_path, {})
-    assert [line["status"] for line in lines] == [status] * 3
-    assert [[problem["code"] for problem in line["problems"]] for line in lines] == [["check_failed"]] * 3
-    assert "SECRET" not in (tmp_path / "clips.jsonl").read_text()
-
-
-class Nesting:
-    """A channel whose answers are nested deeper than Python can follow."""
-
-    def send(self, order: dict[str, Any]) -> None:
-        self.number = order["number"]
+    def start(self, *, again: bool = False) -> None: ...
 
     def allow(self, timeout_s: float) -> None: ...
 
+    def check_walls(self) -> None: ...
+
+    def send(self, order: dict[str, Any]) -> None: ...
+
     def receive(self) -> Message:
-        deep: list[Any] = []
-        for _ in range(5000):
-            deep = [deep]
-        return Message({"op": "answer", "number": self.number, "prediction": deep}, b"", None)
+        raise ChannelClosed
 
-    def end_badly(self, error: Exception, stage: Stage, where: str, _: float) -> Problem:
-        return Problem("model_crashed", stage, where, str(error), "an answer", "z")
+    def end_badly(self, _: Exception, stage: Stage, where: str, timeout_s: float) -> Problem:
+        return Problem("crashed", stage, where, f"the end after {timeout_s} s", "y", "z")
 
 
-def test_an_answer_that_cannot_be_followed_costs_its_clip(tmp_path: Path) -> None:
-    limits = Limits(time_limit_s=60, load_s=5, call_s=5, restarts=1)
-    reader = ResultsReader(tmp_path, None, ResultFiles("2017", "prediction.pkl", None), limits, Isolation())
-    reader.process = Nesting()  # type: ignore[assignment]
-    with pytest.raises(ReadingFailed, match="RecursionError") as failed:
-        reader.ask(["c000"], 5)
-    assert failed.value.problem.code == "result_unreadable"
-
-
-def test_an_error_of_ours_while_reading_names_only_its_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def breaks(*_: object) -> dict[str, Any]:
-        raise KeyError("SECRET")
-
-    answers = Answers({"warmth": {"c000": 0.5}}, {"c000": TEXT}, breaks)
-    assert answers.prediction(["c000"]) == {"warmth": 0.5}
-    with pytest.raises(Unreadable, match=r"^explanation: KeyError$"):
-        answers.explanation(["c000"])
-    monkeypatch.setattr("ingest.legacy.forms.read_records", breaks)
-    with pytest.raises(Unreadable, match=r"^predictions\.csv: KeyError$"):
-        read_form("records", tmp_path / "predictions.csv", None)
+def test_files_that_end_the_reading_process_are_unreadable(phase: Path, tmp_path: Path) -> None:
+    task = read_task(phase / "task.yaml")
+    (tmp_path / "prediction.pkl").touch()
+    reader = ResultsReader(tmp_path, None, FrameServer(), task, ResultsSettings(None, ()), {"c000": None})
+    reader.process = Dead()  # type: ignore[assignment]
+    with pytest.raises(LoadFailed, match=r"results_unreadable · prediction\.pkl · found the end after 5 s"):
+        reader.start(5)
+    with pytest.raises(CallFailed, match="result_unreadable · predict · found the end after 3 s"):
+        reader.predict(ClipSource("c000", tmp_path, ""), FACTS, 3)
 
 
 @pytest.mark.parametrize(
@@ -384,31 +275,36 @@ def test_settings_of_results(changed: dict[str, Any], key: str, tmp_path: Path) 
 
 
 def test_aliases_are_names_of_clips(tmp_path: Path) -> None:
-    path = tmp_path / "aliases.csv"
+    path, listed = tmp_path / "aliases.csv", ResultsSettings("aliases.csv", ())
     path.write_text("clip_id,name\nc1,a.mp4\nc2,a.mp4\nc9,b.mp4\n")
     with pytest.raises(IngestionError) as error:
-        read_aliases(path, {"c1", "c2"})
+        older_names(tmp_path, listed, ["c1", "c2"])
     assert [problem.code for problem in error.value.problems] == ["clip_twice", "clip_unknown"]
     path.write_text("clip_id,name\nc1,a.mp4\n")
-    assert read_aliases(path, {"c1", "c2"}) == {"c1": "a.mp4"}
-    assert names_of("c1", {"c1": "a.mp4"})[:2] == ["a.mp4", "a"]
-    assert set(names_of("c2", {})) == {"c2", "c2.mp4"}
+    assert older_names(tmp_path, listed, ["c1", "c2"]) == {"c1": "a.mp4", "c2": None}
+    assert names_of("c1", "a.mp4")[:2] == ["a.mp4", "a"]
+    assert set(names_of("c2", None)) == {"c2", "c2.mp4"}
 
 
-def jpeg(height: int, width: int) -> bytes:
-    """A small picture whose header claims another size."""
-    data = bytearray(cv2.imencode(".jpg", np.zeros((8, 8, 3), np.uint8))[1].tobytes())
-    place = data.index(b"\xff\xc0")
-    data[place + 5 : place + 9] = height.to_bytes(2, "big") + width.to_bytes(2, "big")
-    return bytes(data)
-
-
-@pytest.mark.parametrize("data", [b"", b"\xff\xd8", b"\x89PNG....", jpeg(60_000, 60_000), jpeg(8, 8)[:200] + b"x" * 9])
+@pytest.mark.parametrize("data", [b"", b"\xff\xd8", cv2.imencode(".png", PICTURE)[1].tobytes()])
 def test_pictures_that_are_not_decoded(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "x.jpg"
     path.write_bytes(data)
     with pytest.raises(Unreadable):
         read_picture(path)
+
+
+def test_a_picture_that_is_huge_inside_costs_its_explanation(submit: Submit) -> None:
+    picture = cv2.imencode(".jpg", np.zeros((2100, 2100, 3), np.uint8))[1].tobytes()
+    record = {"clip_id": "c000", "text": TEXT, "image": "images/c000.jpg"}
+    files = {
+        "predictions.csv": b"clip_id,warmth,interview\nc000,0.5,0.5\n",
+        "explanations.jsonl": json.dumps(record).encode(),
+        "images/c000.jpg": picture,
+    }
+    outcome = submit(files, {**SETTINGS, "results": True})
+    assert outcome.clip_codes(0) == ["result_unreadable"]
+    assert outcome.lines("clips.jsonl")[0]["status"] == "ok"
 
 
 def test_a_picture_is_rgb(tmp_path: Path) -> None:
@@ -422,7 +318,7 @@ def test_evidence_of_records_keeps_its_numbers(tmp_path: Path) -> None:
     (tmp_path / "predictions.csv").write_text("clip_id,warmth\nc1,0.1\n")
     record = {"clip_id": "c1", "text": "x", "image": "../secret.jpg", "evidence": {"time": {"weights": [1, 2]}}}
     (tmp_path / "explanations.jsonl").write_text(json.dumps(record))
-    answers = read_records(tmp_path / "predictions.csv", tmp_path / "explanations.jsonl")
+    answers = read_form("records", tmp_path / "predictions.csv", tmp_path / "explanations.jsonl")
     assert answers.prediction(["c1"]) == {"warmth": 0.1}
     assert answers.explanation(["c1"]) == {"text": "x", "image": "../secret.jpg", "evidence": {"time": [1, 2]}}
     assert answers.explanation(["c2"]) == {}

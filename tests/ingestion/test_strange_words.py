@@ -7,10 +7,10 @@ import pytest
 
 from ingest.errors import Problem
 from ingest.frame_server import FrameServer
-from ingest.legacy.files import ResultFiles
-from ingest.legacy.reader import ReadingFailed, ResultsReader
 from ingest.model import LoadFailed, ModelProcess
-from ingest.settings import Isolation, Limits
+from ingest.settings import Isolation, Limits, read_task
+from ingest.submitted_results.reader import ResultsReader
+from ingest.submitted_results.settings import ResultsSettings
 from model_process.protocol import Message
 
 LIMITS = Limits(time_limit_s=60, load_s=5, call_s=5, restarts=1)
@@ -28,17 +28,20 @@ STRANGE: dict[str, Any] = {
     "number": 7.5,
     "object": {"found": "x" * 10_000},
     "endless": "x" * 1_000_000,
+    "many": ["x" * 10_000] * 10_000,
     "deep": nested(5000),
 }
 
 
 class Strange:
-    """A process that says the same thing under every key."""
-
-    def __init__(self, value: object) -> None:
-        self.value = value
+    """A process that says the same thing under every key, and perhaps that it is ready."""
 
     killed = False
+
+    def __init__(self, value: object, ready: str | None = None) -> None:
+        self.words = dict.fromkeys(("code", "where", "found", "expected", "fix"), value)
+        self.words["op"] = ready or value
+        self.words["notes"] = dict.fromkeys(("renamed", "unknown", "named", "oddities"), value)
 
     def start(self, *, again: bool = False) -> None: ...
 
@@ -51,22 +54,28 @@ class Strange:
     def send(self, *_: object, **__: object) -> None: ...
 
     def receive(self) -> Message:
-        keys = ("op", "code", "where", "found", "expected", "fix")
-        return Message(dict.fromkeys(keys, self.value), b"", None)
+        return Message(self.words, b"", None)
 
 
 @pytest.mark.parametrize("name", STRANGE)
 def test_a_start_that_fails_with_strange_words_is_a_short_problem(name: str, tmp_path: Path) -> None:
     model = ModelProcess(tmp_path, None, FrameServer(), LIMITS, Isolation())
-    reader = ResultsReader(tmp_path, None, ResultFiles("2017", "prediction.pkl", None), LIMITS, Isolation())
-    model.process = reader.process = Strange(STRANGE[name])  # type: ignore[assignment]
+    model.process = Strange(STRANGE[name])  # type: ignore[assignment]
     with pytest.raises(LoadFailed) as not_loaded:
         model.start(5)
-    with pytest.raises(ReadingFailed) as not_read:
-        reader.start()
-    for problem in (not_loaded.value.problem, not_read.value.problem):
-        assert set(said(problem)) <= set(STRANGE["endless"][:600])
-        assert len(problem.line()) < 4000
+    problem = not_loaded.value.problem
+    assert set(said(problem)) <= set(STRANGE["endless"][:600])
+    assert len(problem.line()) < 4000
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_strange_words_about_results_are_short_remarks(name: str, phase: Path, tmp_path: Path) -> None:
+    task = read_task(phase / "task.yaml")
+    (tmp_path / "prediction.pkl").touch()
+    reader = ResultsReader(tmp_path, None, FrameServer(), task, ResultsSettings(None, (("a", "b"),)), {})
+    reader.process = Strange(STRANGE[name], "ready")  # type: ignore[assignment]
+    reader.start(5)
+    assert all(len(problem.line()) < 4000 for problem in reader.remarks())
 
 
 def said(problem: Problem) -> str:
