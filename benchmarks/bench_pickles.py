@@ -18,12 +18,12 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ingestion_program"))
 from benchmarks import workload
-from ingest.data import ClipSource
-from ingest.frame_server import FrameServer
+from ingest.media.clip import ClipSource
+from ingest.media.frame_server import FrameServer
+from ingest.media.video import ClipFacts
+from ingest.results.reader import ResultsReader
+from ingest.results.settings import ResultsSettings
 from ingest.settings import read_task
-from ingest.submitted_results.reader import ResultsReader
-from ingest.submitted_results.settings import ResultsSettings
-from ingest.video import ClipFacts
 from model_process.results.pickles import read_pickle
 
 TARGETS, CLIPS, SHAPE = 6, 6000, (200, 355, 3)

@@ -41,7 +41,7 @@ def write_records(
         When a file cannot be read, a clip lacks a target, or names do not fit.
     """
     use_own_ingestion_program()
-    from ingest.submitted_results.files import find_results  # noqa: PLC0415 - importable only now
+    from ingest.results.files import find_results  # noqa: PLC0415 - importable only now
     from model_process.results import Unreadable, read_form  # noqa: PLC0415
 
     found = [files for files in find_results(path.name for path in submission.iterdir()) if files.form == "2017"]
@@ -72,7 +72,7 @@ def _own(clip: str, names: Names) -> str:
 
 
 def _write_predictions(path: Path, answers: "Answers", clips: list[str], names: Names) -> None:
-    from ingest.table import CLIP_ID  # noqa: PLC0415 - importable only now
+    from ingest.clips.table import CLIP_ID  # noqa: PLC0415 - importable only now
 
     rows: list[dict[str, Any]] = []
     targets: dict[str, None] = {}
@@ -104,7 +104,7 @@ def _write_predictions(path: Path, answers: "Answers", clips: list[str], names: 
 
 
 def _record(clip_id: str, explanation: Any, path: Path) -> dict[str, Any]:  # noqa: ANN401 - as a stranger wrote it
-    from ingest.results import encode_jpeg  # noqa: PLC0415 - importable only now
+    from ingest.record.results import encode_jpeg  # noqa: PLC0415 - importable only now
 
     image, text = explanation.get("image"), explanation.get("text")
     drawn = isinstance(image, np.ndarray) and image.dtype == np.uint8 and image.ndim == 3 and image.shape[2] == 3

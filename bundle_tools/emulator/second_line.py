@@ -53,7 +53,7 @@ def from_outside(pid: str, container: str, proc: Path = Path("/proc"), top: Path
         Empty where the container runs on another machine, or in a virtual one.
     """
     use_own_ingestion_program()
-    from ingest.container import limits  # noqa: PLC0415 - the path is known only now
+    from ingest.confined.container import limits  # noqa: PLC0415 - the path is known only now
 
     try:
         if container not in (proc / pid / "cgroup").read_text("utf-8"):

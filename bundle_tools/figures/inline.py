@@ -74,8 +74,10 @@ def _program(name: str) -> Value:
 
 def _constants() -> dict[str, float]:
     use_own_ingestion_program()
-    from ingest import credits, settings, watch  # noqa: PLC0415 - the path is known only now
+    from ingest import settings  # noqa: PLC0415 - the path is known only now
+    from ingest.confined import watch  # noqa: PLC0415
     from ingest.probes import plan, repeats  # noqa: PLC0415
+    from ingest.submission import credits  # noqa: PLC0415
 
     return {
         "submission_mb": settings.DEFAULT_SUBMISSION_MB,

@@ -7,28 +7,28 @@ from pathlib import Path
 from typing import IO
 
 from ingest import DEFAULTS, VERSION
+from ingest.clips.footage import Footage, read_footage
 from ingest.clock import Clock
-from ingest.credits import Credit, read_credits
-from ingest.data import Footage, read_footage
+from ingest.confined.guard import close_the_curtains, end_descendants
+from ingest.confined.processor import Meter, blame
+from ingest.confined.watchdog import Watchdog
 from ingest.errors import IngestionError, Problem, disk_full
-from ingest.feedback import Feedback
-from ingest.folder import NO_ROOM, hold_room, open_private, publish, write_manifest, write_run, write_text
-from ingest.frame_server import FrameServer
-from ingest.guard import close_the_curtains, end_descendants
 from ingest.log import Log
-from ingest.model import ModelProcess
-from ingest.probes.draws import Draws
-from ingest.processor import Meter, blame
-from ingest.record import run_record
-from ingest.results import Results
+from ingest.media.altered.draws import Draws
+from ingest.media.frame_server import FrameServer
+from ingest.model.process import ModelProcess
+from ingest.record.feedback import Feedback
+from ingest.record.folder import NO_ROOM, hold_room, open_private, publish, write_manifest, write_run, write_text
+from ingest.record.results import Results
+from ingest.record.run import run_record
+from ingest.record.seal import read_key, remove_key
+from ingest.record.tally import RunStatus, Tally
+from ingest.results.reader import ResultsReader
+from ingest.results.settings import older_names
 from ingest.runner import Runner
-from ingest.seal import read_key, remove_key
 from ingest.settings import Task, read_task
-from ingest.submission import Fingerprint, check_submission, fingerprint
-from ingest.submitted_results.reader import ResultsReader
-from ingest.submitted_results.settings import older_names
-from ingest.tally import RunStatus, Tally
-from ingest.watchdog import Watchdog
+from ingest.submission.checks import Fingerprint, check_submission, fingerprint
+from ingest.submission.credits import Credit, read_credits
 
 EXIT_CODES: dict[RunStatus, int] = {"complete": 0, "partial": 0, "invalid": 1, "organiser_error": 2}
 SETTINGS = "task.yaml"

@@ -8,22 +8,23 @@ import time
 import traceback
 from dataclasses import replace
 
-from ingest.asking import Asked, ask_explanation, ask_prediction
+from ingest.clips.footage import Footage, check_unchanged
 from ingest.clock import Clock, minutes
-from ingest.data import ClipSource, Footage, check_unchanged
 from ingest.errors import IngestionError, Problem
-from ingest.feedback import Feedback
-from ingest.frame_server import FrameServer
 from ingest.log import Log
-from ingest.model import LoadFailed, ModelProcess
-from ingest.probes.draws import Draws
+from ingest.media.altered.draws import Draws
+from ingest.media.clip import ClipSource
+from ingest.media.frame_server import FrameServer
+from ingest.media.video import UnreadableClip, is_readable
+from ingest.model.asking import Asked, ask_explanation, ask_prediction
+from ingest.model.process import LoadFailed, ModelProcess
 from ingest.probes.plan import Claims, claims_of
 from ingest.probes.run import Means, ProbePass
-from ingest.receipt import Determinism, choose
-from ingest.results import Results
+from ingest.record.feedback import Feedback
+from ingest.record.receipt import Determinism, choose
+from ingest.record.results import Results
+from ingest.record.tally import ClipStatus, Tally
 from ingest.settings import Task
-from ingest.tally import ClipStatus, Tally
-from ingest.video import UnreadableClip, is_readable
 
 PROGRESS_LINES = 60
 FORECAST_AFTER = 5

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ingest.probes.settings import ProbeSettings, read_probes
+from ingest.results.settings import ResultsSettings, read_results
 from ingest.settings_reader import SettingsReader, brief
-from ingest.submitted_results.settings import ResultsSettings, read_results
 from model_process.sandbox import Tier
 
 DEFAULT_MEMORY_MB = 4096

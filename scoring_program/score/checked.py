@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from score.errors import Problem
-from score.strict_json import finite_number
+from score.read.strict_json import finite_number
 
 _LARGEST_FILE = 2**20
 _RUBBISH = (yaml.YAMLError, RecursionError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError)

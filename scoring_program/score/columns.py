@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from score.jury import HIGHEST, LOWEST
+from score.read.reference.jury import HIGHEST, LOWEST
 from score.settings import EXPLANATION, Settings
 
 Array = NDArray[np.float64]
@@ -23,7 +23,7 @@ class Measured:
     """What columns are computed from, once for the run and once for each resample (b rows, k targets)."""
 
     metrics: dict[str, Array]
-    """Each metric of score.metrics.METRICS by name, (b, k)."""
+    """Each metric of score.measure.metrics.METRICS by name, (b, k)."""
     axes: dict[str, Array]
     """What is measured of the explanations, (b,) each, by column (score.axes.table)."""
     jury: float

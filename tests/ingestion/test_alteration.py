@@ -12,24 +12,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.data import ClipSource, Footage
-from ingest.frame_server import FrameServer
-from ingest.probes.alteration import Alteration, Slow, frozen
-from ingest.probes.draws import Draws
+from ingest.clips.footage import Footage
+from ingest.media.altered.alteration import Alteration, Slow, frozen
+from ingest.media.altered.draws import Draws
+from ingest.media.altered.jitter import GRAIN, Jitter, draw_jitter
+from ingest.media.altered.material import Material
+from ingest.media.altered.painter import Painter
+from ingest.media.altered.region import Box, Cells
+from ingest.media.clip import ClipSource
+from ingest.media.frame_server import FrameServer
+from ingest.media.sound import Sound, read_sound, replace_by_another_moment
+from ingest.media.video import FrameReader, FrameRequest, wanted_frames
 from ingest.probes.edits import OPERATORS as EDITS
 from ingest.probes.edits import PACES, ZOOMS
-from ingest.probes.jitter import GRAIN, Jitter, draw_jitter
-from ingest.probes.material import Material
-from ingest.probes.painter import Painter
 from ingest.probes.plan import Call
-from ingest.probes.region import Box, Cells
 from ingest.probes.settings import OPERATORS, Operator, ProbeSettings
-from ingest.probes.sound import replace_by_another_moment
 from ingest.probes.stage import Stage
 from ingest.probes.words import drop_words
 from ingest.settings import Task, read_task
-from ingest.sound import Sound, read_sound
-from ingest.video import FrameReader, FrameRequest, wanted_frames
 from tests.ingestion.clips import Format, read_number, write_clip
 from tests.ingestion.conftest import write_phase
 from tests.ingestion.test_frame_server import Reader
@@ -185,8 +185,8 @@ def test_the_sound_of_a_clip_takes_no_other_path_than_that_of_a_copy(
         decoded.append(path)
         return read_sound(path, rate, duration_s)
 
-    monkeypatch.setattr("ingest.probes.alteration.read_sound", read)
-    monkeypatch.setattr("ingest.probes.material.read_sound", read)
+    monkeypatch.setattr("ingest.media.altered.alteration.read_sound", read)
+    monkeypatch.setattr("ingest.media.altered.material.read_sound", read)
     original = Alteration(Material(clip), STILL, seed=1)
     for shown in (original, replace(original, copy=clip), original, replace(original, copy=clip), original):
         assert shown.sound(RATE) is not None

@@ -6,8 +6,8 @@ import cv2
 import numpy as np
 import pytest
 
-from ingest.answers import check_explanation, check_prediction
-from ingest.results import LARGEST_JPEG, encode_jpeg
+from ingest.model.answers import check_explanation, check_prediction
+from ingest.record.results import LARGEST_JPEG, encode_jpeg
 from ingest.settings import ExplanationFormat, Target
 from model_process.packing import Packer, unpack
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.codes import CODES, KINDS, Code
+from ingest.record.codes import CODES, KINDS, Code
 from tests.ingestion.conftest import PROGRAM
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "error_codes.md"
@@ -40,7 +40,7 @@ def used_codes(path: Path) -> set[str]:
             found.add(argument.value)
         else:
             handed_on = ast.unparse(argument)
-            assert handed_on == "code" or (path.name, handed_on) == ("model.py", "text['code']"), (path, handed_on)
+            assert handed_on == "code" or (path.name, handed_on) == ("process.py", "text['code']"), (path, handed_on)
     return found
 
 

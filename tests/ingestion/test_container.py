@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.container import limits
+from ingest.confined.container import limits
 
 from .conftest import PROGRAM
 
@@ -66,7 +66,7 @@ def test_a_machine_without_proc_has_no_limit_in_sight(tmp_path: Path) -> None:
 
 
 def seen_by(*start: str) -> dict[str, object]:
-    source = "import json; from ingest.container import container; print(json.dumps(container()))"
+    source = "import json; from ingest.confined.container import container; print(json.dumps(container()))"
     done = subprocess.run(
         [*start, sys.executable, "-c", source], cwd=PROGRAM, capture_output=True, text=True, check=False
     )

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from ingest.errors import Problem
-from ingest.evidence import Evidence, area_average, check_evidence
+from ingest.model.evidence import Evidence, area_average, check_evidence
 from ingest.settings import ExplanationFormat, Target
 
 FORM = ExplanationFormat(20, 200, 355, 200, 9, 16, ("smile", "gaze"))

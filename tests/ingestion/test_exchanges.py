@@ -11,15 +11,16 @@ import cv2
 import numpy as np
 import pytest
 
+from ingest.clips.exchanges import read_exchanges
 from ingest.errors import Problem
-from ingest.probes.alteration import Alteration
-from ingest.probes.draws import Draws
-from ingest.probes.exchanges import Exchange, Part, read_exchanges
-from ingest.probes.jitter import Jitter
-from ingest.probes.material import Material
-from ingest.probes.painter import Painter
+from ingest.media.altered.alteration import Alteration
+from ingest.media.altered.draws import Draws
+from ingest.media.altered.exchange import Exchange, Part
+from ingest.media.altered.jitter import Jitter
+from ingest.media.altered.material import Material
+from ingest.media.altered.painter import Painter
+from ingest.media.video import Frame, FrameReader
 from ingest.probes.plan import EXCHANGE, UNITS, Call, Claims, askings, plan_calls
-from ingest.video import Frame, FrameReader
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import Outcome, follows, write_phase
 from tests.ingestion.test_probe_plan import EDITS, GRID, SETTINGS

@@ -11,9 +11,9 @@ import av
 import numpy as np
 import pytest
 
-from ingest.frame_stream import plan_stream
-from ingest.sound import read_sound
-from ingest.video import FrameReader, FrameRequest, frame_shape, read_facts, wanted_frames
+from ingest.media.frame_stream import plan_stream
+from ingest.media.sound import read_sound
+from ingest.media.video import FrameReader, FrameRequest, frame_shape, read_facts, wanted_frames
 
 pytestmark = pytest.mark.footage
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ingest.buffers import KEPT_FREE, BufferPool, FrameBuffer
-from ingest.data import ClipSource
-from ingest.frame_server import (
+from ingest.media.buffers import KEPT_FREE, BufferPool, FrameBuffer
+from ingest.media.clip import ClipSource
+from ingest.media.frame_server import (
     AHEAD_BYTES,
     KEPT_READINGS,
     MOST_RATES,
@@ -21,8 +21,8 @@ from ingest.frame_server import (
     REMEMBERED,
     FrameServer,
 )
-from ingest.frame_stream import RING_BYTES, WHOLE_BYTES
-from ingest.video import BadRequest, FrameRequest
+from ingest.media.frame_stream import RING_BYTES, WHOLE_BYTES
+from ingest.media.video import BadRequest, FrameRequest
 from tests.ingestion.clips import read_number
 
 LARGE = [1600, 1200]  # 5.8 MB a frame

@@ -15,12 +15,12 @@ from threading import Timer
 import pytest
 import yaml
 
-from ingest import watch
-from ingest.confined import ConfinedProcess, Confinement
+from ingest.confined import watch
+from ingest.confined.process import ConfinedProcess, Confinement
 from ingest.errors import Problem, Stage
-from ingest.folder import append, open_private, publish
-from ingest.frame_server import FrameServer
-from ingest.model import LoadFailed, ModelProcess
+from ingest.media.frame_server import FrameServer
+from ingest.model.process import LoadFailed, ModelProcess
+from ingest.record.folder import append, open_private, publish
 from ingest.settings import Isolation, Limits
 from model_process.protocol import ChannelClosed
 from tests import warm

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.probes.exchanges import Exchange, Part
-from ingest.probes.jitter import Grain
-from ingest.probes.mixing import AROUND, Weights, mix
-from ingest.video import Frame
+from ingest.media.altered.exchange import Exchange, Part
+from ingest.media.altered.jitter import Grain
+from ingest.media.altered.mixing import AROUND, Weights, mix
+from ingest.media.video import Frame
 
 HEIGHT, WIDTH = 90, 160
 PART = Part("mouth", ((0.25, 0.25), (0.75, 0.25), (0.75, 0.75), (0.25, 0.75)), None)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ingest.errors import Problem
 from ingest.log import MAXIMUM_LINES, Log
-from ingest.tally import Tally
+from ingest.record.tally import Tally
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import ONCE, Outcome, Together, model_source, write_phase
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-from ingest.data import read_footage
+from ingest.clips.footage import read_footage
 from ingest.errors import IngestionError
-from ingest.probes.region import Box
+from ingest.media.altered.region import Box
 from ingest.settings import read_task
 from tests.ingestion.conftest import SETTINGS, write_phase
 from tests.ingestion.test_second_pass import PROBES, probing, write_copies

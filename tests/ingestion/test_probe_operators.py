@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.probes import operators
-from ingest.probes.operators import HalvedImputation, Imputation, imputation_of
-from ingest.probes.region import Box, Cells, Outside, Region
+from ingest.media.altered import operators
+from ingest.media.altered.operators import HalvedImputation, Imputation, imputation_of
+from ingest.media.altered.region import Box, Cells, Outside, Region
 
 Mask = npt.NDArray[np.bool_]
 

@@ -7,9 +7,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.evidence import CueClaim, Evidence
-from ingest.probes.copies import Copy
-from ingest.probes.draws import Draws
+from ingest.clips.copies import Copy
+from ingest.media.altered.draws import Draws
+from ingest.media.altered.region import Box
+from ingest.model.evidence import CueClaim, Evidence
 from ingest.probes.edits import OPERATORS, choose_edits
 from ingest.probes.plan import (
     EXCHANGE,
@@ -23,7 +24,6 @@ from ingest.probes.plan import (
     units_in_space,
     units_in_time,
 )
-from ingest.probes.region import Box
 from ingest.probes.settings import OPERATORS as FILLS
 from ingest.probes.settings import ProbeSettings
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.data import ClipSource
-from ingest.receipt import MOST, Determinism, choose
+from ingest.media.clip import ClipSource
+from ingest.record.receipt import MOST, Determinism, choose
 from tests.ingestion.conftest import SETTINGS, Outcome, model_source, write_phase
 
 Ingest = Callable[..., Outcome]

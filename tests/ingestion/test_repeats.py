@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.probes.draws import Draws
+from ingest.media.altered.draws import Draws
 from ingest.probes.plan import Call
 from ingest.probes.repeats import FEWEST, MOST, choose_repeats
-from ingest.receipt import Determinism
+from ingest.record.receipt import Determinism
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import Outcome, follows, write_phase
 from tests.ingestion.test_probe_plan import claims, plan

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 import yaml
 
-from ingest.data import ClipSource
 from ingest.errors import IngestionError, Problem, Stage
-from ingest.frame_server import FrameServer
-from ingest.model import CallFailed, LoadFailed
+from ingest.media.clip import ClipSource
+from ingest.media.frame_server import FrameServer
+from ingest.media.video import ClipFacts
+from ingest.model.process import CallFailed, LoadFailed
+from ingest.results.reader import ResultsReader
+from ingest.results.settings import ResultsSettings, older_names
 from ingest.settings import read_task
-from ingest.submitted_results.reader import ResultsReader
-from ingest.submitted_results.settings import ResultsSettings, older_names
-from ingest.video import ClipFacts
 from model_process.protocol import ChannelClosed, Message
 from model_process.results import Unreadable, names_of, read_form
 from model_process.results.records import read_picture

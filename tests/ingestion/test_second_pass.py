@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from ingest.data import read_footage
+from ingest.clips.footage import read_footage
 from ingest.errors import Problem
-from ingest.frame_server import FrameServer
 from ingest.log import Log
-from ingest.probes.draws import Draws
+from ingest.media.altered.draws import Draws
+from ingest.media.frame_server import FrameServer
 from ingest.probes.plan import Claims
 from ingest.probes.run import Means, ProbePass
-from ingest.results import Results
+from ingest.record.results import Results
+from ingest.record.tally import Tally
 from ingest.settings import read_task
-from ingest.tally import Tally
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import PROGRAM, SETTINGS, Outcome, follows, run_program, run_script, write_phase
 

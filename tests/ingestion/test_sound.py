@@ -4,7 +4,7 @@ import av
 import numpy as np
 import pytest
 
-from ingest.sound import read_sound
+from ingest.media.sound import read_sound
 
 
 @pytest.mark.parametrize(("left", "right", "expected"), [(0.5, 0.5, 0.5), (0.5, 0.0, 0.25)])

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from ingest.errors import Problem
-from ingest.frame_server import FrameServer
-from ingest.model import LoadFailed, ModelProcess
+from ingest.media.frame_server import FrameServer
+from ingest.model.process import LoadFailed, ModelProcess
+from ingest.results.reader import ResultsReader
+from ingest.results.settings import ResultsSettings
 from ingest.settings import Isolation, Limits, read_task
-from ingest.submitted_results.reader import ResultsReader
-from ingest.submitted_results.settings import ResultsSettings
 from model_process.protocol import Message
 
 LIMITS = Limits(time_limit_s=60, load_s=5, call_s=5, restarts=1)

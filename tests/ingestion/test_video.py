@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.sound import read_sound
-from ingest.video import (
+from ingest.media.sound import read_sound
+from ingest.media.video import (
     BadRequest,
     ClipFacts,
     FrameReader,

@@ -6,7 +6,7 @@ from queue import Queue
 
 import pytest
 
-from ingest.watchdog import TEMPORARY_FAILURE, Watchdog
+from ingest.confined.watchdog import TEMPORARY_FAILURE, Watchdog
 from tests.ingestion.conftest import PROGRAM, SETTINGS, model_source, run_script, write_phase
 
 # Ingestion with one of its own functions replaced: the third clip's decoding never ends.
@@ -14,10 +14,12 @@ STANDS_STILL = """\
 import sys, threading, time
 from pathlib import Path
 sys.path.insert(0, {program!r})
-from ingest import watchdog, {module} as patched
+import ingest.{module}
+from ingest.confined import watchdog
 from ingest.clock import Clock
 from ingest.pipeline import run
 
+patched = ingest.{module}
 original, calls, reached = patched.{function}, [], threading.Event()
 
 class Sooner(threading.Event):
@@ -75,7 +77,7 @@ def test_it_waits_until_ten_seconds_are_left_or_a_twentieth(
 
 # Warm-up and two clips are three readings; two clips are two records each.
 @pytest.mark.parametrize(
-    ("module", "function", "after"), [("frame_server", "read_facts", 3), ("results", "_json_line", 4)]
+    ("module", "function", "after"), [("media.frame_server", "read_facts", 3), ("record.results", "_json_line", 4)]
 )
 def test_what_is_complete_is_sealed_and_the_rest_not_reached(
     module: str, function: str, after: int, numbered_clip: Path, tmp_path: Path

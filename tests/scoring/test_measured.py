@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from score.bootstrap import resample_weights
-from score.evaluation import clip_scores, column_values, evaluate
+from score.evaluation.evaluate import clip_scores, column_values, evaluate
+from score.measure.bootstrap import resample_weights
 from score.pipeline import prepare
 from tests.scoring.canary import HIDDEN
 from tests.scoring.conftest import Score

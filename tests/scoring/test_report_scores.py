@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from score.axes.shortfalls import Shortfalls
 from score.bands import STANDARD, band_of
+from score.diagnostics.shortfalls import Shortfalls
 from score.errors import OrganiserError
 from score.explanation_settings import AXES, ExplanationScore
-from score.landmarks import Landmark, Landmarks
+from score.read.reference.landmarks import Landmark, Landmarks
 from score.report.advice import MEASURED
 from score.report.axis_advice import axis_advice
 from score.report.beside import Beside

@@ -10,7 +10,7 @@ from bundle_tools.check.clips.results import check_results
 from bundle_tools.check.clips.side import Side
 from bundle_tools.check.dataset import Dataset
 from ingest.errors import IngestionError
-from ingest.submitted_results.settings import ResultsSettings, older_names
+from ingest.results.settings import ResultsSettings, older_names
 from tests.ingestion.conftest import SETTINGS
 
 CLIPS = ["c000", "c001"]

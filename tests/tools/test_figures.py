@@ -23,13 +23,15 @@ from bundle_tools.figures.inline import FAMILIES, INLINE
 from bundle_tools.figures.lookup import all_names, figures_of
 from bundle_tools.figures.marks import FigureError, Figures
 from bundle_tools.figures.pages import fill_pages, look_through, open_bundle
-from ingest import credits, settings, watch
+from ingest import settings
+from ingest.confined import watch
 from ingest.probes import plan, repeats
-from score.axes.noise import SMALLEST_EFFECT
+from ingest.submission import credits
 from score.columns import columns
-from score.fairness import ENOUGH_PEOPLE
-from score.language.levels import BANDS
+from score.evaluation.fairness import ENOUGH_PEOPLE
+from score.measure.noise import SMALLEST_EFFECT
 from score.settings import read_settings
+from score.text.levels import BANDS
 
 from .conftest import THIRDS, write_files
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ingest.probes.alteration import Alteration
+from ingest.media.altered.alteration import Alteration
+from ingest.media.altered.jitter import draw_jitter
+from ingest.media.altered.material import Material, first_light
+from ingest.media.altered.region import Cells
+from ingest.media.video import UnreadableClip
 from ingest.probes.edits import COPY, edit
-from ingest.probes.jitter import draw_jitter
-from ingest.probes.material import Material, first_light
-from ingest.probes.region import Cells
 from ingest.probes.settings import OPERATORS
 from ingest.probes.words import drop_words
-from ingest.video import UnreadableClip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ingest.data import ClipSource, Footage
-    from ingest.probes.draws import Draws
+    from ingest.clips.footage import Footage
+    from ingest.media.altered.draws import Draws
+    from ingest.media.clip import ClipSource
     from ingest.probes.plan import Call
     from ingest.settings import Task
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 
-from score.axes.diagnostics import Diagnostic
 from score.bands import Band as Limits
 from score.bands import band_of
 from score.columns import TOTAL
+from score.diagnostics.diagnose import Diagnostic
 from score.report.advice import MEASURED, advice
 from score.report.content.scores import Band, DiagnosticRow, Factor, Mark, ScoreRow, Scores
 from score.report.factors import Factors, factors
