@@ -20,7 +20,7 @@ from ingest.results.reader import ResultsReader
 from ingest.results.settings import ResultsSettings, older_names
 from ingest.settings import read_task
 from model_process.protocol import ChannelClosed, Message
-from model_process.results import Unreadable, names_of, read_form
+from model_process.results import Results, Unreadable, names_of
 from model_process.results.records import read_picture
 from tests.ingestion.conftest import SETTINGS, Outcome, model_source, run_program
 
@@ -177,6 +177,10 @@ def test_results_that_cannot_be_judged_say_why(name: str, submit: Submit) -> Non
     assert said in outcome.printed
 
 
+def opened(folder: Path, form: str, predictions: str, explanations: str | None) -> Results:
+    return Results(folder, form=form, predictions=predictions, explanations=explanations, clips={}, targets={})
+
+
 UNREADABLE: dict[str, tuple[str, bytes, bytes | None, str]] = {
     "not a dict": ("2017", pickle.dumps([1, 2]), None, "predictions: list"),
     "no table": ("2017", pickle.dumps({"warmth": 0.5}), None, "predictions: float for 'warmth'"),
@@ -192,7 +196,7 @@ def test_files_that_are_not_what_their_form_says(name: str, tmp_path: Path) -> N
     (tmp_path / "predictions").write_bytes(predictions)
     (tmp_path / "explanations").write_bytes(explanations or b"")
     with pytest.raises(Unreadable) as caught:
-        read_form(form, tmp_path / "predictions", tmp_path / "explanations" if explanations else None)
+        opened(tmp_path, form, "predictions", "explanations" if explanations else None)
     assert said in str(caught.value)
 
 
@@ -318,7 +322,7 @@ def test_evidence_of_records_keeps_its_numbers(tmp_path: Path) -> None:
     (tmp_path / "predictions.csv").write_text("clip_id,warmth\nc1,0.1\n")
     record = {"clip_id": "c1", "text": "x", "image": "../secret.jpg", "evidence": {"time": {"weights": [1, 2]}}}
     (tmp_path / "explanations.jsonl").write_text(json.dumps(record))
-    answers = read_form("records", tmp_path / "predictions.csv", tmp_path / "explanations.jsonl")
-    assert answers.prediction(["c1"]) == {"warmth": 0.1}
-    assert answers.explanation(["c1"]) == {"text": "x", "image": "../secret.jpg", "evidence": {"time": [1, 2]}}
-    assert answers.explanation(["c2"]) == {}
+    results = opened(tmp_path, "records", "predictions.csv", "explanations.jsonl")
+    assert results.predict("c1") == {"warmth": 0.1}
+    assert results.explain("c1") == {"text": "x", "image": "../secret.jpg", "evidence": {"time": [1, 2]}}
+    assert results.explain("c2") == {}

@@ -6,12 +6,13 @@ None. RGB was asked for, and many pictures came as OpenCV reads them, as BGR.
 
 import contextlib
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from model_process.results.answers import Answers, Unreadable, readable
+from model_process.results.content import Content, Unreadable, readable
 from model_process.results.pickles import Stored, StoredArray, open_pickle
 from model_process.results.stand_ins import as_text
 
@@ -22,7 +23,7 @@ LONGEST = 64 << 10
 ORDER = re.compile(r"^\s*pictures\s*[:=]\s*(rgb|bgr)\s*$", re.IGNORECASE | re.MULTILINE)
 
 
-def read_coopetition(predictions: Path, explanations: Path | None) -> Answers:
+def read_coopetition(predictions: Path, explanations: Path | None) -> Content:
     """Open both pickles; pictures stay in the file until they are asked for.
 
     Raises
@@ -36,13 +37,12 @@ def read_coopetition(predictions: Path, explanations: Path | None) -> Answers:
             raise Unreadable(predictions.name, f"{type(table).__name__} for {ascii(target)[:60]}", PREDICTIONS)
     entries = None if explanations is None else _open(explanations, EXPLANATIONS)
     order = _stated_order(predictions.parent / METADATA)
-    pictures = any(_parts(entry)[1] is not None for entry in (entries or {}).values())
-    oddities = {
-        "numbers_as_text": sum(map(_read_text, tables.values())) > 0,
-        "picture_order": pictures and order is None,
-    }
-    explain = lambda entry: _explain(entry, bgr=order == "bgr")  # noqa: E731
-    return Answers(tables, entries, explain, [code for code, holds in oddities.items() if holds])
+    oddities = []
+    if sum(map(_read_text, tables.values())):
+        oddities.append("numbers_as_text")
+    if order is None and entries and any(_parts(entry)[1] is not None for entry in entries.values()):
+        oddities.append("picture_order")
+    return Content(tables, entries, partial(_explain, bgr=order == "bgr"), tuple(oddities))
 
 
 def _open(path: Path, expected: str) -> dict[str, Any]:

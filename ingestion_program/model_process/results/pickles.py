@@ -17,17 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from model_process.results.stand_ins import (
-    LARGEST_ARRAY,
-    LARGEST_KEY,
-    NAMES,
-    NumberType,
-    OldString,
-    PickleRefused,
-    Stored,
-    StoredArray,
-    Table,
-)
+from model_process.results import stand_ins
+from model_process.results.stand_ins import OldString, PickleRefused, Stored, StoredArray, Table
 
 __all__ = ["PickleRefused", "Stored", "StoredArray", "open_pickle", "read_pickle"]
 
@@ -43,7 +34,7 @@ MOST_VALUES = 2_000_000
 """In the result, counted as often as they stand in it: ten lists inside each other can hold billions."""
 DEEPEST = 64
 """Containers inside each other; something that contains itself has no end."""
-LARGEST_PIECE = 4 * LARGEST_ARRAY
+LARGEST_PIECE = 4 * stand_ins.LARGEST_ARRAY
 """Bytes of a text or an array: an escaped byte takes up to four characters."""
 LONGEST_WORD = 512
 """Bytes of a number or a name that is written as a line, and of anything else that is read in one go."""
@@ -189,14 +180,14 @@ def _dict(machine: "_Machine") -> None:
 
 def _remember(machine: "_Machine") -> None:
     place = int(machine.source.readline())
-    if not 0 <= place <= LARGEST_KEY:
+    if not 0 <= place <= stand_ins.LARGEST_KEY:
         raise PickleRefused("a place in memory that is too large")
     machine.memo[place] = machine.stack[-1]
 
 
 def _build(machine: "_Machine") -> None:
     state, target = machine.stack.pop(), machine.stack[-1]
-    if not isinstance(target, NumberType | StoredArray):
+    if not isinstance(target, stand_ins.NumberType | StoredArray):
         raise PickleRefused("a state of something that has none")
     target.complete(state)
 
@@ -280,9 +271,9 @@ class _Machine(pickle._Unpickler):
         """Return what stands for a name."""
         text = f"{module}.{name}"
         known = text.replace("numpy._core.", "numpy.core.")  # as NumPy 2 says
-        if known not in NAMES:
+        if known not in stand_ins.NAMES:
             raise PickleRefused(f"the name {ascii(text)[1:-1][:200]}, which is not data")
-        return NAMES[known]
+        return stand_ins.NAMES[known]
 
     def _plain(self, value: object, depth: int) -> Any:  # noqa: ANN401 - as above
         """Return a copy in which nothing is left of the machine; what is still in the file stays there."""

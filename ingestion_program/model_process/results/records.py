@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model_process.results.answers import Answers, Unreadable, readable
+from model_process.results.content import Content, Unreadable, readable
 
 # OpenCV looks at it once, when it is loaded: a small file can be huge inside.
 os.environ.setdefault("OPENCV_IO_MAX_IMAGE_PIXELS", str(4 << 20))
@@ -25,7 +25,7 @@ PICTURE = f"a JPEG of at most {LARGEST_PICTURE >> 20} MB and 4 million pixels"
 IMAGE = re.compile(r"images/[A-Za-z0-9][A-Za-z0-9_.-]{0,80}\.jpg")
 
 
-def read_records(predictions: Path, explanations: Path | None) -> Answers:
+def read_records(predictions: Path, explanations: Path | None) -> Content:
     """Open the records.
 
     Raises
@@ -35,7 +35,7 @@ def read_records(predictions: Path, explanations: Path | None) -> Answers:
     """
     lines = None if explanations is None else _read_lines(explanations)
     folder = predictions.parent
-    return Answers(_read_table(predictions), lines, lambda line: _explain(_parse(line), folder))
+    return Content(_read_table(predictions), lines, lambda line: _explain(_parse(line), folder))
 
 
 def _read_table(path: Path) -> dict[str, Any]:

@@ -124,12 +124,10 @@ class StoredArray:
 
     def fill(self, data: Any, number_type: Any, shape: Any, order: Any, axes: Any = None) -> None:  # noqa: ANN401
         """Take what an array is made of: any objects at all, which are checked here."""
-        if not isinstance(number_type, NumberType) or not isinstance(shape, tuple) or len(shape) > LARGEST_RANK:
-            raise PickleRefused("an array without a type or a shape")
-        if not isinstance(data, bytes | Stored):
-            raise PickleRefused("an array whose content is not bytes")
-        if not _whole(shape) or min(shape, default=0) < 0:
-            raise PickleRefused("an array whose shape is not made of whole numbers")
+        if not isinstance(number_type, NumberType) or not isinstance(data, bytes | Stored):
+            raise PickleRefused("an array without a type, or whose content is not bytes")
+        if not _whole(shape) or len(shape) > LARGEST_RANK or min(shape, default=0) < 0:
+            raise PickleRefused("an array whose shape is not made of a few whole numbers")
         # An axis of nothing must not hide how long another one is.
         size = math.prod(max(length, 1) for length in shape) * number_type.dtype.itemsize
         if size > LARGEST_ARRAY:
