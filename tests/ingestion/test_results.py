@@ -5,13 +5,14 @@ import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import cv2
 import numpy as np
 import pytest
 import yaml
 
-from ingest.errors import IngestionError, Problem, Stage
+from ingest.errors import IngestionError, Problem
 from ingest.media.clip import ClipSource
 from ingest.media.frame_server import FrameServer
 from ingest.media.video import ClipFacts
@@ -19,7 +20,7 @@ from ingest.model.process import CallFailed, LoadFailed
 from ingest.results.reader import ResultsReader
 from ingest.results.settings import ResultsSettings, older_names
 from ingest.settings import read_task
-from model_process.protocol import ChannelClosed, Message
+from model_process.protocol import ChannelClosed
 from model_process.results import Results, Unreadable, names_of
 from model_process.results.records import read_picture
 from tests.ingestion.conftest import SETTINGS, Outcome, model_source, run_program
@@ -29,7 +30,6 @@ Submit = Callable[..., Outcome]
 NAMES = {"c000": "-J4GQm9j0J.003.mp4", "c001": "XY4GQm9j0JZ.000.mp4", "c002": "ZZ4GQm9j0JZ.001.mp4"}
 RESULTS = {**SETTINGS, "results": True, "aliases": "aliases.csv", "target_aliases": {"coldness": "warmth"}}
 TEXT = "She speaks fast and looks into the camera."
-FACTS = ClipFacts(1.0, 25.0, 64, 64, np.zeros(25))
 PICTURE = np.zeros((200, 355, 3), np.uint8) + np.array([200, 30, 10], np.uint8)
 
 
@@ -229,35 +229,17 @@ def test_the_reading_process_is_held_in(submit: Submit) -> None:
     assert (outcome.exit_code, outcome.run_codes()) == (2, ["isolation_too_weak"])
 
 
-class Dead:
-    """A process that has ended."""
-
-    killed = False
-
-    def start(self, *, again: bool = False) -> None: ...
-
-    def allow(self, timeout_s: float) -> None: ...
-
-    def check_walls(self) -> None: ...
-
-    def send(self, order: dict[str, Any]) -> None: ...
-
-    def receive(self) -> Message:
-        raise ChannelClosed
-
-    def end_badly(self, _: Exception, stage: Stage, where: str, timeout_s: float) -> Problem:
-        return Problem("crashed", stage, where, f"the end after {timeout_s} s", "y", "z")
-
-
 def test_files_that_end_the_reading_process_are_unreadable(phase: Path, tmp_path: Path) -> None:
     task = read_task(phase / "task.yaml")
     (tmp_path / "prediction.pkl").touch()
     reader = ResultsReader(tmp_path, None, FrameServer(), task, ResultsSettings(None, ()), {"c000": None})
-    reader.process = Dead()  # type: ignore[assignment]
-    with pytest.raises(LoadFailed, match=r"results_unreadable · prediction\.pkl · found the end after 5 s"):
+    ended = Problem("crashed", "load", "model.py", "a sudden end", "y", "z")
+    reader.process = Mock(killed=False, **{"receive.side_effect": ChannelClosed, "end_badly.return_value": ended})
+    with pytest.raises(LoadFailed, match=r"results_unreadable · prediction\.pkl · found a sudden end"):
         reader.start(5)
-    with pytest.raises(CallFailed, match="result_unreadable · predict · found the end after 3 s"):
-        reader.predict(ClipSource("c000", tmp_path, ""), FACTS, 3)
+    facts = ClipFacts(1.0, 25.0, 64, 64, np.zeros(25))
+    with pytest.raises(CallFailed, match="result_unreadable · predict · found a sudden end"):
+        reader.predict(ClipSource("c000", tmp_path, ""), facts, 3)
 
 
 @pytest.mark.parametrize(
@@ -309,13 +291,6 @@ def test_a_picture_that_is_huge_inside_costs_its_explanation(submit: Submit) -> 
     outcome = submit(files, {**SETTINGS, "results": True})
     assert outcome.clip_codes(0) == ["result_unreadable"]
     assert outcome.lines("clips.jsonl")[0]["status"] == "ok"
-
-
-def test_a_picture_is_rgb(tmp_path: Path) -> None:
-    path = tmp_path / "x.jpg"
-    path.write_bytes(cv2.imencode(".jpg", np.full((10, 20, 3), (0, 0, 255), np.uint8))[1].tobytes())
-    assert read_picture(path).shape == (10, 20, 3)
-    assert read_picture(path)[5, 5, 0] > 200
 
 
 def test_evidence_of_records_keeps_its_numbers(tmp_path: Path) -> None:

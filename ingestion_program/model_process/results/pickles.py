@@ -11,6 +11,7 @@ import io
 import pickle
 import pickletools
 import struct
+import sys
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -30,6 +31,8 @@ MOST_BYTES = 1 << 30
 """The whole file. Explanations of 2,000 clips with pictures of 200 x 355 take 426 MB."""
 MOST_READS = 8_000_000
 """Steps and their arguments. Predictions of 6 targets for 6,000 clips take up to 700,000."""
+MOST_KEPT = 512 << 20
+"""Bytes of texts and arrays in memory, and of what stand-ins make: one text can become bytes a million times."""
 MOST_VALUES = 2_000_000
 """In the result, counted as often as they stand in it: ten lists inside each other can hold billions."""
 DEEPEST = 64
@@ -98,6 +101,7 @@ class _Source:
         self.file = file
         self._keep = keep
         self._reads = 0
+        self._kept = 0
         self._size = file.seek(0, io.SEEK_END)
         file.seek(0)
         start = file.read(max(map(len, KNOWN_FILES)))
@@ -136,10 +140,17 @@ class _Source:
         if not 0 <= length <= min(left, LARGEST_PIECE):
             raise PickleRefused(f"a length of {length} bytes where {left} are left")
         if length <= self._keep:
+            self.count(length)
             return decode(self.file.read(length))
         stored = Stored(self.file, self.file.tell(), length, decode)
         self.file.seek(length, io.SEEK_CUR)
         return stored
+
+    def count(self, size: int) -> None:
+        """Count bytes that are held in memory from now on."""
+        self._kept += size
+        if self._kept > MOST_KEPT:
+            raise PickleRefused(f"more than {MOST_KEPT} bytes of texts and arrays")
 
     def line(self, decode: Decode) -> Any:  # noqa: ANN401 - as above
         """Read a text or bytes that end with their line, or put that off."""
@@ -185,6 +196,12 @@ def _remember(machine: "_Machine") -> None:
     machine.memo[place] = machine.stack[-1]
 
 
+def _reduce(machine: "_Machine") -> None:
+    arguments, call = machine.stack.pop(), machine.stack.pop()
+    machine.stack.append(call(*arguments))
+    machine.source.count(sys.getsizeof(machine.stack[-1]))
+
+
 def _build(machine: "_Machine") -> None:
     state, target = machine.stack.pop(), machine.stack[-1]
     if not isinstance(target, stand_ins.NumberType | StoredArray):
@@ -216,9 +233,9 @@ AS_THEY_ARE = (
         pickle.TUPLE3,
     ),
     *(pickle.APPEND, pickle.APPENDS, pickle.GET, pickle.BINGET, pickle.LONG_BINGET, pickle.BINPUT),
-    *(pickle.LONG_BINPUT, pickle.MEMOIZE, pickle.GLOBAL, pickle.STACK_GLOBAL, pickle.REDUCE, pickle.STOP),
+    *(pickle.LONG_BINPUT, pickle.MEMOIZE, pickle.GLOBAL, pickle.STACK_GLOBAL, pickle.STOP),
 )
-"""Steps of the standard library that allocate no more than they read, and call nothing but stand-ins."""
+"""Steps of the standard library that allocate no more than they read, and call nothing."""
 
 
 class _Machine(pickle._Unpickler):
@@ -250,6 +267,7 @@ class _Machine(pickle._Unpickler):
         pickle.EMPTY_DICT[0]: lambda machine: machine.append(Table()),
         pickle.DICT[0]: _dict,
         pickle.PUT[0]: _remember,
+        pickle.REDUCE[0]: _reduce,
         pickle.BUILD[0]: _build,
     }
 
@@ -294,5 +312,8 @@ class _Machine(pickle._Unpickler):
             case tuple():
                 return tuple(self._plain(item, depth + 1) for item in value)
             case StoredArray() if value.data is not None:
-                return value if isinstance(value.data, Stored) else value.read()
+                if isinstance(value.data, Stored):
+                    return value
+                self.source.count(len(value.data))
+                return value.read()
         raise PickleRefused("a name or an array without content where data should be")
