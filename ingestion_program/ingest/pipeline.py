@@ -15,7 +15,6 @@ from ingest.confined.watchdog import Watchdog
 from ingest.errors import IngestionError, Problem, disk_full
 from ingest.log import Log
 from ingest.media.altered.draws import Draws
-from ingest.media.frame_server import FrameServer
 from ingest.model.process import ModelProcess
 from ingest.record.feedback import Feedback
 from ingest.record.folder import NO_ROOM, hold_room, open_private, publish, write_manifest, write_run, write_text
@@ -162,14 +161,13 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     this.tally.warn([*problems, *doubts], this.log)
     feedback = Feedback(submission, tuple(target.name for target in task.targets), hidden=this.hidden)
     results = this.results = Results(this.folder, task.targets)
-    frames = FrameServer()
     if task.results is None or (submission / "model.py").is_file():
-        model = ModelProcess(submission, packages, frames, task.limits, task.isolation)
+        model = ModelProcess(submission, packages, task.limits, task.isolation)
     else:
         this.tally.results = True
         names = older_names(this.input_data, task.results, [clip.clip_id for clip in this.footage.clips])
-        model = ResultsReader(submission, packages, frames, task, task.results, names)
-    runner = Runner(task, model, frames, results, this.clock, this.log, this.tally, feedback)
+        model = ResultsReader(submission, packages, task, task.results, names)
+    runner = Runner(task, model, results, this.clock, this.log, this.tally, feedback)
     runner.run(this.footage, Draws(this.key, task.seed))
     said = model.process.output
     if task.show_model_output and said:

@@ -14,7 +14,6 @@ from ingest.errors import IngestionError, Problem
 from ingest.log import Log
 from ingest.media.altered.draws import Draws
 from ingest.media.clip import ClipSource
-from ingest.media.frame_server import FrameServer
 from ingest.media.video import UnreadableClip, is_readable
 from ingest.model.asking import Asked, ask_explanation, ask_prediction
 from ingest.model.process import LoadFailed, ModelProcess
@@ -37,7 +36,6 @@ class Runner:
         self,
         task: Task,
         model: ModelProcess,
-        frames: FrameServer,
         results: Results,
         clock: Clock,
         log: Log,
@@ -50,7 +48,7 @@ class Runner:
         self._log = log
         self._tally = tally
         self._feedback = feedback
-        self._frames = frames
+        self._frames = model.frames
         self._model = model
         self._answers: dict[str, dict[str, float]] = {}
         self._claims: dict[str, Claims] = {}

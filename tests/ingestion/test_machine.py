@@ -18,7 +18,6 @@ import yaml
 from ingest.confined import watch
 from ingest.confined.process import ConfinedProcess, Confinement
 from ingest.errors import Problem, Stage
-from ingest.media.frame_server import FrameServer
 from ingest.model.process import LoadFailed, ModelProcess
 from ingest.record.folder import append, open_private, publish
 from ingest.settings import Isolation, Limits
@@ -221,7 +220,7 @@ class Dying:
 
 
 def test_both_loads_share_the_time_of_one(tmp_path: Path) -> None:
-    model = ModelProcess(tmp_path, None, FrameServer(), Limits(60, 20, 20, 2), Isolation())
+    model = ModelProcess(tmp_path, None, Limits(60, 20, 20, 2), Isolation())
     model.process = dying = Dying()  # type: ignore[assignment]
     with pytest.raises(LoadFailed):
         model.start(5)

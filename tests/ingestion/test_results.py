@@ -14,7 +14,6 @@ import yaml
 
 from ingest.errors import IngestionError, Problem
 from ingest.media.clip import ClipSource
-from ingest.media.frame_server import FrameServer
 from ingest.media.video import ClipFacts
 from ingest.model.process import CallFailed, LoadFailed
 from ingest.results.reader import ResultsReader
@@ -232,7 +231,7 @@ def test_the_reading_process_is_held_in(submit: Submit) -> None:
 def test_files_that_end_the_reading_process_are_unreadable(phase: Path, tmp_path: Path) -> None:
     task = read_task(phase / "task.yaml")
     (tmp_path / "prediction.pkl").touch()
-    reader = ResultsReader(tmp_path, None, FrameServer(), task, ResultsSettings(None, ()), {"c000": None})
+    reader = ResultsReader(tmp_path, None, task, ResultsSettings(None, ()), {"c000": None})
     ended = Problem("crashed", "load", "model.py", "a sudden end", "y", "z")
     reader.process = Mock(killed=False, **{"receive.side_effect": ChannelClosed, "end_badly.return_value": ended})
     with pytest.raises(LoadFailed, match=r"results_unreadable · prediction\.pkl · found a sudden end"):

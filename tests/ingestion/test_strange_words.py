@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from ingest.errors import Problem
-from ingest.media.frame_server import FrameServer
 from ingest.model.process import LoadFailed, ModelProcess
 from ingest.results.reader import ResultsReader
 from ingest.results.settings import ResultsSettings
@@ -59,7 +58,7 @@ class Strange:
 
 @pytest.mark.parametrize("name", STRANGE)
 def test_a_start_that_fails_with_strange_words_is_a_short_problem(name: str, tmp_path: Path) -> None:
-    model = ModelProcess(tmp_path, None, FrameServer(), LIMITS, Isolation())
+    model = ModelProcess(tmp_path, None, LIMITS, Isolation())
     model.process = Strange(STRANGE[name])  # type: ignore[assignment]
     with pytest.raises(LoadFailed) as not_loaded:
         model.start(5)
@@ -72,7 +71,7 @@ def test_a_start_that_fails_with_strange_words_is_a_short_problem(name: str, tmp
 def test_strange_words_about_results_are_short_remarks(name: str, phase: Path, tmp_path: Path) -> None:
     task = read_task(phase / "task.yaml")
     (tmp_path / "prediction.pkl").touch()
-    reader = ResultsReader(tmp_path, None, FrameServer(), task, ResultsSettings(None, (("a", "b"),)), {})
+    reader = ResultsReader(tmp_path, None, task, ResultsSettings(None, (("a", "b"),)), {})
     reader.process = Strange(STRANGE[name], "ready")  # type: ignore[assignment]
     reader.start(5)
     assert all(len(problem.line()) < 4000 for problem in reader.remarks())

@@ -40,18 +40,20 @@ class ModelProcess:
     explains = True
     """Whether there is anything to ask `explain` for."""
     name = "model process"
+    """What messages call it."""
     loaded = "model loaded"
+    """What the log says when it has started."""
     survivor = "a model that survives its clips"
+    """What messages expect of one that died too often."""
     faster = "make the model faster: read fewer or smaller frames"
-    """How it is called, and what messages advise."""
+    """What messages advise where time runs out."""
 
-    def __init__(
-        self, submission: Path, packages: Path | None, frames: FrameServer, limits: Limits, isolation: Isolation
-    ) -> None:
+    def __init__(self, submission: Path, packages: Path | None, limits: Limits, isolation: Isolation) -> None:
+        self.frames = FrameServer()
+        """Frames and sound of the clips that it is asked about."""
         self._submission = submission.resolve()
         self._results: dict[str, Any] | None = None
         self._notes: object = None
-        self._frames = frames
         self._limits = limits
         self.process = ConfinedProcess(
             Confinement(
@@ -92,7 +94,7 @@ class ModelProcess:
 
     def _load(self, timeout_s: float, *, again: bool = False) -> None:
         self.process.start(again=again)
-        self._frames.forget()
+        self.frames.forget()
         self._known.clear()
         self._dropped.clear()
         self._calls = 0
@@ -186,10 +188,10 @@ class ModelProcess:
         try:
             match body["op"]:
                 case "frames":
-                    self._frames.open(int(body["stream"]), body["request"], self._send_frames)
+                    self.frames.open(int(body["stream"]), body["request"], self._send_frames)
                 case "free":
                     slots = [(int(number), int(slot)) for number, slot in body["slots"]]
-                    self._frames.free(slots, [int(number) for number in body["left"]])
+                    self.frames.free(slots, [int(number) for number in body["left"]])
                 case "audio":
                     self._send_sound(body["rate"])
                 case other:
@@ -199,7 +201,7 @@ class ModelProcess:
 
     def _send_sound(self, rate: object) -> None:
         try:
-            sound = self._frames.sound(rate)
+            sound = self.frames.sound(rate)
         except BadRequest as error:
             self.process.send({"op": "audio", "error": str(error)})
             return

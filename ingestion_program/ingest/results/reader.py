@@ -9,7 +9,6 @@ from typing import Any
 
 from ingest.errors import Problem, Severity, Stage
 from ingest.media.clip import ClipSource
-from ingest.media.frame_server import FrameServer
 from ingest.media.video import ClipFacts
 from ingest.model.process import CallFailed, ModelProcess
 from ingest.record.codes import CODES
@@ -37,14 +36,13 @@ class ResultsReader(ModelProcess):
         self,
         submission: Path,
         packages: Path | None,
-        frames: FrameServer,
         task: Task,
         settings: ResultsSettings,
         names: dict[str, str | None],
     ) -> None:
         """Take the task's settings, and the older name of each of its clips."""
         limits = replace(task.limits, memory_mb=min(MEMORY_MB, task.limits.memory_mb))
-        super().__init__(submission, packages, frames, limits, task.isolation)
+        super().__init__(submission, packages, limits, task.isolation)
         (self._files,) = find_results(path.name for path in submission.iterdir())
         self._results = {**vars(self._files), "clips": names, "targets": dict(settings.target_aliases)}
         self.explains = self._files.explanations is not None
