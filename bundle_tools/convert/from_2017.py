@@ -14,7 +14,7 @@ from bundle_tools.errors import BundleError
 from bundle_tools.ingestion_program import use_own_ingestion_program
 
 if TYPE_CHECKING:
-    from model_process.results import Results
+    from model_process.results import SubmittedResults
 
 SUFFIX = ".mp4"
 
@@ -42,14 +42,14 @@ def write_records(
     """
     use_own_ingestion_program()
     from ingest.results.files import find_results  # noqa: PLC0415 - importable only now
-    from model_process.results import Results, Unreadable  # noqa: PLC0415
+    from model_process.results import SubmittedResults, Unreadable  # noqa: PLC0415
 
     found = [files for files in find_results(path.name for path in submission.iterdir()) if files.form == "2017"]
     if len(found) != 1:
         raise BundleError(f"{submission}: expected prediction.pkl or predictions.pkl, and only one of them.")
     (files,) = found
     try:
-        results = Results(submission, **vars(files), clips={}, targets={})
+        results = SubmittedResults(submission, **vars(files), clips={}, targets={})
         clips = sorted(results.names)
         _write_predictions(out / "predictions.csv", results, clips, names)
         (out / "images").mkdir()
@@ -70,7 +70,7 @@ def _own(clip: str, names: Names) -> str:
     return names.clips.get(clip, clip.removesuffix(SUFFIX))
 
 
-def _write_predictions(path: Path, results: "Results", clips: list[str], names: Names) -> None:
+def _write_predictions(path: Path, results: "SubmittedResults", clips: list[str], names: Names) -> None:
     from ingest.clips.table import CLIP_ID  # noqa: PLC0415 - importable only now
 
     rows: list[dict[str, Any]] = []

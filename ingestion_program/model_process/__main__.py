@@ -40,7 +40,7 @@ def main() -> None:
         receive=lambda: protocol.receive(channel),
     )
     try:
-        model: Any = results.Results(submission, **submitted) if submitted else loading.load_model(submission)
+        model: Any = results.SubmittedResults(submission, **submitted) if submitted else loading.load_model(submission)
     except loading.LoadFailure as failure:
         connection.send({"op": "failed", **failure.report})
         return

@@ -296,7 +296,7 @@ def test_shared_memory_counts_by_what_is_mapped(tmp_path: Path) -> None:
 
 def test_a_process_that_does_not_read_keeps_nobody_waiting_twice() -> None:
     ours, theirs = socket.socketpair()
-    process = ConfinedProcess(Confinement("x", Path("x"), Path("x"), None, memory_mb=1, cpu_s=1, isolation=Isolation()))
+    process = ConfinedProcess(Confinement("x", Path("x"), None, memory_mb=1, cpu_s=1, isolation=Isolation()))
     process._channel = ours
     process.allow(0)  # a second is the least
     with theirs:

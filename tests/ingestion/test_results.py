@@ -20,7 +20,7 @@ from ingest.results.reader import ResultsReader
 from ingest.results.settings import ResultsSettings, older_names
 from ingest.settings import read_task
 from model_process.protocol import ChannelClosed
-from model_process.results import Results, Unreadable, names_of
+from model_process.results import SubmittedResults, Unreadable, names_of
 from model_process.results.records import read_picture
 from tests.ingestion.conftest import SETTINGS, Outcome, model_source, run_program
 
@@ -176,8 +176,8 @@ def test_results_that_cannot_be_judged_say_why(name: str, submit: Submit) -> Non
     assert said in outcome.printed
 
 
-def opened(folder: Path, form: str, predictions: str, explanations: str | None) -> Results:
-    return Results(folder, form=form, predictions=predictions, explanations=explanations, clips={}, targets={})
+def opened(folder: Path, form: str, predictions: str, explanations: str | None) -> SubmittedResults:
+    return SubmittedResults(folder, form=form, predictions=predictions, explanations=explanations, clips={}, targets={})
 
 
 UNREADABLE: dict[str, tuple[str, bytes, bytes | None, str]] = {

@@ -212,7 +212,6 @@ def inside(tmp_path: Path, tier: str) -> tuple[str, dict[str, int | str]]:
     walls = Walls(
         at_most=tier,  # type: ignore[arg-type]
         scratch=tmp_path / "scratch",
-        code=tmp_path / "submission",
         submission=tmp_path / "submission",
         packages=None,
         memory_mb=256,
@@ -290,7 +289,7 @@ def test_a_model_process_ends_with_ingestion(tmp_path: Path) -> None:
         "record = json.loads(sys.argv[1]); record['parent'] = os.getppid()\n"
         "confine(Walls.from_record(record)); print(os.getpid(), flush=True); time.sleep(1e6)\n"
     )
-    walls = Walls("basic", tmp_path, tmp_path, tmp_path, None, 256, 64, 60, 0)
+    walls = Walls("basic", tmp_path, tmp_path, None, 256, 64, 60, 0)
     middle = (
         "import subprocess, sys, time\n"
         f"child = subprocess.Popen([sys.executable, '-c', {grandchild!r}, {json.dumps(walls.record())!r}])\n"
@@ -558,7 +557,7 @@ def test_every_version_of_landlock_keeps_files_whole(tmp_path: Path) -> None:
     secret, model = tmp_path / "secret", tmp_path / "submission" / "model.py"
     secret.write_text("label")
     model.write_text("model")
-    walls = Walls("full", tmp_path / "scratch", model.parent, model.parent, None, 256, 64, 60, os.getpid())
+    walls = Walls("full", tmp_path / "scratch", model.parent, None, 256, 64, 60, os.getpid())
     arguments = [str(PROGRAM), json.dumps({**walls.record(), "parent": 0}), str(secret)]
     script = VERSIONS.replace("json.loads(sys.argv[2])", "{**json.loads(sys.argv[2]), 'parent': os.getpid()}")
     done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=False)

@@ -17,8 +17,6 @@ from ingest.settings import Isolation, Limits
 from model_process.packing import unpack
 from model_process.protocol import MAXIMUM_BLOB_BYTES, BadMessage, ChannelClosed, Message
 
-MAIN = Path(__file__).resolve().parents[2] / "model_process" / "__main__.py"
-
 
 class CallFailed(Exception):
     """A call gave no answer."""
@@ -58,7 +56,6 @@ class ModelProcess:
         self.process = ConfinedProcess(
             Confinement(
                 name=f"the {self.name}",
-                main=MAIN,
                 submission=self._submission,
                 packages=packages,
                 memory_mb=limits.memory_mb,

@@ -8,13 +8,13 @@ from model_process.results.content import Unreadable, readable
 from model_process.results.coopetition import read_coopetition
 from model_process.results.records import read_records
 
-__all__ = ["Results", "Unreadable"]
+__all__ = ["SubmittedResults", "Unreadable"]
 
 NAMED = 5
 SUFFIX = ".mp4"
 
 
-class Results:
+class SubmittedResults:
     """What stands in the place of a participant's model."""
 
     def __init__(

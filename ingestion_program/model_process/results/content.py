@@ -1,7 +1,7 @@
 """What a file of results says, and what there is to say where it cannot be read."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,18 @@ def readable(where: str, expected: str) -> Iterator[None]:
         # Otherwise only the type: the text of an exception may quote the file.
         found = str(error) if isinstance(error, PickleRefused) else type(error).__name__
         raise Unreadable(where, found, expected) from error
+
+
+def read_numbers(tables: dict[str, dict[str, Any]]) -> bool:
+    """Read numbers that are written as text; return whether there were any."""
+    any_text = False
+    for table in tables.values():
+        for name, value in table.items():
+            if isinstance(value, str):
+                with suppress(ValueError):
+                    table[name] = float(value)
+                    any_text = True
+    return any_text
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ Predictions are a dict of targets, each a dict of clips; explanations a dict of 
 None. RGB was asked for, and many pictures came as OpenCV reads them, as BGR.
 """
 
-import contextlib
 import re
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from model_process.results.content import Content, Unreadable, readable
+from model_process.results.content import Content, Unreadable, read_numbers, readable
 from model_process.results.pickles import Stored, StoredArray, open_pickle
 from model_process.results.stand_ins import as_text
 
@@ -38,7 +37,7 @@ def read_coopetition(predictions: Path, explanations: Path | None) -> Content:
     entries = None if explanations is None else _open(explanations, EXPLANATIONS)
     order = _stated_order(predictions.parent / METADATA)
     oddities = []
-    if sum(map(_read_text, tables.values())):
+    if read_numbers(tables):
         oddities.append("numbers_as_text")
     if order is None and entries and any(_parts(entry)[1] is not None for entry in entries.values()):
         oddities.append("picture_order")
@@ -51,17 +50,6 @@ def _open(path: Path, expected: str) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise Unreadable(path.name, type(content).__name__, expected)
     return content
-
-
-def _read_text(table: dict[str, Any]) -> int:
-    """Read numbers that are written as text, as some files have them; return how many there were."""
-    count = 0
-    for name, value in table.items():
-        if isinstance(value, str):
-            with contextlib.suppress(ValueError):
-                table[name] = float(value)
-                count += 1
-    return count
 
 
 def _stated_order(path: Path) -> str | None:

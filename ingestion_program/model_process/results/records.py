@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model_process.results.content import Content, Unreadable, readable
+from model_process.results.content import Content, Unreadable, read_numbers, readable
 
 # OpenCV looks at it once, when it is loaded: a small file can be huge inside.
 os.environ.setdefault("OPENCV_IO_MAX_IMAGE_PIXELS", str(4 << 20))
@@ -44,20 +44,15 @@ def _read_table(path: Path) -> dict[str, Any]:
         header, *rows = [row for row in csv.reader(file, strict=True) if row] or [[]]
     if header[:1] != ["clip_id"] or len(set(header)) < len(header):
         raise Unreadable(path.name, f"the header {','.join(header)[:100]}", PREDICTIONS)
-    clips: dict[str, list[float | str]] = {}
+    clips: dict[str, list[str]] = {}
     for number, row in enumerate(rows, 2):
         if len(row) != len(header) or row[0] in clips:
             found = "another number of cells, or a clip a second time"
             raise Unreadable(f"{path.name} row {number}", found, PREDICTIONS)
-        clips[row[0]] = [_number(cell) for cell in row[1:]]
-    return {target: {clip: row[at] for clip, row in clips.items()} for at, target in enumerate(header[1:])}
-
-
-def _number(cell: str) -> float | str:
-    try:
-        return float(cell)
-    except ValueError:
-        return cell
+        clips[row[0]] = row[1:]
+    tables = {target: {clip: row[at] for clip, row in clips.items()} for at, target in enumerate(header[1:])}
+    read_numbers(tables)
+    return tables
 
 
 def _read_lines(path: Path) -> dict[str, bytes]:
