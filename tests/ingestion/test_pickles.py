@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
 
 from model_process.results import pickles
-from model_process.results.pickles import PickleRefused, Stored, StoredArray, open_pickle, read_pickle
+from model_process.results.pickles import PickleRefused, Stored, StoredArray, read_pickle
 from model_process.results.stand_ins import NAMES, NDARRAY, NumberType, Table
 
 PROTOCOLS = range(6)
@@ -81,7 +81,7 @@ def test_what_is_long_stays_in_the_file_until_it_is_asked_for(
     path = tmp_path / "long.pkl"
     path.write_bytes(pickle.dumps(long, protocol))
     monkeypatch.setattr(pickles, "IN_THE_FILE", 100)
-    found = open_pickle(path)
+    found = read_pickle(path)
     assert all(isinstance(item, Stored | StoredArray) for item in found)
     assert same(found, long)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from model_process.results.content import Content, Unreadable, read_numbers, readable
-from model_process.results.pickles import Stored, StoredArray, open_pickle
+from model_process.results.pickles import Stored, StoredArray, read_pickle
 from model_process.results.stand_ins import as_text
 
 PREDICTIONS = "a pickle of {target: {clip: number}}"
@@ -46,7 +46,7 @@ def read_coopetition(predictions: Path, explanations: Path | None) -> Content:
 
 def _open(path: Path, expected: str) -> dict[str, Any]:
     with readable(path.name, expected):
-        content = open_pickle(path)
+        content = read_pickle(path)
     if not isinstance(content, dict):
         raise Unreadable(path.name, type(content).__name__, expected)
     return content

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 from model_process.results import stand_ins
 from model_process.results.stand_ins import OldString, PickleRefused, Stored, StoredArray, Table
 
-__all__ = ["PickleRefused", "Stored", "StoredArray", "open_pickle", "read_pickle"]
+__all__ = ["PickleRefused", "Stored", "StoredArray", "read_pickle"]
 
 Decode = Callable[[bytes], Any]
 """Turns the bytes of a text or of data into what they stand for."""
@@ -55,43 +55,30 @@ KNOWN_FILES = {
 }
 
 
-def read_pickle(data: bytes) -> Any:  # noqa: ANN401 - plain data of any shape
+def read_pickle(source: bytes | Path) -> Any:  # noqa: ANN401 - plain data of any shape
     """Return the data of a pickle: dict, list, tuple, str, bytes, int, float, bool, None and NumPy arrays.
 
     NumPy scalars become Python numbers, ordered dicts plain ones, and texts of Python 2 `str` (UTF-8, else Latin-1).
+    Of a file, long texts and large arrays are `Stored` and `StoredArray`: they are read when they are asked for, so
+    hundreds of megabytes cost little memory.
 
     Raises
     ------
     PickleRefused
         When it is no pickle, holds anything but data, or goes beyond a limit.
     """
-    return _read(io.BytesIO(data), keep=len(data))
-
-
-def open_pickle(path: Path) -> Any:  # noqa: ANN401 - as above
-    """Return the data of a pickle file, where long texts and large arrays are `Stored` and `StoredArray`.
-
-    Those are read from the file when they are asked for, so a file of hundreds of megabytes costs little memory.
-
-    Raises
-    ------
-    PickleRefused
-        As for `read_pickle`.
-    """
-    file = path.open("rb")  # stays open as long as something of it can be asked for
-    try:
-        return _read(file, IN_THE_FILE)
-    except PickleRefused:
-        file.close()
-        raise
-
-
-def _read(file: BinaryIO, keep: int) -> Any:  # noqa: ANN401 - as above
+    file: BinaryIO
+    if isinstance(source, bytes):
+        file, keep = io.BytesIO(source), len(source)
+    else:
+        file, keep = source.open("rb"), IN_THE_FILE  # open as long as something of it can be asked for
     try:
         return _Machine(_Source(file, keep)).load()
     except Exception as error:  # noqa: BLE001 - whatever a step stumbles over is no fault of ours
         said = str(error) if isinstance(error, PickleRefused) else f"a step that fails: {type(error).__name__}: {error}"
-        raise PickleRefused(f"{ascii(said)[1:-1][:300]}, at byte {file.tell()}") from None
+        position = file.tell()
+        file.close()
+        raise PickleRefused(f"{ascii(said)[1:-1][:300]}, at byte {position}") from None
 
 
 class _Source:
@@ -134,6 +121,12 @@ class _Source:
             raise PickleRefused("a line that is too long" if len(line) > longest else "a file that ends too early")
         return line
 
+    def count(self, size: int) -> None:
+        """Count bytes that are held in memory from now on."""
+        self._kept += size
+        if self._kept > MOST_KEPT:
+            raise PickleRefused(f"more than {MOST_KEPT} bytes of texts and arrays")
+
     def piece(self, length: int, decode: Decode) -> Any:  # noqa: ANN401 - what `decode` makes
         """Read a text or bytes of a known length, or put that off where it is long."""
         left = self.left
@@ -145,12 +138,6 @@ class _Source:
         stored = Stored(self.file, self.file.tell(), length, decode)
         self.file.seek(length, io.SEEK_CUR)
         return stored
-
-    def count(self, size: int) -> None:
-        """Count bytes that are held in memory from now on."""
-        self._kept += size
-        if self._kept > MOST_KEPT:
-            raise PickleRefused(f"more than {MOST_KEPT} bytes of texts and arrays")
 
     def line(self, decode: Decode) -> Any:  # noqa: ANN401 - as above
         """Read a text or bytes that end with their line, or put that off."""
@@ -219,22 +206,13 @@ class _Steps(dict[int, Callable[[Any], None]]):
         )
 
 
-AS_THEY_ARE = (
-    *(pickle.PROTO, pickle.NONE, pickle.NEWTRUE, pickle.NEWFALSE, pickle.INT, pickle.LONG, pickle.LONG1, pickle.FLOAT),
-    *(pickle.BINFLOAT, pickle.BININT, pickle.BININT1, pickle.BININT2, pickle.EMPTY_LIST, pickle.SETITEM),
-    *(
-        pickle.SETITEMS,
-        pickle.EMPTY_TUPLE,
-        pickle.MARK,
-        pickle.LIST,
-        pickle.TUPLE,
-        pickle.TUPLE1,
-        pickle.TUPLE2,
-        pickle.TUPLE3,
-    ),
-    *(pickle.APPEND, pickle.APPENDS, pickle.GET, pickle.BINGET, pickle.LONG_BINGET, pickle.BINPUT),
-    *(pickle.LONG_BINPUT, pickle.MEMOIZE, pickle.GLOBAL, pickle.STACK_GLOBAL, pickle.STOP),
-)
+AS_THEY_ARE = b"".join((
+    pickle.PROTO, pickle.MARK, pickle.NONE, pickle.NEWTRUE, pickle.NEWFALSE, pickle.INT, pickle.LONG, pickle.LONG1,
+    pickle.FLOAT, pickle.BINFLOAT, pickle.BININT, pickle.BININT1, pickle.BININT2, pickle.EMPTY_LIST, pickle.LIST,
+    pickle.APPEND, pickle.APPENDS, pickle.SETITEM, pickle.SETITEMS, pickle.EMPTY_TUPLE, pickle.TUPLE, pickle.TUPLE1,
+    pickle.TUPLE2, pickle.TUPLE3, pickle.GET, pickle.BINGET, pickle.LONG_BINGET, pickle.BINPUT, pickle.LONG_BINPUT,
+    pickle.MEMOIZE, pickle.GLOBAL, pickle.STACK_GLOBAL, pickle.STOP,
+))  # fmt: skip
 """Steps of the standard library that allocate no more than they read, and call nothing."""
 
 
@@ -249,7 +227,7 @@ class _Machine(pickle._Unpickler):
     pop_mark: Callable[[], list[Any]]
 
     source: _Source
-    dispatch = _Steps({code[0]: pickle._Unpickler.dispatch[code[0]] for code in AS_THEY_ARE})
+    dispatch = _Steps({code: pickle._Unpickler.dispatch[code] for code in AS_THEY_ARE})
     dispatch |= {
         # Look no further: what a frame holds is read like anything else.
         pickle.FRAME[0]: lambda machine: machine.source.read(8),
