@@ -217,6 +217,8 @@ def test_a_closed_phase_names_no_clip(submit: Submit) -> None:
     table["interview"]["stranger.mp4"] = 0.5
     outcome = submit({"prediction.pkl": pickle.dumps(table)}, {**RESULTS, "feedback": {"model_output": False}})
     assert outcome.exit_code == 0, outcome.printed
+    assert outcome.run_codes() == ["target_renamed", "results_unknown", "results_unexplained"]
+    assert outcome.clip_codes(2) == []
     told = outcome.printed + (outcome.folder / "run.json").read_text() + (outcome.folder / "log.txt").read_text()
     for word in (*NAMES, *NAMES.values(), "stranger", "high"):
         assert word not in told
