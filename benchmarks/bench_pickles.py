@@ -21,7 +21,6 @@ from benchmarks import workload
 from ingest.media.clip import ClipSource
 from ingest.media.video import ClipFacts
 from ingest.results.reader import ResultsReader
-from ingest.results.settings import ResultsSettings
 from ingest.settings import read_task
 from model_process.results.pickles import read_pickle
 
@@ -58,7 +57,7 @@ def read_all(folder: Path, clips: int) -> tuple[float, float]:
     task = read_task(Path(__file__).resolve().parents[1] / "input_data" / "practice" / "task.yaml")
     sources = [ClipSource(f"v{number:06d}.000.mp4", folder, "") for number in range(clips)]
     names = dict.fromkeys(source.clip_id for source in sources)
-    reader = ResultsReader(folder, None, task, ResultsSettings(None, ()), names)
+    reader = ResultsReader(folder, None, task, names)
     started = time.monotonic()
     try:
         reader.start(120)

@@ -18,9 +18,8 @@ from ingest.media.sound import Sound
 from ingest.media.video import Frame, FrameReader, FrameRequest, frame_shape, wanted_frames
 from ingest.probes.edits import OPERATORS as EDITS
 from ingest.probes.plan import EXCHANGE, Call
-from ingest.probes.settings import OPERATORS
 from ingest.probes.stage import Stage
-from ingest.settings import Task
+from ingest.settings import OPERATORS, Task
 
 RATE = 16_000
 HIDDEN_CELLS = 29

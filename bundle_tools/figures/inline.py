@@ -80,9 +80,9 @@ def _constants() -> dict[str, float]:
     from ingest.submission import credits  # noqa: PLC0415
 
     return {
-        "submission_mb": settings.DEFAULT_SUBMISSION_MB,
-        "submission_files": settings.DEFAULT_SUBMISSION_FILES,
-        "memory_mb": settings.DEFAULT_MEMORY_MB,
+        "submission_mb": settings.Limits.submission_mb,
+        "submission_files": settings.Limits.submission_files,
+        "memory_mb": settings.Limits.memory_mb,
         "threads": watch.THREADS,
         "output_mb": watch.OUTPUT_MB,
         "units": plan.UNITS,

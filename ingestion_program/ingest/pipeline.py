@@ -22,8 +22,8 @@ from ingest.record.results import Results
 from ingest.record.run import run_record
 from ingest.record.seal import read_key, remove_key
 from ingest.record.tally import RunStatus, Tally
+from ingest.results.names import older_names
 from ingest.results.reader import ResultsReader
-from ingest.results.settings import older_names
 from ingest.runner import Runner
 from ingest.settings import Task, read_task
 from ingest.submission.checks import Fingerprint, check_submission, fingerprint
@@ -62,7 +62,7 @@ class _Run:
     @property
     def hidden(self) -> bool:
         """Whether a model's words are kept from its author."""
-        return self.task is not None and not self.task.show_model_output
+        return self.task is not None and not self.task.feedback.model_output
 
     def seal(self) -> None:
         """Write the summary, `run.json` and the manifest."""
@@ -152,7 +152,7 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     this.log.line(f"task {task.name}, data {task.data_version}: checking the clips")
     this.footage = read_footage(this.input_data, task)
     this.tally.total = len(this.footage.clips)
-    problems = check_submission(submission, task.limits, results=task.results is not None)
+    problems = check_submission(submission, task.limits, results=task.results)
     this.fingerprint = fingerprint(submission)
     if any(problem.severity == "error" for problem in problems):
         this.tally.end("invalid", problems)
@@ -161,16 +161,17 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     this.tally.warn([*problems, *doubts], this.log)
     feedback = Feedback(submission, tuple(target.name for target in task.targets), hidden=this.hidden)
     results = this.results = Results(this.folder, task.targets)
-    if task.results is None or (submission / "model.py").is_file():
+    if not task.results or (submission / "model.py").is_file():
         model = ModelProcess(submission, packages, task.limits, task.isolation)
     else:
         this.tally.results = True
-        names = older_names(this.input_data, task.results, [clip.clip_id for clip in this.footage.clips])
-        model = ResultsReader(submission, packages, task, task.results, names)
+        listed = None if task.aliases_file is None else this.input_data / task.aliases_file
+        names = older_names(listed, [clip.clip_id for clip in this.footage.clips])
+        model = ResultsReader(submission, packages, task, names)
     runner = Runner(task, model, results, this.clock, this.log, this.tally, feedback)
     runner.run(this.footage, Draws(this.key, task.seed))
     said = model.process.output
-    if task.show_model_output and said:
+    if task.feedback.model_output and said:
         write_text(this.folder, "model_output.txt", said.decode("utf-8", "backslashreplace"))
 
 

@@ -26,17 +26,16 @@ from ingest.media.video import FrameReader, FrameRequest, wanted_frames
 from ingest.probes.edits import OPERATORS as EDITS
 from ingest.probes.edits import PACES, ZOOMS
 from ingest.probes.plan import Call
-from ingest.probes.settings import OPERATORS, Operator, ProbeSettings
 from ingest.probes.stage import Stage
 from ingest.probes.words import drop_words
-from ingest.settings import Task, read_task
+from ingest.settings import OPERATORS, JitterRange, Operator, ProbeSettings, Task, read_task
 from tests.ingestion.clips import Format, read_number, write_clip
 from tests.ingestion.conftest import write_phase
 from tests.ingestion.test_frame_server import Reader
 from tests.ingestion.test_second_pass import probing
 
 STILL = Jitter(1.0, 1.0, 0, 0, 0)
-TASK = cast(Task, SimpleNamespace(probes=ProbeSettings(OPERATORS, 3, 0.0, 0, 0)))
+TASK = cast(Task, SimpleNamespace(probes=ProbeSettings(OPERATORS, 3, JitterRange(0.0, 0, 0))))
 RATE = 8000
 
 
@@ -195,7 +194,7 @@ def test_the_sound_of_a_clip_takes_no_other_path_than_that_of_a_copy(
 
 @given(st.integers(0, 2**63 - 1), st.integers(0, 4), st.integers(0, 3))
 def test_jitter_stays_inside_its_bounds(seed: int, pixels: int, frames: int) -> None:
-    form = ProbeSettings(OPERATORS, 3, 0.01, pixels, frames)
+    form = JitterRange(0.01, pixels, frames)
     jitter = draw_jitter(form, Draws(None, seed), "c0")
     assert abs(jitter.brightness - 1) <= 0.01 >= abs(jitter.loudness - 1)
     assert max(abs(jitter.right), abs(jitter.down)) <= pixels

@@ -8,10 +8,10 @@ import pytest
 
 from ingest.model.answers import check_explanation, check_prediction
 from ingest.record.results import LARGEST_JPEG, encode_jpeg
-from ingest.settings import ExplanationFormat, Target
+from ingest.settings import EvidenceFormat, ExplanationFormat, Grid, ImageSize, Target, TextLimits
 from model_process.packing import Packer, unpack
 
-FORM = ExplanationFormat(20, 60, 355, 200, 9, 16, ("smile",))
+FORM = ExplanationFormat(TextLimits(20, 60), ImageSize(355, 200), EvidenceFormat(Grid(9, 16), ("smile",)))
 TARGETS = (Target("warmth", 0, 1), Target("interview", 0, 1))
 GOOD = {"warmth": 0.2, "interview": 0.8}
 TEXT = "A text that is long enough."
@@ -171,7 +171,7 @@ def test_checking_is_quick_whatever_comes() -> None:
     explanation, problems = check_explanation({"text": hard}, FORM, TARGETS, 2.0)
     assert time.monotonic() - started < 20  # a fraction of a second; in quadratic time it would be minutes
     assert explanation.text is not None
-    assert len(explanation.text) == FORM.maximum_chars
+    assert len(explanation.text) == FORM.text.maximum_chars
     assert [problem.code for problem in problems] == ["text_cut"]
     assert "100001 characters" in problems[0].found
 

@@ -8,9 +8,9 @@ from hypothesis.extra import numpy as npst
 
 from ingest.errors import Problem
 from ingest.model.evidence import Evidence, area_average, check_evidence
-from ingest.settings import ExplanationFormat, Target
+from ingest.settings import EvidenceFormat, ExplanationFormat, Grid, ImageSize, Target, TextLimits
 
-FORM = ExplanationFormat(20, 200, 355, 200, 9, 16, ("smile", "gaze"))
+FORM = ExplanationFormat(TextLimits(20, 200), ImageSize(355, 200), EvidenceFormat(Grid(9, 16), ("smile", "gaze")))
 TARGETS = (Target("warmth", 0, 1), Target("interview", 0, 1))
 
 

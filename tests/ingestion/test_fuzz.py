@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from ingest.errors import IngestionError, Problem
 from ingest.model.answers import check_explanation, check_prediction
 from ingest.record.codes import CODES
-from ingest.settings import ExplanationFormat, Target, read_task
+from ingest.settings import EvidenceFormat, ExplanationFormat, Grid, ImageSize, Target, TextLimits, read_task
 from model_process.packing import ARRAY, OTHER, Packer, unpack
 from tests.ingestion.conftest import SETTINGS
 
-FORM = ExplanationFormat(20, 60, 355, 200, 9, 16, ("smile",))
+FORM = ExplanationFormat(TextLimits(20, 60), ImageSize(355, 200), EvidenceFormat(Grid(9, 16), ("smile",)))
 TARGETS = (Target("warmth", 0, 1), Target("interview", 0, 1))
 QUICK = settings(max_examples=2 * settings().max_examples)
 
@@ -96,7 +96,7 @@ def test_any_answer_to_explain_leaves_only_what_can_be_written(value: Any, blob:
     assert all_known(problems)
     if explanation.text is not None:
         explanation.text.encode()
-        assert FORM.minimum_chars <= len(explanation.text) <= FORM.maximum_chars
+        assert FORM.text.minimum_chars <= len(explanation.text) <= FORM.text.maximum_chars
     if explanation.image is not None:
         assert explanation.image.shape == (200, 355, 3)
         assert explanation.image.dtype == np.uint8

@@ -11,7 +11,7 @@ import yaml
 from ingest.clips.footage import read_footage
 from ingest.errors import IngestionError
 from ingest.media.altered.region import Box
-from ingest.settings import read_task
+from ingest.settings import JitterRange, read_task
 from tests.ingestion.conftest import SETTINGS, write_phase
 from tests.ingestion.test_second_pass import PROBES, probing, write_copies
 
@@ -32,7 +32,7 @@ def test_probes_are_read(tmp_path: Path) -> None:
     probes = read_task(path).probes
     assert probes is not None
     assert probes.operators == ("imputation", "blur", "median", "moment")
-    assert (probes.edits, probes.gain, probes.shift_px, probes.frames) == (3, 0.01, 2, 1)
+    assert (probes.edits, probes.jitter) == (3, JitterRange(0.01, 2, 1))
     path.write_text(yaml.safe_dump(SETTINGS))
     task = read_task(path)
     assert (task.probes, task.copies_file, task.faces_file) == (None, None, None)

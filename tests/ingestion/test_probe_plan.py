@@ -24,12 +24,12 @@ from ingest.probes.plan import (
     units_in_space,
     units_in_time,
 )
-from ingest.probes.settings import OPERATORS as FILLS
-from ingest.probes.settings import ProbeSettings
+from ingest.settings import OPERATORS as FILLS
+from ingest.settings import JitterRange, ProbeSettings
 
 GRID = (9, 16)
 CELLS = 144
-SETTINGS = ProbeSettings(FILLS, 3, 0.01, 2, 1)
+SETTINGS = ProbeSettings(FILLS, 3, JitterRange(0.01, 2, 1))
 EDITS = [CueEdit(cue, "copy") for cue in ("smile", "gaze", "lighting")]
 CUES = ("smile", *OPERATORS)
 

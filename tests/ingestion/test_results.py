@@ -16,8 +16,8 @@ from ingest.errors import IngestionError, Problem
 from ingest.media.clip import ClipSource
 from ingest.media.video import ClipFacts
 from ingest.model.process import CallFailed, LoadFailed
+from ingest.results.names import older_names
 from ingest.results.reader import ResultsReader
-from ingest.results.settings import ResultsSettings, older_names
 from ingest.settings import read_task
 from model_process.protocol import ChannelClosed
 from model_process.results import SubmittedResults, Unreadable, names_of
@@ -233,7 +233,7 @@ def test_the_reading_process_is_held_in(submit: Submit) -> None:
 def test_files_that_end_the_reading_process_are_unreadable(phase: Path, tmp_path: Path) -> None:
     task = read_task(phase / "task.yaml")
     (tmp_path / "prediction.pkl").touch()
-    reader = ResultsReader(tmp_path, None, task, ResultsSettings(None, ()), {"c000": None})
+    reader = ResultsReader(tmp_path, None, task, {"c000": None})
     ended = Problem("crashed", "load", "model.py", "a sudden end", "y", "z")
     reader.process = Mock(killed=False, **{"receive.side_effect": ChannelClosed, "end_badly.return_value": ended})
     with pytest.raises(LoadFailed, match=r"results_unreadable · prediction\.pkl · found a sudden end"):
@@ -262,13 +262,13 @@ def test_settings_of_results(changed: dict[str, Any], key: str, tmp_path: Path) 
 
 
 def test_aliases_are_names_of_clips(tmp_path: Path) -> None:
-    path, listed = tmp_path / "aliases.csv", ResultsSettings("aliases.csv", ())
+    path = tmp_path / "aliases.csv"
     path.write_text("clip_id,name\nc1,a.mp4\nc2,a.mp4\nc9,b.mp4\n")
     with pytest.raises(IngestionError) as error:
-        older_names(tmp_path, listed, ["c1", "c2"])
+        older_names(path, ["c1", "c2"])
     assert [problem.code for problem in error.value.problems] == ["clip_twice", "clip_unknown"]
     path.write_text("clip_id,name\nc1,a.mp4\n")
-    assert older_names(tmp_path, listed, ["c1", "c2"]) == {"c1": "a.mp4", "c2": None}
+    assert older_names(path, ["c1", "c2"]) == {"c1": "a.mp4", "c2": None}
     assert names_of("c1", "a.mp4")[:2] == ["a.mp4", "a"]
     assert set(names_of("c2", None)) == {"c2", "c2.mp4"}
 

@@ -8,7 +8,6 @@ import pytest
 from ingest.errors import Problem
 from ingest.model.process import LoadFailed, ModelProcess
 from ingest.results.reader import ResultsReader
-from ingest.results.settings import ResultsSettings
 from ingest.settings import Isolation, Limits, read_task
 from model_process.protocol import Message
 
@@ -71,7 +70,7 @@ def test_a_start_that_fails_with_strange_words_is_a_short_problem(name: str, tmp
 def test_strange_words_about_results_are_short_remarks(name: str, phase: Path, tmp_path: Path) -> None:
     task = read_task(phase / "task.yaml")
     (tmp_path / "prediction.pkl").touch()
-    reader = ResultsReader(tmp_path, None, task, ResultsSettings(None, (("a", "b"),)), {})
+    reader = ResultsReader(tmp_path, None, task, {})
     reader.process = Strange(STRANGE[name], "ready")  # type: ignore[assignment]
     reader.start(5)
     assert all(len(problem.line()) < 4000 for problem in reader.remarks())

@@ -143,7 +143,7 @@ def test_good_text_of_the_page_is_long_enough(task: Task) -> None:
     page = (ROOT / "pages/explanations.md").read_text("utf-8")
     good = re.search(r'^\| good \| "(.+)" \|$', page, re.MULTILINE)
     assert good is not None
-    assert task.explanation.minimum_chars <= len(good[1]) <= task.explanation.maximum_chars
+    assert task.explanation.text.minimum_chars <= len(good[1]) <= task.explanation.text.maximum_chars
 
 
 def test_clip_table_names_what_the_clip_has() -> None:

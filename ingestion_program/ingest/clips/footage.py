@@ -58,7 +58,7 @@ def read_footage(input_data: Path, task: Task) -> Footage:
     ids = {row[0] for _, row in rows}
     copies: dict[str, tuple[Copy, ...]] = {}
     if task.copies_file is not None:
-        copies = read_copies(input_data, task.copies_file, task.explanation.cues, ids, transcripts, problems)
+        copies = read_copies(input_data, task.copies_file, task.explanation.evidence.cues, ids, transcripts, problems)
     exchanges: dict[str, Exchange] = {}
     if task.exchanges_file is not None:
         paths = {clip.clip_id: clip.path for clip in clips}

@@ -128,20 +128,20 @@ def _closest(name: str, keys: list[str]) -> str | None:
 
 
 def _check_text(value: object, form: ExplanationFormat, problems: list[Problem]) -> str | None:
-    lengths = f"{form.minimum_chars} to {form.maximum_chars} characters"
+    lengths = f"{form.text.minimum_chars} to {form.text.maximum_chars} characters"
     if not isinstance(value, str):
         problems.append(_problem("text_missing", "explain", "text", kind(value), f"a str of {lengths}"))
         return None
-    longest = COMPOSING * form.maximum_chars
+    longest = COMPOSING * form.text.maximum_chars
     beginning = value.strip()[:longest]
     printable = "".join(map(_printable, beginning))
     text = unicodedata.normalize("NFC", printable).strip()
     if printable != beginning:
         problems.append(_warning("text_characters", "explain", "text", "control characters", "printable text"))
-    if len(text) > form.maximum_chars:
+    if len(text) > form.text.maximum_chars:
         problems.append(_warning("text_cut", "explain", "text", f"{len(value)} characters", lengths))
-        text = text[: form.maximum_chars]
-    if len(text) < form.minimum_chars:
+        text = text[: form.text.maximum_chars]
+    if len(text) < form.text.minimum_chars:
         found = f"{len(text)} characters" if text else "an empty text"
         problems.append(_problem("text_short", "explain", "text", found, lengths, "say why, in a sentence or two"))
         return None
@@ -154,7 +154,7 @@ def _printable(character: str) -> str:
 
 
 def _check_image(value: object, form: ExplanationFormat, problems: list[Problem]) -> Image | None:
-    shape = (form.image_height, form.image_width, 3)
+    shape = (form.image.height, form.image.width, 3)
     expected = f"uint8 RGB of shape {shape}, or None"
 
     def bad(code: str, fix: str) -> None:

@@ -123,7 +123,7 @@ def _check_space(value: object, form: ExplanationFormat, problems: list[Problem]
     if maps.min() == maps.max():
         problems.append(_bad("space", "one value everywhere, which points at nothing", expected))
         return None
-    return area_average(maps.reshape((-1, *maps.shape[-2:])), form.grid_rows, form.grid_columns)
+    return area_average(maps.reshape((-1, *maps.shape[-2:])), form.evidence.grid.rows, form.evidence.grid.columns)
 
 
 def _check_time(value: object, duration_s: float, problems: list[Problem]) -> Weights | None:
@@ -178,8 +178,8 @@ def _check_cues(
         )
         if isinstance(contribution, np.ndarray) and contribution.size == 1:
             contribution = contribution.item()
-        if not isinstance(cue, str) or cue not in form.cues:
-            problems.append(_bad(where, f"the cue {cue!r:.60}", "one of " + ", ".join(form.cues)))
+        if not isinstance(cue, str) or cue not in form.evidence.cues:
+            problems.append(_bad(where, f"the cue {cue!r:.60}", "one of " + ", ".join(form.evidence.cues)))
         elif not isinstance(target, str) or target not in names:
             problems.append(_bad(where, f"the target {target!r:.60}", "one of " + ", ".join(sorted(names))))
         elif (

@@ -12,7 +12,7 @@ import numpy as np
 from ingest.media.altered.draws import Draws
 from ingest.media.altered.exchange import MOSTLY, Exchange, Part
 from ingest.model.evidence import CueClaim, Evidence, Weights
-from ingest.probes.settings import ProbeSettings
+from ingest.settings import ProbeSettings
 
 EXCHANGE = "exchange"
 """What takes the masked place of a clip with a second drawing."""

@@ -79,14 +79,14 @@ class ProbePass:
                 clip_id,
                 claims[clip_id].cues,
                 footage.copies.get(clip_id, ()),
-                task.explanation.cues,
+                task.explanation.evidence.cues,
                 clip.transcript,
                 footage.faces.get(clip_id),
                 draws,
             )
             for clip_id, clip in self._clips.items()
         }
-        grid = task.explanation.grid_rows, task.explanation.grid_columns
+        grid = task.explanation.evidence.grid.rows, task.explanation.evidence.grid.columns
         self._plan = plan_calls(claims, edits, footage.exchanges, task.probes, grid, draws)
         self._count = tally.probes = ProbeCount(planned=sum(map(len, self._plan.values())))
         self._draws = draws

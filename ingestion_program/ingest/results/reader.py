@@ -13,7 +13,6 @@ from ingest.media.video import ClipFacts
 from ingest.model.process import CallFailed, ModelProcess
 from ingest.record.codes import CODES
 from ingest.results.files import find_results
-from ingest.results.settings import ResultsSettings
 from ingest.settings import Task
 from model_process.protocol import Message
 
@@ -32,19 +31,12 @@ class ResultsReader(ModelProcess):
     survivor = "entries that can be read"
     faster = "write smaller files"
 
-    def __init__(
-        self,
-        submission: Path,
-        packages: Path | None,
-        task: Task,
-        settings: ResultsSettings,
-        names: dict[str, str | None],
-    ) -> None:
-        """Take the task's settings, and the older name of each of its clips."""
+    def __init__(self, submission: Path, packages: Path | None, task: Task, names: dict[str, str | None]) -> None:
+        """Take the older name of each of the task's clips."""
         limits = replace(task.limits, memory_mb=min(MEMORY_MB, task.limits.memory_mb))
         super().__init__(submission, packages, limits, task.isolation)
         (self._files,) = find_results(path.name for path in submission.iterdir())
-        self._results = {**vars(self._files), "clips": names, "targets": dict(settings.target_aliases)}
+        self._results = {**vars(self._files), "clips": names, "targets": task.target_aliases}
         self.explains = self._files.explanations is not None
         self.loaded = f"results instead of code, read from {', '.join(sorted(self._files.names))},"
 

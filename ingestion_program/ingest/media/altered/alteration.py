@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ingest.media.altered.region import Region
     from ingest.media.sound import Sound
     from ingest.media.video import ClipFacts
-    from ingest.probes.settings import Operator
+    from ingest.settings import Operator
 
 Indices = npt.NDArray[np.int64]
 

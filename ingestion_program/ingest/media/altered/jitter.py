@@ -10,7 +10,7 @@ import numpy as np
 
 from ingest.media.altered.draws import Draws
 from ingest.media.video import Frame
-from ingest.probes.settings import ProbeSettings
+from ingest.settings import JitterRange
 
 GRAIN = 1.3
 """As much as the drawn clips have before they are compressed; too little to see."""
@@ -70,10 +70,10 @@ class Grain:
         return np.asarray(cv2.subtract(cv2.add(frame, self._lighter[cut]), self._darker[cut]), np.uint8)
 
 
-def draw_jitter(settings: ProbeSettings, draws: Draws, clip_id: str) -> Jitter:
+def draw_jitter(limits: JitterRange, draws: Draws, clip_id: str) -> Jitter:
     """Return the jitter of a clip."""
     generator = draws.generator("jitter", clip_id)
-    brightness, loudness = 1 + settings.gain * generator.uniform(-1, 1, 2)
-    right, down = generator.integers(-settings.shift_px, settings.shift_px, 2, endpoint=True)
-    later = generator.integers(-settings.frames, settings.frames, endpoint=True)
+    brightness, loudness = 1 + limits.gain * generator.uniform(-1, 1, 2)
+    right, down = generator.integers(-limits.shift_px, limits.shift_px, 2, endpoint=True)
+    later = generator.integers(-limits.frames, limits.frames, endpoint=True)
     return Jitter(float(brightness), float(loudness), int(right), int(down), int(later), GRAIN)
