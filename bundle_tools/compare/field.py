@@ -79,7 +79,7 @@ class Field:
     @property
     def weights(self) -> dict[str, float]:
         """Give what each axis of the phase is worth in the total: without known causes theirs is in none."""
-        from score.explanation_settings import AXES  # noqa: PLC0415
+        from score.settings import AXES  # noqa: PLC0415
 
         axes = [axis for axis in AXES if axis != "known_causes" or self.entries[0].scores.has_causes]
         weights = {axis: float(getattr(self.settings.explanation.weights, axis)) for axis in axes}

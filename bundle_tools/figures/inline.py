@@ -225,7 +225,7 @@ def _points_alone(phase: PhaseFacts) -> dict[str, str]:
 
 def _bands(phase: PhaseFacts) -> dict[str, str]:
     bands = phase.scoring("explanation", "bands")
-    return {str(band["word"]).replace(" ", "_"): number(band["begins"]) for band in bands}
+    return {str(word).replace(" ", "_"): number(begins) for word, begins in bands.items()}
 
 
 FAMILIES: dict[str, Callable[[PhaseFacts], Mapping[str, str]]] = {

@@ -12,7 +12,7 @@ import math
 import re
 import reprlib
 import types
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -135,6 +135,12 @@ def brief(value: object) -> str:
         return "a number that is too long to show"
 
 
+def one_of(known: Collection[str], name: str, above: str = "") -> str:
+    """Return what was expected in the place of a name: the known ones, and which of them was probably meant."""
+    near = difflib.get_close_matches(name, known, 1)
+    return f"one of {', '.join(known)}" + (f"; did you mean {_join(above, near[0])}?" if near else "")
+
+
 class _Reader:
     """Walks values and types side by side. What it returns for something wrong is never used."""
 
@@ -195,9 +201,7 @@ class _Reader:
                 values[field.name] = read
             lacking |= field.name not in values and not optional
         for name in (name for name in value if name not in known):
-            near = difflib.get_close_matches(str(name)[:100], known, 1)
-            meant = f"; did you mean {_join(key, near[0])}?" if near else ""
-            expected = f"one of {', '.join(known)}{meant}"
+            expected = one_of(known, str(name)[:100], key)
             self.wrong(_join(key, str(name)[:100]), "a key that is not known", expected, "unknown")
         if lacking:
             return None

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from score.read.reference.jury import HIGHEST, LOWEST
-from score.settings import EXPLANATION, Settings
+from score.settings import Settings
 
 Array = NDArray[np.float64]
 TOTAL = "explanation"
@@ -98,7 +98,7 @@ def columns(settings: Settings) -> tuple[Column, ...]:
         title = settings.group.title
         predicted += _pair(settings.group.name, title, f"; the mean of {len(chosen)} targets", chosen)
     found = (*_EXPLAINED, *predicted, *_OTHERS)
-    if settings.rank_by == EXPLANATION:
+    if settings.rank_by == "explanation":
         return found
     shown = (replace(one, meaning=_DIAGNOSTIC) if one.key == TOTAL else one for one in found)
     return tuple(sorted(shown, key=lambda one: one.key != SKILL))

@@ -13,8 +13,7 @@ import yaml
 from bundle_tools.build import KIT
 from score.axes.faithfulness import gini_correlation
 from score.columns import columns
-from score.explanation_settings import AXES
-from score.settings import read_settings
+from score.settings import AXES, read_settings
 from score.text import Vocabulary, consistent, parse_claims, parse_levels
 
 ROOT = Path(__file__).resolve().parents[2]

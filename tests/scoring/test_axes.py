@@ -22,11 +22,11 @@ from score.axes.ranks import average_ranks, correlation
 from score.axes.table import credited_error
 from score.axes.text import distance, specificity
 from score.axes.total import credited_skill, power_mean
-from score.explanation_settings import AXES, ExplanationScore
 from score.measure.noise import noise_floor, resolution
 from score.read.output.explanation_record import NO_EXPLANATION
 from score.read.output.probe_record import ProbeCall
 from score.read.reference.known import Observation
+from score.settings import AXES, ExplanationScore
 from score.text.reading import join_claims
 
 Array = NDArray[np.float64]

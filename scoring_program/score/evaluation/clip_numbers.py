@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from score.axes.faithfulness import clip_faithfulness, marked
 from score.axes.table import AxisSums, ClipAxes
-from score.explanation_settings import AxisWeights
 from score.read.outcomes import Outcomes
 from score.read.output.explanation_record import Explanation
 from score.read.output.probe_record import HIDDEN
-from score.settings import Settings
+from score.settings import AxisWeights, Settings
 from score.text.reading import Triple
 
 LABEL_FREE = ("faithfulness_space", "faithfulness_time", "cue_claims", "text")

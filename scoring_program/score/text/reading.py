@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from score.explanation_settings import HEARD
 from score.read.output.explanation_record import Explanation
-from score.settings import Settings
+from score.settings import HEARD, Settings
 from score.text import LevelStatement, TextClaim, Vocabulary, parse_claims, parse_levels
 
 Array = NDArray[np.float64]
