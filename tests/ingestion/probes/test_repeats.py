@@ -14,8 +14,8 @@ from ingest.probes.repeats import FEWEST, MOST, choose_repeats
 from ingest.record.receipt import Determinism
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import Outcome, follows, write_phase
-from tests.ingestion.test_probe_plan import claims, plan
-from tests.ingestion.test_second_pass import BLIND, probing, source, write_copies
+from tests.ingestion.probes.test_probe_plan import claims, plan
+from tests.ingestion.probes.test_second_pass import BLIND, probing, source, write_copies
 
 Ingest = Callable[..., Outcome]
 CLIPS = 4

@@ -19,7 +19,7 @@ import pytest
 from model_process.sandbox import TIERS, Walls, calls, landlock, seccomp
 from model_process.sandbox.syscalls import MACHINES, Machine
 
-PROGRAM = Path(__file__).resolve().parents[2] / "ingestion_program"
+PROGRAM = Path(__file__).resolve().parents[3] / "ingestion_program"
 linux = pytest.mark.skipif(sys.platform != "linux", reason="walls of the Linux kernel")
 
 # Tries everything in its table inside the walls; prints what was stopped.

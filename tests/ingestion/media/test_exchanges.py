@@ -23,8 +23,8 @@ from ingest.media.video import Frame, FrameReader
 from ingest.probes.plan import EXCHANGE, UNITS, Call, Claims, askings, plan_calls
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import Outcome, follows, write_phase
-from tests.ingestion.test_probe_plan import EDITS, GRID, SETTINGS
-from tests.ingestion.test_second_pass import BLIND, probing, source, write_copies
+from tests.ingestion.probes.test_probe_plan import EDITS, GRID, SETTINGS
+from tests.ingestion.probes.test_second_pass import BLIND, probing, source, write_copies
 
 Ingest = Callable[..., Outcome]
 STILL = Jitter(1.0, 1.0, 0, 0, 0)

@@ -12,7 +12,7 @@ from ingest.results.reader import REMARKS
 from ingest.schema import Kind
 from tests.ingestion.conftest import PROGRAM
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "error_codes.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "error_codes.md"
 SOURCES = sorted([*(PROGRAM / "ingest").rglob("*.py"), *(PROGRAM / "model_process").glob("*.py")])
 MAKERS = {"Problem", "LoadFailure", "problem"}
 

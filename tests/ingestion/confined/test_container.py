@@ -10,7 +10,7 @@ import pytest
 
 from ingest.confined.container import limits
 
-from .conftest import PROGRAM
+from tests.ingestion.conftest import PROGRAM
 
 V2 = "0::/challenge.slice/docker-ab.scope\n"
 V1 = "4:memory:/docker/ab\n3:cpu,pids:/docker/ab\n1:name=systemd:/x:y\n0::/\n"

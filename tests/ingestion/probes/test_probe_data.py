@@ -13,7 +13,7 @@ from ingest.errors import IngestionError
 from ingest.media.altered.region import Box
 from ingest.settings import JitterRange, read_task
 from tests.ingestion.conftest import SETTINGS, write_phase
-from tests.ingestion.test_second_pass import PROBES, probing, write_copies
+from tests.ingestion.probes.test_second_pass import PROBES, probing, write_copies
 
 
 def changed(key: str, value: object) -> dict[str, Any]:

