@@ -13,16 +13,17 @@ from ingest.confined.guard import close_the_curtains, end_descendants
 from ingest.confined.processor import Meter, blame
 from ingest.confined.watchdog import Watchdog
 from ingest.errors import IngestionError, Problem, disk_full
-from ingest.legacy.files import find_results
-from ingest.legacy.run import ResultsRun
 from ingest.log import Log
 from ingest.media.altered.draws import Draws
+from ingest.model.process import ModelProcess
 from ingest.record.feedback import Feedback
 from ingest.record.folder import NO_ROOM, hold_room, open_private, publish, write_manifest, write_run, write_text
 from ingest.record.results import Results
 from ingest.record.run import run_record
 from ingest.record.seal import read_key, remove_key
 from ingest.record.tally import RunStatus, Tally
+from ingest.results.names import older_names
+from ingest.results.reader import ResultsReader
 from ingest.runner import Runner
 from ingest.settings import Task, read_task
 from ingest.submission.checks import Fingerprint, check_submission, fingerprint
@@ -160,16 +161,16 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     this.tally.warn([*problems, *doubts], this.log)
     feedback = Feedback(submission, tuple(target.name for target in task.targets), hidden=this.hidden)
     results = this.results = Results(this.folder, task.targets)
-    names = [path.name for path in submission.iterdir()]
-    if task.results and "model.py" not in names:
-        (files,) = find_results(names)
-        reading = ResultsRun(task, files, submission, packages, results, this.clock, this.log, this.tally, feedback)
-        reading.run(this.footage.clips, this.input_data)
-        said = reading.model_output
+    if not task.results or (submission / "model.py").is_file():
+        model = ModelProcess(submission, packages, task.limits, task.isolation)
     else:
-        runner = Runner(task, submission, packages, results, this.clock, this.log, this.tally, feedback)
-        runner.run(this.footage, Draws(this.key, task.seed))
-        said = runner.model_output
+        this.tally.results = True
+        listed = None if task.aliases_file is None else this.input_data / task.aliases_file
+        names = older_names(listed, [clip.clip_id for clip in this.footage.clips])
+        model = ResultsReader(submission, packages, task, names)
+    runner = Runner(task, model, results, this.clock, this.log, this.tally, feedback)
+    runner.run(this.footage, Draws(this.key, task.seed))
+    said = model.process.output
     if task.feedback.model_output and said:
         write_text(this.folder, "model_output.txt", said.decode("utf-8", "backslashreplace"))
 

@@ -27,6 +27,8 @@ from ingest.settings import Isolation
 from model_process.protocol import BadMessage, ChannelClosed, Message, receive, send
 from model_process.sandbox import TIERS, Held, Walls, calls
 
+MAIN = Path(__file__).resolve().parents[2] / "model_process" / "__main__.py"
+"""What it runs; the folder around it is its code, the only part of this program that it may read."""
 LEAST_S = 1.0
 """How long a message may at least wait until it is read, seconds."""
 KEPT_OUTPUT = 64 << 10
@@ -40,8 +42,6 @@ class Confinement:
 
     name: str
     """What messages call it."""
-    main: Path
-    """The file that it runs; the folder around it is its code, the only part of this program that it may read."""
     submission: Path
     """The participant's files, to be read."""
     packages: Path | None
@@ -108,7 +108,7 @@ class ConfinedProcess:
         walls = json.dumps(self._walls(self._scratch).record())
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - the interpreter and our own file
-                [sys.executable, "-s", "-P", str(self._confinement.main), walls],
+                [sys.executable, "-s", "-P", str(MAIN), walls],
                 # A descriptor with a number of its own would tell one start from another.
                 stdin=theirs.fileno(),
                 stdout=subprocess.PIPE,
@@ -260,7 +260,6 @@ class ConfinedProcess:
         return Walls(
             at_most=self._confinement.isolation.at_most,
             scratch=scratch,
-            code=self._confinement.main.parent,
             submission=self._confinement.submission,
             packages=self._confinement.packages,
             memory_mb=self._confinement.memory_mb,

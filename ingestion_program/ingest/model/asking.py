@@ -35,7 +35,7 @@ def ask_prediction(
         When the machine is at fault.
     """
     try:
-        value = model.predict(facts, clip.transcript, timeout_s)
+        value = model.predict(clip, facts, timeout_s)
         asked.prediction, found = check_prediction(value, task.targets)
         asked.problems += found
     except CallFailed as failure:
@@ -58,7 +58,7 @@ def ask_explanation(
         When the machine is at fault.
     """
     try:
-        value = model.explain(facts, clip.transcript, asked.prediction or {}, timeout_s)
+        value = model.explain(clip, facts, asked.prediction or {}, timeout_s)
         asked.explanation, found = check_explanation(value, task.explanation, task.targets, facts.duration_s)
         asked.problems += found
     except CallFailed as failure:

@@ -10,13 +10,12 @@ from typing import Any
 from ingest.confined.process import ConfinedProcess, Confinement
 from ingest.errors import IngestionError, Problem, Stage
 from ingest.media.buffers import FrameBuffer
+from ingest.media.clip import ClipSource
 from ingest.media.frame_server import FrameServer
 from ingest.media.video import BadRequest, ClipFacts
 from ingest.settings import Isolation, Limits
 from model_process.packing import unpack
 from model_process.protocol import MAXIMUM_BLOB_BYTES, BadMessage, ChannelClosed, Message
-
-MAIN = Path(__file__).resolve().parents[2] / "model_process" / "__main__.py"
 
 
 class CallFailed(Exception):
@@ -34,16 +33,29 @@ class LoadFailed(CallFailed):
 class ModelProcess:
     """One process that holds the participant's model. After it has died a new one is started with `start`."""
 
-    def __init__(
-        self, submission: Path, packages: Path | None, frames: FrameServer, limits: Limits, isolation: Isolation
-    ) -> None:
+    runs_code = True
+    """Whether it can be asked about altered clips, and a first call may take longer."""
+    explains = True
+    """Whether there is anything to ask `explain` for."""
+    name = "model process"
+    """What messages call it."""
+    loaded = "model loaded"
+    """What the log says when it has started."""
+    survivor = "a model that survives its clips"
+    """What messages expect of one that died too often."""
+    faster = "make the model faster: read fewer or smaller frames"
+    """What messages advise where time runs out."""
+
+    def __init__(self, submission: Path, packages: Path | None, limits: Limits, isolation: Isolation) -> None:
+        self.frames = FrameServer()
+        """Frames and sound of the clips that it is asked about."""
         self._submission = submission.resolve()
-        self._frames = frames
+        self._results: dict[str, Any] | None = None
+        self._notes: object = None
         self._limits = limits
         self.process = ConfinedProcess(
             Confinement(
-                name="the model process",
-                main=MAIN,
+                name=f"the {self.name}",
                 submission=self._submission,
                 packages=packages,
                 memory_mb=limits.memory_mb,
@@ -79,26 +91,27 @@ class ModelProcess:
 
     def _load(self, timeout_s: float, *, again: bool = False) -> None:
         self.process.start(again=again)
-        self._frames.forget()
+        self.frames.forget()
         self._known.clear()
         self._dropped.clear()
         self._calls = 0
         self.process.allow(timeout_s)
         try:
             self.process.check_walls()
-            self.process.send({"op": "load", "submission": str(self._submission)})
+            self.process.send({"op": "load", "submission": str(self._submission), "results": self._results})
             answer = self.process.receive()
             if answer.body.get("op") != "ready":
                 text = {key: answer.text(key, 600) for key in ("code", "where", "found", "expected", "fix")}
                 problem = Problem(text["code"], "load", text["where"], text["found"], text["expected"], text["fix"])
                 raise LoadFailed(problem)
+            self._notes = answer.body.get("notes")
         except (LoadFailed, IngestionError):
             self.stop()
             raise
         except (ChannelClosed, BadMessage, TimeoutError) as error:
             raise LoadFailed(self._end_badly(error, "load", timeout_s)) from None
 
-    def predict(self, facts: ClipFacts, transcript: str, timeout_s: float) -> object:
+    def predict(self, clip: ClipSource, facts: ClipFacts, timeout_s: float) -> object:
         """Return what `predict` returned, as plain JSON types and arrays.
 
         Raises
@@ -106,9 +119,9 @@ class ModelProcess:
         CallFailed
             When it raised, crashed or hung.
         """
-        return self._call({"call": "predict"}, facts, transcript, "predict", timeout_s)
+        return self._call({"call": "predict", **self._view(clip, facts)}, "predict", timeout_s)
 
-    def explain(self, facts: ClipFacts, transcript: str, prediction: dict[str, float], timeout_s: float) -> object:
+    def explain(self, clip: ClipSource, facts: ClipFacts, prediction: dict[str, float], timeout_s: float) -> object:
         """Return what `explain` returned, as plain JSON types and arrays.
 
         Raises
@@ -116,7 +129,12 @@ class ModelProcess:
         CallFailed
             When it raised, crashed or hung.
         """
-        return self._call({"call": "explain", "prediction": prediction}, facts, transcript, "explain", timeout_s)
+        order = {"call": "explain", **self._view(clip, facts), "prediction": prediction}
+        return self._call(order, "explain", timeout_s)
+
+    def remarks(self) -> list[Problem]:
+        """Return warnings about what was submitted as a whole."""
+        return []
 
     def forget(self, buffers: list[int]) -> None:
         """Let the model's side drop buffers that are gone; said with the next call."""
@@ -126,20 +144,24 @@ class ModelProcess:
         """End the process and everything that it started."""
         self.process.stop()
 
-    def _call(self, order: dict[str, Any], facts: ClipFacts, transcript: str, stage: Stage, timeout_s: float) -> object:
-        clip = {
+    def _view(self, clip: ClipSource, facts: ClipFacts) -> dict[str, Any]:
+        """Return what is said of the clip: nothing tells which one it is."""
+        clip_facts = {
             "duration_s": facts.duration_s,
             "fps": facts.fps,
             "width": facts.width,
             "height": facts.height,
             "frame_count": len(facts.times),
-            "transcript": transcript,
+            "transcript": clip.transcript,
         }
+        return {"clip": clip_facts}
+
+    def _call(self, order: dict[str, Any], stage: Stage, timeout_s: float) -> object:
         self.process.allow(timeout_s)
         dropped, self._dropped = self._as_known(self._dropped), []
         self._calls += 1
         try:
-            self.process.send({**order, "number": self._calls, "clip": clip, "drop": dropped})
+            self.process.send({**order, "number": self._calls, "drop": dropped})
             while True:
                 message = self.process.receive()
                 if message.body.get("op") not in {"answer", "raised"}:
@@ -149,7 +171,7 @@ class ModelProcess:
                     # Said twice, or before it was asked: nothing of this process can be believed any more.
                     raise BadMessage("an answer to another question")
                 if message.body["op"] == "raised":
-                    raise CallFailed(_raised(message, stage))
+                    raise CallFailed(self._raised(message, stage))
                 return unpack(message.body.get("value"), message.blob)
         except CallFailed:
             raise
@@ -163,10 +185,10 @@ class ModelProcess:
         try:
             match body["op"]:
                 case "frames":
-                    self._frames.open(int(body["stream"]), body["request"], self._send_frames)
+                    self.frames.open(int(body["stream"]), body["request"], self._send_frames)
                 case "free":
                     slots = [(int(number), int(slot)) for number, slot in body["slots"]]
-                    self._frames.free(slots, [int(number) for number in body["left"]])
+                    self.frames.free(slots, [int(number) for number in body["left"]])
                 case "audio":
                     self._send_sound(body["rate"])
                 case other:
@@ -176,7 +198,7 @@ class ModelProcess:
 
     def _send_sound(self, rate: object) -> None:
         try:
-            sound = self._frames.sound(rate)
+            sound = self.frames.sound(rate)
         except BadRequest as error:
             self.process.send({"op": "audio", "error": str(error)})
             return
@@ -207,7 +229,6 @@ class ModelProcess:
     def _end_badly(self, error: Exception, stage: Stage, timeout_s: float) -> Problem:
         return self.process.end_badly(error, stage, "model.py" if stage == "load" else stage, timeout_s)
 
-
-def _raised(message: Message, stage: Stage) -> Problem:
-    where, found = message.text("where", 200), message.text("found", 600)
-    return Problem("model_raised", stage, where, found, "an answer for every clip", "correct that line")
+    def _raised(self, message: Message, stage: Stage) -> Problem:
+        where, found = message.text("where", 200), message.text("found", 600)
+        return Problem("model_raised", stage, where, found, "an answer for every clip", "correct that line")

@@ -10,7 +10,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from ingest.errors import Problem
-from ingest.legacy.files import EXPLANATIONS, PREDICTIONS, find_results
+from ingest.results.files import EXPLANATIONS, PREDICTIONS, find_results
 from ingest.settings import Limits
 
 METADATA = ("metadata", "metadata.yaml")

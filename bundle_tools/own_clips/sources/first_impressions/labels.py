@@ -55,7 +55,7 @@ def _unpickled(place: Place, problems: Problems) -> dict[object, object] | None:
     """Return the dict of a pickle; None with a problem where it cannot be read."""
     # The ingestion program's reader, which runs nothing that a file says.
     use_own_ingestion_program()
-    from ingest.legacy.pickles import PickleRefused, read_pickle  # noqa: PLC0415 - the path is known only now
+    from model_process.results.pickles import PickleRefused, read_pickle  # noqa: PLC0415 - the path is known only now
 
     content = read_one(place) if place.size <= LARGEST_PICKLE else f"{place.size} bytes"
     if isinstance(content, str):
