@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from ingest.confined.container import limits
-
 from tests.ingestion.conftest import PROGRAM
 
 V2 = "0::/challenge.slice/docker-ab.scope\n"
