@@ -1,28 +1,70 @@
 """The two jobs of a submission, as the worker runs them: predict (ingestion), then score."""
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
 from bundle_tools.archive import copy_tree, place, printable
-from bundle_tools.competition import Task
+from bundle_tools.competition import Competition, Phase, Task
 from bundle_tools.console import say
+from bundle_tools.emulator import CannotStart, RunFailed
 from bundle_tools.emulator import command as commands
 from bundle_tools.emulator.engine import WORKER_DATA, Container, Engine, Outcome
-from bundle_tools.emulator.failures import CannotStart, RunFailed
-from bundle_tools.emulator.limits import Clock, Limit
 from bundle_tools.errors import BundleError
 
 # What the worker calls the logs of each container.
 LOG_NAMES = {"submission": "prediction", "ingestion": "prediction_ingestion", "scoring": "scoring"}
 # Slower to zip and send than this, and the scoring job may start before the predictions are there.
 LARGE_BYTES = 200_000_000
+# MAX_EXECUTION_TIME_LIMIT of the site's own workers.
+DEFAULT_QUEUE_CAP_S = 600
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How long each of the two jobs may take, and what happens then."""
+
+    seconds: int
+    """Wall clock of one job; its containers share it."""
+    kill: bool
+    """True: the job is removed and the submission fails. False: it runs to its end, as this release does mostly."""
+    origin: str
+    """Where the number comes from, for a person."""
+
+
+def limit_of(competition: Competition, phase: Phase, *, kill: bool, override_s: int | None = None) -> Limit:
+    """Give the limit that the worker would get for a phase."""
+    if override_s is not None:
+        return Limit(override_s, kill, "--time-limit")
+    if not competition.own_queue and phase.time_limit_s > DEFAULT_QUEUE_CAP_S:
+        origin = f"the cap of the default queue, although the phase says {phase.time_limit_s} s"
+        return Limit(DEFAULT_QUEUE_CAP_S, kill, origin)
+    return Limit(phase.time_limit_s, kill, "execution_time_limit")
+
+
+class Clock:
+    """Measures one job, from its first container on: downloads and the image's pull do not count."""
+
+    def __init__(self, limit: Limit) -> None:
+        self._limit = limit
+        self._started = time.monotonic()
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._started
+
+    @property
+    def left_s(self) -> float | None:
+        """Seconds until the job is removed; None where it never is."""
+        return max(0.0, self._limit.seconds - self.elapsed_s) if self._limit.kill else None
 
 
 @dataclass(frozen=True)
 class Worker:
-    """The machine that runs the jobs, and its release."""
+    """The machine that runs the jobs."""
 
     engine: Engine
     """What runs the containers."""
@@ -30,8 +72,6 @@ class Worker:
     """Time of each job."""
     data: Path
     """The worker's own data, mounted read-only at `/app/data`."""
-    newer: bool
-    """Releases after 1.25 give the submission's files to scoring directly, not by way of the predictions."""
     logs: Path
     """Folder of the log files."""
 
@@ -85,7 +125,7 @@ def prediction_job(task: Task, submission: Path, work: Path, worker: Worker, not
         submitted = _try("submission", own.command, {"/app/program": ingested, **common}, worker, clock, notes)
         _restore(output, "submission", notes)
         notes.append("submission: it brought a command of its own, which ran before ingestion on the same output.")
-    elif not own.present and not worker.newer:
+    elif not own.present:
         # Everything submitted lies in the output before ingestion starts, and later in the results that scoring reads.
         copy_tree(ingested, output)
 
@@ -98,7 +138,7 @@ def prediction_job(task: Task, submission: Path, work: Path, worker: Worker, not
             mounts = {"/app/program": program, "/app/ingested_program": ingested, **common}
             ingestion = _try("ingestion", metadata.command, mounts, worker, clock, notes)
             _restore(output, "ingestion", notes)
-    if own.present and own.command is None and ingestion is None and not worker.newer:
+    if own.present and own.command is None and ingestion is None:
         raise RunFailed(
             "Metadata file not found: the submission holds a metadata file, so its files are not taken over, "
             "and no program made an output. Leave that file out of the zip."
@@ -111,13 +151,11 @@ def prediction_job(task: Task, submission: Path, work: Path, worker: Worker, not
     return job
 
 
-def scoring_job(task: Task, submission: Path, predictions: Path, work: Path, worker: Worker, notes: list[str]) -> Job:
+def scoring_job(task: Task, predictions: Path, work: Path, worker: Worker, notes: list[str]) -> Job:
     """Run the scoring program on the output of job 1 (job 2); it never sees the input data.
 
     Parameters
     ----------
-    submission
-        The submission's zip; only newer releases give it to scoring.
     predictions
         The zip of the first job's output.
     work
@@ -137,8 +175,6 @@ def scoring_job(task: Task, submission: Path, predictions: Path, work: Path, wor
         folder.mkdir(parents=True)
     _fetch(task.reference_data, app / "input" / "ref", zips / "reference_data.zip")
     _fetch(predictions, results, zips / "predictions.zip")
-    if worker.newer:
-        _add_submission(submission, results, work / "submission", notes)
 
     metadata = commands.read_metadata(program)
     if not metadata.present:
@@ -230,21 +266,6 @@ def _swallow(problem: str, notes: list[str]) -> None:
     said = f"{problem.rstrip('.')}. The platform runs nothing here and goes on to scoring."
     say(said)
     notes.append(said)
-
-
-def _add_submission(submission: Path, results: Path, scratch: Path, notes: list[str]) -> None:
-    """Copy the submission over the predictions: which file wins on the platform is not known, so the worst is tried."""
-    _fetch(submission, scratch, scratch.with_suffix(".zip"))
-    names = [path.relative_to(scratch) for path in sorted(scratch.rglob("*")) if path.is_file()]
-    clashes = [name.as_posix() for name in names if (results / name).exists()]
-    for name in names:
-        target = results / name
-        blocked = next((parent for parent in target.relative_to(results).parents if (results / parent).is_file()), None)
-        if blocked is None and not target.is_dir():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes((scratch / name).read_bytes())
-    if clashes:
-        notes.append(f"submission: its files replaced predictions of the same name: {', '.join(clashes[:5])}.")
 
 
 def _output_notes(output: Path, submission: Path) -> list[str]:

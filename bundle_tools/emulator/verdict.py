@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Literal
 
 from bundle_tools.competition import Column, Competition
-from bundle_tools.emulator.failures import RunFailed
+from bundle_tools.emulator import RunFailed
 from bundle_tools.emulator.jobs import Job, finish
 from bundle_tools.emulator.report import find_report
-from bundle_tools.emulator.scores import NotSent, read_scores
-from bundle_tools.emulator.server import Stored, accepted, my_submissions, row, store
+from bundle_tools.emulator.scores import NotSent, Stored, accepted, my_submissions, read_scores, row, store
 
 Status = Literal["Finished", "Finished without scores", "Failed"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bundle_tools.competition import load
-from bundle_tools.emulator.limits import Clock, Limit, limit_of
+from bundle_tools.emulator.jobs import Clock, Limit, limit_of
 
 
 @pytest.mark.parametrize(
