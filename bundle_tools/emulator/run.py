@@ -100,22 +100,24 @@ def _run_task(
     worker.logs.mkdir()
     try:
         say("Ingestion" if task.ingestion_program is not None else "No ingestion program: a submission of results")
+        job = jobs.Job(worker, work / "1", notes)
         try:
-            predicted = jobs.prediction_job(task, submission, work / "1", worker, notes)
+            jobs.predict(job, task, submission)
         finally:
-            _keep(work / "1" / "app" / "output", out / "ingestion_output")
-        _compare_with_limit("ingestion", predicted, worker.limit, notes)
+            _keep(job, out / "ingestion_output")
+        _compare_with_limit("ingestion", job)
         try:
-            zip_folder(out / "ingestion_output", predictions)
+            zip_folder(job.output, predictions)
         except BundleError as error:
             raise RunFailed(f"the predictions cannot be packed: {error}") from error
         say("Scoring")
+        job = jobs.Job(worker, work / "2", notes)
         try:
-            scored = jobs.scoring_job(task, predictions, work / "2", worker, notes)
+            jobs.score(job, task, predictions)
         finally:
-            _keep(work / "2" / "app" / "output", out / "scoring_output")
-        _compare_with_limit("scoring", scored, worker.limit, notes)
-        return judge(competition, replace(scored, output=out / "scoring_output"), notes, computed=alone)
+            _keep(job, out / "scoring_output")
+        _compare_with_limit("scoring", job)
+        return judge(competition, job, computed=alone)
     except RunFailed as error:
         return failed(str(error), notes)
     except PermissionError as error:
@@ -141,15 +143,16 @@ def _refuse_what_is_elsewhere(phase: Phase) -> None:
         raise BundleError(" ".join(wrong))
 
 
-def _compare_with_limit(name: str, job: jobs.Job, limit: jobs.Limit, notes: list[str]) -> None:
+def _compare_with_limit(name: str, job: jobs.Job) -> None:
     """Say where the platform might have ended a job; whether it does cannot be relied on."""
+    limit = job.worker.limit
     if job.elapsed_s > limit.seconds:
         note = (
             f"{name}: it took {job.elapsed_s:.1f} s, more than the limit of {limit.seconds} s ({limit.origin}). "
             "Release 1.25 lets it run on; a worker that keeps the limit fails it (--over-limit kill)."
         )
         say(f"WARNING: {note}")
-        notes.append(note)
+        job.notes.append(note)
 
 
 def _look_over(archive: Path) -> list[str]:
@@ -192,9 +195,11 @@ def _fresh(out: Path, submission: Path) -> None:
     (out / MARKER).write_text("Made by `bundle run`; the next run into this folder replaces it.\n", encoding="utf-8")
 
 
-def _keep(folder: Path, target: Path) -> None:
+def _keep(job: jobs.Job, target: Path) -> None:
+    """Move a job's output to where the user finds it."""
     # A program may have put a link in its place.
-    if folder.is_dir() and not folder.is_symlink():
-        shutil.move(folder, target)
+    if job.output.is_dir() and not job.output.is_symlink():
+        shutil.move(job.output, target)
     else:
         target.mkdir()
+    job.output = target

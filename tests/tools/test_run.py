@@ -287,7 +287,7 @@ def test_a_folder_that_a_program_has_locked_is_named(
         raise PermissionError("[Errno 13] Permission denied: 'output'")
 
     # Root, who may run these tests, is never locked out.
-    monkeypatch.setattr(jobs, "finish", locked)
+    monkeypatch.setattr(jobs.Job, "finish", locked)
     assert run(tiny)[0] == 1
     assert "a program took away the permission to go on: [Errno 13]" in capfd.readouterr().err
 
