@@ -104,17 +104,22 @@ class Job:
             self._started = time.monotonic()
         limit = self.worker.limit
         left_s = max(0.0, limit.seconds - self.elapsed_s) if limit.kill else None
-        outcome = self.worker.engine.run(container, self.worker.logs, left_s)
+        try:
+            outcome = self.worker.engine.run(container, self.worker.logs, left_s)
+        finally:
+            self._restore_output(role)
         if outcome.killed:
             raise RunFailed(f"execution time limit exceeded: {role} was removed at {limit.seconds} s ({limit.origin}).")
+        return outcome
+
+    def _restore_output(self, role: commands.Role) -> None:
+        # In a container it is a mount, which no program can remove.
         if not self.output.is_dir() or self.output.is_symlink():
-            # In a container it is a mount, which no program can remove.
             self.output.unlink(missing_ok=True)
             self.output.mkdir(parents=True)
             self.notes.append(
                 f"{role}: it removed or replaced /app/output, which cannot be done in a container; taken as empty."
             )
-        return outcome
 
     def try_to_run(self, role: commands.Role, command: str, mounts: dict[str, Path]) -> Outcome | None:
         """Run one container; one that cannot run is told, and swallowed as the worker swallows it."""

@@ -197,9 +197,5 @@ def _fresh(out: Path, submission: Path) -> None:
 
 def _keep(job: jobs.Job, target: Path) -> None:
     """Move a job's output to where the user finds it."""
-    # A program may have put a link in its place.
-    if job.output.is_dir() and not job.output.is_symlink():
-        shutil.move(job.output, target)
-    else:
-        target.mkdir()
+    shutil.move(job.output, target)
     job.output = target
