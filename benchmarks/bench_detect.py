@@ -31,9 +31,9 @@ from benchmarks.detect import detectors
 from benchmarks.detect.drawings import Drawn, draw
 from benchmarks.detect.features import Seen, look
 from benchmarks.detect.shown import Shown, copied_calls, exchanged_calls, filmed_calls
-from ingest.data import Footage, read_footage
-from ingest.probes.draws import Draws
-from ingest.probes.exchanges import Part
+from ingest.clips.footage import Footage, read_footage
+from ingest.media.altered.draws import Draws
+from ingest.media.altered.exchange import Part
 from ingest.settings import Task, read_task
 
 ROOT = Path(__file__).resolve().parents[1]

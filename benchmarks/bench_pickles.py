@@ -18,14 +18,16 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ingestion_program"))
 from benchmarks import workload
-from ingest.legacy.files import ResultFiles
-from ingest.legacy.pickles import read_pickle
-from ingest.legacy.reader import ResultsReader
-from ingest.settings import Isolation, Limits
+from ingest.media.clip import ClipSource
+from ingest.media.video import ClipFacts
+from ingest.results.reader import ResultsReader
+from ingest.settings import read_task
+from model_process.results.pickles import read_pickle
 
 TARGETS, CLIPS, SHAPE = 6, 6000, (200, 355, 3)
 LIMIT_S = 1.0
 LIMIT_MB = 128.0
+FACTS = ClipFacts(1.0, 25.0, 64, 64, np.zeros(25))
 U1 = b"cnumpy\ndtype\n(U\x02u1K\x00K\x01tR(K\x03U\x01|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"
 
 
@@ -52,15 +54,17 @@ def description(clips: int) -> Iterator[bytes]:
 
 def read_all(folder: Path, clips: int) -> tuple[float, float]:
     """Return the seconds and the peak of the reading process's memory, MB, for the explanations of all clips."""
-    limits = Limits(time_limit_s=600, load_s=120, call_s=30, restarts=0)
-    reader = ResultsReader(folder, None, ResultFiles("2017", "prediction.pkl", "description.pkl"), limits, Isolation())
+    task = read_task(Path(__file__).resolve().parents[1] / "input_data" / "practice" / "task.yaml")
+    sources = [ClipSource(f"v{number:06d}.000.mp4", folder, "") for number in range(clips)]
+    names = dict.fromkeys(source.clip_id for source in sources)
+    reader = ResultsReader(folder, None, task, names)
     started = time.monotonic()
     try:
-        reader.start()
-        for number in range(clips):
-            answer = reader.ask([f"v{number:06d}.000.mp4"], 30)
-            assert isinstance(answer.explanation, dict)
-            assert answer.explanation["image"].shape == SHAPE
+        reader.start(120)
+        for source in sources:
+            explanation = reader.explain(source, FACTS, {}, 30)
+            assert isinstance(explanation, dict)
+            assert explanation["image"].shape == SHAPE
         seconds = time.monotonic() - started
         (peak,) = re.findall(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{reader.process.pid}/status").read_text("ascii"))
     finally:

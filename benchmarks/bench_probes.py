@@ -22,13 +22,13 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ingestion_program"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks import workload
-from ingest.probes.alteration import Alteration, Slow
-from ingest.probes.exchanges import Exchange, Part
-from ingest.probes.jitter import Jitter
-from ingest.probes.material import Material
-from ingest.probes.painter import Painter
-from ingest.probes.region import Box, Cells, Outside
-from ingest.video import ClipFacts, FrameReader, FrameRequest, wanted_frames
+from ingest.media.altered.alteration import Alteration, Slow
+from ingest.media.altered.exchange import Exchange, Part
+from ingest.media.altered.jitter import Jitter
+from ingest.media.altered.material import Material
+from ingest.media.altered.painter import Painter
+from ingest.media.altered.region import Box, Cells, Outside
+from ingest.media.video import ClipFacts, FrameReader, FrameRequest, wanted_frames
 
 ROOT = Path(__file__).resolve().parents[1]
 RATIO_LIMIT = 2.5

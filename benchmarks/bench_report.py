@@ -18,8 +18,8 @@ CHILD = """\
 import resource, sys, time
 sys.path.insert(0, sys.argv[1])
 from pathlib import Path
-from score.evaluation import evaluate
-from score.findings import of_run
+from score.evaluation.evaluate import evaluate
+from score.messages.findings import of_run
 from score.pipeline import prepare
 from score.report.beside import Beside
 from score.report.scored import may_show

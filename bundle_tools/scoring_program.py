@@ -29,7 +29,7 @@ def use_scoring_program(phase: Phase, scratch: Path) -> Path:
         When the phase has no scoring program of this project, or no reference data.
     """
     program, reference = _unpacked(phase.task.scoring_program, scratch), _unpacked(phase.task.reference_data, scratch)
-    if program is None or reference is None or not (program / "score" / "evaluation.py").is_file():
+    if program is None or reference is None or not (program / "score" / "columns.py").is_file():
         raise BundleError(f"phase {phase.slug}: expected this project's scoring program and reference data.")
     if str(program) not in sys.path:
         # The organiser's own program; no file of a submission is ever imported.

@@ -16,7 +16,7 @@ import numpy as np
 from doctor import ROOT
 
 if TYPE_CHECKING:
-    from score.evaluation import ClipScores
+    from score.evaluation.evaluate import ClipScores
 
 RESAMPLES = 1000
 SURE = 0.95
@@ -32,7 +32,7 @@ def read_run(folder: Path) -> "ClipScores | str":
         What the scoring program computes the columns from, or why there is nothing.
     """
     from score.errors import ScoringError  # noqa: PLC0415 - the program's path is known only now
-    from score.evaluation import clip_scores  # noqa: PLC0415
+    from score.evaluation.evaluate import clip_scores  # noqa: PLC0415
     from score.pipeline import prepare  # noqa: PLC0415
 
     if not (folder / "input/res/run.json").is_file():
@@ -65,9 +65,9 @@ def table(names: Sequence[str], runs: Sequence["ClipScores"], *, enough: bool = 
     enough
         Whether these are clips enough to say which run is better.
     """
-    from score.bootstrap import resample_weights  # noqa: PLC0415
     from score.columns import columns  # noqa: PLC0415
-    from score.evaluation import column_values  # noqa: PLC0415
+    from score.evaluation.evaluate import column_values  # noqa: PLC0415
+    from score.measure.bootstrap import resample_weights  # noqa: PLC0415
 
     first = runs[0]
     usual = [column_values(run, np.ones((1, first.groups))) for run in runs]

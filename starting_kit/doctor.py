@@ -186,8 +186,8 @@ def _folder(folder: Path, found: list[Finding], *, zipped: bool = False) -> Look
 def _judged_by_ingestion(folder: Path) -> Iterator[Finding]:
     """Ask the platform's own program: its rules, its limits."""
     limits = _task().limits
-    from ingest.credits import read_credits  # noqa: PLC0415 - the program's path is known only now
-    from ingest.submission import check_submission  # noqa: PLC0415
+    from ingest.submission.checks import check_submission  # noqa: PLC0415
+    from ingest.submission.credits import read_credits  # noqa: PLC0415 - the program's path is known only now
 
     for problem in (*check_submission(folder, limits), *read_credits(folder)[1]):
         found = f"{problem.found}; expected {problem.expected}"
@@ -256,9 +256,9 @@ def _count(number: int, noun: str) -> str:
 def read(text: str) -> list[str]:
     """Return what the scoring program reads in the text of an explanation, a line each."""
     sys.path.insert(0, str(ROOT / "scoring_program"))
-    from score.axes.reading import vocabulary_of  # noqa: PLC0415 - the program's path is known only now
-    from score.language import parse_claims, parse_levels, text_validity  # noqa: PLC0415
     from score.settings import read_settings  # noqa: PLC0415
+    from score.text import parse_claims, parse_levels, text_validity  # noqa: PLC0415
+    from score.text.reading import vocabulary_of  # noqa: PLC0415 - the program's path is known only now
 
     words = vocabulary_of(read_settings(ROOT / "reference_data/practice/task.yaml"))
     claims = [

@@ -6,19 +6,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchmarks.detect.drawings import EXCHANGES, EXPRESSIVE, PLAIN, Drawn
-from ingest.data import ClipSource, Footage
+from ingest.clips.exchanges import read_exchanges
+from ingest.clips.footage import Footage
 from ingest.errors import Problem
-from ingest.probes.draws import Draws
+from ingest.media.altered.draws import Draws
+from ingest.media.altered.exchange import Exchange, Part
+from ingest.media.altered.painter import Painter
+from ingest.media.altered.region import Box
+from ingest.media.clip import ClipSource
+from ingest.media.sound import Sound
+from ingest.media.video import Frame, FrameReader, FrameRequest, frame_shape, wanted_frames
 from ingest.probes.edits import OPERATORS as EDITS
-from ingest.probes.exchanges import Exchange, Part, read_exchanges
-from ingest.probes.painter import Painter
 from ingest.probes.plan import EXCHANGE, Call
-from ingest.probes.region import Box
-from ingest.probes.settings import OPERATORS
 from ingest.probes.stage import Stage
-from ingest.settings import Task
-from ingest.sound import Sound
-from ingest.video import Frame, FrameReader, FrameRequest, frame_shape, wanted_frames
+from ingest.settings import OPERATORS, Task
 
 RATE = 16_000
 HIDDEN_CELLS = 29

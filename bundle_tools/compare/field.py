@@ -14,7 +14,7 @@ from bundle_tools.errors import BundleError
 from bundle_tools.scoring_program import scoring_input, use_scoring_program
 
 if TYPE_CHECKING:
-    from score.evaluation import ClipScores
+    from score.evaluation.evaluate import ClipScores
     from score.settings import Settings
 
 Array = NDArray[np.float64]
@@ -79,7 +79,7 @@ class Field:
     @property
     def weights(self) -> dict[str, float]:
         """Give what each axis of the phase is worth in the total: without known causes theirs is in none."""
-        from score.explanation_settings import AXES  # noqa: PLC0415
+        from score.settings import AXES  # noqa: PLC0415
 
         axes = [axis for axis in AXES if axis != "known_causes" or self.entries[0].scores.has_causes]
         weights = {axis: float(getattr(self.settings.explanation.weights, axis)) for axis in axes}
@@ -107,7 +107,7 @@ def score_field(phase: Phase, runs: Sequence[Run], resamples: int, scratch: Path
         When the phase lacks something, or with every run that cannot be scored and why.
     """
     reference = use_scoring_program(phase, scratch)
-    from score.bootstrap import resample_weights  # noqa: PLC0415 - the path is known only now
+    from score.measure.bootstrap import resample_weights  # noqa: PLC0415 - the path is known only now
 
     truth, gathered = _gathered(runs, reference, scratch)
     first = gathered[0][0]
@@ -125,7 +125,7 @@ def score_field(phase: Phase, runs: Sequence[Run], resamples: int, scratch: Path
 def _gathered(runs: Sequence[Run], reference: Path, scratch: Path) -> "tuple[Array, list[tuple[ClipScores, Said]]]":
     """Read every run; of each only what is needed is kept, because maps of all clips of all runs would fill memory."""
     from score.errors import ScoringError  # noqa: PLC0415
-    from score.evaluation import clip_scores  # noqa: PLC0415
+    from score.evaluation.evaluate import clip_scores  # noqa: PLC0415
     from score.pipeline import prepare  # noqa: PLC0415
 
     truth, gathered, wrong = np.empty((0, 0)), [], []
@@ -157,7 +157,7 @@ def _gathered(runs: Sequence[Run], reference: Path, scratch: Path) -> "tuple[Arr
 def _entry(name: str, scores: "ClipScores", said: Said, weights: Array) -> Entry:
     from score.axes.total import credited_skill  # noqa: PLC0415
     from score.columns import columns  # noqa: PLC0415
-    from score.evaluation import RunNumbers, column_values  # noqa: PLC0415
+    from score.evaluation.evaluate import RunNumbers, column_values  # noqa: PLC0415
 
     ones = np.ones((1, len(scores.clip_ids)))
     moments, axes = scores.moments.weighted(ones), scores.axes.weighted(ones)

@@ -16,7 +16,7 @@ DIAGNOSTIC = "Totals are a diagnostic here: the leaderboard ranks by the predict
 
 def judge(field: Field) -> list[Row]:
     """Put runs in order, best total first."""
-    from score.bootstrap import percentile_interval  # noqa: PLC0415 - the path is known only now
+    from score.measure.bootstrap import percentile_interval  # noqa: PLC0415 - the path is known only now
 
     weights = field.weights
     arithmetic = [

@@ -96,7 +96,7 @@ def lines(rows: Sequence[Row], phase: str, resamples: int) -> list[str]:
 
 def _beside(rows: Sequence[Row], names: Sequence[str]) -> list[list[str]]:
     """Give what is in no score: clips that are right for the right reason, or not, and the reaction size."""
-    from score.axes.reasons import TITLES  # noqa: PLC0415 - the path is known only now
+    from score.diagnostics.reasons import TITLES  # noqa: PLC0415 - the path is known only now
 
     titles = TITLES if any(row.reasons for row in rows) else {}
     cells = [[*titles.values(), "reaction size", "run"]]

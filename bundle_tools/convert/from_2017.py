@@ -14,7 +14,7 @@ from bundle_tools.errors import BundleError
 from bundle_tools.ingestion_program import use_own_ingestion_program
 
 if TYPE_CHECKING:
-    from ingest.legacy.forms import Answers
+    from model_process.results import SubmittedResults
 
 SUFFIX = ".mp4"
 
@@ -41,32 +41,27 @@ def write_records(
         When a file cannot be read, a clip lacks a target, or names do not fit.
     """
     use_own_ingestion_program()
-    from ingest.legacy.colours import as_rgb, stated_order  # noqa: PLC0415 - importable only now
-    from ingest.legacy.files import find_results  # noqa: PLC0415
-    from ingest.legacy.forms import read_form  # noqa: PLC0415
-    from ingest.legacy.forms.answers import Unreadable  # noqa: PLC0415
-    from ingest.legacy.pickles import PickleRefused  # noqa: PLC0415
+    from ingest.results.files import find_results  # noqa: PLC0415 - importable only now
+    from model_process.results import SubmittedResults, Unreadable  # noqa: PLC0415
 
     found = [files for files in find_results(path.name for path in submission.iterdir()) if files.form == "2017"]
     if len(found) != 1:
         raise BundleError(f"{submission}: expected prediction.pkl or predictions.pkl, and only one of them.")
     (files,) = found
-    explained = None if files.explanations is None else submission / files.explanations
-    order = stated_order(submission)
     try:
-        answers = read_form(files.form, submission / files.predictions, explained)
-        clips = sorted(answers.names)
-        _write_predictions(out / "predictions.csv", answers, clips, names)
+        results = SubmittedResults(submission, **vars(files), clips={}, targets={})
+        clips = sorted(results.names)
+        _write_predictions(out / "predictions.csv", results, clips, names)
         (out / "images").mkdir()
         with (out / "explanations.jsonl").open("w", encoding="utf-8") as file:
             for done, clip in enumerate(clips, 1):
-                explanation = as_rgb(answers.explanation([clip]) or {}, order)
+                explanation = results.explain(clip)
                 image = f"images/{done:06d}.jpg"
                 record = _record(_own(clip, names), explanation, out / image)
                 file.write(json.dumps({**record, "image": record["image"] and image}, ensure_ascii=False) + "\n")
                 if progress:
                     progress(done, len(clips))
-    except (Unreadable, PickleRefused) as error:
+    except Unreadable as error:
         raise BundleError(f"{submission}: {error}.") from None
     return clips
 
@@ -75,14 +70,14 @@ def _own(clip: str, names: Names) -> str:
     return names.clips.get(clip, clip.removesuffix(SUFFIX))
 
 
-def _write_predictions(path: Path, answers: "Answers", clips: list[str], names: Names) -> None:
-    from ingest.table import CLIP_ID  # noqa: PLC0415 - importable only now
+def _write_predictions(path: Path, results: "SubmittedResults", clips: list[str], names: Names) -> None:
+    from ingest.clips.table import CLIP_ID  # noqa: PLC0415 - importable only now
 
     rows: list[dict[str, Any]] = []
     targets: dict[str, None] = {}
     wrong: list[str] = []
     for clip in clips:
-        prediction = answers.prediction([clip]) or {}
+        prediction = results.predict(clip) or {}
         targets |= dict.fromkeys(prediction)
         row: dict[str, Any] = {"clip_id": _own(clip, names)}
         for target, value in prediction.items():
@@ -108,7 +103,7 @@ def _write_predictions(path: Path, answers: "Answers", clips: list[str], names: 
 
 
 def _record(clip_id: str, explanation: Any, path: Path) -> dict[str, Any]:  # noqa: ANN401 - as a stranger wrote it
-    from ingest.results import encode_jpeg  # noqa: PLC0415 - importable only now
+    from ingest.record.results import encode_jpeg  # noqa: PLC0415 - importable only now
 
     image, text = explanation.get("image"), explanation.get("text")
     drawn = isinstance(image, np.ndarray) and image.dtype == np.uint8 and image.ndim == 3 and image.shape[2] == 3

@@ -147,7 +147,7 @@ def _read(run: Path, name: str) -> bytes:
     BundleError
         When it leads elsewhere, is no regular file, or is larger than any run leaves.
     """
-    from score.manifest import why_unread  # noqa: PLC0415 - importable only now
+    from score.read.output.manifest import why_unread  # noqa: PLC0415 - importable only now
 
     if found := why_unread(run, name):
         raise BundleError(f"{run}: {name[:LONGEST_QUOTE]!r}: expected a file of the run, found {found}. Run again.")

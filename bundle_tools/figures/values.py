@@ -93,9 +93,9 @@ def _scoring(*keys: str) -> Value:
     return lambda phase: number(phase.scoring(*keys))
 
 
-def _optional_limit(key: str, default: str, unit: int = 1) -> Value:
+def _optional_limit(key: str, unit: int = 1) -> Value:
     """Give a limit that settings may leave out: then the ingestion program has its own."""
-    return lambda phase: number(phase.setting("limits").get(key, _ingestion("settings", default)) / unit)
+    return lambda phase: number(phase.setting("limits").get(key, getattr(_ingestion("settings", "Limits"), key)) / unit)
 
 
 def _level(name: str, end: int) -> Value:
@@ -135,9 +135,9 @@ VALUES: dict[str, Value] = {
     "load_s": _setting("limits", "load_s"),
     "call_s": _setting("limits", "call_s"),
     "restarts": _setting("limits", "restarts"),
-    "memory_gb": _optional_limit("memory_mb", "DEFAULT_MEMORY_MB", 1024),
-    "submission_mb": _optional_limit("submission_mb", "DEFAULT_SUBMISSION_MB"),
-    "submission_files": _optional_limit("submission_files", "DEFAULT_SUBMISSION_FILES"),
+    "memory_gb": _optional_limit("memory_mb", 1024),
+    "submission_mb": _optional_limit("submission_mb"),
+    "submission_files": _optional_limit("submission_files"),
     "calls": lambda phase: number(calls(phase) - FIRST_CALLS),
     "calls_all": lambda phase: number(calls(phase)),
     "units": _program("probes.plan", "UNITS"),
@@ -148,13 +148,13 @@ VALUES: dict[str, Value] = {
     "jitter_frames": _setting("probes", "jitter", "frames"),
     "repeats_min": _program("probes.repeats", "FEWEST"),
     "repeats_max": _program("probes.repeats", "MOST"),
-    "credits_most": _program("credits", "MOST_CREDITS"),
-    "credit_chars": _program("credits", "LONGEST_TEXT"),
-    "working_mb": _program("watch", "SCRATCH_MB"),
-    "working_files": _program("watch", "SCRATCH_FILES"),
-    "file_mb": _program("watch", "FILE_MB"),
-    "threads": _program("watch", "THREADS"),
-    "output_mb": _program("watch", "OUTPUT_MB"),
+    "credits_most": _program("submission.credits", "MOST_CREDITS"),
+    "credit_chars": _program("submission.credits", "LONGEST_TEXT"),
+    "working_mb": _program("confined.watch", "SCRATCH_MB"),
+    "working_files": _program("confined.watch", "SCRATCH_FILES"),
+    "file_mb": _program("confined.watch", "FILE_MB"),
+    "threads": _program("confined.watch", "THREADS"),
+    "output_mb": _program("confined.watch", "OUTPUT_MB"),
     "credits_passed_on_percent": lambda _: number(round(100 * PASSED_ON)),
     "text_min": _setting("explanation", "text", "minimum_chars"),
     "text_max": _setting("explanation", "text", "maximum_chars"),
@@ -199,7 +199,7 @@ FAMILIES: dict[str, Callable[[Phase], Mapping[str, str]]] = {
     "points_alone": lambda phase: {axis: number(_reached(phase, {axis: 1})) for axis in phase.weights},
     "points_lost": points_lost,
     "band": lambda phase: {
-        str(band["word"]).replace(" ", "_"): number(band["begins"]) for band in phase.scoring("explanation", "bands")
+        str(word).replace(" ", "_"): number(begins) for word, begins in phase.scoring("explanation", "bands").items()
     },
 }
 """What comes before the dot -> what may come after it, with the figure."""

@@ -194,8 +194,8 @@ class _Maker:
 def _question(text: str, place: int, finalist: Finalist, final: Final) -> tuple[str, str]:
     """Find a cue that the text names and that was taken out of the clip, and what the main score then did."""
     from score.axes.effects import measure_effects  # noqa: PLC0415 - the program's path is known only now
-    from score.axes.reading import vocabulary_of  # noqa: PLC0415
-    from score.language import parse_claims  # noqa: PLC0415
+    from score.text import parse_claims  # noqa: PLC0415
+    from score.text.reading import vocabulary_of  # noqa: PLC0415
 
     settings, outcomes = final.settings, finalist.outcomes
     main = settings.names.index(settings.main_target)

@@ -19,7 +19,7 @@ from bundle_tools.errors import BundleError
 from bundle_tools.scoring_program import scoring_input
 
 if TYPE_CHECKING:
-    from score.outcomes import Outcomes
+    from score.read.outcomes import Outcomes
     from score.settings import Settings
 
 Array = NDArray[np.float64]

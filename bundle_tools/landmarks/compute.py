@@ -21,8 +21,8 @@ from bundle_tools.landmarks.predictors import ceiling_of_people, from_causes, lo
 from bundle_tools.scoring_program import scoring_input, use_scoring_program
 
 if TYPE_CHECKING:
-    from score.known import Known
-    from score.reference import Reference
+    from score.read.reference.known import Known
+    from score.read.reference.labels import Reference
     from score.settings import Settings
 
 Array = NDArray[np.float64]
@@ -80,8 +80,8 @@ def compute(phase: Phase, runs: Sequence[Run], scratch: Path) -> dict[str, Any]:
 
 def _read(reference: Path) -> _Truth:
     from score.errors import ScoringError  # noqa: PLC0415 - the path is known only now
-    from score.known import read_known  # noqa: PLC0415
-    from score.reference import read_reference  # noqa: PLC0415
+    from score.read.reference.known import read_known  # noqa: PLC0415
+    from score.read.reference.labels import read_reference  # noqa: PLC0415
     from score.settings import read_settings  # noqa: PLC0415
 
     try:
@@ -145,8 +145,8 @@ def _ceiling(known: _Truth) -> list[dict[str, Any]]:
 
 def _solution(run: Run, phase: Phase, reference: Path, scratch: Path) -> dict[str, Any] | None:
     from score.errors import ScoringError  # noqa: PLC0415 - as above
-    from score.evaluation import clip_scores, column_values  # noqa: PLC0415
-    from score.metrics import METRICS  # noqa: PLC0415
+    from score.evaluation.evaluate import clip_scores, column_values  # noqa: PLC0415
+    from score.measure.metrics import METRICS  # noqa: PLC0415
     from score.pipeline import prepare  # noqa: PLC0415
 
     name = run.name.rpartition("/")[2].removesuffix(f"-{phase.slug}")
@@ -181,7 +181,7 @@ def _silent(known: _Truth, predicted: Array) -> tuple[dict[str, float], dict[str
 
 
 def _metrics(known: _Truth, predicted: Array) -> dict[str, Array]:
-    from score.metrics import METRICS, moments  # noqa: PLC0415 - as above
+    from score.measure.metrics import METRICS, moments  # noqa: PLC0415 - as above
 
     sums = moments(known.truth, predicted, known.constant).weighted(np.ones((1, len(predicted))))
     return {name: metric(sums) for name, metric in METRICS.items()}

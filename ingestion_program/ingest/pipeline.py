@@ -7,26 +7,27 @@ from pathlib import Path
 from typing import IO
 
 from ingest import DEFAULTS, VERSION
+from ingest.clips.footage import Footage, read_footage
 from ingest.clock import Clock
-from ingest.credits import Credit, read_credits
-from ingest.data import Footage, read_footage
+from ingest.confined.guard import close_the_curtains, end_descendants
+from ingest.confined.processor import Meter, blame
+from ingest.confined.watchdog import Watchdog
 from ingest.errors import IngestionError, Problem, disk_full
-from ingest.feedback import Feedback
-from ingest.folder import NO_ROOM, hold_room, open_private, publish, write_manifest, write_run, write_text
-from ingest.guard import close_the_curtains, end_descendants
-from ingest.legacy.files import find_results
-from ingest.legacy.run import ResultsRun
 from ingest.log import Log
-from ingest.probes.draws import Draws
-from ingest.processor import Meter, blame
-from ingest.record import run_record
-from ingest.results import Results
+from ingest.media.altered.draws import Draws
+from ingest.model.process import ModelProcess
+from ingest.record.feedback import Feedback
+from ingest.record.folder import NO_ROOM, hold_room, open_private, publish, write_manifest, write_run, write_text
+from ingest.record.results import Results
+from ingest.record.run import run_record
+from ingest.record.seal import read_key, remove_key
+from ingest.record.tally import RunStatus, Tally
+from ingest.results.names import older_names
+from ingest.results.reader import ResultsReader
 from ingest.runner import Runner
-from ingest.seal import read_key, remove_key
 from ingest.settings import Task, read_task
-from ingest.submission import Fingerprint, check_submission, fingerprint
-from ingest.tally import RunStatus, Tally
-from ingest.watchdog import Watchdog
+from ingest.submission.checks import Fingerprint, check_submission, fingerprint
+from ingest.submission.credits import Credit, read_credits
 
 EXIT_CODES: dict[RunStatus, int] = {"complete": 0, "partial": 0, "invalid": 1, "organiser_error": 2}
 SETTINGS = "task.yaml"
@@ -61,7 +62,7 @@ class _Run:
     @property
     def hidden(self) -> bool:
         """Whether a model's words are kept from its author."""
-        return self.task is not None and not self.task.show_model_output
+        return self.task is not None and not self.task.feedback.model_output
 
     def seal(self) -> None:
         """Write the summary, `run.json` and the manifest."""
@@ -151,7 +152,7 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     this.log.line(f"task {task.name}, data {task.data_version}: checking the clips")
     this.footage = read_footage(this.input_data, task)
     this.tally.total = len(this.footage.clips)
-    problems = check_submission(submission, task.limits, results=task.results is not None)
+    problems = check_submission(submission, task.limits, results=task.results)
     this.fingerprint = fingerprint(submission)
     if any(problem.severity == "error" for problem in problems):
         this.tally.end("invalid", problems)
@@ -160,19 +161,17 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     this.tally.warn([*problems, *doubts], this.log)
     feedback = Feedback(submission, tuple(target.name for target in task.targets), hidden=this.hidden)
     results = this.results = Results(this.folder, task.targets)
-    names = [path.name for path in submission.iterdir()]
-    if task.results is not None and "model.py" not in names:
-        (files,) = find_results(names)
-        reading = ResultsRun(
-            task, task.results, files, submission, packages, results, this.clock, this.log, this.tally, feedback
-        )
-        reading.run(this.footage.clips, this.input_data)
-        said = reading.model_output
+    if not task.results or (submission / "model.py").is_file():
+        model = ModelProcess(submission, packages, task.limits, task.isolation)
     else:
-        runner = Runner(task, submission, packages, results, this.clock, this.log, this.tally, feedback)
-        runner.run(this.footage, Draws(this.key, task.seed))
-        said = runner.model_output
-    if task.show_model_output and said:
+        this.tally.results = True
+        listed = None if task.aliases_file is None else this.input_data / task.aliases_file
+        names = older_names(listed, [clip.clip_id for clip in this.footage.clips])
+        model = ResultsReader(submission, packages, task, names)
+    runner = Runner(task, model, results, this.clock, this.log, this.tally, feedback)
+    runner.run(this.footage, Draws(this.key, task.seed))
+    said = model.process.output
+    if task.feedback.model_output and said:
         write_text(this.folder, "model_output.txt", said.decode("utf-8", "backslashreplace"))
 
 

@@ -1,30 +1,29 @@
-"""Run the model over the clips, one after another: a failure costs its clip, never the others.
+"""Ask a model, or submitted results, about one clip after another: a failure costs its clip, never the others.
 
-Then, in a fresh process and with the time that is left, a second look: some clips again, and altered ones.
+Then, of a model, in a fresh process and with the time that is left, a second look: some clips again, and altered ones.
 """
 
 import sys
 import time
 import traceback
 from dataclasses import replace
-from pathlib import Path
 
-from ingest.asking import Asked, ask_explanation, ask_prediction
+from ingest.clips.footage import Footage, check_unchanged
 from ingest.clock import Clock, minutes
-from ingest.data import ClipSource, Footage, check_unchanged
 from ingest.errors import IngestionError, Problem
-from ingest.feedback import Feedback
-from ingest.frame_server import FrameServer
 from ingest.log import Log
-from ingest.model import LoadFailed, ModelProcess
-from ingest.probes.draws import Draws
+from ingest.media.altered.draws import Draws
+from ingest.media.clip import ClipSource
+from ingest.media.video import UnreadableClip, is_readable
+from ingest.model.asking import Asked, ask_explanation, ask_prediction
+from ingest.model.process import LoadFailed, ModelProcess
 from ingest.probes.plan import Claims, claims_of
 from ingest.probes.run import Means, ProbePass
-from ingest.receipt import Determinism, choose
-from ingest.results import Results
+from ingest.record.feedback import Feedback
+from ingest.record.receipt import Determinism, choose
+from ingest.record.results import Results
+from ingest.record.tally import ClipStatus, Tally
 from ingest.settings import Task
-from ingest.tally import ClipStatus, Tally
-from ingest.video import UnreadableClip, is_readable
 
 PROGRESS_LINES = 60
 FORECAST_AFTER = 5
@@ -36,8 +35,7 @@ class Runner:
     def __init__(
         self,
         task: Task,
-        submission: Path,
-        packages: Path | None,
+        model: ModelProcess,
         results: Results,
         clock: Clock,
         log: Log,
@@ -50,18 +48,13 @@ class Runner:
         self._log = log
         self._tally = tally
         self._feedback = feedback
-        self._frames = FrameServer()
-        self._model = ModelProcess(submission, packages, self._frames, task.limits, task.isolation)
+        self._frames = model.frames
+        self._model = model
         self._answers: dict[str, dict[str, float]] = {}
         self._claims: dict[str, Claims] = {}
         self._longest_s = 0.0
         # Starts that are no fault of the clips: after a warm-up that went wrong, and for the second look.
         self._extra_starts = 0
-
-    @property
-    def model_output(self) -> bytes:
-        """The last of what the model printed."""
-        return self._model.process.output
 
     def run(self, footage: Footage, draws: Draws) -> None:
         """Predict and explain every clip, as far as the time budget goes."""
@@ -73,12 +66,15 @@ class Runner:
             self._tally.load_s = time.monotonic() - started
             budget = f"{minutes(self._clock.left_s())} minutes of budget"
             self._log.line(f"isolation: {self._model.process.held}")
-            self._log.line(f"model loaded in {self._tally.load_s:.1f} s; {len(clips)} clips, {budget}")
-            self._warm_up(clips)
+            self._log.line(f"{self._model.loaded} in {self._tally.load_s:.1f} s; {len(clips)} clips, {budget}")
+            if self._model.runs_code:
+                self._warm_up(clips)
             self._run_clips(clips)
             self._tally.judge()
             self._tally.compare(list(self._answers.values()))
-            self._look_again(footage, draws)
+            if self._model.runs_code:
+                self._look_again(footage, draws)
+            self._tally.warn(list(map(self._feedback.tell, self._model.remarks())), self._log)
         except LoadFailed as failure:
             self._tally.end("invalid", [self._feedback.tell(failure.problem)])
         finally:
@@ -129,8 +125,8 @@ class Runner:
 
     def _reason_to_stop(self) -> Problem | None:
         if self._clock.left_s() < self._longest_s:
-            fix = "make the model faster: read fewer or smaller frames"
-            return _stop("time_budget", "the time budget used up", "all clips inside the budget", fix)
+            found, expected = "the time budget used up", "all clips inside the budget"
+            return _stop("time_budget", found, expected, self._model.faster)
         return self._revive()
 
     def _revive(self) -> Problem | None:
@@ -139,8 +135,8 @@ class Runner:
             return None
         if self._model.process.starts - self._extra_starts > self._task.limits.restarts:
             fix = "look at the first failure in the log"
-            found = "a model process that died or hung too often"
-            return _stop("restarts_used_up", found, "a model that survives its clips", fix)
+            found = f"a {self._model.name} that died or hung too often"
+            return _stop("restarts_used_up", found, self._model.survivor, fix)
         try:
             self._start_model()
         except LoadFailed as failure:
@@ -165,7 +161,7 @@ class Runner:
         started = time.monotonic()
         ask_prediction(self._model, clip, facts, self._task, self._timeout_s(), asked)
         seconds["predict"] = time.monotonic() - started
-        if asked.prediction is not None:
+        if asked.prediction is not None and self._model.explains:
             started = time.monotonic()
             ask_explanation(self._model, clip, facts, self._task, self._timeout_s(), asked)
             seconds["explain"] = time.monotonic() - started

@@ -1,20 +1,22 @@
-"""The task's settings: targets, limits, what an explanation may hold. Read from `task.yaml`, checked in one pass."""
+"""The settings of one phase: these classes are the keys of `task.yaml`."""
 
-from dataclasses import dataclass
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated, Literal, get_args
 
-from ingest.legacy.settings import ResultsSettings, read_results
-from ingest.probes.settings import ProbeSettings, read_probes
-from ingest.settings_reader import SettingsReader, brief
-from model_process.sandbox import Tier
+from ingest.errors import IngestionError, Problem
+from ingest.schema import Between, Found, Key, Length, Mistake, OrNumber, WrongSettings, brief, read
+from model_process.sandbox import Tier, calls
 
-DEFAULT_MEMORY_MB = 4096
-LARGEST = 1e9
-"""No limit of a target is larger."""
-TARGET = ("name", "minimum", "maximum")
-"""Keys of a target."""
-DEFAULT_SUBMISSION_MB = 500
-DEFAULT_SUBMISSION_FILES = 10_000
+Operator = Literal["imputation", "blur", "median", "moment"]
+OPERATORS: tuple[Operator, ...] = get_args(Operator)
+MOST_EDITS = 3
+"""With an original, four masks in space and four in time that makes twelve calls a clip."""
+_Chars = Annotated[int, Between(1, 10**6)]
+_Pixels = Annotated[int, Between(1, 4096)]
+_Cells = Annotated[int, Between(1, 256)]
 
 
 @dataclass(frozen=True)
@@ -28,24 +30,29 @@ class Target:
     maximum: float
     """Largest valid value."""
 
+    def mistakes(self) -> Iterator[Found]:
+        """Check the range."""
+        if self.minimum >= self.maximum:
+            yield "", f"the range {self.minimum:g} to {self.maximum:g}", "minimum below maximum"
+
 
 @dataclass(frozen=True)
 class Limits:
     """What a run may cost."""
 
-    time_limit_s: float
+    time_limit_s: Annotated[float, Between(1, 10**7)]
     """The platform's limit for the whole job, seconds."""
-    load_s: float
+    load_s: Annotated[float, Between(0.1, 10**6)]
     """Importing model.py and constructing Model, seconds."""
-    call_s: float
+    call_s: Annotated[float, Between(0.1, 10**6)]
     """One call of predict or explain, seconds."""
-    restarts: int
+    restarts: Annotated[int, Between(0, 1000)]
     """How often a crashed or hung model process is started again."""
-    memory_mb: int = DEFAULT_MEMORY_MB
+    memory_mb: Annotated[int, Between(64, 10**7)] = 4096
     """Private memory of the model process, MB (2**20 bytes)."""
-    submission_mb: int = DEFAULT_SUBMISSION_MB
+    submission_mb: Annotated[int, Between(1, 10**6)] = 500
     """An unzipped submission, MB (2**20 bytes)."""
-    submission_files: int = DEFAULT_SUBMISSION_FILES
+    submission_files: Annotated[int, Between(1, 10**6)] = 10_000
     """Files of a submission."""
 
 
@@ -57,64 +64,148 @@ class Isolation:
     """Where the machine gives less, no model is run."""
     at_most: Tier = "full"
     """Where the machine gives more, it is not used."""
-    also_allowed: tuple[str, ...] = ()
+    also_allowed: Annotated[tuple[str, ...], Length(100, 0)] = ()
     """System calls that models may make besides those of `model_process.sandbox.calls`."""
+
+    def mistakes(self) -> Iterator[Found]:
+        """Check that the calls exist, and that none of them opens a wall."""
+        known, addable = calls.known(), calls.addable()
+        for name in self.also_allowed:
+            if name not in known:
+                near = difflib.get_close_matches(name, addable, 1)
+                hint = f"; did you mean {near[0]}?" if near else ""
+                yield "also_allowed", brief(name), f"names of system calls of Linux{hint}"
+            elif name not in addable:
+                yield "also_allowed", brief(name), "no call with which a wall would fall"
+
+
+@dataclass(frozen=True)
+class TextLimits:
+    """Length of a text."""
+
+    minimum_chars: _Chars
+    """Shortest text."""
+    maximum_chars: _Chars
+    """Longest text; the rest is cut."""
+
+
+@dataclass(frozen=True)
+class ImageSize:
+    """Size of a picture, pixels."""
+
+    width: _Pixels
+    height: _Pixels
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Cells that spatial evidence is averaged onto."""
+
+    rows: _Cells
+    columns: _Cells
+
+
+@dataclass(frozen=True)
+class EvidenceFormat:
+    """What evidence may hold."""
+
+    grid: Grid
+    """Of maps."""
+    cues: tuple[str, ...]
+    """The vocabulary of cue claims."""
 
 
 @dataclass(frozen=True)
 class ExplanationFormat:
     """What an explanation may hold."""
 
-    minimum_chars: int
-    """Shortest text."""
-    maximum_chars: int
-    """Longest text; the rest is cut."""
-    image_width: int
-    """Pixels."""
-    image_height: int
-    """Pixels."""
-    grid_rows: int
-    """Rows of the grid that spatial evidence is averaged onto."""
-    grid_columns: int
-    """Columns of that grid."""
-    cues: tuple[str, ...]
-    """The vocabulary of cue claims."""
+    text: TextLimits
+    image: ImageSize
+    evidence: EvidenceFormat
+
+
+@dataclass(frozen=True)
+class JitterRange:
+    """How far a call may lie from the clip as it is."""
+
+    gain: Annotated[float, Between(0, 0.1)]
+    """Brightness and loudness: a factor within 1 ± gain."""
+    shift_px: Annotated[int, Between(0, 16)]
+    """The picture's position, pixels of the clip's own frames, in each direction at most."""
+    frames: Annotated[int, Between(0, 5)]
+    """Time, whole frames, at most."""
+
+
+@dataclass(frozen=True)
+class ProbeSettings:
+    """How altered clips are made."""
+
+    operators: tuple[Operator, ...]
+    """What takes a masked place; one is drawn for each clip."""
+    edits: Annotated[int, Between(0, MOST_EDITS)]
+    """Cue edits of a clip, at most."""
+    jitter: JitterRange
+    """Of every call of the second pass."""
+
+    def __post_init__(self) -> None:
+        # What is drawn must not depend on the order in which they are written.
+        object.__setattr__(self, "operators", tuple(sorted(self.operators, key=OPERATORS.index)))
+
+
+@dataclass(frozen=True)
+class FeedbackSettings:
+    """What is handed back to participants."""
+
+    model_output: bool
+    """Whether what the model prints is."""
 
 
 @dataclass(frozen=True)
 class Task:
     """The settings of one phase."""
 
-    name: str
+    format_version: Literal[1]
+    """Of the file."""
+    name: Annotated[str, Key("task"), OrNumber()]
     """The phase's name in logs and reports."""
-    data_version: str
+    data_version: Annotated[str, OrNumber()]
     """Names the data set; scoring compares it with its own."""
-    seed: int
+    seed: Annotated[int, Between(0, 2**63 - 1)]
     """The only source of randomness."""
-    clips_file: str
-    """Path of the clip list, relative to the input data."""
-    transcripts_file: str
-    """Path of the transcripts, relative to the input data."""
+    clips_file: Annotated[str, Key("clips")]
+    """Path of the clip list, relative to the input data, as those of all lists."""
+    transcripts_file: Annotated[str, Key("transcripts")]
+    """Path of the transcripts."""
     targets: tuple[Target, ...]
     """In the order in which they are written."""
     limits: Limits
-    """What a run may cost."""
     explanation: ExplanationFormat
-    """What an explanation may hold."""
-    show_model_output: bool
-    """Whether what the model prints is handed back."""
-    isolation: Isolation
-    """How firmly the model is held in."""
-    copies_file: str | None = None
-    """Path of the list of rendered copies, relative to the input data; None where there are none."""
-    exchanges_file: str | None = None
-    """Path of the list of exchanges, relative to the input data; None where there are none."""
-    faces_file: str | None = None
-    """Path of the list of face boxes, relative to the input data; None where there is none."""
+    feedback: FeedbackSettings
+    isolation: Isolation = Isolation()
+    copies_file: Annotated[str | None, Key("copies")] = None
+    """Path of the list of rendered copies; None where there are none."""
+    exchanges_file: Annotated[str | None, Key("exchanges")] = None
+    """Path of the list of exchanges; None where there are none."""
+    faces_file: Annotated[str | None, Key("faces")] = None
+    """Path of the list of face boxes; None where there is none."""
     probes: ProbeSettings | None = None
     """How altered clips are made; None where none is."""
-    results: ResultsSettings | None = None
-    """How results instead of code are read; None where code is required."""
+    results: bool = False
+    """Whether results are taken instead of code."""
+    aliases_file: Annotated[str | None, Key("aliases")] = None
+    """Path of the list of older names of clips, for results; None where ids are used."""
+    target_aliases: dict[str, str] = field(default_factory=dict)
+    """Older names of targets, for results: the values are taken as they are."""
+
+    def mistakes(self) -> Iterator[Found]:
+        """Check the names of targets."""
+        names = {target.name for target in self.targets}
+        if len(names) < len(self.targets):
+            yield "targets", "a name twice", "each target once"
+        if not set(self.target_aliases.values()) <= names or names & self.target_aliases.keys():
+            yield "target_aliases", brief(self.target_aliases), "{older name: one of the targets}"
+        if len(set(self.target_aliases.values())) < len(self.target_aliases):
+            yield "target_aliases", "a target with two older names", "one for each target"
 
 
 def read_task(path: Path) -> Task:
@@ -125,68 +216,14 @@ def read_task(path: Path) -> Task:
     IngestionError
         With every problem of the file; the fault is the organiser's.
     """
-    reader = SettingsReader(path)
-    targets = _targets(reader)
-    task = Task(
-        name=reader.text("task"),
-        data_version=reader.text("data_version"),
-        seed=reader.integer("seed", 0, 2**63 - 1),
-        clips_file=reader.text("clips"),
-        transcripts_file=reader.text("transcripts"),
-        targets=targets,
-        limits=Limits(
-            time_limit_s=reader.number("limits.time_limit_s", 1, 10**7),
-            load_s=reader.number("limits.load_s", 0.1, 10**6),
-            call_s=reader.number("limits.call_s", 0.1, 10**6),
-            restarts=reader.integer("limits.restarts", 0, 1000),
-            memory_mb=reader.integer("limits.memory_mb", 64, 10**7, default=DEFAULT_MEMORY_MB),
-            submission_mb=reader.integer("limits.submission_mb", 1, 10**6, default=DEFAULT_SUBMISSION_MB),
-            submission_files=reader.integer("limits.submission_files", 1, 10**6, default=DEFAULT_SUBMISSION_FILES),
-        ),
-        explanation=ExplanationFormat(
-            minimum_chars=reader.integer("explanation.text.minimum_chars", 1, 10**6),
-            maximum_chars=reader.integer("explanation.text.maximum_chars", 1, 10**6),
-            image_width=reader.integer("explanation.image.width", 1, 4096),
-            image_height=reader.integer("explanation.image.height", 1, 4096),
-            grid_rows=reader.integer("explanation.evidence.grid.rows", 1, 256),
-            grid_columns=reader.integer("explanation.evidence.grid.columns", 1, 256),
-            cues=reader.names("explanation.evidence.cues"),
-        ),
-        show_model_output=reader.switch("feedback.model_output"),
-        isolation=Isolation(
-            require=reader.tier("isolation.require", "portable"),
-            at_most=reader.tier("isolation.at_most", "full"),
-            also_allowed=reader.system_calls("isolation.also_allowed"),
-        ),
-        copies_file=reader.text("copies") if reader.has("copies") else None,
-        exchanges_file=reader.text("exchanges") if reader.has("exchanges") else None,
-        faces_file=reader.text("faces") if reader.has("faces") else None,
-        probes=read_probes(reader) if reader.has("probes") else None,
-        results=read_results(reader, tuple(target.name for target in targets)),
-    )
-    reader.finish()
-    return task
+    try:
+        return read(Task, path)
+    except WrongSettings as wrong:
+        raise IngestionError([_problem(path, mistake) for mistake in wrong.mistakes]) from None
 
 
-def _targets(reader: SettingsReader) -> tuple[Target, ...]:
-    value = reader.find("targets")
-    if not isinstance(value, list) or not value:
-        reader.problem("settings_value", "targets", brief(value), "a list of {name, minimum, maximum}")
-        return ()
-    targets = []
-    for position, item in enumerate(value):
-        key = f"targets[{position}]"
-        for name in item if isinstance(item, dict) else ():
-            if name not in TARGET:
-                reader.unknown(f"{key}.{name}"[:100], [f"{key}.{one}" for one in TARGET])
-        name, minimum, maximum = (
-            (item.get("name"), item.get("minimum"), item.get("maximum")) if isinstance(item, dict) else (None,) * 3
-        )
-        numbers = [n for n in (minimum, maximum) if isinstance(n, int | float) and not isinstance(n, bool)]
-        if not (isinstance(name, str) and name and len(numbers) == 2 and -LARGEST < numbers[0] < numbers[1] < LARGEST):
-            reader.problem("settings_value", key, brief(item), "{name: …, minimum: …, maximum: …}")
-            continue
-        targets.append(Target(name, float(numbers[0]), float(numbers[1])))
-    if len({target.name for target in targets}) < len(targets):
-        reader.problem("settings_value", "targets", "a name twice", "each target once")
-    return tuple(targets)
+def _problem(path: Path, mistake: Mistake) -> Problem:
+    code = f"settings_{mistake.kind}"
+    where = f"{path.name}, key {mistake.key}" if mistake.key else path.name
+    fix = f"correct {mistake.key} in {path.name}" if mistake.key else f"correct {path.name}"
+    return Problem(code, "settings", where, mistake.found, mistake.expected, fix, fault="organiser")

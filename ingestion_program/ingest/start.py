@@ -7,12 +7,12 @@ from pathlib import Path
 from ingest import DEFAULTS
 from ingest.clock import Clock
 from ingest.errors import IngestionError, Problem, output_closed
-from ingest.folder import empty_folder, write_manifest, write_run
 from ingest.log import Log, say, speak_utf8
 from ingest.packages import PackagesMissing, provide
-from ingest.record import run_record
-from ingest.seal import read_key, remove_key
-from ingest.tally import Tally
+from ingest.record.folder import empty_folder, write_manifest, write_run
+from ingest.record.run import run_record
+from ingest.record.seal import read_key, remove_key
+from ingest.record.tally import Tally
 
 # What the image must hold; pandas and scikit-learn are for the participants' models.
 MODULES = ("av", "cv2", "numpy", "pandas", "sklearn", "yaml")

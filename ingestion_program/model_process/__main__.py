@@ -1,4 +1,4 @@
-"""The model process: load the participant's model, then answer one call after another until the channel closes.
+"""The model process: load a participant's model or results, then answer calls until the channel closes.
 
 Started by ingestion as `python -s -P .../model_process/__main__.py WALLS`. Whatever the participant's code
 does, it does here, inside the walls of `sandbox`, and never in the process that writes results.
@@ -22,8 +22,14 @@ def main() -> None:
         sandbox.Walls.from_record(json.loads(sys.argv[1])),
         lambda held, listener: protocol.send(channel, {"op": "confined", **vars(held)}, descriptor=listener),
     )
+    order = protocol.receive(channel).body
+    submission = Path(order["submission"])
+    submitted = order.get("results")
     # Only now: these import NumPy, which starts threads, and threads that exist already would stay outside the walls.
     from model_process import clip, loading, packing  # noqa: PLC0415
+
+    if submitted:
+        from model_process import results  # noqa: PLC0415
 
     # The participant's modules must not find ours, nor ours theirs.
     sys.path.remove(here)
@@ -33,19 +39,17 @@ def main() -> None:
         send=lambda body: protocol.send(channel, body),
         receive=lambda: protocol.receive(channel),
     )
-    order = protocol.receive(channel).body
-    submission = Path(order["submission"])
     try:
-        model = loading.load_model(submission)
+        model: Any = results.SubmittedResults(submission, **submitted) if submitted else loading.load_model(submission)
     except loading.LoadFailure as failure:
         connection.send({"op": "failed", **failure.report})
         return
-    connection.send({"op": "ready"})
+    connection.send({"op": "ready", "notes": model.notes if submitted else None})
 
     while True:
         order = connection.wait_for_call()
         try:
-            view = clip.Clip(**order["clip"], _connection=connection)
+            view = order["clip_id"] if submitted else clip.Clip(**order["clip"], _connection=connection)
             value: Any = (
                 model.predict(view) if order["call"] == "predict" else model.explain(view, dict(order["prediction"]))
             )

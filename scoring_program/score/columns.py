@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from score.jury import HIGHEST, LOWEST
-from score.settings import EXPLANATION, Settings
+from score.read.reference.jury import HIGHEST, LOWEST
+from score.settings import Settings
 
 Array = NDArray[np.float64]
 TOTAL = "explanation"
@@ -23,7 +23,7 @@ class Measured:
     """What columns are computed from, once for the run and once for each resample (b rows, k targets)."""
 
     metrics: dict[str, Array]
-    """Each metric of score.metrics.METRICS by name, (b, k)."""
+    """Each metric of score.measure.metrics.METRICS by name, (b, k)."""
     axes: dict[str, Array]
     """What is measured of the explanations, (b,) each, by column (score.axes.table)."""
     jury: float
@@ -98,7 +98,7 @@ def columns(settings: Settings) -> tuple[Column, ...]:
         title = settings.group.title
         predicted += _pair(settings.group.name, title, f"; the mean of {len(chosen)} targets", chosen)
     found = (*_EXPLAINED, *predicted, *_OTHERS)
-    if settings.rank_by == EXPLANATION:
+    if settings.rank_by == "explanation":
         return found
     shown = (replace(one, meaning=_DIAGNOSTIC) if one.key == TOTAL else one for one in found)
     return tuple(sorted(shown, key=lambda one: one.key != SKILL))

@@ -15,30 +15,29 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from score import DEFAULTS
-from score.audience import NOBODY, Audience
-from score.codalab import read_submission_metadata
+from score import DEFAULTS, PROGRAM
 from score.columns import columns, spread_decimals
 from score.errors import OrganiserError, Problem, ScoringError, internal_problem
-from score.evaluation import Evaluation, evaluate, worst_values
-from score.findings import Finding, lines, of_problems, of_run
-from score.hashes import Hashes, read_hashes
-from score.jury import JuryRating, read_jury
-from score.key_frames import NO_KEY_FRAMES, KeyFrames, read_key_frames
-from score.known import read_known
-from score.landmarks import Landmarks, read_landmarks
-from score.log import say, speak_utf8
-from score.outcomes import Outcomes, join
-from score.reference import read_reference
+from score.evaluation.evaluate import Evaluation, evaluate, worst_values
+from score.messages.audience import NOBODY, Audience
+from score.messages.findings import Finding, lines, of_problems, of_run
+from score.messages.log import say, speak_utf8
+from score.read.codalab import read_submission_metadata
+from score.read.hashes import Hashes, read_hashes
+from score.read.outcomes import Outcomes, join
+from score.read.output.results import Results, read_results
+from score.read.output.seal import read_key
+from score.read.output.worker import read_worker_notes
+from score.read.reference.jury import JuryRating, read_jury
+from score.read.reference.key_frames import NO_KEY_FRAMES, KeyFrames, read_key_frames
+from score.read.reference.known import read_known
+from score.read.reference.labels import read_reference
+from score.read.reference.landmarks import Landmarks, read_landmarks
 from score.report.beside import Beside
 from score.report.scored import may_show, may_tell
 from score.report.write import early_page, failure_page, last_page, report_page
-from score.results import Results, read_results
 from score.scores import check_scores, write_atomically, write_scores
-from score.seal import read_key
 from score.settings import Settings, read_settings
-from score.start import PROGRAM
-from score.worker import read_worker_notes
 
 _RESULT_FILES = ("scores.json", "scores.txt", "detailed_results.html")
 _PAGE = "detailed_results.html"

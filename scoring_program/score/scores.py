@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from score.columns import Column
-from score.strict_json import parse_object
+from score.read.strict_json import parse_object
 
 _LARGEST_SCORES = 2**20
 _LARGEST_STORED = 1e10  # the leaderboard refuses a number with eleven digits before the point

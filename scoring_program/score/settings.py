@@ -1,46 +1,69 @@
-"""The settings of scoring: ``task.yaml`` of the reference data, checked as a whole."""
+"""The settings of one phase's scoring: these classes are the keys of ``task.yaml`` of the reference data."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
 from pathlib import Path
+from typing import Annotated, Literal
 
-from score.checked import Checked, read_yaml
 from score.errors import OrganiserError, Problem
-from score.explanation_settings import ExplanationScore, read_explanation_score, read_file_name, read_skill_reference
+from score.schema import Between, Form, Found, Key, Length, OrNumber, Secret, WrongSettings, brief, one_of, read
 
-FORMAT_VERSION = 1
-LONGEST_TITLE = 24  # with what a column adds it stays within the 36 characters that the leaderboard stores
-EXPLANATION, PREDICTION = RANK_BY = ("explanation", "prediction")
+RankBy = Literal["explanation", "prediction"]
 MOST_SHOWN = 200
 """Explanations in a report, at most."""
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
+CUES = (
+    *("smile", "gaze", "motion", "posture", "lighting", "framing"),
+    *("background", "clothing", "speech_rate", "words", "face", "voice"),
+)
+"""The vocabulary of cues, unless the settings name another."""
+HEARD = frozenset({"speech_rate", "words", "voice"})
+"""Those of them that hiding places of the picture does not take away."""
+_Name = Annotated[
+    str, Form(r"[a-z][a-z0-9_]{0,31}", "at most 32 lower-case letters, digits and underscores, a letter first")
+]
+# With what a column adds it stays within the 36 characters that the leaderboard stores.
+_Title = Annotated[str, Length(24), OrNumber()]
+_Bound = Annotated[float, Between(-1e6, 1e6)]
+_Chars = Annotated[int, Between(1, 100_000)]
+_Share = Annotated[float, Between(0, 1)]
+_STEM = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
+_Json = Annotated[str | None, Form(_STEM + r"\.json", "the name of a .json file beside the settings")]
+_Csv = Annotated[str | None, Form(_STEM + r"\.csv", "the name of a .csv file beside the settings")]
 
 
 @dataclass(frozen=True)
 class Target:
     """One number that a submission predicts."""
 
-    name: str
+    name: _Name
     """Key in predictions and labels, lower case."""
-    title: str
-    """How people read it, at most 24 characters."""
-    minimum: float
+    title: _Title
+    """How people read it."""
+    minimum: _Bound
     """Lower end of the range."""
-    maximum: float
+    maximum: _Bound
     """Upper end of the range, > minimum."""
-    constant: float
+    constant: Annotated[float, Between(-1e6, 1e6), Secret()]
     """Mean over the training set, inside the range: what the constant baseline predicts."""
+
+    def mistakes(self) -> Iterator[Found]:
+        """Check the range."""
+        if self.minimum >= self.maximum:
+            yield "", f"the range {self.minimum:g} to {self.maximum:g}", "minimum below maximum"
+        elif not self.minimum <= self.constant <= self.maximum:
+            yield "constant", "another value", f"a number from {self.minimum:g} to {self.maximum:g}"
 
 
 @dataclass(frozen=True)
 class Group:
     """Targets whose mean has score columns of its own."""
 
-    name: str
+    name: _Name
     """Prefix of the column keys, such as ``traits``."""
-    title: str
+    title: _Title
     """How people read it."""
     targets: tuple[str, ...]
     """Names of targets, at least one."""
@@ -50,11 +73,11 @@ class Group:
 class BootstrapSettings:
     """How intervals are drawn."""
 
-    resamples: int
+    resamples: Annotated[int, Between(0, 100_000)]
     """Number of resamples; 0 switches intervals off."""
-    level: float
-    """Nominal coverage, in (0, 1)."""
-    seed: int
+    level: Annotated[float, Between(0.5, 0.999)]
+    """Nominal coverage."""
+    seed: Annotated[int, Between(0, 2**53)]
     """The only source of randomness in scoring."""
 
 
@@ -62,10 +85,23 @@ class BootstrapSettings:
 class TextLimits:
     """Length of a valid text, in characters."""
 
-    minimum_chars: int
-    """>= 1."""
-    maximum_chars: int
-    """>= minimum_chars."""
+    minimum_chars: _Chars
+    """Shortest."""
+    maximum_chars: _Chars
+    """Longest, >= minimum_chars."""
+
+    def mistakes(self) -> Iterator[Found]:
+        """Check the order of the two."""
+        if self.minimum_chars > self.maximum_chars:
+            yield "", "a minimum above the maximum", "minimum_chars <= maximum_chars"
+
+
+@dataclass(frozen=True)
+class ExplanationLimits:
+    """When an explanation is valid."""
+
+    text: TextLimits
+    """Its words."""
 
 
 @dataclass(frozen=True)
@@ -76,57 +112,155 @@ class ReportSettings:
     """A table of clips and the gallery; false shows aggregates only."""
     truth: bool
     """True values and errors per clip; never without ``clips``."""
-    gallery: int
-    """How many explanations are shown with their picture, 0 to 200."""
-    key_frames: str | None = None
+    gallery: Annotated[int, Between(0, MOST_SHOWN)]
+    """How many explanations are shown with their picture."""
+    key_frames: _Csv = None
     """Name of the list of pictures of the clips; never without ``truth``."""
+
+    def mistakes(self) -> Iterator[Found]:
+        """Check that nothing is shown that another switch hides."""
+        if self.truth and not self.clips:
+            yield "truth", "true while clips is false", "truth: false, or clips: true"
+        if self.key_frames and not self.truth:
+            yield "key_frames", "pictures of clips while truth is false", "no key_frames, or truth: true"
+
+
+@dataclass(frozen=True)
+class AxisWeights:
+    """What each axis is worth in the total; the sum is 1."""
+
+    cue_claims: _Share
+    """Claims about cues against measured effects."""
+    faithfulness_space: _Share
+    """Where the model looked against measured effects."""
+    known_causes: _Share
+    """Claims and maps against known causes; left out of the mean where a phase has none."""
+    faithfulness_time: _Share
+    """When the model looked against measured effects."""
+    text: _Share
+    """What the text says."""
+
+    def mistakes(self) -> Iterator[Found]:
+        """Check the sum."""
+        total = sum(getattr(self, name) for name in AXES)
+        if abs(total - 1) > 1e-9:
+            yield "", f"weights whose sum is {total:g}", "a sum of 1"
+
+
+AXES = tuple(one.name for one in fields(AxisWeights))
+"""Names of the axes of the total, in the order of their weights."""
+
+
+@dataclass(frozen=True)
+class ExplanationScore:
+    """How explanations are judged."""
+
+    weights: AxisWeights = AxisWeights(0.37, 0.21, 0.21, 0.16, 0.05)
+    """Of the axes."""
+    power: Annotated[float, Between(0.1, 1)] = 0.5
+    """Exponent of the power mean; the lower, the less one axis can do alone."""
+    gate: Annotated[float, Between(1e-6, 1)] = 0.1
+    """Known causes count where |prediction - label| is below this share of the range."""
+    vocabulary: Annotated[tuple[_Name, ...], Length(64)] = CUES
+    """The cues of the input settings."""
+    aliases: dict[str, tuple[Annotated[str, Length(80)], ...]] = field(default_factory=dict)
+    """Words for cues beyond the lexicon's, by cue."""
+    bands: dict[str, Annotated[float, Between(0, 99.99)]] = field(
+        default_factory=lambda: {"at chance": 0.0, "weak": 5.0, "fair": 20.0, "good": 40.0, "excellent": 65.0}
+    )
+    """Words for the total and the lowest total of each, ascending from 0; docs/metrics.md says why these."""
+
+    def mistakes(self) -> Iterator[Found]:
+        """Check the cues of the aliases, and the words and limits of the bands."""
+        for cue in sorted(self.aliases.keys() - set(self.vocabulary)):
+            yield "aliases", brief(cue), one_of(self.vocabulary, cue)
+        if any(not 1 <= len(word) <= 20 or not word.isprintable() for word in self.bands):
+            yield "bands", "a word that is too long", "1 to 20 printable characters"
+        limits = list(self.bands.values())
+        if not 2 <= len(limits) <= 8 or limits[0] != 0 or any(a >= b for a, b in pairwise(limits)):
+            yield "bands", "limits that do not ascend from 0", "2 to 8 words, lowest limit 0, then ascending"
+
+    def word(self, total: float) -> str:
+        """Return the word for a total: that of the highest band which begins there or below."""
+        return [word for word, begins in self.bands.items() if begins <= max(total, 0)][-1]
 
 
 @dataclass(frozen=True)
 class Settings:
     """Everything that one phase's scoring needs to know besides the labels."""
 
-    challenge: str
-    """Name of the challenge, as people read it; empty where none is given."""
-    task: str
+    format_version: Literal[1]
+    """Of the file."""
+    task: Annotated[str, Length(64), OrNumber()]
     """Name of the phase."""
-    data_version: str
+    data_version: Annotated[str, Length(100), OrNumber()]
     """The same text as in the input data."""
     targets: tuple[Target, ...]
     """In the order of all tables."""
     main_target: str
     """Name of the target with score columns of its own."""
-    group: Group | None
-    """Targets whose mean has score columns; None when the task has none."""
     bootstrap: BootstrapSettings
     """How intervals are drawn."""
-    text: TextLimits
-    """When a text is valid."""
+    limits: Annotated[ExplanationLimits, Key("explanation")]
+    """When an explanation is valid."""
     report: ReportSettings
     """What participants may see."""
-    explanation: ExplanationScore
+    challenge: Annotated[str, Length(100), OrNumber()] = ""
+    """Name of the challenge, as people read it; empty where none is given."""
+    group: Group | None = None
+    """Targets whose mean has score columns; None when the task has none."""
+    explanation: Annotated[ExplanationScore, Key("explanation_score")] = ExplanationScore()
     """How explanations are judged."""
-    causes: str | None
+    causes: _Json = None
     """Name of the file with the known causes of every clip; None where a phase has none."""
-    observations: str | None
+    observations: _Json = None
     """Name of the file with what people pointed at; None where a phase has none."""
-    groups: str | None
+    groups: _Csv = None
     """Name of the table with the groups that people belong to; None where a phase has none."""
-    selection_threshold: float | None
+    selection_threshold: float | None = None
     """Main target from which on a person counts as selected, inside its range; None: the median of the labels."""
-    landmarks: str | None
+    landmarks: _Json = None
     """Name of the file with the scores of baselines; None where a phase has none."""
-    jury: str | None
+    jury: _Json = None
     """Name of the file with the ratings of a jury; None before there are any."""
-    skill_reference: dict[str, float]
+    skill_reference: dict[str, Annotated[float, Between(0, 2e6), Secret()]] = field(default_factory=dict)
     """Mean absolute error that earns full credit in the total, by target; 0 where missing."""
-    rank_by: str = EXPLANATION
-    """What the leaderboard is ordered by: one of `RANK_BY`."""
+    rank_by: RankBy = "explanation"
+    """What the leaderboard is ordered by."""
+
+    def mistakes(self) -> Iterator[Found]:
+        """Check every name of a target against the targets, and what lies in the range of one."""
+        names = self.names
+        spans = {target.name: target.maximum - target.minimum for target in self.targets}
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            yield "targets", f"{name} twice", "every name once"
+        if self.main_target not in names:
+            yield "main_target", brief(self.main_target), one_of(names, self.main_target)
+        elif self.selection_threshold is not None:
+            main = self.main
+            if not main.minimum <= self.selection_threshold <= main.maximum:
+                expected = f"a number from {main.minimum:g} to {main.maximum:g}"
+                yield "selection_threshold", f"{self.selection_threshold:g}", expected
+        for name, error in self.skill_reference.items():
+            if name not in names:
+                yield f"skill_reference.{name}", "a key that is not known", one_of(names, name, "skill_reference")
+            elif error > spans[name]:
+                yield f"skill_reference.{name}", "another value", f"a number from 0 to {spans[name]:g}"
+        for name in self.group.targets if self.group else ():
+            if name not in names:
+                yield "group.targets", brief(name), one_of(names, name)
+        if self.group and self.group.name == self.main_target:
+            yield "group.name", brief(self.group.name), "another name than the main target's"
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the targets, in order."""
         return tuple(target.name for target in self.targets)
+
+    @property
+    def text(self) -> TextLimits:
+        """When a text is valid."""
+        return self.limits.text
 
     @property
     def heading(self) -> str:
@@ -151,135 +285,19 @@ def read_settings(path: Path) -> Settings:
     OrganiserError
         With every problem of the file at once.
     """
-    problems: list[Problem] = []
-    root = read_yaml(path, problems)
-    if root.integer("format_version", 1, 1_000_000) != FORMAT_VERSION:
-        root.add(f"{root.where}, format_version", "another version", str(FORMAT_VERSION))
-    targets = tuple(_target(item) for item in root.sections("targets"))
-    main_target = root.text("main_target", 32)
-    settings = Settings(
-        challenge=root.text("challenge", 100) if root.has("challenge") else "",
-        task=root.text("task", 64),
-        data_version=root.text("data_version", 100),
-        targets=targets,
-        main_target=main_target,
-        group=_group(root.section("group")) if root.has("group") else None,
-        bootstrap=_bootstrap(root.section("bootstrap")),
-        text=_text_limits(root.section("explanation")),
-        report=_report(root.section("report")),
-        explanation=_explanation_score(root),
-        causes=read_file_name(root, "causes"),
-        observations=read_file_name(root, "observations"),
-        groups=read_file_name(root, "groups", ".csv"),
-        selection_threshold=_selection_threshold(root, targets, main_target),
-        landmarks=read_file_name(root, "landmarks"),
-        jury=read_file_name(root, "jury"),
-        skill_reference=_skill_reference(root, targets),
-        rank_by=_rank_by(root),
-    )
-    root.finish()
-    _check_names(settings, root)
-    if problems:
-        raise OrganiserError("The settings of the reference data have mistakes.", problems)
-    return settings
-
-
-def _name(item: Checked, key: str = "name") -> str:
-    name = item.text(key, 32)
-    if name and not _NAME.fullmatch(name):
-        item.add(f"{item.where}, {key}", repr(name), "lower-case letters, digits and underscores, a letter first")
-    return name
-
-
-def _target(item: Checked) -> Target:
-    minimum, maximum = item.number("minimum", -1e6, 1e6), item.number("maximum", -1e6, 1e6)
-    if minimum >= maximum:
-        item.add(item.where, f"the range {minimum:g} to {maximum:g}", "minimum below maximum")
-        maximum = minimum + 1
-    constant = item.number("constant", minimum, maximum, secret=True)
-    target = Target(_name(item), item.text("title", LONGEST_TITLE), minimum, maximum, constant)
-    item.finish()
-    return target
-
-
-def _group(item: Checked) -> Group:
-    group = Group(_name(item), item.text("title", LONGEST_TITLE), item.texts("targets"))
-    item.finish()
-    return group
-
-
-def _bootstrap(item: Checked) -> BootstrapSettings:
-    resamples, seed = item.integer("resamples", 0, 100_000), item.integer("seed", 0, 2**53)
-    bootstrap = BootstrapSettings(resamples, item.number("level", 0.5, 0.999), seed)
-    item.finish()
-    return bootstrap
-
-
-def _explanation_score(root: Checked) -> ExplanationScore:
-    if not root.has("explanation_score"):
-        return ExplanationScore()
-    return read_explanation_score(root.section("explanation_score"))
-
-
-def _skill_reference(root: Checked, targets: tuple[Target, ...]) -> dict[str, float]:
-    if not root.has("skill_reference"):
-        return {}
-    spans = {target.name: target.maximum - target.minimum for target in targets}
-    return read_skill_reference(root.section("skill_reference"), spans)
-
-
-def _rank_by(root: Checked) -> str:
-    chosen = root.text("rank_by", 32) if root.has("rank_by") else EXPLANATION
-    if chosen not in RANK_BY:
-        root.add(f"{root.where}, rank_by", repr(chosen), f"one of {', '.join(RANK_BY)}")
-    return chosen
-
-
-def _selection_threshold(root: Checked, targets: tuple[Target, ...], main_target: str) -> float | None:
-    if not root.has("selection_threshold"):
-        return None
-    ranges = [(target.minimum, target.maximum) for target in targets if target.name == main_target]
-    return root.number("selection_threshold", *(ranges[0] if ranges else (-1e6, 1e6)))
-
-
-def _text_limits(item: Checked) -> TextLimits:
-    text = item.section("text")
-    limits = TextLimits(text.integer("minimum_chars", 1, 100_000), text.integer("maximum_chars", 1, 100_000))
-    if limits.minimum_chars > limits.maximum_chars:
-        text.add(text.where, "a minimum above the maximum", "minimum_chars <= maximum_chars")
-    text.finish()
-    item.finish()
-    return limits
-
-
-def _report(item: Checked) -> ReportSettings:
-    report = ReportSettings(
-        item.flag("clips"),
-        item.flag("truth"),
-        item.integer("gallery", 0, MOST_SHOWN),
-        read_file_name(item, "key_frames", ".csv"),
-    )
-    item.finish()
-    if report.truth and not report.clips:
-        item.add(f"{item.where}, truth", "true while clips is false", "truth: false, or clips: true")
-    if report.key_frames and not report.truth:
-        item.add(f"{item.where}, key_frames", "pictures of clips while truth is false", "no key_frames, or truth: true")
-    return report
-
-
-def _check_names(settings: Settings, root: Checked) -> None:
-    names = settings.names
-    for name in sorted({name for name in names if name and names.count(name) > 1}):
-        root.add(f"{root.where}, targets", f"{name} twice", "every name once")
-    known = "one of " + ", ".join(names)
-    if settings.main_target and settings.main_target not in names:
-        root.add(f"{root.where}, main_target", repr(settings.main_target), known)
-    if settings.group is None:
-        return
-    for name in settings.group.targets:
-        if name not in names:
-            root.add(f"{root.where}, group, targets", repr(name), known)
-    if len(set(settings.group.targets)) != len(settings.group.targets):
-        root.add(f"{root.where}, group, targets", "a name that stands twice", "every name once")
-    if settings.group.name == settings.main_target:
-        root.add(f"{root.where}, group, name", repr(settings.group.name), "another name than the main target's")
+    try:
+        return read(Settings, path)
+    except WrongSettings as wrong:
+        fix = "correct it as docs/data_format.md shows"
+        problems = [
+            Problem(
+                "setting_invalid",
+                "settings",
+                f"{path.name}, key {mistake.key}" if mistake.key else path.name,
+                mistake.found,
+                mistake.expected,
+                fix,
+            )
+            for mistake in wrong.mistakes
+        ]
+        raise OrganiserError("The settings of the reference data have mistakes.", problems) from None

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from score import DEFAULTS
+from score import DEFAULTS, PROGRAM
 from score.packages import PackagesMissing, provide
 
-PROGRAM = Path(__file__).resolve().parent.parent
 _MODULES = ("jinja2", "numpy", "yaml")
 _ORGANISER_ERROR = 2
 _PAGE = """\

@@ -11,7 +11,7 @@ import yaml
 
 from bundle_tools.adapt.observations import Point, Seen, cited, within
 from bundle_tools.cli import main
-from score.known import read_observations
+from score.read.reference.known import read_observations
 
 from .clips import make_zip
 from .sets import rows

@@ -296,7 +296,7 @@ class Fuzz:
         rules = calls.rules
         calls.rules = lambda *of: {**rules(*of), **dict.fromkeys(self.plan.opened, ())}
         code = self.stage / "submission"
-        walls = Walls(self.plan.tier, self.scratch, code, code, None, MEMORY_MB, 64, 60, os.getppid())  # type: ignore[arg-type]
+        walls = Walls(self.plan.tier, self.scratch, code, None, MEMORY_MB, 64, 60, os.getppid())  # type: ignore[arg-type]
         libc = ctypes.CDLL(None)
         real = {STRANGER: self.stranger, -STRANGER: -self.stranger}
         words = [[ctypes.c_long(real.get(word, word)) for word in call] for call in drawn]

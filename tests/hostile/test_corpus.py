@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ingest.processor import SHORT_OF_TIME
+from ingest.confined.processor import SHORT_OF_TIME
 from tests.hostile.cases import CASES, EXIT_CODES, TIERS, Case, Verdict, read_case
 from tests.hostile.stage import KEY, LIMITS, MEMORY_MB, Played, Stage, play, score, set_stage
 from tests.hostile.together import plays_alone

@@ -38,8 +38,9 @@ def program(tmp_path: Path) -> Path:
     return folder
 
 
-def test_both_programs_carry_the_same_file() -> None:
-    both = [ROOT / name for name in ("ingestion_program/ingest/packages.py", "scoring_program/score/packages.py")]
+@pytest.mark.parametrize("module", ["packages.py", "schema.py"])
+def test_both_programs_carry_the_same_file(module: str) -> None:
+    both = [ROOT / program / module for program in ("ingestion_program/ingest", "scoring_program/score")]
     assert both[0].read_bytes() == both[1].read_bytes()
 
 

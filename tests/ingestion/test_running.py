@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from ingest.asking import Asked, ask_explanation, ask_prediction
-from ingest.data import ClipSource, check_unchanged
+from ingest.clips.footage import check_unchanged
 from ingest.errors import IngestionError, Problem
 from ingest.log import Log
+from ingest.media.clip import ClipSource
+from ingest.media.video import ClipFacts
+from ingest.model.asking import Asked, ask_explanation, ask_prediction
+from ingest.record.tally import Tally
 from ingest.settings import read_task
-from ingest.tally import Tally
-from ingest.video import ClipFacts
 from tests.ingestion.conftest import SETTINGS, Outcome, Together, model_source, write_phase
 
 Ingest = Callable[..., Outcome]

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from bundle_tools.jury.choice import balance_of, choose_clips
 from bundle_tools.jury.design import plan
 from bundle_tools.jury.finalists import Final, Finalist
-from score.explanation_record import NO_EXPLANATION, Explanation
-from score.groups import Attribute, Groups
-from score.known import NOTHING_KNOWN
-from score.outcomes import Outcomes
+from score.read.outcomes import Outcomes
+from score.read.output.explanation_record import NO_EXPLANATION, Explanation
+from score.read.reference.groups import Attribute, Groups
+from score.read.reference.known import NOTHING_KNOWN
 from score.settings import Settings, read_settings
 from tests.scoring.factory import make_case, make_input
 

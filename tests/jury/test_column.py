@@ -13,8 +13,8 @@ import yaml
 from bundle_tools.cli import main
 from bundle_tools.jury.key import Item, Key, read_key
 from score.errors import OrganiserError
-from score.jury import read_jury
 from score.pipeline import main as score
+from score.read.reference.jury import read_jury
 from tests.jury.finalists import PHASE, make_bundle, make_run
 
 from .juries import answers_of, honest, write_ratings

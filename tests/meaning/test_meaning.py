@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ingest.answers import check_explanation, check_prediction
+from ingest.model.answers import check_explanation, check_prediction
 from ingest.settings import read_task
 from tests.fewer import copy_with
 from tests.meaning.cache import digest, once

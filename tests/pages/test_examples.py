@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from ingest.answers import check_explanation, check_prediction
+from ingest.model.answers import check_explanation, check_prediction
 from ingest.settings import Task, read_task
 from model_process.clip import Clip
 from tests.pages.onnx_file import linear_network
@@ -143,7 +143,7 @@ def test_good_text_of_the_page_is_long_enough(task: Task) -> None:
     page = (ROOT / "pages/explanations.md").read_text("utf-8")
     good = re.search(r'^\| good \| "(.+)" \|$', page, re.MULTILINE)
     assert good is not None
-    assert task.explanation.minimum_chars <= len(good[1]) <= task.explanation.maximum_chars
+    assert task.explanation.text.minimum_chars <= len(good[1]) <= task.explanation.text.maximum_chars
 
 
 def test_clip_table_names_what_the_clip_has() -> None:

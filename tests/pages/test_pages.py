@@ -13,9 +13,8 @@ import yaml
 from bundle_tools.build import KIT
 from score.axes.faithfulness import gini_correlation
 from score.columns import columns
-from score.explanation_settings import AXES
-from score.language import Vocabulary, consistent, parse_claims, parse_levels
-from score.settings import read_settings
+from score.settings import AXES, read_settings
+from score.text import Vocabulary, consistent, parse_claims, parse_levels
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPETITION: dict[str, Any] = yaml.safe_load((ROOT / "competition.yaml").read_text("utf-8"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from score.axes.shortfalls import Shortfalls
+from score.diagnostics.shortfalls import Shortfalls
 from score.report import advice
 from score.report.axis_advice import axis_advice
 from tests.fewer import keep_clips

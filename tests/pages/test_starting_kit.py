@@ -10,7 +10,7 @@ from pathlib import Path
 import jsonschema
 import yaml
 
-from ingest.submission import fingerprint
+from ingest.submission.checks import fingerprint
 from tests import warm
 from tests.fewer import ask_once, keep_clips
 from tests.guides import run_script

@@ -5,8 +5,8 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from pathlib import Path
 
-from score.evaluation import evaluate
-from score.findings import of_run
+from score.evaluation.evaluate import evaluate
+from score.messages.findings import of_run
 from score.pipeline import prepare
 from score.report.beside import Beside
 from score.report.scored import Scored, may_show

@@ -17,17 +17,17 @@ from score.axes.claims import clip_claims
 from score.axes.effects import Effects, evaluated_targets, measure_effects, repeated_difference
 from score.axes.faithfulness import Agreement, agreement, clip_faithfulness, faithfulness, gini_correlation
 from score.axes.known_causes import main_causes, map_agreement, union
-from score.axes.noise import noise_floor, resolution
 from score.axes.plausibility import clip_plausibility
 from score.axes.ranks import average_ranks, correlation
-from score.axes.reading import join_claims
 from score.axes.table import credited_error
 from score.axes.text import distance, specificity
 from score.axes.total import credited_skill, power_mean
-from score.explanation_record import NO_EXPLANATION
-from score.explanation_settings import AXES, ExplanationScore
-from score.known import Observation
-from score.probe_record import ProbeCall
+from score.measure.noise import noise_floor, resolution
+from score.read.output.explanation_record import NO_EXPLANATION
+from score.read.output.probe_record import ProbeCall
+from score.read.reference.known import Observation
+from score.settings import AXES, ExplanationScore
+from score.text.reading import join_claims
 
 Array = NDArray[np.float64]
 CELLS = 144

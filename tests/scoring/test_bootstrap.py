@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from score import bootstrap
-from score.bootstrap import percentile_interval, resample_weights
-from score.metrics import METRICS, moments
+from score.measure import bootstrap
+from score.measure.bootstrap import percentile_interval, resample_weights
+from score.measure.metrics import METRICS, moments
 
 
 def test_equals_a_plain_loop_over_resampled_clusters() -> None:

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from score.axes.by_rank import FEWEST, Rank, RankCurve, rank_curves
 from score.axes.effects import Effects, measure_effects
-from score.explanation_record import NO_EXPLANATION, Explanation
-from score.probe_record import ProbeCall
+from score.diagnostics.by_rank import FEWEST, Rank, RankCurve, rank_curves
+from score.read.output.explanation_record import NO_EXPLANATION, Explanation
+from score.read.output.probe_record import ProbeCall
 
 ONE = (np.zeros(1), np.ones(1))
 

@@ -18,8 +18,8 @@ import pytest
 
 import score as program
 from score import pipeline
-from score.axes.shortfalls import Shortfalls
-from score.evaluation import Estimate, Evaluation, evaluate
+from score.diagnostics.shortfalls import Shortfalls
+from score.evaluation.evaluate import Estimate, Evaluation, evaluate
 from score.pipeline import Prepared, prepare
 from score.report.beside import Beside
 from score.report.scored import may_show
@@ -251,7 +251,7 @@ ERRORS: tuple[tuple[type[Exception], tuple[int | str, ...]], ...] = (
 
 def functions() -> Iterator[str]:
     for module in modules():
-        if module.__name__ in ("score.start", "score.packages", "score.log"):
+        if module.__name__ in ("score.start", "score.packages", "score.messages.log"):
             continue
         for name, value in vars(module).items():
             if isinstance(value, FunctionType) and value.__module__ == module.__name__ and name not in SPARED:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from score.codes import CODES
+from score.messages.codes import CODES
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "error_codes.md"

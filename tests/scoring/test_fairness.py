@@ -11,11 +11,11 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.metrics import mean_absolute_error
 
-from score.fairness import AttributeGaps, Fairness, Gap, measure_fairness
-from score.groups import Attribute, Groups
-from score.known import Known
-from score.outcomes import Outcomes
+from score.evaluation.fairness import AttributeGaps, Fairness, Gap, measure_fairness
 from score.pipeline import prepare
+from score.read.outcomes import Outcomes
+from score.read.reference.groups import Attribute, Groups
+from score.read.reference.known import Known
 from score.settings import Settings
 from tests.scoring.factory import NAMES, make_case, make_input
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from score.audience import NOBODY, Audience
 from score.errors import Problem
-from score.findings import Finding, lines
+from score.messages.audience import NOBODY, Audience
+from score.messages.findings import Finding, lines
 from tests.scoring.conftest import Outcome, Score
 from tests.scoring.factory import Case, make_case
 from tests.scoring.pages import HIDDEN, Page

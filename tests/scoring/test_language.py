@@ -12,7 +12,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from score.language import (
+from score.text import (
     Level,
     LevelStatement,
     TextClaim,
@@ -23,9 +23,9 @@ from score.language import (
     readability,
     text_validity,
 )
-from score.language.lexicon import lexicon, spelled_out
-from score.language.readability import syllables
-from score.language.tokens import sentences_of
+from score.text.grammar.lexicon import lexicon, spelled_out
+from score.text.grammar.tokens import sentences_of
+from score.text.readability import syllables
 
 HERE = Path(__file__).parent
 LEAST_READ = 0.95

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from score.bootstrap import resample_weights
-from score.evaluation import clip_scores, column_values, evaluate
+from score.evaluation.evaluate import clip_scores, column_values, evaluate
+from score.measure.bootstrap import resample_weights
 from score.pipeline import prepare
 from tests.scoring.canary import HIDDEN
 from tests.scoring.conftest import Score
@@ -264,7 +264,7 @@ def test_an_original_that_fails_when_asked_again_counts_as_failed(score: Score) 
 SETTINGS = [
     ({"explanation_score": {"power": 2}}, "power"),
     ({"explanation_score": {"gate": 0}}, "gate"),
-    ({"explanation_score": {"weights": {"text": 1}}}, "weights, cue_claims"),
+    ({"explanation_score": {"weights": {"text": 1}}}, "weights.cue_claims"),
     ({"explanation_score": {"weights": dict.fromkeys(
         ("cue_claims", "faithfulness_space", "known_causes", "faithfulness_time", "text"), 0.3)}}, "sum is 1.5"),
     ({"explanation_score": {"vocabulary": ["smile", "smile"]}}, "stands twice"),
@@ -272,7 +272,7 @@ SETTINGS = [
     ({"explanation_score": {"aliases": {"luck": ["chance"]}}}, "aliases"),
     ({"explanation_score": {"colour": 1}}, "colour"),
     ({"skill_reference": {"luck": 0.1}}, "luck"),
-    ({"skill_reference": {"interview": 3}}, "skill_reference, interview"),
+    ({"skill_reference": {"interview": 3}}, "skill_reference.interview"),
     ({"causes": "../labels.csv"}, "causes"),
     ({"coverage": {"text": 1}}, "coverage"),
 ]  # fmt: skip

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata, spearmanr
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from score.axes.diagnostics import centre_prior, entropy, gini
 from score.axes.ranks import (
     above_chance_auc,
     above_chance_precision,
@@ -23,6 +22,7 @@ from score.axes.ranks import (
     correlation,
     spearman,
 )
+from score.diagnostics.diagnose import centre_prior, entropy, gini
 
 Array = NDArray[np.float64]
 # Few levels, so that ties are common.

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from score.axes.effects import Effects, measure_effects
-from score.axes.reaction import FEWEST, LARGE, ReactionSize, reaction_size
-from score.axes.reading import Readings, read_claims
-from score.evaluation import Evaluation, evaluate
-from score.explanation_record import parse_explanation
+from score.diagnostics.reaction import FEWEST, LARGE, ReactionSize, reaction_size
+from score.evaluation.evaluate import Evaluation, evaluate
 from score.pipeline import prepare
-from score.probe_record import ProbeCall
+from score.read.output.explanation_record import parse_explanation
+from score.read.output.probe_record import ProbeCall
+from score.text.reading import Readings, read_claims
 from tests.scoring.factory import NAMES, Case, full_explanation, make_case, make_input
 
 ONE = (np.zeros(1), np.ones(1))

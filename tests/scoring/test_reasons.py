@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from score.axes.reasons import GROUNDED, RightReasons
-from score.evaluation import evaluate
+from score.diagnostics.reasons import GROUNDED, RightReasons
+from score.evaluation.evaluate import evaluate
 from score.pipeline import prepare
 from tests.scoring.conftest import Score
 from tests.scoring.factory import CAUSAL, NAMES, Case, full_explanation, make_case, make_input, world

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from score.known import NOTHING_KNOWN
+from score.read.reference.known import NOTHING_KNOWN
 from score.report.build import build_page
 from score.report.picture import data_uri, jpeg_size
 from score.visible import one_line, visible

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from score.language import Vocabulary, cue_mentions
 from score.report.choice import choose
 from score.report.content.explanations import Text
 from score.report.highlight import highlight
 from score.report.place import outline, whereabouts
 from score.report.shorten import cut_place
 from score.report.timeline import bars, lane, runs, spoken, ticks
+from score.text import Vocabulary, cue_mentions
 from score.visible import visible
 
 WORDS = Vocabulary(("smile", "gaze", "lighting", "words"), ("interview", "openness"), "interview")

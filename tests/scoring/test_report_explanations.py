@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from score.axes.by_rank import Rank, RankCurve
-from score.clip_numbers import ClipNumbers, HiddenNumbers
-from score.explanation_record import NO_EXPLANATION, Claim, Explanation
-from score.key_frames import KeyFrames, read_key_frames
-from score.probe_record import ProbeCall
+from score.diagnostics.by_rank import Rank, RankCurve
+from score.evaluation.clip_numbers import ClipNumbers, HiddenNumbers
+from score.read.output.explanation_record import NO_EXPLANATION, Claim, Explanation
+from score.read.output.probe_record import ProbeCall
+from score.read.reference.key_frames import KeyFrames, read_key_frames
 from score.report.beside import Beside
 from score.report.claim_table import claim_rows, untested
 from score.report.content.explanations import Card, Explanations

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from score import pipeline
-from score.hashes import read_hashes
 from score.pipeline import page_again
+from score.read.hashes import read_hashes
 from score.report import record as record_module
 from score.report.record import record
 from score.scores import write_atomically

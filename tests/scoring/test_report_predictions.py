@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from score.landmarks import Landmark, Landmarks
+from score.read.reference.landmarks import Landmark, Landmarks
 from score.report.beside import Beside
 from score.report.group_gaps import group_gaps
 from score.report.plots import MOST_DOTS, calibration, residuals, scatter

@@ -12,11 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from score.axes.shortfalls import Shortfalls
-from score.bands import STANDARD, band_of
+from score.diagnostics.shortfalls import Shortfalls
 from score.errors import OrganiserError
-from score.explanation_settings import AXES, ExplanationScore
-from score.landmarks import Landmark, Landmarks
+from score.read.reference.landmarks import Landmark, Landmarks
 from score.report.advice import MEASURED
 from score.report.axis_advice import axis_advice
 from score.report.beside import Beside
@@ -24,6 +22,7 @@ from score.report.build import build_page
 from score.report.content.scores import Scores
 from score.report.factors import factors
 from score.report.numbers import factor, interval, number, percent, plural, position, signed
+from score.settings import AXES, ExplanationScore
 from tests.scoring.conftest import Score
 from tests.scoring.factory import Case, full_explanation, honest_probes, make_case
 from tests.scoring.pages import HIDDEN, Page, scored_of
@@ -42,7 +41,7 @@ def first_screen(folder: Path, case: Case, beside: Beside | None = None) -> Scor
      (99, "excellent")],
 )  # fmt: skip
 def test_words_begin_at_their_limits(total: float, word: str) -> None:
-    assert band_of(STANDARD, total).word == word
+    assert ExplanationScore().word(total) == word
 
 
 def test_the_settings_have_other_words(tmp_path: Path) -> None:
@@ -63,7 +62,7 @@ def test_the_settings_have_other_words(tmp_path: Path) -> None:
 def test_words_that_are_no_scale_are_a_mistake_of_the_settings(score: Score, bands: object) -> None:
     done = score(make_case(clips=2, explanation_score={"bands": bands}))
     assert done.code == 2
-    assert "explanation_score, bands" in done.log
+    assert "key explanation_score.bands" in done.log
 
 
 @given(axes=st.lists(unit, min_size=5, max_size=5), coverage=unit, credit=unit, causes=st.booleans())

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 from score import pipeline, scores
-from score.evaluation import evaluate
+from score.evaluation.evaluate import evaluate
 from score.report import write
 from score.report.write import LARGEST_PAGE
 from tests.scoring.conftest import Score, run_scoring

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import score.pipeline
-from ingest.seal import seal
+from ingest.record.seal import seal
 from score.errors import OrganiserError
-from score.seal import is_sealed, read_key
+from score.read.output.seal import is_sealed, read_key
 from tests.scoring.conftest import Score
 from tests.scoring.factory import make_case
 

@@ -9,7 +9,7 @@ from bundle_tools.synth.labels import TARGETS
 from bundle_tools.synth.seeds import stream
 from bundle_tools.synth.settings import VOCABULARY
 from bundle_tools.synth.telling import paraphrases, tell
-from score.language import Vocabulary, parse_claims
+from score.text import Vocabulary, parse_claims
 
 
 @pytest.mark.parametrize("cue", CAUSAL)

@@ -17,7 +17,7 @@ from bundle_tools.check.document import read
 from bundle_tools.cli import main
 from bundle_tools.landmarks.page import table
 from bundle_tools.landmarks.predictors import ceiling_of_people, from_causes, look_up, metadata_only
-from score.landmarks import read_landmarks
+from score.read.reference.landmarks import read_landmarks
 from score.settings import read_settings
 from tests.scoring.factory import make_case, make_input
 

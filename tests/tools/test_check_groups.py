@@ -10,9 +10,9 @@ from bundle_tools.check.clips.side import Side
 from bundle_tools.check.dataset import Dataset
 from bundle_tools.check.document import read
 from score.errors import OrganiserError
-from score.groups import read_groups
-from score.known import read_known
-from score.reference import read_reference
+from score.read.reference.groups import read_groups
+from score.read.reference.known import read_known
+from score.read.reference.labels import read_reference
 from score.settings import read_settings
 from tests.scoring.factory import make_case, make_input
 

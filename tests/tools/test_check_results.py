@@ -10,7 +10,7 @@ from bundle_tools.check.clips.results import check_results
 from bundle_tools.check.clips.side import Side
 from bundle_tools.check.dataset import Dataset
 from ingest.errors import IngestionError
-from ingest.legacy.aliases import read_aliases
+from ingest.results.names import older_names
 from tests.ingestion.conftest import SETTINGS
 
 CLIPS = ["c000", "c001"]
@@ -48,7 +48,7 @@ MISTAKES: list[str | None] = [
 def test_every_mistake_is_found_by_the_checker_and_by_ingestion(table: str | None, tmp_path: Path) -> None:
     assert "results-aliases" in codes(tmp_path, SOUND, table)
     with pytest.raises(IngestionError):
-        read_aliases(tmp_path / "aliases.csv", set(CLIPS))
+        older_names(tmp_path / "aliases.csv", CLIPS)
 
 
 def test_what_costs_nothing_is_a_warning(tmp_path: Path) -> None:

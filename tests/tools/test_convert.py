@@ -15,7 +15,7 @@ import yaml
 
 from bundle_tools.archive import zip_folder
 from bundle_tools.cli import main
-from ingest.legacy.pickles import read_pickle
+from model_process.results.pickles import read_pickle
 from tests.fewer import copy_with
 from tests.guides import fork_programs, run_lines, shell_blocks
 from tests.scoring.factory import jpeg

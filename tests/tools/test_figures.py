@@ -20,13 +20,15 @@ from bundle_tools.errors import BundleError
 from bundle_tools.figures.blocks import BLOCKS
 from bundle_tools.figures.marks import FigureError
 from bundle_tools.figures.pages import Figures, fill_pages, look_through, open_bundle
-from ingest import credits, settings, watch
+from ingest import settings
+from ingest.confined import watch
 from ingest.probes import plan, repeats
-from score.axes.noise import SMALLEST_EFFECT
+from ingest.submission import credits
 from score.columns import columns
-from score.fairness import ENOUGH_PEOPLE
-from score.language.levels import BANDS
+from score.evaluation.fairness import ENOUGH_PEOPLE
+from score.measure.noise import SMALLEST_EFFECT
 from score.settings import read_settings
+from score.text.levels import BANDS
 
 from .conftest import THIRDS, write_files
 
@@ -285,7 +287,7 @@ def test_what_the_programs_fix_is_asked_of_them(texts: Path) -> None:
         "repeats_min": repeats.FEWEST, "repeats_max": repeats.MOST, "credits_most": credits.MOST_CREDITS,
         "credit_chars": credits.LONGEST_TEXT, "working_mb": watch.SCRATCH_MB, "working_files": watch.SCRATCH_FILES,
         "file_mb": watch.FILE_MB, "threads": watch.THREADS, "output_mb": watch.OUTPUT_MB,
-        "submission_mb": settings.DEFAULT_SUBMISSION_MB, "submission_files": settings.DEFAULT_SUBMISSION_FILES,
+        "submission_mb": settings.Limits.submission_mb, "submission_files": settings.Limits.submission_files,
         "epsilon_least": SMALLEST_EFFECT, "people_a_group": ENOUGH_PEOPLE, "units": plan.UNITS,
         "level_low": BANDS["low"][1], "level_medium_low": BANDS["medium"][0],
         "level_medium_high": BANDS["medium"][1], "level_high": BANDS["high"][0],

@@ -62,7 +62,7 @@ def _unpickled(place: Place, problems: Problems) -> Any:  # noqa: ANN401 - plain
     """Return the data of a pickle; None with a problem where it cannot be read."""
     # The ingestion program's reader, which runs nothing that a file says.
     use_own_ingestion_program()
-    from ingest.legacy.pickles import PickleRefused, read_pickle  # noqa: PLC0415 - the path is known only now
+    from model_process.results.pickles import PickleRefused, read_pickle  # noqa: PLC0415 - the path is known only now
 
     if place.size > LARGEST_PICKLE:
         problems.add(_BROKEN, f"{place} ({place.size} bytes)", _AGAIN)

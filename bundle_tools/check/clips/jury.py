@@ -11,7 +11,7 @@ from bundle_tools.check.findings import Finding, shown
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 FORMAT_VERSION = 2
-"""Of the file, as `score.jury` reads it."""
+"""Of the file, as `score.read.reference.jury` reads it."""
 _FIX = "Run bundle jury score --write again."
 _EFFECT = "Every scoring run fails."
 _ABSENCE = Absence("jury-missing", _EFFECT, _FIX)

@@ -25,9 +25,9 @@ COLUMN = ("key", "title", "direction", "decimals", "minimum", "maximum", "chance
 COLUMN += ("of_people", "of_labels", "closed_spread")
 try:
     from score.axes.known_causes import PART_WEIGHTS
-    from score.axes.noise import SMALLEST_EFFECT
-    from score.fairness import ENOUGH_PEOPLE
-    from score.language.levels import BANDS
+    from score.measure.noise import SMALLEST_EFFECT
+    from score.evaluation.fairness import ENOUGH_PEOPLE
+    from score.text.levels import BANDS
     CONSTANTS = {
         "claims_of_causes": PART_WEIGHTS[0],
         "epsilon_least": SMALLEST_EFFECT,

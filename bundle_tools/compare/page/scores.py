@@ -8,13 +8,13 @@ from bundle_tools.compare.field import Entry, Field
 from bundle_tools.compare.judgement import TOTAL
 from bundle_tools.compare.page.content import ScoreCell, ScoreGroup, ScoreRow
 from bundle_tools.compare.page.shown import Shown, write
-from score.axes.reaction import LARGE, ReactionSize
-from score.axes.reasons import GROUNDED, TITLES, RightReasons
-from score.bootstrap import percentile_interval
 from score.columns import Column, columns
-from score.explanation_settings import AXES
+from score.diagnostics.reaction import LARGE, ReactionSize
+from score.diagnostics.reasons import GROUNDED, TITLES, RightReasons
+from score.measure.bootstrap import percentile_interval
 from score.report.numbers import NO_BREAK, NONE, counted, number, percent
 from score.report.scored import MOST_DECIMALS
+from score.settings import AXES
 
 _APART = ("plausibility", "jury")
 """Columns about explanations that are in no total."""

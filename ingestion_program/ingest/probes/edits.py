@@ -10,21 +10,21 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from ingest.probes.alteration import Slow
+from ingest.media.altered.alteration import Slow
+from ingest.media.altered.region import Outside
+from ingest.media.sound import has_sound
 from ingest.probes.plan import CueEdit
-from ingest.probes.region import Outside
-from ingest.sound import has_sound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     import numpy as np
 
-    from ingest.data import ClipSource
-    from ingest.evidence import CueClaim
-    from ingest.probes.copies import Copy
-    from ingest.probes.draws import Draws
-    from ingest.probes.region import Box
+    from ingest.clips.copies import Copy
+    from ingest.media.altered.draws import Draws
+    from ingest.media.altered.region import Box
+    from ingest.media.clip import ClipSource
+    from ingest.model.evidence import CueClaim
 
 COPY = "copy"
 OPERATORS = {

@@ -9,10 +9,10 @@ from typing import Literal
 
 import numpy as np
 
-from ingest.evidence import CueClaim, Evidence, Weights
-from ingest.probes.draws import Draws
-from ingest.probes.exchanges import MOSTLY, Exchange, Part
-from ingest.probes.settings import ProbeSettings
+from ingest.media.altered.draws import Draws
+from ingest.media.altered.exchange import MOSTLY, Exchange, Part
+from ingest.model.evidence import CueClaim, Evidence, Weights
+from ingest.settings import ProbeSettings
 
 EXCHANGE = "exchange"
 """What takes the masked place of a clip with a second drawing."""

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ingest.answers import Explanation
+    from ingest.model.answers import Explanation
     from ingest.probes.plan import Call
-    from ingest.receipt import Determinism
+    from ingest.record.receipt import Determinism
 
 FILE = "probes.jsonl"
 

@@ -7,7 +7,7 @@ saw of the clip before does not.
 import math
 from collections.abc import Collection, Mapping, Sequence
 
-from ingest.probes.draws import Draws
+from ingest.media.altered.draws import Draws
 from ingest.probes.plan import Call, askings
 
 SHARE = 0.05

@@ -7,31 +7,32 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ingest.asking import NO_EXPLANATION, Asked, ask_explanation, ask_prediction
-from ingest.data import check_unchanged
+from ingest.clips.footage import check_unchanged
 from ingest.errors import Problem
-from ingest.frame_server import AHEAD_CLIPS
+from ingest.media.frame_server import AHEAD_CLIPS
+from ingest.media.video import UnreadableClip
+from ingest.model.asking import NO_EXPLANATION, Asked, ask_explanation, ask_prediction
 from ingest.probes.edits import choose_edits
 from ingest.probes.plan import askings, plan_calls
 from ingest.probes.record import ProbeCount, line
 from ingest.probes.repeats import choose_repeats
 from ingest.probes.stage import Stage
-from ingest.receipt import Determinism
-from ingest.video import UnreadableClip
+from ingest.record.receipt import Determinism
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from ingest.clips.footage import Footage
     from ingest.clock import Clock
-    from ingest.data import ClipSource, Footage
-    from ingest.frame_server import FrameServer
     from ingest.log import Log
-    from ingest.model import ModelProcess
-    from ingest.probes.draws import Draws
+    from ingest.media.altered.draws import Draws
+    from ingest.media.clip import ClipSource
+    from ingest.media.frame_server import FrameServer
+    from ingest.model.process import ModelProcess
     from ingest.probes.plan import Call, Claims
-    from ingest.results import Results
+    from ingest.record.results import Results
+    from ingest.record.tally import Tally
     from ingest.settings import Task
-    from ingest.tally import Tally
 
 PROGRESS_LINES = 24
 
@@ -78,14 +79,14 @@ class ProbePass:
                 clip_id,
                 claims[clip_id].cues,
                 footage.copies.get(clip_id, ()),
-                task.explanation.cues,
+                task.explanation.evidence.cues,
                 clip.transcript,
                 footage.faces.get(clip_id),
                 draws,
             )
             for clip_id, clip in self._clips.items()
         }
-        grid = task.explanation.grid_rows, task.explanation.grid_columns
+        grid = task.explanation.evidence.grid.rows, task.explanation.evidence.grid.columns
         self._plan = plan_calls(claims, edits, footage.exchanges, task.probes, grid, draws)
         self._count = tally.probes = ProbeCount(planned=sum(map(len, self._plan.values())))
         self._draws = draws

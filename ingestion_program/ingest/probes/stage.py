@@ -5,20 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ingest.probes.alteration import Alteration
+from ingest.media.altered.alteration import Alteration
+from ingest.media.altered.jitter import draw_jitter
+from ingest.media.altered.material import Material, first_light
+from ingest.media.altered.region import Cells
+from ingest.media.video import UnreadableClip
 from ingest.probes.edits import COPY, edit
-from ingest.probes.jitter import draw_jitter
-from ingest.probes.material import Material, first_light
-from ingest.probes.region import Cells
-from ingest.probes.settings import OPERATORS
 from ingest.probes.words import drop_words
-from ingest.video import UnreadableClip
+from ingest.settings import OPERATORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ingest.data import ClipSource, Footage
-    from ingest.probes.draws import Draws
+    from ingest.clips.footage import Footage
+    from ingest.media.altered.draws import Draws
+    from ingest.media.clip import ClipSource
     from ingest.probes.plan import Call
     from ingest.settings import Task
 
@@ -47,7 +48,7 @@ class Stage:
         plain = Alteration(
             material,
             # The same for all calls of a clip: what they differ by is what was altered.
-            draw_jitter(settings, self._draws, call.clip_id),
+            draw_jitter(settings.jitter, self._draws, call.clip_id),
             self._draws.seed("noise", call.clip_id),
             exchange=self._footage.exchanges.get(clip.clip_id),
         )
@@ -80,7 +81,7 @@ class Stage:
             return replace(clip, transcript=transcript, alteration=replace(plain, seconds=seconds))
         if call.places is not None:
             form = self._task.explanation
-            region = Cells(form.grid_rows, form.grid_columns, call.places)
+            region = Cells(form.evidence.grid.rows, form.evidence.grid.columns, call.places)
             operator = next(name for name in OPERATORS if name == call.operator)
             return replace(clip, alteration=replace(plain, region=region, operator=operator))
         return replace(clip, alteration=plain)

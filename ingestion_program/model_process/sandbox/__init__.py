@@ -25,8 +25,6 @@ class Walls:
     """The strongest tier to use; tests and odd machines ask for less."""
     scratch: Path
     """The only folder that may be written to."""
-    code: Path
-    """The folder of the process's own modules, to be read."""
     submission: Path
     """The participant's files, to be read."""
     packages: Path | None
@@ -49,7 +47,7 @@ class Walls:
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "Walls":
         """Return the walls of a record."""
-        paths = {name: record[name] and Path(record[name]) for name in ("scratch", "code", "submission", "packages")}
+        paths = {name: record[name] and Path(record[name]) for name in ("scratch", "submission", "packages")}
         return cls(**{**record, **paths, "also_allowed": tuple(record["also_allowed"])})
 
 

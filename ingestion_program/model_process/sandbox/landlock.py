@@ -111,7 +111,7 @@ def _rules(walls: "Walls") -> Iterator[tuple[Path, int]]:
     # Not all of sys.path: a package that is installed as a link to a checkout would open the checkout, labels included.
     # Its own folders stay readable for the imports that follow; the rest of the program is nobody's business.
     interpreter = {Path(prefix) for prefix in (sys.prefix, sys.base_prefix, sys.exec_prefix)}
-    for path in {*interpreter, own, walls.code, walls.submission, walls.packages or own}:
+    for path in {*interpreter, own, walls.submission, walls.packages or own}:
         yield path, READ
     for name in SYSTEM:
         yield Path(name), READ

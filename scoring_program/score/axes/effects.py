@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from score.axes.noise import noise_floor, resolution
-from score.explanation_record import Explanation
-from score.probe_record import HIDDEN, ProbeCall
+from score.measure.noise import noise_floor, resolution
+from score.read.output.explanation_record import Explanation
+from score.read.output.probe_record import HIDDEN, ProbeCall
 
 Array = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from score.axes.effects import Effects
-from score.explanation_record import Explanation
+from score.read.output.explanation_record import Explanation
 
 Array = NDArray[np.float64]
 _NEARLY_ALL = 0.99

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from score.axes.ranks import above_chance_auc, above_chance_precision, spearman
-from score.explanation_record import Explanation
-from score.known import ClipCauses
+from score.read.output.explanation_record import Explanation
+from score.read.reference.known import ClipCauses
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from score.axes.known_causes import map_agreement
-from score.explanation_record import Explanation
-from score.known import Observation
+from score.read.output.explanation_record import Explanation
+from score.read.reference.known import Observation
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

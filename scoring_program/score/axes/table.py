@@ -12,14 +12,14 @@ from score.axes.effects import Effects, evaluated_targets, measure_effects
 from score.axes.faithfulness import Agreement, agreement, faithfulness
 from score.axes.known_causes import PART_WEIGHTS, clip_known_causes
 from score.axes.plausibility import clip_plausibility
-from score.axes.reading import Readings, read_claims
 from score.axes.text import TextNumbers, clip_text, specificity
 from score.axes.total import credited_skill, explanation_total, power_mean
-from score.known import Causes
-from score.outcomes import Outcomes
-from score.probe_record import HIDDEN
+from score.measure.sums import Sums
+from score.read.outcomes import Outcomes
+from score.read.output.probe_record import HIDDEN
+from score.read.reference.known import Causes
 from score.settings import Settings
-from score.sums import Sums
+from score.text.reading import Readings, read_claims
 
 Array = NDArray[np.float64]
 _NEEDS_CAUSES = frozenset({"known_causes"})

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from score.axes.reading import Readings, Triple, claim_set, vocabulary_of
-from score.explanation_record import Explanation
-from score.language import consistent, text_validity
+from score.read.output.explanation_record import Explanation
 from score.settings import Settings
+from score.text import consistent, text_validity
+from score.text.reading import Readings, Triple, claim_set, vocabulary_of
 
 Array = NDArray[np.float64]
 MOST_OTHERS = 50

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from score.explanation_settings import AXES, ExplanationScore
+from score.settings import AXES, ExplanationScore
 
 Array = NDArray[np.float64]
 

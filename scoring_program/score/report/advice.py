@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from score.evaluation import Estimate
-from score.findings import Finding
+from score.evaluation.evaluate import Estimate
+from score.messages.findings import Finding
 from score.report.axis_advice import axis_advice
 from score.report.content.scores import Advice
 from score.report.factors import Factors

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from score.axes.shortfalls import Share, Shortfalls
+from score.diagnostics.shortfalls import Share, Shortfalls
 from score.report.numbers import percent
 
 _NOTABLE = 0.1

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from score.hashes import NO_HASHES, Hashes
-from score.key_frames import NO_KEY_FRAMES, KeyFrames
-from score.landmarks import NO_LANDMARKS, Landmarks
+from score.read.hashes import NO_HASHES, Hashes
+from score.read.reference.key_frames import NO_KEY_FRAMES, KeyFrames
+from score.read.reference.landmarks import NO_LANDMARKS, Landmarks
 from score.report.content.provenance import Facts
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from score.findings import Finding
-from score.outcomes import Outcomes
+from score.messages.findings import Finding
+from score.read.outcomes import Outcomes
+from score.read.output.results import Results
 from score.report.content.page import EarlyPage, FailedPage, Page
 from score.report.content.provenance import Facts
 from score.report.explanations import explanations
@@ -16,7 +17,6 @@ from score.report.provenance import provenance
 from score.report.record import record
 from score.report.scored import Scored
 from score.report.status import clips_sentence
-from score.results import Results
 
 NO_SCORES = "no scores"
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from score.axes.reading import vocabulary_of
-from score.clip_numbers import ClipNumbers
 from score.errors import NotGradableError
-from score.explanation_record import Explanation
+from score.evaluation.clip_numbers import ClipNumbers
+from score.read.output.explanation_record import Explanation
 from score.report.choice import choose
 from score.report.claim_table import claim_rows, untested
 from score.report.clip_table import note
@@ -18,6 +17,7 @@ from score.report.numbers import number, position
 from score.report.picture import data_uri
 from score.report.scored import Scored
 from score.report.verdict import verdict
+from score.text.reading import vocabulary_of
 
 _BUDGET = 1_500_000
 """Characters of all pictures; with the table of 2,000 clips the page stays under 5 MB."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from score.clip_numbers import ClipNumbers
-from score.explanation_record import Claim
+from score.evaluation.clip_numbers import ClipNumbers
+from score.read.output.explanation_record import Claim
 from score.report.content.explanations import ClaimRow
 from score.report.numbers import NONE, signed
 from score.settings import Target

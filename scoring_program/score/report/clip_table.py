@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from score.clip_numbers import ClipNumbers
 from score.errors import Problem
+from score.evaluation.clip_numbers import ClipNumbers
 from score.report.content.explanations import ClipRow
 from score.report.numbers import NONE, number, signed
 from score.report.scored import Scored

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from score.axes.total import power_mean
-from score.explanation_settings import AXES, ExplanationScore
+from score.settings import AXES, ExplanationScore
 
 
 @dataclass(frozen=True)

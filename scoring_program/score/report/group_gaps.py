@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from score.fairness import ENOUGH_PEOPLE, FEWEST_PEOPLE, AttributeGaps, Fairness, Gap, Summary
-from score.fairness import GroupGaps as Measured
+from score.evaluation.fairness import ENOUGH_PEOPLE, FEWEST_PEOPLE, AttributeGaps, Fairness, Gap, Summary
+from score.evaluation.fairness import GroupGaps as Measured
 from score.report.content.predictions import AttributeTable, GapCell, GapLine, GroupGaps, GroupRow
 from score.report.numbers import NONE, interval, number, percent, plural, position, signed
 from score.report.scored import Scored

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 
-from score.axes.diagnostics import Diagnostic
-from score.bands import Band as Limits
-from score.bands import band_of
 from score.columns import TOTAL
+from score.diagnostics.diagnose import Diagnostic
 from score.report.advice import MEASURED, advice
 from score.report.content.scores import Band, DiagnosticRow, Factor, Mark, ScoreRow, Scores
 from score.report.factors import Factors, factors
@@ -27,11 +25,11 @@ def scores(scored: Scored) -> Scores:
     weights = _weights(settings, parts)
     rows = {column.key: score_row(column, one, scored, weight=weights.get(column.key, "")) for column, one in columns}
     total = rows[TOTAL]
-    band = band_of(settings.explanation.bands, values[total.key])
+    word = settings.explanation.word(values[total.key])
     return Scores(
         total=total,
-        band=band.word,
-        bands=_bands(settings.explanation.bands, band),
+        band=word,
+        bands=_bands(settings.explanation.bands, word),
         verdict=tuple(_verdict(scored)),
         factors=_factors(parts),
         axes=tuple(rows[name] for name in parts.axes),
@@ -56,11 +54,10 @@ def _prediction_keys(settings: Settings) -> tuple[str, ...]:
     return (*(f"{name}_{metric}" for name in subjects for metric in ("accuracy", "ccc")), "skill")
 
 
-def _bands(bands: tuple[Limits, ...], here: Limits) -> tuple[Band, ...]:
-    ends = [*(band.begins for band in bands), 100.0]
+def _bands(bands: dict[str, float], here: str) -> tuple[Band, ...]:
     return tuple(
-        Band(band.word, f"{low:g}", low, round(high - low, 2), band is here)
-        for band, (low, high) in zip(bands, pairwise(ends), strict=True)
+        Band(word, f"{low:g}", low, round(high - low, 2), word == here)
+        for word, (low, high) in zip(bands, pairwise([*bands.values(), 100.0]), strict=True)
     )
 
 

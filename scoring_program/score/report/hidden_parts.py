@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from score.clip_numbers import ClipNumbers, HiddenNumbers
-from score.explanation_record import Explanation
-from score.probe_record import ProbeCall
+from score.evaluation.clip_numbers import ClipNumbers, HiddenNumbers
+from score.read.output.explanation_record import Explanation
+from score.read.output.probe_record import ProbeCall
 from score.report.content.explanations import CallRow, EffectBar, Place, Timeline
 from score.report.numbers import NONE, number, signed
 from score.report.place import outline, whereabouts

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from score.axes.reading import Triple
-from score.language import Mention, Vocabulary, cue_mentions
 from score.report.content.explanations import Piece, Text
 from score.report.shorten import cut_place
+from score.text import Mention, Vocabulary, cue_mentions
+from score.text.reading import Triple
 from score.visible import visible
 
 _SHOWN = 420

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from score.bootstrap import percentile_interval, resample_weights
+from score.measure.bootstrap import percentile_interval, resample_weights
 from score.report.content.predictions import (
     Calibration,
     CalibrationBin,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from score.evaluation import Estimate
-from score.metrics import METRICS
+from score.evaluation.evaluate import Estimate
+from score.measure.metrics import METRICS
 from score.report.content.predictions import Comparison, MetricCell, Predictions, TargetRow
 from score.report.group_gaps import group_gaps
 from score.report.numbers import NONE, interval, number

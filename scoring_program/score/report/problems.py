@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from score.findings import Finding
+from score.messages.findings import Finding
 from score.report.content.problems import ProblemRow, Problems
 from score.visible import one_line
 

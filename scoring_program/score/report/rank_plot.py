@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from score.axes.by_rank import RankCurve
+from score.diagnostics.by_rank import RankCurve
 from score.report.content.explanations import RankPlot, RankPoint, RankRow
 from score.report.numbers import number, percent
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from score.axes.reasons import GROUNDED
+from score.diagnostics.reasons import GROUNDED
 from score.report.content.explanations import ReasonRow, Reasons
 from score.report.numbers import counted, percent
 from score.report.scored import Scored

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from score.columns import Column
-from score.evaluation import Estimate
+from score.evaluation.evaluate import Estimate
 from score.report.content.scores import Bar, Mark, ScoreRow
 from score.report.numbers import interval, number, position
 from score.report.scored import MOST_DECIMALS, Scored

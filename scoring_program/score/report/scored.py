@@ -7,16 +7,16 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from score.axes.diagnostics import Diagnostic
-from score.axes.shortfalls import Shortfalls
 from score.columns import Column, spread_decimals
-from score.evaluation import Estimate, Evaluation
-from score.findings import Finding
-from score.key_frames import NO_KEY_FRAMES
-from score.known import NOTHING_KNOWN
-from score.outcomes import Outcomes
+from score.diagnostics.diagnose import Diagnostic
+from score.diagnostics.shortfalls import Shortfalls
+from score.evaluation.evaluate import Estimate, Evaluation
+from score.messages.findings import Finding
+from score.read.outcomes import Outcomes
+from score.read.output.results import Results
+from score.read.reference.key_frames import NO_KEY_FRAMES
+from score.read.reference.known import NOTHING_KNOWN
 from score.report.beside import Beside
-from score.results import Results
 from score.settings import Settings
 
 MOST_DECIMALS = 3

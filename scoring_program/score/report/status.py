@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from score.outcomes import Outcomes
+from score.read.outcomes import Outcomes
+from score.read.output.run_facts import ISOLATION, Receipt
 from score.report.content.scores import StatusItem
 from score.report.numbers import percent, plural
 from score.report.scored import Scored
-from score.run_facts import ISOLATION, Receipt
 from score.visible import one_line
 
 STATUS_WORDS = {

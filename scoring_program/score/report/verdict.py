@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from score.clip_numbers import ClipNumbers
-from score.explanation_record import Explanation
-from score.language import text_validity
+from score.evaluation.clip_numbers import ClipNumbers
+from score.read.output.explanation_record import Explanation
 from score.report.content.explanations import ClaimRow, Reason, Verdict
 from score.report.numbers import NONE, number
 from score.settings import Target
+from score.text import text_validity
 
 HOLDS, PARTLY = 0.5, 0.2
 """Lowest values, on a scale on which chance is 0 and perfect 1, that are called good, and partly so."""

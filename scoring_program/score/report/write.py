@@ -10,14 +10,14 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from score.findings import Finding
-from score.outcomes import Outcomes
+from score.messages.findings import Finding
+from score.read.outcomes import Outcomes
+from score.read.output.results import Results
 from score.report.build import NO_SCORES, build_early_page, build_failed_page, build_page
 from score.report.content.provenance import Facts
 from score.report.explanations import smaller
 from score.report.look import look
 from score.report.scored import Scored
-from score.results import Results
 
 LARGEST_PAGE = 5_000_000
 """Bytes; the platform takes no page of more than 5 MB."""

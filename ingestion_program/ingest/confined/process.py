@@ -1,0 +1,298 @@
+"""A process that holds what nobody trusts, seen from outside: start it, talk to it, and end it with all it started.
+
+Whatever it runs or reads, it does inside the walls of `model_process.sandbox`, and answers in messages.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from threading import RLock, Thread
+from typing import Any
+
+from ingest.confined import guard
+from ingest.confined.processor import waited_s
+from ingest.confined.refusals import Refusals
+from ingest.confined.watch import FILE_MB, Watch
+from ingest.errors import IngestionError, Problem, Stage, disk_full
+from ingest.settings import Isolation
+from model_process.protocol import BadMessage, ChannelClosed, Message, receive, send
+from model_process.sandbox import TIERS, Held, Walls, calls
+
+MAIN = Path(__file__).resolve().parents[2] / "model_process" / "__main__.py"
+"""What it runs; the folder around it is its code, the only part of this program that it may read."""
+LEAST_S = 1.0
+"""How long a message may at least wait until it is read, seconds."""
+KEPT_OUTPUT = 64 << 10
+"""Bytes of what the process prints that are kept, the last ones."""
+PASSED_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
+
+
+@dataclass(frozen=True)
+class Confinement:
+    """What a confined process runs, reads and may spend."""
+
+    name: str
+    """What messages call it."""
+    submission: Path
+    """The participant's files, to be read."""
+    packages: Path | None
+    """Where packages were installed for this run."""
+    memory_mb: int
+    """Private memory, MB (2**20 bytes)."""
+    cpu_s: int
+    """Processor time over all threads, seconds."""
+    isolation: Isolation
+    """How firmly it has to be held in."""
+
+
+class ConfinedProcess:
+    """One process behind walls. After it has ended a new one is started with `start`."""
+
+    def __init__(self, confinement: Confinement) -> None:
+        self._confinement = confinement
+        self._process: subprocess.Popen[bytes] | None = None
+        self._channel: socket.socket | None = None
+        self._drainer: Thread | None = None
+        self._scratch: Path | None = None
+        self._watch: Watch | None = None
+        self._refusals: Refusals | None = None
+        self._shared_before: set[Path] = set()
+        # Several threads may have something to say.
+        self._sending = RLock()
+        self._printed = bytearray()
+        self.starts = 0
+        """How often it was started."""
+        self._deaf = False
+        self._deadline = time.monotonic()
+        self.killed = False
+        """Whether something outside ended it."""
+        self.waited_s = 0.0
+        """How long those that were ended had stood in line for a processor, seconds."""
+        self.refused: Counter[str] = Counter()
+        """System calls that were refused, by name."""
+        self.held: Held | None = None
+        """What holds it in; None before the first start."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be asked."""
+        return self._process is not None
+
+    @property
+    def output(self) -> bytes:
+        """The last 64 KiB that it printed."""
+        return bytes(self._printed)
+
+    @property
+    def pid(self) -> int | None:
+        """Its process id; None where there is no process."""
+        return None if self._process is None else self._process.pid
+
+    def start(self, *, again: bool = False) -> None:
+        """Start the process; one that is still there is ended. Not counted where it is to do the same `again`."""
+        self.stop()
+        self.starts += not again
+        self.killed = self._deaf = False
+        self._scratch = Path(tempfile.mkdtemp(prefix="model-")).resolve()
+        self._shared_before = guard.shared_files()
+        ours, theirs = socket.socketpair()
+        walls = json.dumps(self._walls(self._scratch).record())
+        with theirs:
+            self._process = subprocess.Popen(  # noqa: S603 - the interpreter and our own file
+                [sys.executable, "-s", "-P", str(MAIN), walls],
+                # A descriptor with a number of its own would tell one start from another.
+                stdin=theirs.fileno(),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                cwd=self._scratch,
+                env=_environment(self._scratch, self._confinement.packages),
+                start_new_session=True,
+            )
+        self._watch = Watch(self._process, self._scratch, self._shared_before, self._confinement.memory_mb)
+        self._drainer = Thread(target=self._drain, args=(self._process, self._watch), daemon=True)
+        self._drainer.start()
+        self._channel = ours
+
+    def allow(self, timeout_s: float) -> None:
+        """Give it so much time from now on: neither what it says nor what it hears takes longer together."""
+        self._deadline = time.monotonic() + timeout_s
+
+    def check_walls(self) -> None:
+        """Hold what the process says of its walls, before anything of the participant's is touched, to the settings.
+
+        Raises
+        ------
+        IngestionError
+            When this machine cannot hold a process in as the settings require.
+        ChannelClosed, BadMessage, TimeoutError
+            When it says nothing of them.
+        """
+        message = self._receive()
+        body = message.body
+        if body.get("op") != "confined" or body.get("tier") not in TIERS or type(body.get("landlock")) is not int:
+            raise BadMessage("no word about its walls")
+        self.held = Held(body["tier"], body["landlock"])
+        if message.descriptor is not None and self.pid is not None:
+            rules = calls.rules(self.pid, self.held.landlock, self._confinement.isolation.also_allowed)
+            self._refusals = Refusals(message.descriptor, rules, self.refused)
+        require = self._confinement.isolation.require
+        if TIERS.index(body["tier"]) < TIERS.index(require):
+            fix = "use a worker with Linux 5.13 or newer, or lower isolation.require in task.yaml"
+            found, expected = f"isolation tier {self.held.tier}", f"at least {require}"
+            problem = Problem("isolation_too_weak", "run", "this machine", found, expected, fix, fault="organiser")
+            raise IngestionError([problem])
+
+    def send(self, body: dict[str, Any], *, blob: bytes = b"", descriptor: int | None = None) -> None:
+        """Send a message.
+
+        Raises
+        ------
+        ChannelClosed
+            When there is no process.
+        TimeoutError
+            When it does not read.
+        """
+        with self._sending:
+            channel = self._channel  # another thread may be ending the process
+            if channel is None:
+                raise ChannelClosed
+            try:
+                # Frames may still be announced when a call has just ended.
+                channel.settimeout(max(LEAST_S, self._deadline - time.monotonic()))
+                send(channel, body, blob=blob, descriptor=descriptor)
+            except TimeoutError:
+                # Whoever waits for a turn must not wait as long again.
+                self._deaf = True
+                with contextlib.suppress(OSError):
+                    channel.shutdown(socket.SHUT_RDWR)
+                raise
+
+    def receive(self) -> Message:
+        """Wait for a message, as long as it was allowed.
+
+        Raises
+        ------
+        ChannelClosed, BadMessage, TimeoutError
+            When none comes.
+        """
+        message = self._receive()
+        if message.descriptor is not None:
+            os.close(message.descriptor)
+            raise BadMessage("a file descriptor")
+        return message
+
+    def _receive(self) -> Message:
+        if self._channel is None:
+            raise ChannelClosed
+        return receive(self._channel, self._deadline)
+
+    def stop(self) -> None:
+        """End the process and everything that it started."""
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
+        if self._process is not None:
+            self.waited_s += waited_s(self._process.pid) or 0.0
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+            self._process = None
+            guard.end_descendants()
+            guard.sweep_shared_files(self._shared_before)
+        if self._watch is not None:
+            self._watch.stop()
+            self._watch = None
+        if self._refusals is not None:
+            self._refusals.stop()
+            self._refusals = None
+        if self._drainer is not None:  # the last words may still be in the pipe
+            self._drainer.join(timeout=1)
+            self._drainer = None
+        if self._scratch is not None:
+            guard.remove(self._scratch)
+            self._scratch = None
+
+    def end_badly(self, error: Exception, stage: Stage, where: str, timeout_s: float) -> Problem:
+        """End the process and say why it gave no answer.
+
+        Raises
+        ------
+        IngestionError
+            When others have filled the disk.
+        """
+        process, watch = self._process, self._watch
+        status: int | None = None
+        if isinstance(error, ChannelClosed) and process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                status = process.wait(timeout=2)
+        self.stop()
+        if watch is not None and watch.reason is not None:
+            return Problem("too_much", stage, where, *watch.reason)
+        if watch is not None and watch.disk_filled:
+            raise IngestionError([disk_full(tempfile.gettempdir())])
+        if isinstance(error, TimeoutError) or self._deaf:
+            return Problem(
+                "timeout", stage, where, f"no answer after {timeout_s:.0f} s", "an answer in time", "do less per call"
+            )
+        if isinstance(error, BadMessage):
+            fix = "return less; do not write to inherited file descriptors"
+            return Problem("bad_answer", stage, where, str(error), "a small answer", fix)
+        if status is None or status >= 0:
+            found = f"{self._confinement.name} ended by itself" + ("" if status is None else f" (exit {status})")
+            fix = "do not call exit; return an answer or raise an exception"
+        else:
+            names = {number.value: number.name for number in signal.Signals}
+            found = f"{self._confinement.name} was ended by {names.get(-status, f'signal {-status}')}"
+            fix = "a crash in native code or too much memory: try the clip at home"
+            self.killed = status == -signal.SIGKILL
+        return Problem("crashed", stage, where, found, "a process that lives on", fix)
+
+    def _walls(self, scratch: Path) -> Walls:
+        return Walls(
+            at_most=self._confinement.isolation.at_most,
+            scratch=scratch,
+            submission=self._confinement.submission,
+            packages=self._confinement.packages,
+            memory_mb=self._confinement.memory_mb,
+            file_mb=FILE_MB,
+            cpu_s=self._confinement.cpu_s,
+            parent=os.getpid(),
+            also_allowed=self._confinement.isolation.also_allowed,
+        )
+
+    def _drain(self, process: "subprocess.Popen[bytes]", watch: Watch) -> None:
+        if process.stdout is None:
+            return
+        while chunk := os.read(process.stdout.fileno(), 1 << 16):
+            watch.printed_bytes += len(chunk)
+            self._printed += chunk
+            del self._printed[:-KEPT_OUTPUT]
+
+
+def _environment(scratch: Path, packages: Path | None) -> dict[str, str]:
+    """Return a clean environment: nothing of ours leaks into it, and results do not depend on the host's settings."""
+    cores = str(os.cpu_count() or 1)
+    return {
+        **{name: os.environ[name] for name in PASSED_VARIABLES if name in os.environ},
+        **({"PYTHONPATH": str(packages)} if packages else {}),
+        "HOME": str(scratch),
+        "TMPDIR": str(scratch),
+        "LANG": "C.UTF-8",
+        "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+        "OMP_NUM_THREADS": cores,
+        "OPENBLAS_NUM_THREADS": cores,
+        # An idle thread turns in a loop for 2**20 cycles before it sleeps, not 2**26: 30 ms of a core that others need.
+        "OPENBLAS_THREAD_TIMEOUT": "20",
+        "MKL_NUM_THREADS": cores,
+    }

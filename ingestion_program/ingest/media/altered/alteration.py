@@ -1,0 +1,126 @@
+"""What a model is shown instead of a clip: which frames, moved by how much, with what hidden, and which sound.
+
+Every call of the second pass goes through here, the unaltered original too, so that nothing but its content tells one
+from another: the facts are always those of the original clip, and every frame takes the same path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ingest.media.sound import read_repeated_sound, read_sound, replace_by_another_moment
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ingest.media.altered.exchange import Exchange
+    from ingest.media.altered.jitter import Jitter
+    from ingest.media.altered.material import Material
+    from ingest.media.altered.region import Region
+    from ingest.media.sound import Sound
+    from ingest.media.video import ClipFacts
+    from ingest.settings import Operator
+
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Slow:
+    """A piece of a clip, shown so slowly that it lasts as long as the whole."""
+
+    start: float
+    """Where it begins: a share of where it could begin, 0 to 1."""
+    pace: float
+    """Its share of the clip, and so its pace, in (0, 1]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Alteration:
+    """How one call's clip differs from its file."""
+
+    material: Material
+    """Of the original clip."""
+    jitter: Jitter
+    """Small changes, the same in all calls on the clip."""
+    seed: int
+    """Of all noise in picture and sound."""
+    copy: Path | None = None
+    """A rendered copy that is shown in the place of the clip's own file."""
+    exchange: Exchange | None = None
+    """The clip's second drawing. It is always decoded beside the first, so that time does not tell what is shown."""
+    exchanged: tuple[str, ...] = ()
+    """Names of the parts that are shown as in the second drawing."""
+    region: Region | None = None
+    """What is hidden in all frames."""
+    operator: Operator = "imputation"
+    """What takes its place."""
+    seconds: tuple[int, ...] = ()
+    """Seconds whose picture is frozen and whose sound is another's, each [i, i + 1)."""
+    slow: Slow | None = None
+    """A short piece that is shown in the place of the whole clip."""
+    voice: Path | None = None
+    """A file whose sound is heard in the place of the clip's own."""
+    brightness: float | None = None
+    """Mean brightness to which the clip is brought, in (0, 1)."""
+    zoom: float = 1.0
+    """How many times larger the middle of the picture is shown, >= 1."""
+
+    @property
+    def facts(self) -> ClipFacts:
+        """Those of the original clip; raises UnreadableClip."""
+        return self.material.facts
+
+    @property
+    def repeats(self) -> bool:
+        """Whether one frame of the file may be shown in the place of several."""
+        return self.slow is not None or bool(self.seconds)
+
+    def shown(self, wanted: Indices) -> Indices:
+        """Return which frames of the file are shown in the place of `wanted`; the order stays ascending."""
+        last = len(self.facts.times) - 1
+        if self.slow is not None:
+            wanted = np.rint(self.slow.start * (1 - self.slow.pace) * last + self.slow.pace * wanted).astype(np.int64)
+        if self.seconds:
+            wanted = frozen(self.facts.times, self.seconds)[wanted]
+        return np.clip(wanted + self.jitter.later, 0, last)
+
+    def sound(self, rate: int) -> Sound | None:
+        """Return the altered sound at `rate` samples a second, None where there is none; raises UnreadableClip."""
+        if self.voice is not None:
+            heard = read_repeated_sound(self.voice, rate, self.facts.duration_s)
+        elif self.copy is not None:
+            heard = read_sound(self.copy, rate, self.facts.duration_s)
+        else:
+            heard = self.material.sound(rate)
+        if heard is None:
+            return None
+        if self.seconds:
+            heard = replace_by_another_moment(heard, rate, self.seconds, self.seed)
+        louder: Sound = np.clip(heard * np.float32(self.jitter.loudness), -1.0, 1.0)
+        return louder
+
+
+def frozen(times: npt.NDArray[np.float64], seconds: tuple[int, ...]) -> Indices:
+    """Return for every frame the nearest one outside the masked seconds, itself where it is outside.
+
+    Parameters
+    ----------
+    times
+        Seconds at which the frames begin, ascending.
+    seconds
+        Masked seconds, each [i, i + 1).
+    """
+    index = np.arange(len(times))
+    kept = np.flatnonzero(~np.isin(np.floor(times + 1e-9).astype(np.int64), seconds))
+    if not len(kept):
+        return np.zeros_like(index)
+    after = np.searchsorted(kept, index)
+    before = kept[np.clip(after - 1, 0, None)]
+    following = kept[np.clip(after, None, len(kept) - 1)]
+    nearest: Indices = np.where(np.abs(times - times[before]) <= np.abs(times[following] - times), before, following)
+    nearest[kept] = kept
+    return nearest

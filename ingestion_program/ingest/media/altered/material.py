@@ -1,0 +1,91 @@
+"""What the altered calls of one clip share: facts and thumbnails, read from its file once, and its sound."""
+
+from functools import cached_property
+from pathlib import Path
+from threading import RLock
+
+import numpy as np
+import numpy.typing as npt
+
+from ingest.media.altered.operators import median
+from ingest.media.sound import Sound, read_sound
+from ingest.media.video import ClipFacts, Frame, FrameReader, read_facts
+
+WIDTH, HEIGHT = 160, 90
+"""Size at which replacements are made; they are smooth, so a larger one would show nothing more."""
+MOMENTS = 16
+"""Thumbnails of a clip, in the middle of as many equal parts."""
+
+
+def first_light(path: Path) -> float:
+    """Return the mean of a file's first frame, 0 to 1; raises UnreadableClip."""
+    reader = FrameReader(path, threads=1)
+    try:
+        return float(reader.decode(0)[1].mean()) / 255
+    finally:
+        reader.close()
+
+
+class Material:
+    """One clip's file. Nothing is read before it is needed; several decoders may ask at once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        """The video file."""
+        self._reading = RLock()
+
+    @property
+    def facts(self) -> ClipFacts:
+        """What is known before decoding; raises UnreadableClip."""
+        with self._reading:
+            return self._facts
+
+    @property
+    def moments(self) -> npt.NDArray[np.int64]:
+        """The frames of the thumbnails, ascending."""
+        count = len(self.facts.times)
+        return ((np.arange(MOMENTS) + 0.5) * count / MOMENTS).astype(np.int64)
+
+    @property
+    def thumbnails(self) -> Frame:
+        """Small pictures of these moments, RGB, shape (MOMENTS, HEIGHT, WIDTH, 3); raises UnreadableClip."""
+        with self._reading:
+            return self._thumbnails
+
+    @property
+    def median(self) -> Frame:
+        """The median over time, RGB, shape (HEIGHT, WIDTH, 3); raises UnreadableClip."""
+        with self._reading:
+            return self._median
+
+    @property
+    def brightness(self) -> float:
+        """Mean of the median picture, 0 to 1; raises UnreadableClip."""
+        return float(self.median.mean()) / 255
+
+    def sound(self, rate: int) -> Sound | None:
+        """Return the clip's own sound at `rate` samples a second, None where there is none.
+
+        Decoded anew for every call. Were it kept, it would be there at once, but for a rendered copy it would not, and
+        a model with a clock could tell the copy from the clip.
+        """
+        return read_sound(self.path, rate, self.facts.duration_s)
+
+    @cached_property
+    def _facts(self) -> ClipFacts:
+        return read_facts(self.path)
+
+    @cached_property
+    def _thumbnails(self) -> Frame:
+        reader = FrameReader(self.path, threads=1)
+        pictures = np.empty((MOMENTS, HEIGHT, WIDTH, 3), np.uint8)
+        try:
+            for picture, index in zip(pictures, self.moments, strict=True):
+                reader.read_into(int(index), picture)
+        finally:
+            reader.close()
+        return pictures
+
+    @cached_property
+    def _median(self) -> Frame:
+        return median(self._thumbnails)

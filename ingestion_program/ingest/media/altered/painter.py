@@ -1,0 +1,125 @@
+"""Alters the frames of one request while they are decoded.
+
+Of a clip with a second drawing both are decoded, and the exchanged parts are those of the second. For a clip without,
+what takes the place of hidden parts is made of its thumbnails, one replacement for each: every frame gets that of the
+moment nearest to it. So the cost of making them does not grow with the number of frames.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import cv2
+import numpy as np
+
+from ingest.media.altered import operators
+from ingest.media.altered.jitter import Grain
+from ingest.media.altered.material import HEIGHT, MOMENTS, WIDTH
+from ingest.media.altered.mixing import mix
+from ingest.media.video import FrameReader
+
+if TYPE_CHECKING:
+    from ingest.media.altered.alteration import Alteration
+    from ingest.media.altered.mixing import Weights
+    from ingest.media.video import Frame
+
+
+class Painter:
+    """One request's alteration, prepared for one size of frames; used by one decoder."""
+
+    def __init__(self, alteration: Alteration, shape: tuple[int, int, int]) -> None:
+        self._alteration = alteration
+        self._curve = _brightness_curve(alteration)
+        self._size = (shape[1], shape[0])
+        self._stretched: tuple[int, Frame] | None = None
+        self._weights: Weights | None = None
+        self._grain: Grain | None = None
+        self._imputation: operators.Imputation | operators.HalvedImputation | None = None
+        self._noise: operators.Pixels | float = 0.0
+        self._mask = None
+        exchange = alteration.exchange
+        self._second = None if exchange is None else FrameReader(exchange.path, threads=1)
+        if alteration.region is None:
+            return
+        small = alteration.region.mask(HEIGHT, WIDTH)
+        if small.all():
+            return  # nothing would be left to see
+        self._mask = alteration.region.mask(*shape[:2])
+        if alteration.operator == "imputation":
+            self._imputation = operators.imputation_of(small)
+            deviation = 255 * operators.NOISE
+            self._noise = np.random.default_rng(alteration.seed).normal(0, deviation, (int(small.sum()), 3))
+
+    def close(self) -> None:
+        """Release the second drawing."""
+        if self._second is not None:
+            self._second.close()
+
+    def place(self, index: int, frame: Frame, asked: int) -> Frame:
+        """Return a decoded frame, BGR, with its exchanged parts, lit, enlarged and moved as the alteration says."""
+        exchange = self._alteration.exchange
+        if self._second is not None and exchange is not None:
+            _, other = self._second.decode(index)
+            if self._weights is None:
+                self._weights = exchange.weights(self._alteration.exchanged, *frame.shape[:2])
+            # Where nothing is exchanged too, so that time does not tell.
+            frame = mix(frame, other, self._weights)
+        # Before the grain: every call has the same, however light or large its picture is.
+        if self._curve is not None:
+            frame = np.asarray(cv2.LUT(frame, self._curve), np.uint8)
+        if self._alteration.zoom > 1:
+            frame = _enlarged(frame, self._alteration.zoom)
+        jitter = self._alteration.jitter
+        if jitter.grain:
+            if self._grain is None:
+                self._grain = Grain(jitter.grain, self._alteration.seed, *frame.shape[:2])
+            # A frame that is shown more than once would else come back to the last bit, which no camera does.
+            frame = self._grain.add(asked if self._alteration.repeats else index, frame)
+        return jitter.move(frame)
+
+    def finish(self, index: int, frame: Frame) -> None:
+        """Alter frame `index` of the file, already RGB and scaled, in place."""
+        if self._mask is not None:
+            operators.paste(frame, self._replacement(index), self._mask)
+        cv2.convertScaleAbs(frame, dst=frame, alpha=self._alteration.jitter.brightness)
+
+    def _replacement(self, index: int) -> Frame:
+        """Return what is shown in hidden parts of frame `index`, in the size of the frames."""
+        position = index / len(self._alteration.facts.times)
+        number = int(position * MOMENTS)
+        if self._stretched is None or self._stretched[0] != number:
+            small = self._small_replacement(number)
+            large = cv2.resize(small, self._size, interpolation=cv2.INTER_LINEAR)
+            self._stretched = (number, np.asarray(large, np.uint8))
+        return self._stretched[1]
+
+    def _small_replacement(self, number: int) -> Frame:
+        material = self._alteration.material
+        match self._alteration.operator:
+            case "median":
+                return material.median
+            case "moment":
+                return np.asarray(material.thumbnails[operators.other_moment(number, MOMENTS)], np.uint8)
+            case "imputation" if self._imputation is not None:
+                return operators.impute(material.thumbnails[number], self._imputation, self._noise)
+            case _:
+                return operators.blur(material.thumbnails[number])
+
+
+def _enlarged(frame: Frame, zoom: float) -> Frame:
+    """Return the middle of a frame in the size of the whole."""
+    height, width = frame.shape[:2]
+    down, right = (round(side * (1 - 1 / zoom) / 2) for side in (height, width))
+    middle = frame[down : height - down, right : width - right]
+    return np.asarray(cv2.resize(middle, (width, height), interpolation=cv2.INTER_CUBIC), np.uint8)
+
+
+def _brightness_curve(alteration: Alteration) -> Frame | None:
+    """Return what becomes of each of the 256 levels where a clip is brought to another mean brightness."""
+    if alteration.brightness is None:
+        return None
+    mean = min(max(alteration.material.brightness, 0.01), 0.99)
+    # The power that moves the mean there; unlike a factor it clips nothing.
+    power = np.log(alteration.brightness) / np.log(mean)
+    curve: Frame = np.rint(255 * (np.arange(256) / 255) ** power).astype(np.uint8)
+    return curve

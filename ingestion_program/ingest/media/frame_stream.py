@@ -1,0 +1,206 @@
+"""One request for frames of one clip: a thread decodes them into shared memory, the model process gets the slots."""
+
+from collections import Counter, deque
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, wait
+from dataclasses import dataclass
+from threading import Condition, Lock, RLock
+
+import numpy as np
+import numpy.typing as npt
+
+from ingest.media.altered.alteration import Alteration
+from ingest.media.altered.painter import Painter
+from ingest.media.buffers import FrameBuffer
+from ingest.media.clip import ClipSource
+from ingest.media.video import ClipFacts, FrameReader, FrameRequest, UnreadableClip, frame_shape, wanted_frames
+
+WHOLE_BYTES = 48 << 20
+"""A request up to this size is decoded whole, and can be decoded ahead or served twice."""
+RING_BYTES = 48 << 20
+"""A larger one is streamed through a ring of slots of this size."""
+MAXIMUM_BATCH = 8
+
+
+@dataclass(frozen=True)
+class StreamPlan:
+    """How one request for one clip is carried out."""
+
+    asked: npt.NDArray[np.int64]
+    """Indices of the frames that were asked for, ascending."""
+    wanted: npt.NDArray[np.int64]
+    """Indices of the frames that are shown in their place, ascending."""
+    shape: tuple[int, int, int]
+    """(height, width, 3) of a frame."""
+    slots: int
+    """Frames that fit into the buffer."""
+
+    @property
+    def streaming(self) -> bool:
+        """Whether slots are used more than once."""
+        return self.slots < len(self.wanted)
+
+    @property
+    def batch(self) -> int:
+        """How many frames are announced together: each message costs both sides a change of thread or process."""
+        return max(1, min(MAXIMUM_BATCH, self.slots // 3))
+
+    @property
+    def bytes(self) -> int:
+        """Size of the buffer."""
+        return self.slots * int(np.prod(self.shape))
+
+
+def plan_stream(request: FrameRequest, facts: ClipFacts, alteration: Alteration | None = None) -> StreamPlan:
+    """Decide between decoding whole and streaming."""
+    asked, shape = wanted_frames(request, facts), frame_shape(request, facts)
+    wanted = asked if alteration is None else alteration.shown(asked)
+    size = int(np.prod(shape))
+    slots = len(wanted) if len(wanted) * size <= WHOLE_BYTES else min(len(wanted), max(6, RING_BYTES // size))
+    return StreamPlan(asked, wanted, shape, slots)
+
+
+class FrameStream:
+    """Frames of one request for one clip: a thread decodes them, at most one listener gets them in order."""
+
+    def __init__(self, clip: ClipSource, plan: StreamPlan, buffer: FrameBuffer) -> None:
+        self.plan = plan
+        self.buffer = buffer
+        self._shown: Counter[int] = Counter()
+        """Slot -> how often the model has it: a finished request can be listened to again."""
+        self.listened = False
+        """Whether the model has got frames of it; a streamed request can be listened to only once."""
+        self.finished = False
+        """Whether the decoder has stopped."""
+        self.cancelled = False
+        """Whether the decoder was told to stop."""
+        self.error: UnreadableClip | None = None
+        """Why decoding failed."""
+        self.last_good: int | None = None
+        """Index of the last frame, where the file ends earlier than its time stamps promise."""
+        self._clip = clip
+        self._ready: list[int] = []
+        self._announced = 0
+        self._end_told = False
+        self._telling = Lock()
+        self._decoder: Future[None] | None = None
+        self._free = deque(range(plan.slots))
+        self._listener: Callable[[list[int]], None] | None = None
+        self._changed = Condition(RLock())
+
+    @property
+    def outstanding(self) -> int:
+        """How often slots have been shown to the model, and were not given back."""
+        return self._shown.total()
+
+    def start(self, decoders: Executor, threads: int, finished: Callable[[], None]) -> None:
+        """Decode in a thread of `decoders`, when its turn comes; `finished` is called when decoding ends."""
+        self._decoder = decoders.submit(self._decode, threads, finished)
+
+    def listen(self, listener: Callable[[list[int]], None]) -> None:
+        """Pass slots in order: those decoded already at once, the others as they come, an empty list at the end."""
+        with self._changed:
+            self._listener = listener
+            self.listened = True
+            self._announced = 0
+            self._end_told = False
+        self._announce()
+
+    def leave(self) -> None:
+        """Pass no more slots to the listener."""
+        with self._changed:
+            self._listener = None
+            if self.plan.streaming:
+                self.cancel()
+
+    def free(self, slot: int) -> None:
+        """Take back `slot`, which may be filled again when the request is streamed; only what was shown can come."""
+        with self._changed:
+            if not self._shown[slot]:
+                return
+            self._shown[slot] -= 1
+            if self.plan.streaming:
+                self._free.append(slot)
+                self._changed.notify_all()
+
+    def cancel(self) -> None:
+        """Stop decoding."""
+        with self._changed:
+            self.cancelled = True
+            self._changed.notify_all()
+
+    def wait(self) -> None:
+        """Wait until the decoder has stopped: only then may its buffer serve another."""
+        if self._decoder is not None:
+            wait([self._decoder])
+
+    @property
+    def available(self) -> bool:
+        """Whether the model can be given these frames from the start."""
+        with self._changed:
+            return self._listener is None and not self.cancelled and not (self.listened and self.plan.streaming)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody writes, reads or can see these frames."""
+        with self._changed:
+            return self.finished and self.listened and self._listener is None and self.outstanding == 0
+
+    def _announce(self) -> None:
+        # The listener may block until the model reads. The state's lock is not held meanwhile: whoever serves the model
+        # needs it, and the model may be waiting for just that.
+        with self._telling:
+            with self._changed:
+                listener = self._listener
+                if listener is None:
+                    return
+                slots = self._ready[self._announced :]
+                self._announced = len(self._ready)
+                self._shown.update(slots)
+                ends = self.finished and not self._end_told
+                self._end_told |= ends
+            if slots:
+                listener(slots)
+            if ends:
+                listener([])
+
+    def _next_slot(self) -> int | None:
+        with self._changed:
+            waits = not self._free
+        if waits:
+            self._announce()
+        with self._changed:
+            self._changed.wait_for(lambda: self._free or self.cancelled)
+            return None if self.cancelled else self._free.popleft()
+
+    def _decode(self, threads: int, finished: Callable[[], None]) -> None:
+        try:
+            reader = FrameReader(self._clip.path, threads=threads)
+            painter = None
+            try:
+                alteration = self._clip.alteration
+                painter = None if alteration is None else Painter(alteration, self.plan.shape)
+                for asked, index in zip(self.plan.asked.tolist(), self.plan.wanted.tolist(), strict=True):
+                    slot = self._next_slot()
+                    if slot is None:
+                        break
+                    reader.read_into(index, self.buffer.slot(slot, self.plan.shape), painter, asked)
+                    with self._changed:
+                        self._ready.append(slot)
+                        enough = len(self._ready) - self._announced >= self.plan.batch
+                    if enough:
+                        self._announce()
+            finally:
+                self.last_good = reader.last_good
+                reader.close()
+                if painter is not None:
+                    painter.close()
+        except UnreadableClip as error:
+            self.error = error
+        except Exception as error:  # noqa: BLE001 - a thread that ends without a word would leave the model waiting
+            self.error = UnreadableClip(f"{type(error).__name__} while decoding")
+        finally:
+            with self._changed:
+                self.finished = True
+            self._announce()
+            finished()

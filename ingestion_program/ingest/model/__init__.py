@@ -1,0 +1,1 @@
+"""Asking a model, and checking what it answers."""

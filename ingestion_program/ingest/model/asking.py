@@ -1,0 +1,78 @@
+"""Ask the model for a prediction or an explanation of one clip, and check what comes back."""
+
+from dataclasses import dataclass, field
+
+from ingest.errors import IngestionError, Problem, Stage
+from ingest.media.clip import ClipSource
+from ingest.media.video import ClipFacts
+from ingest.model.answers import Explanation, check_explanation, check_prediction
+from ingest.model.process import CallFailed, ModelProcess
+from ingest.settings import Task
+
+NO_EXPLANATION = Explanation(None, None, None)
+
+
+@dataclass
+class Asked:
+    """What came of asking about one clip; grows with each question."""
+
+    prediction: dict[str, float] | None = None
+    """Every target inside its range; None where there is no valid prediction."""
+    explanation: Explanation = NO_EXPLANATION
+    """The valid parts."""
+    problems: list[Problem] = field(default_factory=list)
+    """Everything that was wrong."""
+
+
+def ask_prediction(
+    model: ModelProcess, clip: ClipSource, facts: ClipFacts, task: Task, timeout_s: float, asked: Asked
+) -> None:
+    """Ask for the prediction of a clip; a failure leaves it None and adds a problem.
+
+    Raises
+    ------
+    IngestionError
+        When the machine is at fault.
+    """
+    try:
+        value = model.predict(clip, facts, timeout_s)
+        asked.prediction, found = check_prediction(value, task.targets)
+        asked.problems += found
+    except CallFailed as failure:
+        asked.problems.append(failure.problem)
+    except IngestionError:
+        raise
+    except Exception as error:  # noqa: BLE001 - an answer must not end the run
+        model.stop()  # nobody knows what it would answer next
+        asked.problems.append(check_failed("predict", error))
+
+
+def ask_explanation(
+    model: ModelProcess, clip: ClipSource, facts: ClipFacts, task: Task, timeout_s: float, asked: Asked
+) -> None:
+    """Ask for the explanation of the prediction in `asked`; a failure leaves it empty and adds a problem.
+
+    Raises
+    ------
+    IngestionError
+        When the machine is at fault.
+    """
+    try:
+        value = model.explain(clip, facts, asked.prediction or {}, timeout_s)
+        asked.explanation, found = check_explanation(value, task.explanation, task.targets, facts.duration_s)
+        asked.problems += found
+    except CallFailed as failure:
+        asked.problems.append(failure.problem)
+    except IngestionError:
+        raise
+    except Exception as error:  # noqa: BLE001 - an answer must not end the run
+        model.stop()  # as above
+        asked.problems.append(check_failed("explain", error))
+
+
+def check_failed(stage: Stage, error: BaseException) -> Problem:
+    """Return the problem of an answer whose check went wrong."""
+    # Only the type: the text of an exception may quote the answer.
+    found = f"{type(error).__name__} while this answer was checked"
+    fix = "tell the organisers: this is our fault, not yours"
+    return Problem("check_failed", stage, stage, found, "an answer that can be checked", fix, fault="organiser")

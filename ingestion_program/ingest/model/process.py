@@ -1,0 +1,234 @@
+"""The model process, seen from outside: load a model, ask it, and serve the requests that it makes meanwhile."""
+
+import contextlib
+import os
+import time
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from ingest.confined.process import ConfinedProcess, Confinement
+from ingest.errors import IngestionError, Problem, Stage
+from ingest.media.buffers import FrameBuffer
+from ingest.media.clip import ClipSource
+from ingest.media.frame_server import FrameServer
+from ingest.media.video import BadRequest, ClipFacts
+from ingest.settings import Isolation, Limits
+from model_process.packing import unpack
+from model_process.protocol import MAXIMUM_BLOB_BYTES, BadMessage, ChannelClosed, Message
+
+
+class CallFailed(Exception):
+    """A call gave no answer."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.line())
+        self.problem = problem
+
+
+class LoadFailed(CallFailed):
+    """The model could not be loaded."""
+
+
+class ModelProcess:
+    """One process that holds the participant's model. After it has died a new one is started with `start`."""
+
+    runs_code = True
+    """Whether it can be asked about altered clips, and a first call may take longer."""
+    explains = True
+    """Whether there is anything to ask `explain` for."""
+    name = "model process"
+    """What messages call it."""
+    loaded = "model loaded"
+    """What the log says when it has started."""
+    survivor = "a model that survives its clips"
+    """What messages expect of one that died too often."""
+    faster = "make the model faster: read fewer or smaller frames"
+    """What messages advise where time runs out."""
+
+    def __init__(self, submission: Path, packages: Path | None, limits: Limits, isolation: Isolation) -> None:
+        self.frames = FrameServer()
+        """Frames and sound of the clips that it is asked about."""
+        self._submission = submission.resolve()
+        self._results: dict[str, Any] | None = None
+        self._notes: object = None
+        self._limits = limits
+        self.process = ConfinedProcess(
+            Confinement(
+                name=f"the {self.name}",
+                submission=self._submission,
+                packages=packages,
+                memory_mb=limits.memory_mb,
+                cpu_s=int(limits.time_limit_s) * (os.cpu_count() or 1),
+                isolation=isolation,
+            )
+        )
+        """Where the model runs: whether it lives, what it printed, how often it was started."""
+        # Numbers of buffers as this process knows them: ours would tell it how many clips there were before.
+        self._known: dict[int, int] = {}
+        self._dropped: list[int] = []
+        # Frames are announced by the decoders' threads too.
+        self._announcing = RLock()
+        self._calls = 0
+
+    def start(self, timeout_s: float) -> None:
+        """Start the process and load the model; once more, in the same time, where something outside ended it.
+
+        Raises
+        ------
+        LoadFailed
+            When the model cannot be loaded in time.
+        IngestionError
+            When this machine cannot hold a model in as the settings require.
+        """
+        deadline = time.monotonic() + timeout_s
+        try:
+            self._load(timeout_s)
+        except LoadFailed:
+            if not self.process.killed:
+                raise
+            self._load(deadline - time.monotonic(), again=True)
+
+    def _load(self, timeout_s: float, *, again: bool = False) -> None:
+        self.process.start(again=again)
+        self.frames.forget()
+        self._known.clear()
+        self._dropped.clear()
+        self._calls = 0
+        self.process.allow(timeout_s)
+        try:
+            self.process.check_walls()
+            self.process.send({"op": "load", "submission": str(self._submission), "results": self._results})
+            answer = self.process.receive()
+            if answer.body.get("op") != "ready":
+                text = {key: answer.text(key, 600) for key in ("code", "where", "found", "expected", "fix")}
+                problem = Problem(text["code"], "load", text["where"], text["found"], text["expected"], text["fix"])
+                raise LoadFailed(problem)
+            self._notes = answer.body.get("notes")
+        except (LoadFailed, IngestionError):
+            self.stop()
+            raise
+        except (ChannelClosed, BadMessage, TimeoutError) as error:
+            raise LoadFailed(self._end_badly(error, "load", timeout_s)) from None
+
+    def predict(self, clip: ClipSource, facts: ClipFacts, timeout_s: float) -> object:
+        """Return what `predict` returned, as plain JSON types and arrays.
+
+        Raises
+        ------
+        CallFailed
+            When it raised, crashed or hung.
+        """
+        return self._call({"call": "predict", **self._view(clip, facts)}, "predict", timeout_s)
+
+    def explain(self, clip: ClipSource, facts: ClipFacts, prediction: dict[str, float], timeout_s: float) -> object:
+        """Return what `explain` returned, as plain JSON types and arrays.
+
+        Raises
+        ------
+        CallFailed
+            When it raised, crashed or hung.
+        """
+        order = {"call": "explain", **self._view(clip, facts), "prediction": prediction}
+        return self._call(order, "explain", timeout_s)
+
+    def remarks(self) -> list[Problem]:
+        """Return warnings about what was submitted as a whole."""
+        return []
+
+    def forget(self, buffers: list[int]) -> None:
+        """Let the model's side drop buffers that are gone; said with the next call."""
+        self._dropped += buffers
+
+    def stop(self) -> None:
+        """End the process and everything that it started."""
+        self.process.stop()
+
+    def _view(self, clip: ClipSource, facts: ClipFacts) -> dict[str, Any]:
+        """Return what is said of the clip: nothing tells which one it is."""
+        clip_facts = {
+            "duration_s": facts.duration_s,
+            "fps": facts.fps,
+            "width": facts.width,
+            "height": facts.height,
+            "frame_count": len(facts.times),
+            "transcript": clip.transcript,
+        }
+        return {"clip": clip_facts}
+
+    def _call(self, order: dict[str, Any], stage: Stage, timeout_s: float) -> object:
+        self.process.allow(timeout_s)
+        dropped, self._dropped = self._as_known(self._dropped), []
+        self._calls += 1
+        try:
+            self.process.send({**order, "number": self._calls, "drop": dropped})
+            while True:
+                message = self.process.receive()
+                if message.body.get("op") not in {"answer", "raised"}:
+                    self._serve(message.body)
+                    continue
+                if message.body.get("number") != self._calls:
+                    # Said twice, or before it was asked: nothing of this process can be believed any more.
+                    raise BadMessage("an answer to another question")
+                if message.body["op"] == "raised":
+                    raise CallFailed(self._raised(message, stage))
+                return unpack(message.body.get("value"), message.blob)
+        except CallFailed:
+            raise
+        except (ChannelClosed, BadMessage, TimeoutError) as error:
+            raise CallFailed(self._end_badly(error, stage, timeout_s)) from None
+        except Exception as error:
+            odd = BadMessage(f"something that cannot be read ({type(error).__name__})")
+            raise CallFailed(self._end_badly(odd, stage, timeout_s)) from error
+
+    def _serve(self, body: dict[str, Any]) -> None:
+        try:
+            match body["op"]:
+                case "frames":
+                    self.frames.open(int(body["stream"]), body["request"], self._send_frames)
+                case "free":
+                    slots = [(int(number), int(slot)) for number, slot in body["slots"]]
+                    self.frames.free(slots, [int(number) for number in body["left"]])
+                case "audio":
+                    self._send_sound(body["rate"])
+                case other:
+                    raise BadMessage(f"the unknown request {other!r:.40}")
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadMessage("a malformed request") from error
+
+    def _send_sound(self, rate: object) -> None:
+        try:
+            sound = self.frames.sound(rate)
+        except BadRequest as error:
+            self.process.send({"op": "audio", "error": str(error)})
+            return
+        if sound is not None and sound.nbytes > MAXIMUM_BLOB_BYTES:
+            self.process.send(
+                {"op": "audio", "error": f"audio: too long for {rate} samples a second; ask for a lower rate"}
+            )
+        elif sound is None:
+            self.process.send({"op": "audio", "silent": True})
+        else:
+            self.process.send({"op": "audio"}, blob=sound.tobytes())
+
+    def _send_frames(self, body: dict[str, Any], buffer: FrameBuffer | None) -> None:
+        with self._announcing:
+            descriptor = None
+            if buffer is not None:
+                if buffer.number not in self._known:
+                    self._known[buffer.number] = len(self._known)
+                    descriptor = buffer.descriptor
+                body = {**body, "buffer": self._known[buffer.number], "drop": self._as_known(body["drop"])}
+            # The process may just have died; whoever waits for its answer will find out.
+            with contextlib.suppress(ChannelClosed, TimeoutError):
+                self.process.send(body, descriptor=descriptor)
+
+    def _as_known(self, buffers: list[int]) -> list[int]:
+        return [self._known[number] for number in buffers if number in self._known]
+
+    def _end_badly(self, error: Exception, stage: Stage, timeout_s: float) -> Problem:
+        return self.process.end_badly(error, stage, "model.py" if stage == "load" else stage, timeout_s)
+
+    def _raised(self, message: Message, stage: Stage) -> Problem:
+        where, found = message.text("where", 200), message.text("found", 600)
+        return Problem("model_raised", stage, where, found, "an answer for every clip", "correct that line")

@@ -1,0 +1,73 @@
+"""What may be said of a model's problems: everything in an open phase, only fixed words in a hidden one.
+
+A model that sees hidden clips could talk about them to its author: in the text of an exception, the name of a function
+or of a key, the shape of an array. In a hidden phase all of that is replaced by the words of `codes`; only the line in
+the participant's own file stays, after a look whether there is such a line.
+"""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from ingest.errors import Problem
+from ingest.record.codes import CODES, Code
+
+LONGEST = 600
+LARGEST_SOURCE = 1 << 18
+MOST_SOURCES, MOST_LINES = 50, 2000
+"""Of longer submissions no lines are told: a number is a word, too, and one of millions could be a pixel."""
+LINE = re.compile(r"(?P<file>.+?\.py) line (?P<line>[0-9]{1,7})(, in .*)?", re.DOTALL)
+# Places that the programs name themselves.
+PLACES = frozenset(
+    {"model.py", "predict", "explain", "text", "image", "evidence", "space", "time", "the remaining clips"}
+)
+
+
+class Feedback:
+    """Turns a problem that a model caused into what its author is told."""
+
+    def __init__(self, submission: Path, targets: tuple[str, ...], *, hidden: bool) -> None:
+        self._hidden = hidden
+        self._places = PLACES | {f'target "{name}"' for name in targets}
+        # Read before any model runs: one that can write there must not make names up.
+        self._lines = _count_lines(submission) if hidden else {}
+
+    def tell(self, problem: Problem) -> Problem:
+        """Return the problem as it may be written down and printed.
+
+        What the organisers have to mend keeps its own words: no model has a say in them.
+        """
+        # The model process reports its own failures, and may lie.
+        if problem.code not in CODES or problem.stage not in CODES[problem.code].stages:
+            problem = replace(problem, code="load_failed")
+        if problem.fault == "organiser":
+            return problem
+        if self._hidden:
+            return _fixed(problem, CODES[problem.code], self._place(problem))
+        return replace(
+            problem,
+            where=problem.where[:LONGEST],
+            found=problem.found[:LONGEST],
+            expected=problem.expected[:LONGEST],
+            fix=problem.fix[:LONGEST],
+        )
+
+    def _place(self, problem: Problem) -> str:
+        if problem.where in self._places:
+            return problem.where
+        match = LINE.fullmatch(problem.where)
+        if match and 1 <= int(match["line"]) <= self._lines.get(match["file"], 0):
+            return f"{match['file']} line {int(match['line'])}"
+        return problem.stage
+
+
+def _fixed(problem: Problem, words: Code, where: str) -> Problem:
+    return replace(problem, where=where, found=words.found, expected=words.expected, fix=words.fix)
+
+
+def _count_lines(submission: Path) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for path in sorted(submission.rglob("*.py"))[:MOST_SOURCES]:
+        if path.is_file() and not path.is_symlink() and path.stat().st_size <= LARGEST_SOURCE:
+            counts[path.relative_to(submission).as_posix()] = path.read_bytes().count(b"\n") + 1
+    return {name: lines for name, lines in counts.items() if lines <= MOST_LINES}

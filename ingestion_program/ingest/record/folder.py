@@ -1,0 +1,159 @@
+"""The output folder as a whole: emptied first, sealed last. It needs no package, so every run can leave a record."""
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import stat
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any, Literal, TypeVar
+
+from ingest.confined.guard import remove, take_back
+from ingest.record.seal import seal
+
+FORMAT_VERSION = 1
+IMAGES, MANIFEST = "images", "manifest.json"
+RECORD_BYTES = 4 << 20
+"""Room for what is written when a run ends, whatever happened: log, `run.json`, manifest."""
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+PATIENCE_S = 5.0
+PAUSE_S = 0.05
+OWN_FILES = frozenset(
+    ("predictions.csv", "explanations.jsonl", "clips.jsonl", "probes.jsonl", "run.json", "log.txt", "model_output.txt")
+)
+
+T = TypeVar("T")
+
+
+def empty_folder(folder: Path) -> None:
+    """Remove everything inside `folder`, never following a link.
+
+    The platform puts a copy of the submission there before ingestion starts: nothing of it may be taken for a result.
+    A command of the submission, in a container beside this one, may have forbidden everybody to change it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    take_back(folder)
+    for path in sorted(folder.iterdir()):
+        if stat.S_ISDIR(path.lstat().st_mode):
+            _remove(path)
+        else:
+            path.unlink()
+
+
+def _remove(folder: Path) -> None:
+    remove(folder)
+    if folder.exists():
+        raise PermissionError(errno.EACCES, "cannot be removed", folder)
+
+
+def hold_room(folder: Path) -> IO[bytes]:
+    """Keep room on a folder's disk for the record of a run; closing what is returned gives it back.
+
+    Raises
+    ------
+    OSError
+        When there is none, or nothing can be written there.
+    """
+    file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - whoever takes it closes it
+    try:
+        with contextlib.suppress(AttributeError):  # macOS has no such call
+            os.posix_fallocate(file.fileno(), 0, RECORD_BYTES)
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            file.close()
+            raise
+    return file
+
+
+def open_private(folder: Path) -> Path:
+    """Make the folder in which a record grows: under a name that no model knows, for sizes of files can be asked."""
+    # Only its name: what Python makes of a folder that is not absolute depends on the version.
+    return folder / Path(tempfile.mkdtemp(prefix=".record-", dir=folder)).name
+
+
+def publish(private: Path, folder: Path) -> None:
+    """Move a complete record to where it belongs, the manifest last; whatever else is there goes."""
+    for path in folder.iterdir():
+        if path != private:
+            _sweep(path, keep=False)
+    for path in sorted(private.iterdir(), key=lambda path: path.name == MANIFEST):
+        path.rename(folder / path.name)
+    private.rmdir()
+
+
+def write_run(folder: Path, run: dict[str, Any]) -> None:
+    """Write `run.json`."""
+    write_file(folder / "run.json", (json.dumps(run, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+
+
+def write_text(folder: Path, name: str, text: str) -> None:
+    """Write a text file."""
+    write_file(folder / name, text.encode("utf-8", "backslashreplace"))
+
+
+def write_manifest(folder: Path, key: bytes | None) -> None:
+    """Remove what is not ours, then list the rest in `manifest.json`, sealed if there is a key.
+
+    Where a machine cannot keep a model out of this folder, it may have put anything here: links that the platform would
+    follow, a `metadata` that would stop the upload, files that look like results.
+    """
+    for path in folder.iterdir():
+        if path.name == IMAGES and stat.S_ISDIR(path.lstat().st_mode):
+            for image in path.iterdir():
+                _sweep(image, keep=image.suffix == ".jpg")
+        else:
+            _sweep(path, keep=path.name in OWN_FILES)
+    files = {}
+    for path in sorted([*folder.glob("*"), *folder.glob(f"{IMAGES}/*")]):
+        if path.name != IMAGES:
+            content = path.read_bytes()
+            digest = hashlib.sha256(content).hexdigest()
+            files[path.relative_to(folder).as_posix()] = {"bytes": len(content), "sha256": digest}
+    manifest: dict[str, Any] = {"format_version": FORMAT_VERSION, "files": files}
+    manifest["seal"] = seal(manifest, key) if key else None
+    write_file(folder / MANIFEST, (json.dumps(manifest, indent=1) + "\n").encode())
+
+
+def _sweep(path: Path, *, keep: bool) -> None:
+    mode = path.lstat().st_mode
+    if stat.S_ISDIR(mode):
+        _remove(path)
+    elif not keep or not stat.S_ISREG(mode):
+        path.unlink()
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file at one stroke: nobody ever sees half of it."""
+    temporary = path.with_name(path.name + ".tmp")
+    _write(temporary, "wb", content)
+    temporary.replace(path)
+
+
+def append(path: Path, text: str) -> None:
+    """Add text to a file, on disk before this returns: a machine that dies loses one clip, not the run."""
+    _write(path, "ab", text.encode("utf-8", "backslashreplace"), at_once=True)
+
+
+def _write(path: Path, mode: Literal["wb", "ab"], content: bytes, *, at_once: bool = False) -> None:
+    """Write; where a disk is full, wait: the model that has filled it is about to be ended."""
+    until = time.monotonic() + PATIENCE_S
+
+    def patiently(step: Callable[[], T]) -> T:
+        while True:
+            try:
+                return step()
+            except OSError as error:
+                if error.errno not in NO_ROOM or time.monotonic() > until:
+                    raise
+                time.sleep(PAUSE_S)
+
+    with patiently(lambda: path.open(mode, buffering=0)) as file:
+        view = memoryview(content)
+        while view:
+            view = view[patiently(lambda: os.write(file.fileno(), view)) :]  # noqa: B023 - called at once
+        if at_once:
+            os.fsync(file.fileno())

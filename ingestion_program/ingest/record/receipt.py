@@ -1,0 +1,79 @@
+"""A receipt for determinism: some clips are asked a second time, by a fresh process and in another order.
+
+Answers that differ are reported, never punished. A model that keeps state from clip to clip shows here too. Altered
+copies have a receipt of their own (`probes/repeats.py`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ingest.errors import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ingest.media.clip import ClipSource
+
+SHARE = 0.02
+FEWEST = 2
+MOST = 10
+
+
+@dataclass
+class Determinism:
+    """What came of asking again, clips or one altered copy of each."""
+
+    clips: int = 0
+    """Clips that were asked a second time."""
+    identical: int = 0
+    """Clips whose second answer was the same in every bit."""
+    largest_difference: float | None = None
+    """Over the clips with a second valid answer, largest difference in any target, >= 0; None without such a clip."""
+
+    def add(self, first: dict[str, float], second: dict[str, float] | None) -> None:
+        """Compare the two predictions of one clip; None is a second call that failed."""
+        self.clips += 1
+        if second is None:
+            return
+        self.identical += first == second
+        difference = max(abs(first[name] - second[name]) for name in first)
+        self.largest_difference = max(self.largest_difference or 0.0, difference)
+
+    def problems(self) -> list[Problem]:
+        """Return a warning where answers to clips differ."""
+        fix = "fix the seeds, and keep nothing from one clip for the next"
+        return self._problems("answers_differ", "clips", fix)
+
+    def problems_of_copies(self) -> list[Problem]:
+        """Return a warning where answers to altered copies differ."""
+        fix = "keep nothing from one call for the next, and fix the seeds"
+        return self._problems("answers_depend", "altered clips", fix)
+
+    def _problems(self, code: str, asked: str, fix: str) -> list[Problem]:
+        differ = self.clips - self.identical
+        if not differ:
+            return []
+        largest = "" if self.largest_difference is None else f", by up to {self.largest_difference:.2g}"
+        found = f"another answer for {differ} of {self.clips} {asked} that were asked twice{largest}"
+        return [Problem(code, "run", "predict", found, "the same answer again", fix, severity="warning")]
+
+
+def choose(clips: Sequence[ClipSource], seed: int) -> list[ClipSource]:
+    """Return the clips to ask again, in an order of their own that the order of `clips` does not change.
+
+    2 % of them, at least 2, at most 10; drawn by a keyed hash, so that a model cannot know which.
+    """
+    count = min(len(clips), MOST, max(FEWEST, math.ceil(SHARE * len(clips))))
+    chosen = sorted(clips, key=lambda clip: _rank(seed, clip.clip_id))[:count]
+    positions = {clip.clip_id: position for position, clip in enumerate(clips)}
+    order = [positions[clip.clip_id] for clip in chosen]
+    return chosen[::-1] if order == sorted(order) else chosen
+
+
+def _rank(seed: int, clip_id: str) -> bytes:
+    return hmac.new(str(seed).encode(), clip_id.encode(), hashlib.sha256).digest()

@@ -1,0 +1,118 @@
+"""The records of a run: those of one clip are on disk before the next clip starts."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import cv2
+
+from ingest.errors import Problem
+from ingest.model.answers import Explanation, Image
+from ingest.probes.record import FILE as PROBES
+from ingest.record.folder import append, write_file
+from ingest.settings import Target
+
+JPEG_QUALITIES = (90, 75, 50, 25)
+"""The best comes first; one that is small enough is taken."""
+LARGEST_JPEG = 32 * 2**10
+"""Bytes. A report shows many pictures on one page."""
+PATIENCE_S = 1.0
+
+
+class Results:
+    """The files of one run."""
+
+    def __init__(self, folder: Path, targets: tuple[Target, ...]) -> None:
+        self._folder = folder
+        self._names = [target.name for target in targets]
+        self._recorded: set[str] = set()
+        self._writing = Lock()
+        (folder / "images").mkdir()
+        self._append("predictions.csv", _csv_line(["clip_id", *self._names]))
+        self._append("explanations.jsonl", "")
+        self._append("clips.jsonl", "")
+
+    def add_prediction(self, clip_id: str, prediction: dict[str, float], explanation: Explanation) -> None:
+        """Record the answers to one clip; the prediction comes last, so it never stands without its explanation."""
+        with self._writing:
+            self._add_prediction(clip_id, prediction, explanation)
+
+    def add_clip(self, clip_id: str, status: str, seconds: dict[str, float], problems: list[Problem]) -> None:
+        """Record how one clip went; `seconds` holds the time of `predict` and `explain` as far as they were called."""
+        with self._writing:
+            self._add_clip(clip_id, status, seconds, problems)
+
+    def begin_probes(self) -> None:
+        """Make the record of the second pass, empty."""
+        with self._writing:
+            self._append(PROBES, "")
+
+    def add_probe(self, record: dict[str, Any]) -> None:
+        """Record one call of the second pass."""
+        with self._writing:
+            self._append(PROBES, _json_line(record))
+
+    def cut_off(self, clip_ids: Sequence[str]) -> int:
+        """Let nobody write any more and record those of the clips that were not reached; return how many.
+
+        For the watchdog: whoever stands still in the middle of a record is not waited for.
+        """
+        self._writing.acquire(timeout=PATIENCE_S)
+        left = [clip_id for clip_id in clip_ids if clip_id not in self._recorded]
+        for clip_id in left:
+            self._add_clip(clip_id, "not_reached", {}, [])
+        return len(left)
+
+    def _add_prediction(self, clip_id: str, prediction: dict[str, float], explanation: Explanation) -> None:
+        image = None
+        if explanation.image is not None:
+            image = f"images/{clip_id}.jpg"
+            write_file(self._folder / image, encode_jpeg(explanation.image))
+        record = {
+            "clip_id": clip_id,
+            "text": explanation.text,
+            "image": image,
+            "evidence": explanation.evidence and explanation.evidence.record(),
+        }
+        self._append("explanations.jsonl", _json_line(record))
+        self._append("predictions.csv", _csv_line([clip_id, *(repr(prediction[name]) for name in self._names)]))
+
+    def _add_clip(self, clip_id: str, status: str, seconds: dict[str, float], problems: list[Problem]) -> None:
+        record = {
+            "clip_id": clip_id,
+            "status": status,
+            "predict_s": round(seconds.get("predict", 0.0), 4),
+            "explain_s": round(seconds.get("explain", 0.0), 4),
+            "problems": [problem.record() for problem in problems],
+        }
+        self._append("clips.jsonl", _json_line(record))
+        self._recorded.add(clip_id)
+
+    def _append(self, name: str, text: str) -> None:
+        append(self._folder / name, text)
+
+
+def encode_jpeg(image: Image) -> bytes:
+    """Encode RGB pixels as JPEG, in the best quality that makes a small file."""
+    bgr = cv2.cvtColor(image, cv2.COLOR_RGB2BGR)
+    for quality in JPEG_QUALITIES:
+        encoded, data = cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, quality])
+        if not encoded:
+            raise RuntimeError("JPEG encoding failed on a valid image")
+        if data.size <= LARGEST_JPEG:
+            break
+    return data.tobytes()
+
+
+def _csv_line(row: list[str]) -> str:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerow(row)
+    return buffer.getvalue()
+
+
+def _json_line(record: dict[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"

@@ -1,0 +1,104 @@
+"""`run.json`: what happened to a run as a whole, and on what."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from dataclasses import asdict
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from ingest import VERSION
+from ingest.confined.container import container
+from ingest.record.folder import FORMAT_VERSION
+from ingest.record.tally import CLIP_STATUSES, Tally
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ingest.clock import Clock
+    from ingest.confined.processor import Processor
+    from ingest.settings import Task
+    from ingest.submission.checks import Fingerprint
+    from ingest.submission.credits import Credit
+
+PACKAGES = ("numpy", "pandas", "PyYAML", "scikit-learn", "opencv-python-headless", "av", "torch")
+
+IMAGE_VARIABLE = "COMPETITION_IMAGE"
+"""Where an image says its own name: nothing else in a container knows it."""
+
+
+def run_record(
+    tally: Tally,
+    clock: Clock,
+    task: Task | None,
+    settings: Path,
+    fingerprint: Fingerprint | None,
+    credits: tuple[Credit, ...] = (),
+    used: Processor | None = None,
+) -> dict[str, Any]:
+    """Return the record of a run, as in docs/output_format.md.
+
+    Parameters
+    ----------
+    task
+        None where the run ended before its settings were read.
+    settings
+        The file of the settings.
+    fingerprint
+        Of the submission; None where the run ended before the submission was looked at.
+    credits
+        What the submission says it builds on.
+    used
+        Processor time; None where the run ended before it began.
+    """
+    return {
+        "format_version": FORMAT_VERSION,
+        "program_version": VERSION,
+        "task": task and task.name,
+        "data_version": task and task.data_version,
+        "status": tally.status,
+        "clips": {"total": tally.total, **{status: tally.clips[status] for status in CLIP_STATUSES}},
+        "problems": [problem.record() for problem in tally.problems],
+        "duration_s": round(clock.elapsed_s(), 3),
+        "time_limit_s": task and task.limits.time_limit_s,
+        "isolation": tally.held and tally.held.tier,
+        "landlock": tally.held and tally.held.landlock,
+        "refused_calls": dict(sorted(tally.refused.items())),
+        "submission_sha256": fingerprint and fingerprint.sha256,
+        "submission_files": list(fingerprint.files) if fingerprint else None,
+        "credits": [credit.record() for credit in credits],
+        "settings_sha256": hashlib.sha256(settings.read_bytes()).hexdigest() if settings.is_file() else None,
+        "data_sha256": _data_sha256(settings) if settings.is_file() else None,
+        "seed": task and task.seed,
+        "image": os.environ.get(IMAGE_VARIABLE) or None,
+        "python": platform.python_version(),
+        "packages": _installed(),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs",
+        "container": container(),
+        "load_s": round(tally.load_s, 3),
+        "processor": used and used.record(),
+        "restarts": tally.restarts,
+        "results": tally.results,
+        "determinism": tally.determinism and asdict(tally.determinism),
+        "probes": tally.probes and tally.probes.record(),
+    }
+
+
+def _data_sha256(settings: Path) -> str:
+    """Hash the tables beside the settings, by name; they hold the hashes of clips and copies."""
+    whole = hashlib.sha256()
+    for path in sorted(path for path in settings.parent.iterdir() if path.is_file() and path.name != settings.name):
+        whole.update(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n".encode())
+    return whole.hexdigest()
+
+
+def _installed() -> dict[str, str]:
+    versions = {}
+    for name in PACKAGES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions

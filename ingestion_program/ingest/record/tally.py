@@ -1,0 +1,149 @@
+"""What happened so far: counts, problems, and whether the run as a whole can be judged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+from ingest.errors import Problem
+
+if TYPE_CHECKING:  # a run whose image lacks packages is recorded, too
+    from ingest.confined.process import ConfinedProcess
+    from ingest.log import Log
+    from ingest.probes.record import ProbeCount
+    from ingest.record.feedback import Feedback
+    from ingest.record.receipt import Determinism
+    from model_process.sandbox import Held
+
+RunStatus = Literal["complete", "partial", "invalid", "organiser_error"]
+ClipStatus = Literal["ok", "failed", "not_reached", "unreadable"]
+CLIP_STATUSES: tuple[ClipStatus, ...] = ("ok", "failed", "not_reached", "unreadable")
+SUMMARISED = 12
+ENOUGH_TO_COMPARE = 3
+NAMED_CALLS = 5
+
+
+@dataclass
+class Tally:
+    """Grows during a run; `run.json` and the summary are made of it."""
+
+    hidden: bool = False
+    """Whether the log must not tell what happened to which clip."""
+    status: RunStatus = "complete"
+    """The run's status so far."""
+    total: int = 0
+    """Clips of the task."""
+    clips: Counter[ClipStatus] = field(default_factory=Counter)
+    """How many clips ended how."""
+    problems: list[Problem] = field(default_factory=list)
+    """Problems of the whole run."""
+    clip_problems: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """On how many clips each (code, where) came up."""
+    examples: dict[tuple[str, str], Problem] = field(default_factory=dict)
+    """The first problem of each kind."""
+    participant_codes: set[str] = field(default_factory=set)
+    """Codes of the errors on clips that a participant can correct."""
+    load_s: float = 0.0
+    """Seconds until the model was loaded."""
+    waited_s: float = 0.0
+    """How long the process that held the submission stood in line for a processor, seconds."""
+    refused: Counter[str] = field(default_factory=Counter)
+    """System calls that it was refused, by name."""
+    restarts: int = 0
+    """How often the model process was started again."""
+    held: Held | None = None
+    """What held the model in; None when it was never started."""
+    determinism: Determinism | None = None
+    """What came of asking a few clips again; None when that was not done."""
+    results: bool = False
+    """Whether results were submitted instead of code."""
+    probes: ProbeCount | None = None
+    """How far the second pass came; None when there was nothing to ask."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether every clip had its turn, and nothing speaks against the run."""
+        return self.status == "complete" and self.clips["ok"] > 0 and self.clips.total() == self.total
+
+    def begin(self, process: ConfinedProcess) -> None:
+        """Take down how the submission is held in; the count of refused calls goes on by itself."""
+        self.held, self.refused = process.held, process.refused
+
+    def note(self, process: ConfinedProcess, feedback: Feedback) -> None:
+        """Take down what became of it; which calls were refused may explain what it could not do."""
+        self.begin(process)
+        self.waited_s = process.waited_s
+        if self.refused:
+            common = self.refused.most_common(NAMED_CALLS)
+            found = ", ".join(f"{name} ({count}\N{MULTIPLICATION SIGN})" for name, count in common)
+            found += f" and {len(self.refused) - len(common)} others" if len(self.refused) > len(common) else ""
+            fix = "nothing if all went well; else do without them, or ask the organisers to allow them"
+            expected = "system calls that are allowed"
+            problem = Problem("calls_refused", "run", "model.py", found, expected, fix, severity="warning")
+            self.problems.append(feedback.tell(problem))
+
+    def end(self, status: RunStatus, problems: list[Problem]) -> None:
+        """Give the run a status other than complete, with the reasons."""
+        self.status = status
+        self.problems += problems
+
+    def warn(self, problems: list[Problem], log: Log) -> None:
+        """Add problems that leave the status as it is."""
+        for problem in problems:
+            log.line(problem.line())
+        self.problems += problems
+
+    def add_clip(self, clip_id: str, status: ClipStatus, problems: list[Problem], log: Log) -> None:
+        """Count a clip; the first problem of each kind is logged at once where phases are open, all in the summary."""
+        self.clips[status] += 1
+        counted = set()
+        for told in problems:
+            problem = told
+            if self.hidden and told.fault == "organiser":
+                problem = replace(told, where="clips.jsonl says which")
+            # The places of a list (cues[3]) are one kind.
+            key = (problem.code, problem.where.partition("[")[0])
+            if problem.severity == "error" and problem.fault == "participant":
+                self.participant_codes.add(problem.code)
+            if key not in self.clip_problems:
+                if not self.hidden:
+                    log.line(f"clip {clip_id} · {problem.line()}")
+                self.examples[key] = problem
+            if key not in counted:
+                self.clip_problems[key] += 1
+            counted.add(key)
+
+    def judge(self) -> None:
+        """One error on every clip is a bug in the submission, not a result: say it once and do not have it scored."""
+        if self.clips["failed"] and not self.clips["ok"] and len(self.participant_codes) == 1:
+            (code,) = self.participant_codes
+            where, first = next((key[1], self.examples[key]) for key in self.clip_problems if key[0] == code)
+            # Whoever reads only this must know what to do: short runs may leave no log on the platform.
+            found, expected = f"{code} on every clip that was tried: {first.found}", "an answer for at least one clip"
+            fix = f"{first.fix}; try it at home with `run.py` of the starting kit"
+            self.end("invalid", [Problem("every_clip_failed", "run", where, found, expected, fix)])
+        elif self.clips["failed"] and not self.clips["ok"] and not self.participant_codes:
+            found, fix = "errors of ours on every clip", "run it again; if it happens again, report it with the log"
+            problem = Problem(
+                "unexpected", "run", "ingestion", found, "no error in this program", fix, fault="organiser"
+            )
+            self.end("organiser_error", [problem])
+
+    def compare(self, answers: list[dict[str, float]]) -> None:
+        """Warn where every clip got the same prediction: that is allowed, and seldom meant."""
+        if len(answers) >= ENOUGH_TO_COMPARE and all(answer == answers[0] for answer in answers):
+            found, fix = f"the same prediction for all {len(answers)} clips", "look at what the model reads of a clip"
+            expected = "predictions that depend on the clip"
+            self.problems.append(Problem("answers_equal", "run", "predict", found, expected, fix, severity="warning"))
+
+    def summarise(self, log: Log) -> None:
+        """Log what a reader needs who sees only the last lines."""
+        if 2 * self.clips["failed"] > self.total:
+            log.line(f"more than half of the clips failed: {self.clips['failed']} of {self.total}", summary=True)
+        counts = ", ".join(f"{self.clips[status]} {status.replace('_', ' ')}" for status in CLIP_STATUSES)
+        log.line(f"{self.total} clips: {counts}", summary=True)
+        for key, count in self.clip_problems.most_common(SUMMARISED):
+            log.line(f"{count} of {self.total} clips · {self.examples[key].line()}", summary=True)
+        for problem in self.problems[:SUMMARISED]:
+            log.line(problem.line(), summary=True)

@@ -1,0 +1,232 @@
+"""Look at a submission before anything of it runs."""
+
+import hashlib
+import os
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+from ingest.errors import Problem
+from ingest.results.files import EXPLANATIONS, PREDICTIONS, find_results
+from ingest.settings import Limits
+
+METADATA = ("metadata", "metadata.yaml")
+LISTED = 20
+DEEPEST = 50
+"""Folders below folders that are looked at."""
+RECORDED = 2_000
+LONGEST_NAME = 64
+LARGEST_LISTED = 5
+PROGRAM = Path(__file__).resolve().parents[2]
+# What the programs themselves write, and what older challenges asked for.
+RESULTS = frozenset({
+    "clips.jsonl", "detailed_results.html", "explanations.jsonl", "manifest.json", "prediction.pkl", "predictions.csv",
+    "predictions.pkl", "probes.jsonl", "run.json", "scores.json", "scores.txt",
+})  # fmt: skip
+INSTALLERS = frozenset({
+    "dockerfile", "environment.yaml", "environment.yml", "pipfile", "poetry.lock", "pyproject.toml", "requirements.txt",
+    "setup.cfg", "setup.py", "uv.lock",
+})  # fmt: skip
+# The platform unpacks a link as a file that holds the path it points at.
+LINK = re.compile(rb"(\.{0,2}/)?[\w.-]+(/[\w.-]+)+|\.\./[\w.-]+")
+LONGEST_LINK = 255
+
+
+def check_submission(folder: Path, limits: Limits, *, results: bool = False) -> list[Problem]:
+    """Return everything that keeps the submission from being run, and warnings, without reading its code.
+
+    Parameters
+    ----------
+    folder
+        The unzipped submission.
+    limits
+        How large it may be.
+    results
+        Whether results may take the place of a model.
+    """
+    if not folder.is_dir():
+        return [_error("submission_missing", "submission", "no such folder", "the unzipped submission", "upload a zip")]
+    names = sorted(path.name for path in folder.iterdir())
+    return [
+        *_check_metadata(names),
+        *_check_model(folder, names, results=results),
+        *_check_size(folder, limits),
+        *_check_depth(folder),
+        *_warn_of_names(names, results=results and "model.py" not in names),
+        *_warn_of_taken_names(folder, names),
+        *_warn_of_links(folder),
+    ]
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """Which submission it is, independent of the order of its files on disk."""
+
+    sha256: str
+    """Over names and contents of all files, 64 hexadecimal digits."""
+    files: tuple[str, ...]
+    """Of each file the first 16 digits of the SHA-256 of its content and its name without folders, such as
+    ``0f1e2d3c4b5a6978 model.py``; at most 2,000, those at the top first."""
+
+
+def fingerprint(folder: Path) -> Fingerprint:
+    """Hash the files of a submission."""
+    total = hashlib.sha256()
+    files = {}
+    for path in sorted(_files(folder)):
+        with path.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        name = path.relative_to(folder).as_posix()
+        total.update(f"{name}\0{content}\n".encode(errors="surrogateescape"))
+        # A name that is no text would break the record.
+        known_as = path.name[:LONGEST_NAME].encode("utf-8", "backslashreplace").decode()
+        files[f"{content[:16]} {known_as}"] = name.count("/")
+    return Fingerprint(total.hexdigest(), tuple(sorted(files, key=lambda file: (files[file], file))[:RECORDED]))
+
+
+def _check_metadata(names: list[str]) -> Iterator[Problem]:
+    for name in METADATA:
+        if name in names:
+            # The platform would start a container of its own for it, beside ours, on the same output folder.
+            fix = f"remove the file {name}"
+            yield _error("metadata_present", name, f"a file called {name}", "no such file", fix)
+
+
+def _check_model(folder: Path, names: list[str], *, results: bool) -> Iterator[Problem]:
+    if (folder / "model.py").is_file() and "model.py" in names:
+        return
+    submitted = [files.predictions for files in find_results(names)]
+    if submitted and not results:
+        found, fix = f"results instead of code: {_list(submitted)}", "submit the model that made them, as model.py"
+        yield _error("results_refused", "submission", found, "model.py, which this phase runs itself", fix)
+        return
+    if submitted:
+        if len(submitted) > 1:
+            fix = "leave the one that counts"
+            yield _error("results_ambiguous", "submission", _list(submitted), "one file of predictions", fix)
+        return
+    inside = [name for name in names if (folder / name / "model.py").is_file()]
+    alike = [name for name in names if name.lower() == "model.py"]
+    if inside:
+        found = f"model.py inside the folder {inside[0]}"
+        fix = f"zip the files of {inside[0]}, not the folder itself"
+    elif alike:
+        found, fix = alike[0], f"rename {alike[0]} to model.py"
+    elif results and (explained := [name for name in EXPLANATIONS.values() if name in names]):
+        files = " or ".join(name for name, form in PREDICTIONS.items() if EXPLANATIONS[form] in explained)
+        found, fix = f"{_list(explained)} without predictions", f"add {files}, or submit model.py"
+    elif names:
+        found, fix = _list(names), "add model.py"
+    else:
+        found, fix = "an empty archive", "put model.py into it, at the top"
+    yield _error("model_missing", "submission", found, "model.py at the top of the zip", fix)
+
+
+def _check_size(folder: Path, limits: Limits) -> Iterator[Problem]:
+    sizes = {path.relative_to(folder).as_posix(): path.stat().st_size for path in _files(folder)}
+    total = sum(sizes.values())
+    if total > limits.submission_mb << 20:
+        largest = sorted(sizes, key=lambda name: (-sizes[name], name))[:LARGEST_LISTED]
+        listed = ", ".join(f"{name} ({_megabytes(sizes[name])})" for name in largest)
+        found = f"{_megabytes(total)}; the largest files: {listed}"
+        fix = "leave out what the model does not need; halve weights with float16"
+        yield _error("submission_too_large", "submission", found, f"at most {limits.submission_mb} MB unzipped", fix)
+    if len(sizes) > limits.submission_files:
+        found, expected = f"{len(sizes)} files", f"at most {limits.submission_files} files"
+        yield _error(
+            "submission_too_many_files", "submission", found, expected, "leave out what the model does not need"
+        )
+
+
+def _check_depth(folder: Path) -> Iterator[Problem]:
+    if any(depth == DEEPEST for _, depth in _walk(folder)):
+        found, expected = f"folders inside folders, {DEEPEST} deep", "a few folders"
+        yield _error("submission_too_many_files", "submission", found, expected, "zip the files that the model needs")
+
+
+def _warn_of_names(names: list[str], *, results: bool) -> Iterator[Problem]:
+    read = frozenset().union(*(files.names for files in find_results(names))) if results else frozenset()
+    ignored = [name for name in names if name.lower() in RESULTS and name not in read]
+    if ignored:
+        fix = "remove them: only what ingestion itself records counts"
+        yield _warning("results_ignored", _list(ignored), "model.py and what it needs", fix)
+    installers = [name for name in names if name.lower() in INSTALLERS]
+    if installers:
+        fix = "ignored: nothing is installed; put pure Python modules into the zip beside model.py"
+        yield _warning("install_ignored", _list(installers), "packages of the image, or modules in the zip", fix)
+
+
+def _warn_of_taken_names(folder: Path, names: list[str]) -> Iterator[Problem]:
+    taken = []
+    for name in names:
+        module = name.removesuffix(".py")
+        own = name.endswith(".py") if (folder / name).is_file() else (folder / name / "__init__.py").is_file()
+        if own and module.isidentifier() and (module in sys.stdlib_module_names or _is_installed(module)):
+            taken.append(name)
+    if taken:
+        fix = "rename them, unless you mean to replace the module for everything that your model imports"
+        yield _warning("name_taken", _list(taken), "names that no installed module has", fix)
+
+
+def _is_installed(module: str) -> bool:
+    paths = [path for path in sys.path if path and Path(path).resolve() != PROGRAM]
+    found = PathFinder.find_spec(module, paths)
+    return found is not None and found.origin is not None
+
+
+def _warn_of_links(folder: Path) -> Iterator[Problem]:
+    links = sorted(path.relative_to(folder).as_posix() for path, _ in _walk(folder) if _is_link(path))
+    if links:
+        fix = "zip the files themselves: the platform unpacks a link as a text file with a path in it"
+        yield _warning("link_in_zip", _list(links), "ordinary files", fix)
+
+
+def _is_link(path: Path) -> bool:
+    if path.is_symlink():
+        return True
+    if not path.is_file() or path.stat().st_size > LONGEST_LINK:
+        return False
+    content = path.read_bytes()
+    if not LINK.fullmatch(content):
+        return False
+    # A short note may look like a path; a link's path leads somewhere, or out of the zip.
+    target = path.parent / content.decode()
+    try:
+        return content.startswith((b"/", b"../")) or target.exists()
+    except OSError:  # it leads to where nobody may look
+        return True
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path, _ in _walk(folder) if path.is_file() and not path.is_symlink())
+
+
+def _walk(folder: Path) -> Iterator[tuple[Path, int]]:
+    """Yield what lies in a folder and how deep, down to `DEEPEST`: a zip can hold more levels than Python can count."""
+    waiting = [(folder, 0)]
+    while waiting:
+        parent, depth = waiting.pop()
+        for entry in os.scandir(parent):
+            yield Path(entry.path), depth
+            if entry.is_dir(follow_symlinks=False) and depth < DEEPEST:
+                waiting.append((Path(entry.path), depth + 1))
+
+
+def _list(names: list[str]) -> str:
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(name[:80] for name in names[:LISTED]) + more
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / (1 << 20):.1f} MB"
+
+
+def _error(code: str, where: str, found: str, expected: str, fix: str) -> Problem:
+    return Problem(code, "load", where, found, expected, fix)
+
+
+def _warning(code: str, found: str, expected: str, fix: str) -> Problem:
+    return Problem(code, "load", "submission", found, expected, fix, severity="warning")

@@ -1,0 +1,60 @@
+"""What a file of results says, and what there is to say where it cannot be read."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from model_process.loading import LoadFailure
+from model_process.results.stand_ins import PickleRefused
+
+FIX = "write the files as the page on results shows; try them at home with `run.py` of the starting kit"
+
+
+class Unreadable(LoadFailure):
+    """A file, or an entry of one, is not what it should be; says which and why."""
+
+    def __init__(self, where: str, found: str, expected: str) -> None:
+        super().__init__("results_unreadable", where=where, found=found[:300], expected=expected, fix=FIX)
+
+    def __str__(self) -> str:
+        return f"{self.report['where']}: {self.report['found']}"
+
+
+@contextmanager
+def readable(where: str, expected: str) -> Iterator[None]:
+    """Whatever a file makes our own code stumble over, too, is said of the file."""
+    try:
+        yield
+    except Unreadable:
+        raise
+    except Exception as error:
+        # Otherwise only the type: the text of an exception may quote the file.
+        found = str(error) if isinstance(error, PickleRefused) else type(error).__name__
+        raise Unreadable(where, found, expected) from error
+
+
+def read_numbers(tables: dict[str, dict[str, Any]]) -> bool:
+    """Read numbers that are written as text; return whether there were any."""
+    any_text = False
+    for table in tables.values():
+        for name, value in table.items():
+            if isinstance(value, str):
+                with suppress(ValueError):
+                    table[name] = float(value)
+                    any_text = True
+    return any_text
+
+
+@dataclass(frozen=True)
+class Content:
+    """The opened files, whatever form they came in."""
+
+    predictions: dict[str, dict[str, Any]]
+    """The value of each clip, for each target."""
+    explanations: Mapping[str, Any] | None
+    """An entry for each clip; None where there is no such file."""
+    explain: Callable[[Any], dict[str, Any]]
+    """Makes of an entry what a model would have returned."""
+    oddities: tuple[str, ...] = ()
+    """Codes of what is unusual."""

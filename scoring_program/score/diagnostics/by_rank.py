@@ -1,0 +1,91 @@
+"""Rank and response: what hiding changes, by how high it is marked. Shown and flagged, never scored.
+
+What an explanation marks higher should change more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from score.axes.effects import Effects
+from score.axes.faithfulness import marked
+from score.read.output.explanation_record import Explanation
+from score.read.output.probe_record import HIDDEN
+
+FEWEST = 5
+"""Clips that a rank needs to be compared."""
+CERTAIN = 3.0
+"""Standard errors by which a lower rank must do more to raise the flag: by chance about once in 700 comparisons."""
+
+
+@dataclass(frozen=True)
+class Rank:
+    """What is marked first, second and so on, over the clips."""
+
+    rank: int
+    """1 for what is marked most."""
+    clips: int
+    """How many of them have something of that rank, >= 1."""
+    change: float
+    """Mean effect of hiding it, on the unit scale, >= 0."""
+    error: float
+    """Standard error of ``change``; 0 with one clip."""
+
+
+@dataclass(frozen=True)
+class RankCurve:
+    """Effects by rank."""
+
+    kind: str
+    """``space`` or ``time``."""
+    ranks: tuple[Rank, ...]
+    """Ascending; none where nothing was measured."""
+
+    @property
+    def rises(self) -> bool | None:
+        """The flag: whether some lower rank changes more than a higher one, by more than three standard errors.
+
+        Ranks with fewer than five clips are left out; None where no two are left.
+        """
+        ranks = [rank for rank in self.ranks if rank.clips >= FEWEST]
+        if len(ranks) < 2:
+            return None
+        return any(
+            lower.change - higher.change > CERTAIN * np.hypot(lower.error, higher.error)
+            for higher, lower in combinations(ranks, 2)
+        )
+
+
+def rank_curves(explanations: Sequence[Explanation], effects: Effects) -> tuple[RankCurve, ...]:
+    """Return the curve in space and that in time.
+
+    Parameters
+    ----------
+    explanations
+        n explanations, whose maps rank what was hidden.
+    effects
+        Measured effects of the same clips.
+    """
+    return tuple(RankCurve(kind, _ranks(kind, explanations, effects)) for kind in HIDDEN)
+
+
+def _ranks(kind: str, explanations: Sequence[Explanation], effects: Effects) -> tuple[Rank, ...]:
+    by_rank: dict[int, list[float]] = {}
+    for explanation, hidden in zip(explanations, effects.hidden[kind], strict=True):
+        weights = marked(explanation, kind, hidden.places)
+        if weights is None or hidden.failed:
+            continue
+        order = np.argsort(-weights, kind="stable")
+        for rank, place in enumerate(order, 1):
+            by_rank.setdefault(rank, []).append(float(hidden.changes[place]))
+    return tuple(_rank(number, np.array(changes)) for number, changes in sorted(by_rank.items()))
+
+
+def _rank(number: int, changes: NDArray[np.float64]) -> Rank:
+    error = float(changes.std(ddof=1) / np.sqrt(changes.size)) if changes.size > 1 else 0.0
+    return Rank(number, changes.size, float(changes.mean()), error)

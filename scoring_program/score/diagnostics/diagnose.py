@@ -1,0 +1,155 @@
+"""Numbers that tell how a submission explains, and that are in no score: each would be easy to please."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from score.axes.effects import Effects
+from score.axes.ranks import correlation
+from score.axes.table import ClipAxes
+from score.axes.text import TextNumbers
+from score.diagnostics.by_rank import RankCurve
+from score.diagnostics.reaction import LARGE, ReactionSize
+from score.read.output.explanation_record import Explanation
+from score.text import readability
+from score.text.reading import Readings
+
+Array = NDArray[np.float64]
+_CENTRE_SPREAD = 0.25  # of the frame's width and height: about where a head is
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One number about how a submission explains."""
+
+    title: str
+    """Heading."""
+    value: float | None
+    """None where there was nothing to measure."""
+    unit: str
+    """``share``, ``range`` (of a target's range), ``correlation``, ``flag`` (0 or 1), or an empty text."""
+    meaning: str
+    """One sentence for participants."""
+
+
+def diagnose(
+    explanations: Sequence[Explanation], axes: ClipAxes, curves: Iterable[RankCurve], reaction: ReactionSize
+) -> tuple[Diagnostic, ...]:
+    """Gather the diagnostics of a run, its rank curves and reaction size among them; none depends on a label."""
+    return (
+        *_of_probes(axes.effects),
+        *_of_ranks(curves),
+        *_of_reaction(reaction),
+        *_of_maps(explanations, axes.effects),
+        *_of_texts(explanations, axes.readings, axes.text),
+    )
+
+
+def gini(weights: Array) -> float:
+    """Sparseness of a map: ``sum (2i - n - 1) a_(i) / (n sum a)``, from 0 (uniform) towards 1 (one place)."""
+    ordered = np.sort(weights.ravel())
+    count = ordered.size
+    return float(((2 * np.arange(1, count + 1) - count - 1) * ordered).sum() / (count * ordered.sum()))
+
+
+def entropy(weights: Array) -> float:
+    """Complexity of a map: ``-sum p log p`` of its shares, in nats; 0 for one place, log n for a uniform map."""
+    shares = weights.ravel() / weights.sum()
+    shares = shares[shares > 0]
+    return float(-(shares * np.log(shares)).sum())
+
+
+def centre_prior(rows: int, columns: int) -> Array:
+    """Draw a bell over the middle of the frame, (rows, columns): what a map looks like that never looked."""
+    y, x = (np.arange(rows) + 0.5) / rows - 0.5, (np.arange(columns) + 0.5) / columns - 0.5
+    return np.asarray(np.exp(-(y[:, None] ** 2 + x[None, :] ** 2) / (2 * _CENTRE_SPREAD**2)))
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    """Mean of what was measured; None when nothing was."""
+    found = np.array(list(values), dtype=np.float64)
+    found = found[~np.isnan(found)]
+    return float(found.mean()) if found.size else None
+
+
+def _of_probes(effects: Effects) -> Iterable[Diagnostic]:
+    share = effects.answered / effects.asked if effects.asked else None
+    yield Diagnostic("Probes answered", share, "share", "Calls on altered copies that got a valid answer.")
+    floor = float(effects.floor.mean()) if effects.asked else None
+    yield Diagnostic(
+        "Noise floor", floor, "range", "How far two answers to the same clip lie apart when it is jittered a little."
+    )
+    repeated = None if effects.repeated is None else float(effects.repeated.max())
+    yield Diagnostic(
+        "Altered copies asked twice",
+        repeated,
+        "range",
+        "Largest difference between two processes' answers to one altered copy; smaller effects do not count.",
+    )
+
+
+def _of_ranks(curves: Iterable[RankCurve]) -> Iterable[Diagnostic]:
+    for curve in curves:
+        words = "a part of the picture" if curve.kind == "space" else "what happens at a time"
+        first = curve.ranks[0].change if curve.ranks else None
+        meaning = f"Mean change after hiding {words}: what is marked most."
+        yield Diagnostic(f"Effect of hiding, {curve.kind}, marked most", first, "range", meaning)
+        last = curve.ranks[-1].change if len(curve.ranks) > 1 else None
+        yield Diagnostic(f"Effect of hiding, {curve.kind}, marked least", last, "range", "What is marked least.")
+        flag = None if curve.rises is None else float(curve.rises)
+        meaning = "Raised where something marked lower changes more than something higher, by three standard errors."
+        yield Diagnostic(f"Order flag, {curve.kind}", flag, "flag", meaning)
+
+
+def _of_reaction(reaction: ReactionSize) -> Iterable[Diagnostic]:
+    meaning = "Sum of the changes after hiding each part of the picture, divided by what your visual claims come to."
+    yield Diagnostic("Reaction size", reaction.value, "", meaning)
+    flag = None if reaction.large is None else float(reaction.large)
+    meaning = f"Raised from a size of {LARGE:g} on: hiding moves the model more than its claims say, look why."
+    yield Diagnostic("Reaction-size flag", flag, "flag", meaning)
+
+
+def _of_maps(explanations: Sequence[Explanation], effects: Effects) -> Iterable[Diagnostic]:
+    maps = [explanation.space for explanation in explanations if explanation.space is not None]
+    times = [explanation.time for explanation in explanations if explanation.time is not None]
+    yield Diagnostic(
+        "Sparseness of the maps", _mean(map(gini, maps)), "", "Gini index: 0 everywhere alike, 1 one cell."
+    )
+    yield Diagnostic("Sparseness in time", _mean(map(gini, times)), "", "Gini index of the seconds.")
+    yield Diagnostic("Entropy of the maps", _mean(map(entropy, maps)), "", "In nats: 0 one cell, 4.97 all 144 alike.")
+    centred = (correlation(each.ravel(), centre_prior(*each.shape).ravel()) for each in maps)
+    yield Diagnostic(
+        "Maps and the middle", _mean(centred), "correlation", "Correlation with a bell over the middle of the frame."
+    )
+    for kind in ("space", "time"):
+        pairs = (
+            (getattr(explanation, kind), getattr(twin, kind))
+            for explanation, twin in zip(explanations, effects.twins, strict=True)
+            if twin is not None
+        )
+        same = (
+            correlation(first.ravel(), again.ravel())
+            for first, again in pairs
+            if first is not None and again is not None and first.shape == again.shape
+        )
+        meaning = "Correlation of two maps of one clip, the second after a little jitter."
+        yield Diagnostic(f"Stability, {kind}", _mean(same), "correlation", meaning)
+
+
+def _of_texts(explanations: Sequence[Explanation], readings: Readings, numbers: TextNumbers) -> Iterable[Diagnostic]:
+    texts = [explanation.text for explanation in explanations if explanation.text_ok]
+    stable = _mean(1 - numbers.within)
+    yield Diagnostic("Stability, claims", stable, "share", "Claims that stay when the clip is jittered a little.")
+    yield Diagnostic("Claims a text", _mean(len(said) for said in readings.said if said), "", "Of texts with claims.")
+    grade = _mean(readability(text) for text in texts)
+    yield Diagnostic("Reading level", grade, "", "Flesch-Kincaid grade: years of school that a reader needs.")
+    alike = Counter(" ".join(re.findall(r"[^\W\d_]+", text.lower())) for text in texts)
+    repeated = sum(count for count in alike.values() if count > 1)
+    share = repeated / len(texts) if texts else None
+    yield Diagnostic("Texts alike", share, "share", "Texts that differ from another clip's in numbers alone, or not.")

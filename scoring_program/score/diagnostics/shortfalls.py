@@ -1,0 +1,107 @@
+"""Where explanations lose what the axes give: shares of clips or claims, so that a report can say what to fix.
+
+None depends on a label, and none is in a score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from score.axes.table import ClipAxes
+from score.read.output.explanation_record import Explanation
+
+Share = float | None
+"""In [0, 1]; None where there is nothing to take a share of."""
+
+
+@dataclass(frozen=True)
+class Shortfalls:
+    """Shares of the clips with a prediction, unless a line says otherwise."""
+
+    no_space: Share
+    """Without a valid map."""
+    no_time: Share
+    """Without valid seconds."""
+    no_claims: Share
+    """Without any claim, neither as evidence nor in the text."""
+    space_reversed: Share
+    """Of the clips whose map was tried: it puts what changed the prediction no higher than the rest."""
+    space_foreign: Share
+    """Of these: the average of the other clips' maps agrees as well with what changed."""
+    time_reversed: Share
+    """As ``space_reversed``, in time."""
+    time_foreign: Share
+    """As ``space_foreign``, in time."""
+    wrong_sign: Share
+    """Of the claims that were tried: the prediction moved the other way."""
+    no_effect: Share
+    """Of these: the prediction did not move."""
+    silent: Share
+    """Of the edits that moved a prediction: nothing is claimed about the cue."""
+    invalid_text: Share
+    """Whose text is not valid."""
+    contradicting: Share
+    """Of the valid texts: no level of a target, or another one than predicted."""
+    disagreeing: Share
+    """Of the valid texts: other claims than the largest submitted ones."""
+    unstable: Share
+    """Claims that change when the clip is jittered a little."""
+    between: Share
+    """Mean distance of the claims to other clips'; 0 means one text for all."""
+
+
+def find_shortfalls(explanations: Sequence[Explanation], axes: ClipAxes, predicted: NDArray[np.bool_]) -> Shortfalls:
+    """Gather the shares of a run.
+
+    Parameters
+    ----------
+    explanations
+        n explanations.
+    axes
+        How they were judged.
+    predicted
+        (n,) whether a clip has a valid prediction.
+    """
+    effects, text, rows = axes.effects, axes.text, np.arange(len(predicted))
+    claimed = axes.readings.claims[rows, axes.target]
+    edited = effects.edited
+    moved = np.abs(np.nan_to_num(edited)) >= effects.epsilon[:, None]
+    tried = ~np.isnan(edited) & (claimed != 0)
+    valid = text.valid & predicted
+    return Shortfalls(
+        no_space=_share([one.space is None for one in explanations], predicted),
+        no_time=_share([one.time is None for one in explanations], predicted),
+        no_claims=_share(~(axes.readings.claims != 0).any(axis=(1, 2)), predicted),
+        space_reversed=_not_above(axes, "space", others=False),
+        space_foreign=_not_above(axes, "space", others=True),
+        time_reversed=_not_above(axes, "time", others=False),
+        time_foreign=_not_above(axes, "time", others=True),
+        wrong_sign=_share(moved & (np.sign(claimed) != np.sign(np.nan_to_num(edited))), tried),
+        no_effect=_share(~moved, tried),
+        silent=_share(claimed == 0, ~np.isnan(edited) & moved),
+        invalid_text=_share(~text.valid, predicted),
+        contradicting=_share(~text.consistent, valid),
+        disagreeing=_share(axes.readings.agreement < 1, valid),
+        unstable=_mean(text.within),
+        between=_mean(text.between),
+    )
+
+
+def _share(which: object, of: NDArray[np.bool_]) -> Share:
+    chosen = np.asarray(which, dtype=bool)[of]
+    return float(chosen.mean()) if chosen.size else None
+
+
+def _mean(values: NDArray[np.float64]) -> Share:
+    found = values[~np.isnan(values)]
+    return float(found.mean()) if found.size else None
+
+
+def _not_above(axes: ClipAxes, kind: str, *, others: bool) -> Share:
+    maps = axes.maps[kind]
+    tried = np.array([len(hidden.places) > 1 and not hidden.failed for hidden in axes.effects.hidden[kind]], dtype=bool)
+    return _share(maps.own <= (maps.others if others else 0.0), tried)

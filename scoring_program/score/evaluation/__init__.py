@@ -1,0 +1,1 @@
+"""All numbers of a submission, and of each of its clips."""

@@ -1,0 +1,161 @@
+"""How the axes judge single clips, and what was measured on them; for phases whose clips are open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from score.axes.faithfulness import clip_faithfulness, marked
+from score.axes.table import AxisSums, ClipAxes
+from score.read.outcomes import Outcomes
+from score.read.output.explanation_record import Explanation
+from score.read.output.probe_record import HIDDEN
+from score.settings import AxisWeights, Settings
+from score.text.reading import Triple
+
+LABEL_FREE = ("faithfulness_space", "faithfulness_time", "cue_claims", "text")
+"""Axes that judge a clip without its label."""
+
+
+@dataclass(frozen=True)
+class HiddenNumbers:
+    """One thing that was hidden of a clip."""
+
+    places: tuple[int, ...]
+    """Cells or seconds, ascending."""
+    parts: tuple[str, ...]
+    """Names of the parts that were exchanged; none where nothing was, or could be."""
+    weight: float
+    """Mean weight of the clip's map there, >= 0."""
+    change: float | None
+    """Size of the change that hiding it made, >= 0; None where the model gave no valid answer."""
+
+
+@dataclass(frozen=True)
+class ClipNumbers:
+    """One clip. Effects and claims are about the target on which its explanation was judged, on the unit scale."""
+
+    target: int
+    """Number of that target."""
+    space: float
+    """Faithfulness in space, in [-1.5, 1.5]."""
+    time: float
+    """Faithfulness in time, in [-1.5, 1.5]."""
+    claims: float
+    """Cue claims, in [-1.25, 1.25]."""
+    text: float
+    """Text without its specificity, in [0, 1]."""
+    causes: float | None
+    """Agreement with known causes, in [-1, 1]; None where the clip does not count there. It depends on the label."""
+    held: float
+    """Mean of the four that do not depend on labels, by their weights in the total, in [-1, 1]."""
+    hidden: Mapping[str, tuple[HiddenNumbers, ...]]
+    """By kind what was hidden, from the highest to the lowest weight; kinds of which nothing was are not in it."""
+    edited: Mapping[str, float | None]
+    """By cue: how much lower the prediction is without it; None where the model gave no valid answer."""
+    claimed: Mapping[str, float]
+    """By cue: what counts as claimed, in [-1, 1], never 0."""
+    told: frozenset[Triple]
+    """What the text says, about any target: cue, target, and 1 raised or -1 lowered."""
+    epsilon: float
+    """Smallest change that counts as one, > 0."""
+
+
+def clip_numbers(
+    outcomes: Outcomes, counted: Outcomes, axes: ClipAxes, settings: Settings
+) -> tuple[ClipNumbers | None, ...]:
+    """Gather the numbers of every clip of the reference; None for a clip without a prediction.
+
+    Parameters
+    ----------
+    outcomes
+        Of all clips of the reference.
+    counted
+        Of those that count.
+    axes
+        Their axes.
+    settings
+        Targets, vocabulary and weights.
+    """
+    held, values = held_up(axes.table, settings.explanation.weights), label_free(axes.table)
+    judged = {
+        clip_id: _numbers(row, counted, axes, (values[row], float(held[row])), settings)
+        for row, clip_id in enumerate(counted.clip_ids)
+        if counted.statuses[row] == "ok"
+    }
+    return tuple(judged.get(clip_id) for clip_id in outcomes.clip_ids)
+
+
+def held_up(table: AxisSums, weights: AxisWeights) -> NDArray[np.float64]:
+    """Give each clip the mean of the axes that judge it without its label, by their weights in the total.
+
+    Parameters
+    ----------
+    table
+        n rows of addends, one a clip.
+    weights
+        What each axis is worth in the total.
+
+    Returns
+    -------
+    NDArray
+        (n,) in [-1, 1]; 0 where none of these axes is worth anything.
+    """
+    share = np.array([getattr(weights, name) for name in LABEL_FREE])
+    values = label_free(table)
+    return np.asarray(np.clip(values, -1.0, 1.0) @ share / (share.sum() or 1.0))
+
+
+def label_free(table: AxisSums) -> NDArray[np.float64]:
+    """Return (n, 4) what each clip adds to the axes of LABEL_FREE."""
+    maps = (clip_faithfulness(columns) for columns in (table.faithfulness_space, table.faithfulness_time))
+    return np.column_stack([*maps, table.cue_claims[:, 0], table.text[:, 0]])
+
+
+def _numbers(
+    row: int, counted: Outcomes, axes: ClipAxes, judged: tuple[NDArray[np.float64], float], settings: Settings
+) -> ClipNumbers:
+    calls, explanation = counted.probes[row], counted.explanations[row]
+    table, effects, target = axes.table, axes.effects, int(axes.target[row])
+    vocabulary = settings.explanation.vocabulary
+    parts = table.cause_defined[row]
+    values = dict(zip(LABEL_FREE, judged[0].tolist(), strict=True))
+    return ClipNumbers(
+        target=target,
+        space=values["faithfulness_space"],
+        time=values["faithfulness_time"],
+        claims=values["cue_claims"],
+        text=values["text"],
+        causes=float(table.cause_value[row].sum() / parts.sum()) if parts.any() else None,
+        held=judged[1],
+        hidden={kind: found for kind in HIDDEN if (found := _hidden(row, explanation, axes, kind))},
+        edited={
+            call.cue: _known(effects.edited[row, vocabulary.index(call.cue)])
+            for call in calls
+            if call.kind == "cue" and call.cue in vocabulary
+        },
+        claimed={
+            vocabulary[cue]: float(axes.readings.claims[row, target, cue])
+            for cue in np.flatnonzero(axes.readings.claims[row, target])
+        },
+        told=axes.readings.said[row],
+        epsilon=float(effects.epsilon[row]),
+    )
+
+
+def _hidden(row: int, explanation: Explanation, axes: ClipAxes, kind: str) -> tuple[HiddenNumbers, ...]:
+    hidden = axes.effects.hidden[kind][row]
+    weights = marked(explanation, kind, hidden.places)
+    if weights is None:
+        return ()
+    return tuple(
+        HiddenNumbers(hidden.places[at], hidden.parts[at], float(weights[at]), _known(hidden.changes[at]))
+        for at in np.argsort(-weights, kind="stable")
+    )
+
+
+def _known(change: float) -> float | None:
+    return None if np.isnan(change) else float(change)

@@ -1,0 +1,263 @@
+"""The judgement of one run: every column and every target's metrics, with intervals and the constant baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from score.axes.table import AxisSums, ClipAxes, axis_values, clip_axes, explains_nothing
+from score.columns import Column, Measured, columns
+from score.diagnostics.by_rank import RankCurve, rank_curves
+from score.diagnostics.diagnose import Diagnostic, diagnose
+from score.diagnostics.reaction import ReactionSize, reaction_size
+from score.diagnostics.reasons import RightReasons, right_reasons
+from score.diagnostics.shortfalls import Shortfalls, find_shortfalls
+from score.evaluation.clip_numbers import ClipNumbers, clip_numbers
+from score.evaluation.fairness import Fairness, measure_fairness
+from score.measure.bootstrap import percentile_interval, resample_weights
+from score.measure.metrics import METRICS, Moments, moments
+from score.read.outcomes import Outcomes
+from score.read.reference.jury import JuryRating
+from score.settings import Settings, Target
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One number, with what is needed to judge it."""
+
+    value: float
+    """Over all clips that count."""
+    interval: tuple[float, float] | None
+    """Bootstrap interval; None without resamples, with fewer than two sources, or for a plain fact."""
+    baseline: float | None
+    """The constant baseline's value on the same clips; None where it has none."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """All numbers of one run."""
+
+    columns: tuple[tuple[Column, Estimate], ...]
+    """The score columns, in leaderboard order."""
+    targets: tuple[tuple[Target, dict[str, Estimate]], ...]
+    """Each target's metrics by name."""
+    sources: int
+    """Number of sources that the bootstrap draws from."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """Numbers that are in no score; none depends on a label."""
+    shortfalls: Shortfalls | None = None
+    """Where explanations lose points; none depends on a label."""
+    curves: tuple[RankCurve, ...] = ()
+    """What hiding changes by how high it is marked, in space and in time; in no score."""
+    clips: tuple[ClipNumbers | None, ...] = ()
+    """One entry a clip of the reference; None for a clip without a prediction."""
+    fairness: Fairness | None = None
+    """How groups of people are treated; None where the phase has no groups."""
+    reasons: RightReasons | None = None
+    """Right and wrong predictions, grounded or not; None where the phase has no known causes."""
+
+
+@dataclass(frozen=True)
+class RunNumbers:
+    """What is true of a run as a whole, whichever clips are drawn."""
+
+    jury: float
+    """Mean rating by a jury; 0 without one."""
+    failed_clips: float
+    """Clips with the worst value."""
+    duration_s: float
+    """Wall time of ingestion."""
+
+
+NO_RUN = RunNumbers(0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class ClipScores:
+    """What every column of a run is computed from, one row a clip that counts; the comparison of runs reads this too.
+
+    With ``by_source`` and a matrix of weights (resamples, sources), ``column_values`` gives every column for every
+    resample. Runs over the same clips have the same sources in the same order, so common weights pair them.
+    """
+
+    settings: Settings
+    """Of the phase."""
+    clip_ids: tuple[str, ...]
+    """n ids, ascending; clips that cannot be decoded are left out."""
+    sources: NDArray[np.int64]
+    """(n,) number of each clip's source, 0 .. g-1."""
+    moments: Moments
+    """(n, ...) addends of the metrics of predictions."""
+    axes: AxisSums
+    """(n, ...) addends of the axes."""
+    has_causes: bool
+    """Whether the phase has known causes."""
+    reasons: RightReasons | None
+    """Right and wrong predictions, grounded or not: in no column. None where the phase has no known causes."""
+    reaction: ReactionSize
+    """By how much more the model reacts to hiding than its claims say: in no column."""
+
+    @property
+    def groups(self) -> int:
+        """Number of sources."""
+        return int(self.sources.max()) + 1
+
+    def by_source(self) -> tuple[Moments, AxisSums]:
+        """Sum the rows of each source: a resample weighs sources, so clips need to be summed only once."""
+        return self.moments.grouped(self.sources, self.groups), self.axes.grouped(self.sources, self.groups)
+
+    def measured(self, sums: tuple[Moments, AxisSums], run: RunNumbers = NO_RUN) -> Measured:
+        """Compute what columns are made of from sums of rows."""
+        metrics = {name: metric(sums[0]) for name, metric in METRICS.items()}
+        axes = axis_values(sums[1], self.settings, causes=self.has_causes)
+        return Measured(metrics, axes, run.jury, run.failed_clips, run.duration_s)
+
+
+def clip_scores(outcomes: Outcomes, settings: Settings) -> ClipScores:
+    """Gather the addends of every column, clip by clip.
+
+    Parameters
+    ----------
+    outcomes
+        One outcome for each clip of the reference; unreadable clips are left out here.
+    settings
+        Targets, and how explanations are judged.
+    """
+    return _judged(outcomes.only_counted(), settings)[0]
+
+
+def column_values(scores: ClipScores, weights: Array) -> dict[str, Array]:
+    """Compute every column that has an interval, for many weightings of the sources at once.
+
+    Parameters
+    ----------
+    scores
+        Of one run.
+    weights
+        (b, g) how often each source counts; a row of ones gives the scores themselves.
+
+    Returns
+    -------
+    dict
+        (b,) values by column key, unrounded; columns that no resample changes are not in it.
+    """
+    by_source = scores.by_source()
+    measured = scores.measured((by_source[0].weighted(weights), by_source[1].weighted(weights)))
+    values = {column.key: column.compute(measured) for column in columns(scores.settings)}
+    return {key: value for key, value in values.items() if isinstance(value, np.ndarray)}
+
+
+def _judged(outcomes: Outcomes, settings: Settings) -> tuple[ClipScores, ClipAxes, Moments]:
+    """Return the addends of the run, its axes, and the constant baseline's addends, for outcomes that all count."""
+    low = np.array([target.minimum for target in settings.targets])
+    span = np.array([target.maximum for target in settings.targets]) - low
+    constant = (np.array([target.constant for target in settings.targets]) - low) / span
+    truth, prediction = (outcomes.truth - low) / span, (outcomes.prediction - low) / span
+    _, sources = np.unique(outcomes.sources, return_inverse=True)
+    axes = clip_axes(outcomes, settings, truth, prediction, constant)
+    table = moments(truth, prediction, constant)
+    scores = ClipScores(
+        settings=settings,
+        clip_ids=outcomes.clip_ids,
+        sources=sources.astype(np.int64),
+        moments=table,
+        axes=axes.table,
+        has_causes=outcomes.known.causes is not None,
+        reasons=right_reasons(outcomes, axes, settings),
+        reaction=reaction_size(axes.effects, axes.readings, axes.target),
+    )
+    return scores, axes, moments(truth, np.broadcast_to(constant, truth.shape), constant)
+
+
+def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float, jury: JuryRating | None = None) -> Evaluation:
+    """Compute every number of a run.
+
+    Parameters
+    ----------
+    outcomes
+        One outcome for each clip of the reference; unreadable clips are left out here.
+    settings
+        Targets and bootstrap settings.
+    duration_s
+        Wall time of ingestion in seconds, >= 0.
+    jury
+        Rating of these explanations; None without one.
+    """
+    run = RunNumbers(jury.value if jury else 0.0, outcomes.failed, duration_s)
+    counted = outcomes.only_counted()
+    scores, axes, always = _judged(counted, settings)
+
+    def measure(sums: Moments, table: AxisSums) -> Measured:
+        return scores.measured((sums, table), run)
+
+    everything = np.ones((1, len(scores.clip_ids)))
+    by_source = scores.by_source()
+    resamples = settings.bootstrap.resamples if scores.groups > 1 else 0
+    chunks = resample_weights(scores.groups, resamples, settings.bootstrap.seed)
+    judge = _Judge(
+        point=measure(scores.moments.weighted(everything), scores.axes.weighted(everything)),
+        baseline=measure(always.weighted(everything), explains_nothing(scores.axes).weighted(everything)),
+        draws=[measure(by_source[0].weighted(weights), by_source[1].weighted(weights)) for weights in chunks],
+        level=settings.bootstrap.level,
+    )
+    curves = rank_curves(counted.explanations, axes.effects)
+    return Evaluation(
+        columns=tuple((column, judge.column(column)) for column in columns(settings)),
+        targets=tuple(
+            (target, {name: judge.metric(name, number) for name in METRICS})
+            for number, target in enumerate(settings.targets)
+        ),
+        sources=scores.groups,
+        diagnostics=diagnose(counted.explanations, axes, curves, scores.reaction),
+        shortfalls=find_shortfalls(counted.explanations, axes, ~np.isnan(counted.prediction[:, 0])),
+        curves=curves,
+        clips=clip_numbers(outcomes, counted, axes, settings),
+        fairness=measure_fairness(outcomes, settings),
+        reasons=scores.reasons,
+    )
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """Turns what was measured into estimates."""
+
+    point: Measured
+    baseline: Measured
+    draws: list[Measured]
+    level: float
+
+    def column(self, column: Column) -> Estimate:
+        """Estimate one score column; facts such as the run time have neither interval nor baseline."""
+        value = column.compute(self.point)
+        if isinstance(value, float | int):
+            return Estimate(float(value), None, None)
+        return self._estimate(lambda measured: np.asarray(column.compute(measured)))
+
+    def metric(self, name: str, target: int) -> Estimate:
+        """Estimate one metric of one target."""
+        return self._estimate(lambda measured: measured.metrics[name][:, target])
+
+    def _estimate(self, compute: Callable[[Measured], Array]) -> Estimate:
+        interval = None
+        if self.draws:
+            low, high = percentile_interval(np.concatenate([compute(draw) for draw in self.draws]), self.level)
+            interval = float(low), float(high)
+        return Estimate(float(compute(self.point)[0]), interval, float(compute(self.baseline)[0]))
+
+
+def worst_values(settings: Settings, outcomes: Outcomes, duration_s: float) -> dict[str, float | int]:
+    """Score a run whose computation broke down although its input was checked.
+
+    Failing instead would cost no attempt, and would tell which predictions break the computation with these labels.
+    """
+    clips = int(outcomes.counted.sum())
+    own = {"failed_clips": clips, "duration_s": duration_s}
+    return {
+        column.key: column.rounded(own.get(column.key, 0.0) if column.worst is None else column.worst)
+        for column in columns(settings)
+    }

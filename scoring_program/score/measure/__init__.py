@@ -1,0 +1,1 @@
+"""Metrics as functions of sums over clips, and their intervals."""

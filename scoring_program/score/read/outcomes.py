@@ -1,0 +1,152 @@
+"""Results joined with the reference: every reference clip gets exactly one outcome, and no clip is skipped."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from score.errors import OrganiserError, Problem
+from score.read.output.explanation_record import NO_EXPLANATION, Explanation
+from score.read.output.probe_record import ProbeCall
+from score.read.output.results import Results
+from score.read.reference.known import NOTHING_KNOWN, Known
+from score.read.reference.labels import Reference
+from score.settings import Settings
+
+WORST = ("failed", "not_reached", "missing")
+"""Statuses that are scored with the worst value; ``missing``: the run has no usable record of the clip."""
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """What happened to the n clips of the reference, in ascending order of their ids."""
+
+    clip_ids: tuple[str, ...]
+    """n ids."""
+    statuses: tuple[str, ...]
+    """n of ``ok``, ``failed``, ``not_reached``, ``missing``, ``unreadable``."""
+    explanations: tuple[Explanation, ...]
+    """n explanations; an empty one for a clip that is not ok."""
+    prediction: NDArray[np.float64]
+    """(n, k) predictions in the targets' ranges; NaN for a clip that is not ok."""
+    truth: NDArray[np.float64]
+    """(n, k) labels."""
+    sources: NDArray[np.int64]
+    """(n,) number of each clip's source."""
+    probes: tuple[tuple[ProbeCall, ...], ...]
+    """n lists of the calls of the second pass; none for a clip that is not ok."""
+    known: Known
+    """What the organiser knows beside the labels."""
+    warnings: tuple[Problem, ...]
+    """What was noticed while joining."""
+
+    @property
+    def counted(self) -> NDArray[np.bool_]:
+        """(n,) whether a clip is scored: all but the unreadable ones."""
+        return np.array([status != "unreadable" for status in self.statuses], dtype=bool)
+
+    def only_counted(self) -> Outcomes:
+        """Leave the unreadable clips out."""
+        kept = np.flatnonzero(self.counted)
+        return replace(
+            self,
+            clip_ids=tuple(self.clip_ids[number] for number in kept),
+            statuses=tuple(self.statuses[number] for number in kept),
+            explanations=tuple(self.explanations[number] for number in kept),
+            prediction=self.prediction[kept],
+            truth=self.truth[kept],
+            sources=self.sources[kept],
+            probes=tuple(self.probes[number] for number in kept),
+        )
+
+    @property
+    def failed(self) -> int:
+        """Number of clips with the worst value."""
+        return sum(status in WORST for status in self.statuses)
+
+    def count(self, status: str) -> int:
+        """Count the clips of one status."""
+        return self.statuses.count(status)
+
+
+def join(results: Results, reference: Reference, settings: Settings, known: Known = NOTHING_KNOWN) -> Outcomes:
+    """Give every clip of the reference its outcome.
+
+    Raises
+    ------
+    OrganiserError
+        If a clip was run that has no label, or if no clip at all could be decoded.
+    """
+    unlabelled = sorted(results.clips.keys() - set(reference.clip_ids))
+    if unlabelled:
+        raise OrganiserError("Clips without a label were run.", [_no_label(clip_id) for clip_id in unlabelled])
+    statuses = tuple(_status(clip_id, results) for clip_id in reference.clip_ids)
+    if set(statuses) == {"unreadable"}:
+        problem = _problem("clips_undecodable", "clips", "none that can be decoded", "readable clips", "replace them")
+        raise OrganiserError("No clip of this phase can be decoded.", [problem])
+    ok = [status == "ok" for status in statuses]
+    nothing = (float("nan"),) * len(settings.targets)
+    explanations = tuple(
+        results.explanations.get(clip_id, NO_EXPLANATION) if good else NO_EXPLANATION
+        for clip_id, good in zip(reference.clip_ids, ok, strict=True)
+    )
+    return Outcomes(
+        clip_ids=reference.clip_ids,
+        statuses=statuses,
+        explanations=explanations,
+        prediction=np.array(
+            [
+                results.predictions[clip_id] if good else nothing
+                for clip_id, good in zip(reference.clip_ids, ok, strict=True)
+            ]
+        ),
+        truth=reference.truth,
+        sources=reference.sources,
+        probes=tuple(
+            results.probes.get(clip_id, ()) if good else ()
+            for clip_id, good in zip(reference.clip_ids, ok, strict=True)
+        ),
+        known=known,
+        warnings=tuple(_warnings(statuses, results)),
+    )
+
+
+def _status(clip_id: str, results: Results) -> str:
+    record = results.clips.get(clip_id)
+    if record is None or (record.status == "ok" and clip_id not in results.predictions):
+        return "missing"
+    return record.status
+
+
+def _problem(code: str, where: str, found: str, expected: str, fix: str, severity: str = "error") -> Problem:
+    return Problem(code, "data", where, found, expected, fix, severity)
+
+
+def _no_label(clip_id: str) -> Problem:
+    return _problem("label_missing", f"clip {clip_id}", "no row in labels.csv", "a label for every clip", "add the row")
+
+
+def _warnings(statuses: tuple[str, ...], results: Results) -> list[Problem]:
+    counts = Counter(statuses)
+    warnings = []
+    if counts["unreadable"]:
+        found = f"{counts['unreadable']} that could not be decoded; left out for everybody"
+        fix = "replace the files and run every submission again"
+        warnings.append(_problem("clips_undecodable", "clips", found, "readable clips", fix, "warning"))
+    if counts["missing"]:
+        found = f"{counts['missing']} of the reference without a usable record; scored with the worst value"
+        fix = "check that the input data hold every clip of the reference data"
+        warnings.append(_problem("clips_missing", "clips", found, "a record for every clip", fix, "warning"))
+    recorded = results.predictions.keys() | results.explanations.keys() | results.probes.keys()
+    stray = recorded - results.clips.keys()
+    if stray:
+        found = f"{len(stray)} that clips.jsonl does not have; ignored"
+        warnings.append(
+            _problem(
+                "records_stray", "predictions, explanations and probes", found, "known clips", "run again", "warning"
+            )
+        )
+    return warnings

@@ -1,0 +1,1 @@
+"""The output of ingestion: believed only as far as its manifest goes."""

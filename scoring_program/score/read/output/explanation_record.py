@@ -1,0 +1,128 @@
+"""One line of ``explanations.jsonl``: what a submission said about one clip, and which parts of it are valid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from score.read.strict_json import finite_number
+from score.settings import Settings, TextLimits
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One cue claim of the evidence."""
+
+    cue: str
+    """Word of the task's vocabulary."""
+    target: str
+    """Name of a target."""
+    contribution: float
+    """In [-1, 1]; positive: the cue raised the target."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What was said about one clip. Invalid parts are None or empty."""
+
+    text: str
+    """As given; may be empty."""
+    text_ok: bool
+    """Whether the text has a valid length."""
+    image: str | None
+    """Path of the picture in the results folder."""
+    space: NDArray[np.float64] | None
+    """(rows, columns) spatial evidence, the mean over time, >= 0, not constant."""
+    time: NDArray[np.float64] | None
+    """Temporal evidence, one weight a bin, >= 0, not constant."""
+    bin_s: float
+    """Length of a bin of ``time`` in seconds."""
+    claims: tuple[Claim, ...]
+    """Cue claims, at least one with a contribution other than 0, or none."""
+
+    @property
+    def evidence_ok(self) -> bool:
+        """Whether at least one part of the evidence is valid."""
+        return self.space is not None or self.time is not None or bool(self.claims)
+
+
+NO_EXPLANATION = Explanation("", False, None, None, None, 1.0, ())
+
+
+def parse_explanation(record: dict[str, Any], settings: Settings, images: frozenset[str]) -> Explanation:
+    """Take what is valid from one record; what is not counts as not given.
+
+    Parameters
+    ----------
+    record
+        One object of ``explanations.jsonl``.
+    settings
+        Limits of the text and names of the targets.
+    images
+        Paths of the pictures that the manifest lists.
+    """
+    given = record.get("evidence")
+    evidence: dict[str, Any] = given if isinstance(given, dict) else {}
+    text = record.get("text")
+    image = record.get("image")
+    time, bin_s = _time(evidence.get("time"))
+    return Explanation(
+        text=text if isinstance(text, str) else "",
+        text_ok=isinstance(text, str) and _text_ok(text, settings.text),
+        image=image if isinstance(image, str) and image in images else None,
+        space=_space(evidence.get("space")),
+        time=time,
+        bin_s=bin_s,
+        claims=_claims(evidence.get("cues"), settings),
+    )
+
+
+def _text_ok(text: str, limits: TextLimits) -> bool:
+    return limits.minimum_chars <= len(text.strip()) and len(text) <= limits.maximum_chars
+
+
+def _weights(values: object) -> NDArray[np.float64] | None:
+    """Non-negative finite weights that are not all alike: a uniform map says nothing about where to look."""
+    try:
+        weights = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    if not weights.size or not np.isfinite(weights).all() or weights.min() < 0 or weights.max() == 0:
+        return None
+    return None if weights.size > 1 and weights.min() == weights.max() else weights
+
+
+def _space(space: object) -> NDArray[np.float64] | None:
+    if not isinstance(space, dict):
+        return None
+    weights = _weights(space.get("weights"))
+    shape = (space.get("rows"), space.get("columns"))
+    if weights is None or weights.ndim != 3 or weights.shape[1:] != shape:
+        return None
+    return np.asarray(weights.mean(axis=0))
+
+
+def _time(time: object) -> tuple[NDArray[np.float64] | None, float]:
+    if not isinstance(time, dict):
+        return None, 1.0
+    weights, bin_s = _weights(time.get("weights")), finite_number(time.get("bin_s"))
+    if weights is None or weights.ndim != 1 or bin_s is None or bin_s <= 0:
+        return None, 1.0
+    return weights, bin_s
+
+
+def _claims(cues: object, settings: Settings) -> tuple[Claim, ...]:
+    if not isinstance(cues, list):
+        return ()
+    claims = []
+    for cue in cues:
+        if not isinstance(cue, dict):
+            return ()
+        name, target, contribution = cue.get("cue"), cue.get("target"), finite_number(cue.get("contribution"))
+        if not isinstance(name, str) or target not in settings.names or contribution is None or abs(contribution) > 1:
+            return ()
+        claims.append(Claim(name, target, contribution))
+    return tuple(claims) if any(claim.contribution for claim in claims) else ()

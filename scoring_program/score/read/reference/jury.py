@@ -1,0 +1,76 @@
+"""What people found: ratings of a jury, by the hash of what was rated."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from score.errors import OrganiserError, Problem
+from score.read.strict_json import StrictJsonError, finite_number, parse_object
+
+FORMAT_VERSION = 2
+LOWEST, HIGHEST = 0.0, 5.0
+"""The scale of the column, that of 2017; ratings of another scale are stretched to it."""
+_LARGEST_FILE = 16 * 2**20
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class JuryRating:
+    """How one submission's explanations were rated, on the scale from 0 to 5."""
+
+    value: float
+    """Mean, freed of each juror's own level and spread."""
+    interval: tuple[float, float]
+    """Over clips and jurors."""
+    criteria: tuple[tuple[str, float], ...]
+    """Title and mean of each criterion."""
+
+
+def read_jury(path: Path) -> dict[str, JuryRating]:
+    """Read ``jury.json``, which ``bundle jury score --write`` makes.
+
+    Returns
+    -------
+    dict
+        Ratings by `Results.rated_as`.
+
+    Raises
+    ------
+    OrganiserError
+        With what is wrong; no rating is quoted.
+    """
+    try:
+        root = parse_object(path.read_bytes(), _LARGEST_FILE)
+        return _ratings(root)
+    except (OSError, StrictJsonError, KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        found = str(error) if isinstance(error, StrictJsonError) else f"something else ({type(error).__name__})"
+        expected, fix = "the file that bundle jury score writes", "run bundle jury score --write again"
+        problem = Problem("jury_broken", "data", path.name, found, expected, fix)
+        raise OrganiserError("The ratings of the jury cannot be read.", [problem]) from None
+
+
+def _ratings(root: dict[str, Any]) -> dict[str, JuryRating]:
+    if root["format_version"] != FORMAT_VERSION:
+        raise StrictJsonError("another format_version")
+    low, high = (float(end) for end in root["scale"])
+    titles = {one["name"]: str(one["title"]) for one in root["criteria"]}
+    if not low < high:
+        raise StrictJsonError("a scale without length")
+
+    def number(value: object) -> float:
+        found = finite_number(value)
+        if found is None or not low <= found <= high:
+            raise StrictJsonError("a rating that is missing or outside the scale")
+        return LOWEST + (found - low) / (high - low) * (HIGHEST - LOWEST)
+
+    ratings = {}
+    for digest, entry in root["submissions"].items():
+        if not _SHA256.fullmatch(digest):
+            raise StrictJsonError("a submission that is not named by a SHA-256")
+        ends = [number(end) for end in entry["interval"]]
+        criteria = tuple((titles[name], number(value)) for name, value in entry["criteria"].items())
+        ratings[digest] = JuryRating(number(entry["value"]), (ends[0], ends[1]), criteria)
+    return ratings

@@ -1,0 +1,1 @@
+"""Sentences taken apart: words, phrases, clauses, and what each is about."""

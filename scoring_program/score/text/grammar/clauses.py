@@ -1,0 +1,128 @@
+"""Cutting a sentence into parts of one effect each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from score.text.grammar.items import EFFECTIVE, Item
+from score.text.grammar.lexicon import CHANGE, EVEN, NOTE, OVER
+from score.text.grammar.regions import split_at
+
+_SEPARATORS = frozenset(["and", "comma"])
+_QUIET = frozenset(["small", "auxiliary", "determiner", "negation", "flip", "result", "addition", "preposition"])
+_LEADING = frozenset(["determiner", "small", "cause", "preposition"])
+_SILENT = frozenset(["small", "auxiliary", "determiner", "preposition"])
+_ENDS = frozenset(["and", "comma", "cue", "cause", "clausal", "colon", "result", "reference"])
+
+
+@dataclass(frozen=True)
+class Part:
+    """A stretch of a sentence with at most one effect."""
+
+    before: tuple[Item, ...]
+    """Everything, where there is no effect."""
+    mark: Item | None
+    """The effect, comparison or level."""
+    after: tuple[Item, ...]
+    """What follows it, up to the next part."""
+
+
+def parts_of(sentence: Sequence[Item]) -> list[list[Part]]:
+    """Cut a sentence at "but", "while" and the like, and every such clause into parts of one effect each."""
+    return [_parts(clause) for clause in split_at(_exclusions(sentence), ("contrast",)) if clause]
+
+
+def _exclusions(items: Sequence[Item]) -> list[Item]:
+    """Read "not the smile but the gaze" as an exclusion of the smile."""
+    result = list(items)
+    for place, item in enumerate(items):
+        if item.kind != "negation" or item.text != "not":
+            continue
+        ahead = place + 1
+        while ahead < len(items) and (items[ahead].kind in _LEADING or items[ahead].text == "to"):
+            ahead += 1
+        if ahead == len(items) or items[ahead].kind != "cue":
+            continue
+        but = next((at for at in range(ahead, len(items)) if items[at].text == "but"), None)
+        if but is not None or any(other.kind in ("determiner", "cause") for other in items[place + 1 : ahead]):
+            result[place] = replace(item, kind="exclusion")
+            if but is not None:
+                result[but] = replace(items[but], kind="comma", value="but")
+    return result
+
+
+def _parts(clause: Sequence[Item]) -> list[Part]:
+    marks = _marks(clause)
+    if not marks:
+        return [Part(tuple(clause), None, ())]
+    edges = [0]
+    for one, other in pairwise(marks):
+        noted = clause[other].value == clause[one].value == NOTE
+        edges.append(one + 1 + _cut(clause[one + 1 : other], leads=marks[0] == 0, noted=noted))
+    edges.append(len(clause))
+    return [
+        part
+        for start, mark, end in zip(edges, marks, edges[1:], strict=False)
+        for part in _shared(Part(tuple(clause[start:mark]), clause[mark], tuple(clause[mark + 1 : end])))
+    ]
+
+
+def _shared(part: Part) -> list[Part]:
+    """Read "openness was raised by the words, extraversion by the gestures" as two parts with one effect."""
+    after, kinds = part.after, [item.kind for item in part.after]
+    for place in range(1, len(kinds) - 1):
+        new = kinds[place - 1] in _SEPARATORS and kinds[place : place + 2] == ["target", "cause"]
+        if new and "cue" in kinds[:place]:
+            following = Part((after[place],), part.mark, after[place + 1 :])
+            return [replace(part, after=after[:place]), *_shared(following)]
+    return [part]
+
+
+def _marks(clause: Sequence[Item]) -> list[int]:
+    """Places of the effects; of two that say one thing ("helped to raise", "pushed it higher"), one."""
+    marks: list[int] = []
+    for place, item in enumerate(clause):
+        if item.kind not in EFFECTIVE:
+            continue
+        if marks:
+            previous, between = clause[marks[-1]], clause[marks[-1] + 1 : place]
+            kinds = {other.kind for other in between}
+            same = item.value == NOTE != previous.value and item.sign == previous.sign
+            if item.value == CHANGE or (same and (kinds.isdisjoint(_SEPARATORS) or "cue" not in kinds)):
+                continue
+            if previous.value in (OVER, EVEN) and kinds <= _SILENT | {"reference", "word"}:
+                continue  # "the gaze offset this gain"
+            if item.text != "and" and kinds.isdisjoint(_ENDS) and previous.value not in (OVER, EVEN):
+                if item.kind != "effect" or "target" in kinds:
+                    continue
+                if kinds <= _SILENT:
+                    marks[-1] = place
+                    continue
+        marks.append(place)
+    return marks
+
+
+def _cut(between: Sequence[Item], *, leads: bool, noted: bool) -> int:
+    """Return where the second of two parts begins, counted in the items between their effects."""
+    kinds = [item.kind for item in between]
+    breaks = [place for place, kind in enumerate(kinds) if kind in ("and", "comma", "reference", "result")]
+    # ", and" is one break.
+    breaks = [place for place in breaks if place - 1 not in breaks or kinds[place] != "and"]
+    cues = [place for place, kind in enumerate(kinds) if kind == "cue"]
+    caused = any(kind in ("cause", "clausal", "colon") for kind in kinds[: cues[0] if cues else 0])
+    if (noted or not breaks) and leads and kinds[-1:] == ["cue"]:  # "+smile -gaze", but not "smile + gaze -"
+        return len(kinds)
+    if not breaks:
+        return 1 + max((place for place, kind in enumerate(kinds) if kind == "target"), default=-1)
+    if kinds[breaks[-1]] != "result" and all(kind in _QUIET or kind in _SEPARATORS for kind in kinds[breaks[-1] :]):
+        return breaks[-1]
+    if not cues:
+        return breaks[0]
+    if not caused:
+        target = max((place for place in range(cues[0]) if kinds[place] in ("target", "pronoun")), default=-1)
+        return ([place for place in breaks if place > target and "addition" not in kinds[:place]] or breaks)[0]
+    later = [place for place in breaks if place > cues[0]] or breaks
+    # "by the smile and the gaze, and the light ...": a comma parts more than "and" does, both together most.
+    return max(later, key=lambda place: (kinds[place] != "and", kinds[place + 1 : place + 2] == ["and"], place))

@@ -1,0 +1,316 @@
+"""A sentence as a row of items: cues, targets, effects, levels and the words that tie them together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass, field, replace
+
+from score.text.grammar.lexicon import CHANGE, EVEN, GENERIC, IT, LIKES, LIST, MAIN, MOVES, NOTE, OVER
+from score.text.grammar.phrases import Meaning, PhraseBook
+
+_WORD = Meaning("word")
+_SMALL = frozenset(["small", "auxiliary", "determiner"])
+_QUIET = _SMALL | {"word"}
+_DESCRIBING = frozenset(["small", "determiner", "word", "level", "comparative", "amount"])
+_ENDS = frozenset(["end", "comma", "and"])
+EFFECTIVE = frozenset(["effect", "comparative", "level"])
+"""Kinds of items that tell what happened to a score."""
+_BREAKS = _ENDS | {"cause", "clausal", "contrast", "colon", "result"}
+_CAUSES = frozenset(["cause", "clausal", "with"])
+_STAGED = frozenset(["with", "when", "whenever", "if", "once", "after"])
+_LEADING = ("small", "determiner", "preposition")
+_FAR = 5
+_LOW, _HIGH = 0.45, 0.55
+"""Numbers that are low or high by themselves, as reasons are given for them."""
+_WRITERS = frozenset(["i", "we", "you"])
+_PEOPLE = frozenset(["he", "she", "they", "who", "person", "candidate", "speaker"])
+
+
+Bonds = tuple[tuple[str, int], ...]
+"""Names of targets, each with 1 or, for its opposite, -1."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One phrase or word of a sentence."""
+
+    kind: str
+    """Part of the grammar."""
+    value: str
+    """A cue, a target or a level."""
+    sign: int
+    """Of an effect, a level or a target."""
+    weak: bool
+    """A weak cue, or an adjective for a target."""
+    text: str
+    """First word, as written."""
+    bound: Bonds = ()
+    """Targets (name, orientation) that a level or a comparison is about."""
+    tokens: tuple[int, ...] = field(default=(), compare=False)
+    """Numbers of its words in the sentence, ascending."""
+
+
+def read_items(tokens: Sequence[str], book: PhraseBook) -> list[Item]:
+    """Turn the tokens of a sentence into items."""
+    items = []
+    left = list(tokens)
+    at = 0
+    while at < len(tokens):
+        found = book.find(left, at) if left[at] else None
+        if left[at]:
+            meaning = found.meaning if found else _sign(tokens[at])
+            own = tuple(sorted(found.taken)) if found else (at,)
+            items.append(Item(meaning.kind, meaning.value, meaning.sign, meaning.weak, tokens[at], tokens=own))
+            for place in own:
+                left[place] = ""
+        at = found.end if found else at + 1
+    for rule in _RULES:
+        read = [rule(items, place) for place in range(len(items))]
+        items = [item for item in read if item is not None]
+    return items
+
+
+def _sign(token: str) -> Meaning:
+    """``+0.08`` or ``+`` beside a cue says the same as "raised"."""
+    if token[0] in "+-–" and (len(set(token)) == 1 or any(digit in "123456789" for digit in token)):
+        return Meaning("effect", NOTE, 1 if token[0] == "+" else -1)
+    if re.fullmatch(r"[+-]?0\.0+", token):
+        return Meaning("effect", NOTE)
+    if _is_share(token):
+        return Meaning("level", "number", (float(token) > _HIGH) - (float(token) < _LOW))
+    return _WORD
+
+
+def _is_share(text: str) -> bool:
+    return re.fullmatch(r"0\.\d+", text) is not None
+
+
+def _demoted(item: Item) -> Item:
+    return replace(item, kind="word", value="", sign=0, weak=False)
+
+
+def _text_at(items: Sequence[Item], place: int) -> str:
+    return items[place].text if 0 <= place < len(items) else ""
+
+
+def _next(items: Sequence[Item], start: int, skipped: Container[str]) -> str:
+    """Return the kind of the next item that is not skipped."""
+    return next((other.kind for other in items[start:] if other.kind not in skipped), "end")
+
+
+def _last(items: Sequence[Item], skipped: Container[str]) -> str:
+    """Return the kind of the last item that is not skipped."""
+    return _next(items[::-1], 0, skipped)
+
+
+def _next_is_cue(items: Sequence[Item], start: int) -> bool:
+    """Whether a cue follows with nothing but small and unknown words in between."""
+    ahead = next((item for item in items[start:] if item.kind not in _DESCRIBING or item.text == "what"), None)
+    return ahead is not None and ahead.kind == "cue"
+
+
+def _with_pronouns(items: Sequence[Item], place: int) -> Item:
+    """Let "this" and "both" refer to something only where they stand alone: not in "both the smile and the gaze"."""
+    item = items[place]
+    following = items[place + 1] if place + 1 < len(items) else item
+    if len(item.tokens) > 1 or following is item:
+        return item
+    if item.text == "both" and _next(items, place + 1, ("determiner", "small", "word")) in ("cue", "target"):
+        return replace(item, kind="small")
+    if item.text == "too" and following.kind in ("small", "word", "cue", "level"):
+        return replace(item, kind="small")
+    noun = following.text not in _PEOPLE | _WRITERS and not following.text.endswith("ly")
+    if item.text in ("this", "that", "these", "those") and (
+        following.kind in ("cue", "target") or (following.kind == "word" and noun)
+    ):
+        return replace(item, kind="determiner")
+    return item
+
+
+def _with_full_names(items: Sequence[Item], place: int) -> Item | None:
+    """Read "the score for openness", "points by openness" and "the openness prediction" as openness."""
+    item = items[place]
+    if item.value == GENERIC:
+        named = place > 0 and items[place - 1].kind == "target" and not items[place - 1].weak
+        return None if named or _leads_to_target(items, place + 1) else item
+    return replace(item, kind="preposition") if _leads_to_target(items, place) else item
+
+
+def _leads_to_target(items: Sequence[Item], place: int) -> bool:
+    text = _text_at(items, place)
+    leads = text in ("by", "for") or (0 < place < len(items) and items[place].kind == "preposition" and text != "from")
+    ahead = [other for other in items[place + 1 : place + 4] if other.kind not in ("determiner", "small")]
+    return leads and place > 0 and bool(ahead) and ahead[0].kind == "target" and not ahead[0].weak
+
+
+def _with_adjectives(items: Sequence[Item], place: int) -> Item:
+    """Keep an adjective such as "calm" as a target only where an impression or an amount leads to it."""
+    item = items[place]
+    if item.kind != "target":
+        return item
+    if _text_at(items, place + 1) in ("of", "in") and _next_is_cue(items, place + 2):
+        return item if item.value in (GENERIC, MAIN) else _demoted(item)
+    before = items[max(0, place - _FAR) : place]
+    led = any(other.kind in ("indicate", "result", "amount") or other.text in ("look", "looks") for other in before)
+    gentle = _next(items, place + 1, ()) == "effect"  # "a gentle push"
+    return _demoted(item) if item.weak and (gentle or _next_is_cue(items, place + 1) or not led) else item
+
+
+def _without_brackets(items: Sequence[Item], place: int) -> Item | None:
+    """Let an effect in brackets stand right behind its cue: "a smile (+0.1), the light (down)"."""
+    return None if items[place].text == "(" and _next(items, place + 1, ()) in EFFECTIVE else items[place]
+
+
+def _with_states(items: Sequence[Item], place: int) -> Item:
+    """Take effect words right before a cue as its description: "lowered eyes", "reduced motion"."""
+    item = items[place]
+    if item.value == LIKES and item.sign > 0 and _text_at(items, place - 1) in _WRITERS:
+        return _demoted(item)  # what the writer liked
+    if item.kind not in EFFECTIVE or item.value in (NOTE, LIST, OVER, LIKES):
+        return item
+    judged = item.text in ("positive", "negative")
+    if _next_is_cue(items, place + 1):
+        of_cue = "of" in (_text_at(items, place + 1), _text_at(items, place + 2))
+        return item if of_cue and (judged or len(item.tokens) > 1) else _demoted(item)
+    # "Her words are positive" describes them, "they are positive for openness" judges them.
+    predicate = _last(items[:place], ("small",)) == "auxiliary" and _next(items, place + 1, ()) in _ENDS
+    return _demoted(item) if judged and len(item.tokens) == 1 and predicate else item
+
+
+def _with_acts(items: Sequence[Item], place: int) -> Item:
+    """Tell what is done to a clip ("hiding the smile lowered it") from what a person in it does."""
+    item = items[place]
+    if item.kind not in ("removal", "hiding", "hidden"):
+        return item
+    if _text_at(items, place + 1) == "by" and _next_is_cue(items, place + 2):
+        return replace(item, kind="effect", value=EVEN, sign=-1)  # "this gain was erased by the dim light"
+    subject = _last(items[:place], _QUIET)
+    scored = _next(items, place + 1, _QUIET | {"preposition"}) == "target"
+    scored = scored and subject in ("cue", "reference", "pronoun")
+    moves = subject == "cue" and (item.text == "took" or item.text.endswith("s"))
+    if (scored or moves) and all(other.text not in _STAGED for other in items[:place]):
+        # "The flat voice suppressed extraversion and took off 0.02."
+        return replace(item, kind="effect", value="", sign=-1)
+    before = {other.text for other in items[max(0, place - 3) : place]}
+    if before & _WRITERS:
+        return replace(item, kind="removal")
+    # "A blank wall", "the muted voice": how it is in the clip.
+    led = place > 0 and items[place - 1].kind == "determiner" and _next(items, place + 1, ()) == "cue"
+    state = item.text.endswith(("ed", "en")) and _next_is_cue(items, place + 1)
+    if before & _PEOPLE or state or (led and not item.text.endswith("ing")):
+        return _demoted(item)
+    if item.kind == "hiding":
+        return replace(item, kind="doubt" if _text_at(items, place + 1) in ("his", "her", "their") else "removal")
+    return item
+
+
+def _with_changes(items: Sequence[Item], place: int) -> Item:
+    """Read "from 0.62 to 0.55" and "0.55 instead of 0.62", said of a score, as a sign."""
+    if _is_share(_text_at(items, place)) and _is_share(_text_at(items, place + 2)):
+        link = _text_at(items, place + 1)
+        change = float(items[place + 2].text) - float(items[place].text)
+        change = {"to": change, "so": change, "instead": -change, "rather": -change}.get(link, 0.0)
+        if change and any(other.kind in ("target", "pronoun", "removal", "hidden") for other in items[:place]):
+            return replace(items[place], kind="effect", value=CHANGE, sign=1 if change > 0 else -1)
+    return items[place]
+
+
+def _with_bonds(items: Sequence[Item], place: int) -> Item:
+    """Tie levels and comparisons to their targets; those without a target describe something else."""
+    item = items[place]
+    following = _next(items, place + 1, _SMALL)
+    counted = _text_at(items, place - 1)[:1].isdigit()
+    if counted and item.kind in ("amount", "comparative") and not _target_after(items, place):
+        return replace(item, kind="comparative", bound=_target_before(items, place) or ((GENERIC, 1),))
+    if item.kind == "amount":
+        bound = _target_after(items, place) or (_target_before(items, place) if following in _ENDS else ())
+        return replace(item, kind="comparative", bound=bound) if bound else replace(item, kind="small")
+    return _bound(items, place, following) if item.kind in ("comparative", "level") else item
+
+
+def _bound(items: Sequence[Item], place: int, following: str) -> Item:
+    """Return a level or a comparison with its target, or what else it is."""
+    item = items[place]
+    bound = _target_after(items, place) or _target_before(items, place)
+    alone = item.kind == "level" and all(other.kind in _QUIET for other in items[:place])
+    if item.value == "number" and (following not in _BREAKS or items[place - 1].text == "by"):
+        bound = ()
+    elif alone and following in ("colon", "cause"):  # "low: no smile"
+        bound = ((GENERIC, 1),)
+    elif item.kind == "comparative" and not bound:
+        bound = ((GENERIC, 1),) if _last(items[:place], _SMALL) == "flip" else ()
+    if bound:
+        return replace(item, bound=bound)
+    if item.text in ("up", "down") and following in _CAUSES:
+        return replace(item, kind="effect", value=MOVES)
+    beside = [other for other in items[:place] if other.value != "number"]
+    ended = following in _ENDS or _text_at(items, place + 1)[:1].isdigit()
+    if item.kind == "comparative" and ended and _last(beside, ("colon", "result", "reference")) == "cue":
+        return replace(item, kind="effect", value=NOTE)  # "smile up, light: down"
+    return _demoted(item)
+
+
+def _with_impressions(items: Sequence[Item], place: int) -> Item:
+    """Take "suggests warmth" as an effect on what is suggested."""
+    item = items[place]
+    if item.kind != "indicate":
+        return item
+    near = items[place + 1 : place + 1 + _FAR]
+    ahead = [other for other in near if other.kind not in _QUIET | {"preposition", "negation"}]
+    plain = bool(ahead) and ahead[0].kind == "target" and not (ahead[1:] and ahead[1].kind in EFFECTIVE)
+    if plain and ahead[0].value == GENERIC:  # "the smile contributes to the score"
+        plain = item.text.startswith("contribut") and any(other.kind == "cue" for other in items[:place])
+    counted = item.text.startswith("contribut") and _text_at(items, place + 1)[:1].isdigit()
+    return replace(item, kind="effect", sign=1) if plain or counted else replace(item, kind="result")
+
+
+def _target_after(items: Sequence[Item], place: int) -> Bonds:
+    """Return the object of "higher openness (+0.03) and agreeableness", all of it."""
+    found: list[tuple[str, int]] = []
+    for at in range(place + 1, len(items)):
+        other = items[at]
+        if other.kind == "target":
+            moved = found and _next(items, at + 1, _SMALL) in EFFECTIVE
+            if moved and items[at + 1].value != NOTE:
+                break
+            found.append((other.value, other.sign))
+        elif found and (other.kind in ("and", "comma") or other.value == NOTE):
+            continue
+        elif other.kind not in (*_LEADING, "" if found else "word") and other.text != "for":
+            break
+    return tuple(found)
+
+
+def _target_before(items: Sequence[Item], place: int) -> Bonds:
+    """Return the subject of "openness and agreeableness are high", all of it."""
+    found: list[tuple[str, int]] = []
+    gap = 0
+    for at in range(place - 1, -1, -1):
+        other = items[at]
+        if other.kind in ("target", "pronoun"):
+            # "Raised extraversion and agreeableness is high": the first is an object.
+            if found and _last(items[:at], ("determiner", "small")) == "effect":
+                break
+            found.append((other.value or IT, other.sign or 1))
+        elif found and other.kind not in ("and", "comma", "determiner", "small"):
+            break
+        elif not found:
+            gap += other.kind in ("word", "comma") or other.kind in EFFECTIVE
+            if gap > _FAR or other.kind in ("cue", "contrast", "cause", "clausal"):
+                break
+    return tuple(reversed(found))
+
+
+_RULES: tuple[Callable[[Sequence[Item], int], Item | None], ...] = (
+    _with_pronouns,
+    _with_full_names,
+    _with_adjectives,
+    _without_brackets,
+    _with_states,
+    _with_acts,
+    _with_changes,
+    _with_bonds,
+    _with_impressions,
+)
+"""Applied one after the other, each to all places; None leaves an item out."""

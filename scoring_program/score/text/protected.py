@@ -1,0 +1,157 @@
+"""Protected attributes that a text names: sex, age, ethnicity, religion, disability, sexual orientation.
+
+It feeds a warning and no score, so it would rather miss one than cry wolf: "a black jacket" is no ethnicity. What
+counts where is written in ``protected.yaml``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from score.text.grammar.tokens import LONGEST_TEXT, sentences_of
+
+PATH = Path(__file__).with_name("protected.yaml")
+_MOST_BETWEEN = 2
+_POSSESSIVE = "'s"
+
+Phrase = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Named:
+    """One protected attribute that a text names."""
+
+    attribute: str
+    """Such as ``age``, one of `attributes`."""
+    words: str
+    """The words that name it, as the list has them, such as ``years old``."""
+
+
+def attributes() -> tuple[str, ...]:
+    """Name the attributes that are looked for."""
+    return tuple(_attributes())
+
+
+def named_attributes(text: str) -> tuple[Named, ...]:
+    """Return the protected attributes that a text names, each once, in the order of `attributes`.
+
+    Parameters
+    ----------
+    text
+        English; the first 1,200 characters count, and quotations of more than three words do not.
+
+    Examples
+    --------
+    >>> named_attributes("The young woman in the black jacket smiles, so the score is high.")
+    (Named(attribute='sex or gender', words='woman'), Named(attribute='age', words='young'))
+    >>> named_attributes("A warm smile and a black jacket raised the score.")
+    ()
+    """
+    sentences = [tuple(map(_bare, tokens)) for tokens in sentences_of(text[:LONGEST_TEXT])]
+    found = []
+    for name in _attributes():
+        words = next((words for tokens in sentences for words in _named_in(tokens, name)), None)
+        if words:
+            found.append(Named(name, words))
+    return tuple(found)
+
+
+def _named_in(tokens: Phrase, name: str) -> Iterator[str]:
+    attribute, beginnings = _attributes()[name], _beginnings(name)
+    denied = not _words("denials").isdisjoint(tokens)
+    for start in (place for place, token in enumerate(tokens) if token in beginnings):
+        if any(_at(tokens, place, attribute["except"]) for place in (start, start - 1) if place >= 0):
+            continue
+        for kind, phrases in attribute.items():
+            phrase = _at(tokens, start, phrases)
+            if phrase and (
+                kind == "always"
+                or (kind == "names" and not denied)
+                or (kind == "of_people" and _is_of_a_person(tokens, start, start + len(phrase)))
+                or (kind == "owned" and not denied and _is_owned(tokens, start))
+            ):
+                yield " ".join(phrase)
+
+
+def _is_of_a_person(tokens: Phrase, start: int, end: int) -> bool:
+    """Tell whether an adjective stands before a person, or is said of one."""
+    after = end
+    while after < min(end + _MOST_BETWEEN, len(tokens)) and tokens[after] in _words("between") | _adjectives():
+        after += 1
+    if after < len(tokens) and tokens[after] in _words("people"):
+        return True
+    before = start - 1
+    while before >= 0 and (tokens[before] in _words("adverbs") or tokens[before].isdecimal()):
+        before -= 1
+    said = (
+        before >= 1
+        and tokens[before] in _words("copulas")
+        and tokens[before - 1] in _words("people") | _words("subjects")
+    )
+    return said and (end == len(tokens) or tokens[end] in _words("ends"))
+
+
+def _is_owned(tokens: Phrase, start: int) -> bool:
+    before = tokens[start - 1] if start else ""
+    if before in _words("owners") or before in _words("people"):
+        return True
+    # "due to the age", "because of age"
+    end = start - 1 if before == "the" else start
+    return any(tokens[max(0, end - len(reason)) : end] == reason for reason in _phrases(_data()["reasons"]))
+
+
+def _at(tokens: Phrase, start: int, phrases: frozenset[Phrase]) -> Phrase | None:
+    """Give the longest phrase that begins at a place."""
+    longest = _longest(phrases).get(tokens[start], 0)
+    pieces = (tokens[start : start + length] for length in range(longest, 0, -1))
+    return next((piece for piece in pieces if piece in phrases), None)
+
+
+@cache
+def _beginnings(name: str) -> frozenset[str]:
+    return frozenset(first for phrases in _attributes()[name].values() for first, *_ in phrases)
+
+
+@cache
+def _longest(phrases: frozenset[Phrase]) -> dict[str, int]:
+    """Return by its first word how many words the longest phrase has."""
+    return {first: max(len(phrase) for phrase in phrases if phrase[0] == first) for first, *_ in phrases}
+
+
+def _bare(token: str) -> str:
+    return token.removesuffix(_POSSESSIVE) if token not in _words("owners") else token
+
+
+@cache
+def _adjectives() -> frozenset[str]:
+    return frozenset(phrase[0] for attribute in _attributes().values() for phrase in attribute["of_people"])
+
+
+@cache
+def _attributes() -> dict[str, dict[str, frozenset[Phrase]]]:
+    """Return the phrases of every attribute; ``protected.yaml`` says what counts where."""
+    return {
+        name: {kind: _phrases(texts) for kind, texts in entry.items()} for name, entry in _data()["attributes"].items()
+    }
+
+
+@cache
+def _words(name: str) -> frozenset[str]:
+    return frozenset(_data()[name])
+
+
+@cache
+def _data() -> dict[str, Any]:
+    # A base loader knows nothing but text: to YAML's other loaders "no" is a truth value.
+    data: dict[str, Any] = yaml.load(PATH.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506
+    return data
+
+
+def _phrases(texts: Sequence[str]) -> frozenset[Phrase]:
+    return frozenset(tuple(text.split()) for text in texts)

@@ -1,0 +1,114 @@
+"""What each clip's explanation says, as numbers: claims of the evidence and of the text, read once for all axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from score.read.output.explanation_record import Explanation
+from score.settings import HEARD, Settings
+from score.text import LevelStatement, TextClaim, Vocabulary, parse_claims, parse_levels
+
+Array = NDArray[np.float64]
+Triple = tuple[str, str, int]
+"""Cue, target and sign of one claim."""
+
+
+@dataclass(frozen=True)
+class Readings:
+    """Claims of n explanations about k targets with a vocabulary of v cues."""
+
+    said: tuple[frozenset[Triple], ...]
+    """n sets of claims parsed from the texts; empty without a text."""
+    levels: tuple[tuple[LevelStatement, ...], ...]
+    """n lists of how high the texts call which target."""
+    claims: Array
+    """(n, k, v) what counts as claimed, in [-1, 1]: what evidence and text agree on, or the one that is there."""
+    agreement: Array
+    """(n,) Jaccard index of the text's claims and the largest ones submitted as evidence; 1 without evidence."""
+    seen: Array
+    """(n, k) sum of the sizes of submitted claims about cues that are not `HEARD`; NaN without one about the target."""
+
+
+def vocabulary_of(settings: Settings) -> Vocabulary:
+    """Gather what the parser of texts needs to know of a task."""
+    score = settings.explanation
+    return Vocabulary(score.vocabulary, settings.names, settings.main_target, score.aliases)
+
+
+def claim_set(text: str, vocabulary: Vocabulary) -> frozenset[Triple]:
+    """Parse the claims of a text."""
+    return frozenset(_triple(claim) for claim in parse_claims(text, vocabulary))
+
+
+def _triple(claim: TextClaim) -> Triple:
+    return claim.cue, claim.target, claim.sign
+
+
+def read_claims(explanations: Sequence[Explanation], settings: Settings) -> Readings:
+    """Read the claims of all explanations; a text that is not valid has none."""
+    vocabulary = vocabulary_of(settings)
+    cues = {cue: number for number, cue in enumerate(settings.explanation.vocabulary)}
+    targets = {name: number for number, name in enumerate(settings.names)}
+    shape = (len(explanations), len(targets), len(cues))
+    submitted, told = np.zeros(shape), np.zeros(shape)
+    said, levels = [], []
+    for clip, explanation in enumerate(explanations):
+        said.append(claim_set(explanation.text, vocabulary) if explanation.text_ok else frozenset())
+        levels.append(parse_levels(explanation.text, vocabulary) if explanation.text_ok else ())
+        for cue, target, sign in said[-1]:
+            told[clip, targets[target], cues[cue]] = sign
+        for claim in explanation.claims:
+            if claim.cue in cues:
+                submitted[clip, targets[claim.target], cues[claim.cue]] += claim.contribution
+    submitted = np.clip(submitted, -1, 1)
+    visible = np.array([cue not in HEARD for cue in cues], dtype=bool)
+    seen = np.where((submitted != 0).any(axis=2), np.abs(submitted[:, :, visible]).sum(axis=2), np.nan)
+    return Readings(tuple(said), tuple(levels), join_claims(submitted, told), _agreement(submitted, told), seen)
+
+
+def join_claims(submitted: Array, told: Array) -> Array:
+    """Join both kinds of claims, target by target.
+
+    A text need not repeat every number: where it names just the largest of the submitted claims, with their signs, all
+    submitted ones count. Where it says anything else only what both say counts.
+
+    Parameters
+    ----------
+    submitted
+        (n, k, v) contributions of the evidence, in [-1, 1].
+    told
+        (n, k, v) signs that the text states; 0 where it says nothing.
+
+    Returns
+    -------
+    NDArray
+        (n, k, v) what counts as claimed.
+    """
+    size = np.abs(submitted)
+    speaks, argues = (told != 0).any(axis=2, keepdims=True), (submitted != 0).any(axis=2, keepdims=True)
+    same = np.sign(submitted) == told
+    smallest_named = np.where(told != 0, size, np.inf).min(axis=2, keepdims=True)
+    largest_unnamed = np.where(told == 0, size, 0.0).max(axis=2, keepdims=True)
+    sums_up = (same | (told == 0)).all(axis=2, keepdims=True) & (smallest_named >= largest_unnamed)
+    joined = np.where(sums_up | ~speaks, submitted, np.where(same, submitted, 0.0))
+    return np.where(argues, joined, told)
+
+
+def _agreement(submitted: Array, told: Array) -> Array:
+    """Compare, for each target that the text speaks of, its claims with as many of the largest submitted, 3 at most."""
+    result = np.ones(len(told))
+    for clip in np.flatnonzero((submitted != 0).any(axis=(1, 2))):
+        text: set[tuple[int, int, int]] = set()
+        evidence: set[tuple[int, int, int]] = set()
+        for target in np.flatnonzero((told[clip] != 0).any(axis=1)):
+            named = np.flatnonzero(told[clip, target])
+            text |= {(int(target), int(cue), int(told[clip, target, cue])) for cue in named}
+            values = submitted[clip, target]
+            largest = np.argsort(-np.abs(values), kind="stable")[: min(3, len(named))]
+            evidence |= {(int(target), int(cue), int(np.sign(values[cue]))) for cue in largest if values[cue]}
+        result[clip] = len(text & evidence) / len(text | evidence) if text | evidence else 0.0
+    return result

@@ -1,0 +1,92 @@
+"""Whether a text is one at all: a gate that every honest explanation passes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from score.text.grammar.lexicon import lexicon, phrase_book
+from score.text.grammar.phrases import PhraseBook
+from score.text.grammar.tokens import LONGEST_TEXT, LONGEST_WORD, sentences_of, words_of
+from score.text.grammar.vocabulary import Vocabulary
+from score.text.readability import readability
+
+SHORTEST_TEXT = 20
+HARDEST_GRADE = 20.0
+LEAST_LETTERS = 0.40
+LEAST_KNOWN = 0.35
+
+_MARKUP = re.compile(r"https?:|www\.|<[/!a-z]|</?[a-z]+>|\]\(|&[a-z]{2,6};|```", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?%?")
+
+
+def text_validity(text: str) -> tuple[str, ...]:
+    """Return why a text is no valid explanation; empty if it is one.
+
+    Only the first 1,200 characters are looked at, so that a text of any size costs the same.
+    """
+    reasons = []
+    length = len(text)
+    text = text[: LONGEST_TEXT + 1]
+    bare = text.strip()
+    if len(bare) < SHORTEST_TEXT:
+        reasons.append(f"shorter than {SHORTEST_TEXT} characters")
+    if length > LONGEST_TEXT:
+        reasons.append(f"longer than {LONGEST_TEXT:,} characters")
+    sentences = sentences_of(text)
+    words = words_of(text)
+    if not any(len(sentence) >= 3 for sentence in sentences):
+        reasons.append("no sentence of at least three words")
+    visible = [character for character in bare if not character.isspace()]
+    letters = sum(character.isascii() and character.isalpha() for character in visible)
+    if letters < LEAST_LETTERS * max(1, len(visible)):
+        reasons.append(f"less than {LEAST_LETTERS:.0%} of the characters are letters of the English alphabet")
+    if _MARKUP.search(text):
+        reasons.append("holds a web address or markup")
+    if any(len(word) > LONGEST_WORD for word in re.split(r"[\s-]+", text)):
+        reasons.append(f"holds a word of more than {LONGEST_WORD} characters")
+    if words and _known(sentences) < LEAST_KNOWN:
+        reasons.append(f"less than {LEAST_KNOWN:.0%} of the words are common words or words of the lexicon")
+    # The long names of the targets are not the writer's choice.
+    if words and readability(_target_names().sub("name", text)) > HARDEST_GRADE:
+        reasons.append(f"harder to read than school grade {HARDEST_GRADE:.0f}")
+    if _NUMBER.sub("#", " ".join(bare.split())).casefold() in _kit_texts():
+        reasons.append("a text of the starting kit, word for word")
+    return tuple(reasons)
+
+
+def _known(sentences: Sequence[Sequence[str]]) -> float:
+    """Share of the words that are function words or belong to a phrase of the lexicon."""
+    book, common = _common_words()
+    known = total = 0
+    for tokens in sentences:
+        inside: set[int] = set()
+        for place, token in enumerate(tokens):
+            if not token[0].isalpha():
+                continue
+            total += 1
+            if place not in inside and token not in common:
+                found = book.find(tokens, place)
+                inside |= found.taken if found else set()
+            known += token in common or place in inside
+    return known / total if total else 0.0
+
+
+@cache
+def _common_words() -> tuple[PhraseBook, frozenset[str]]:
+    return phrase_book(Vocabulary((), (), "")), frozenset(lexicon()["function_words"])
+
+
+@cache
+def _kit_texts() -> frozenset[str]:
+    return frozenset(text.casefold() for text in lexicon()["kit_texts"])
+
+
+@cache
+def _target_names() -> re.Pattern[str]:
+    names = {
+        noun for target in lexicon()["targets"].values() for key in ("nouns", "opposite_nouns") for noun in target[key]
+    }
+    long = sorted((re.escape(name) for name in names if "*" not in name and len(name) > 8), key=len, reverse=True)
+    return re.compile(rf"\b(?:{'|'.join(long)})\b", re.IGNORECASE)

@@ -1,0 +1,85 @@
+"""Parts of a second drawing in the first one, and the grain over both."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.media.altered.exchange import Exchange, Part
+from ingest.media.altered.jitter import Grain
+from ingest.media.altered.mixing import AROUND, Weights, mix
+from ingest.media.video import Frame
+
+HEIGHT, WIDTH = 90, 160
+PART = Part("mouth", ((0.25, 0.25), (0.75, 0.25), (0.75, 0.75), (0.25, 0.75)), None)
+MOVING = replace(PART, name="hand", event_s=(1.0, 2.0))
+EVERYWHERE = Weights(np.ones((HEIGHT, WIDTH), np.float32), np.zeros((HEIGHT, WIDTH), np.float32))
+
+
+@pytest.fixture(scope="module")
+def exchange(tmp_path_factory: pytest.TempPathFactory) -> Exchange:
+    return Exchange(tmp_path_factory.getbasetemp() / "none.mp4", "", (PART,))
+
+
+def picture(seed: int) -> Frame:
+    return np.random.default_rng(seed).integers(60, 190, (HEIGHT, WIDTH, 3)).astype(np.uint8)
+
+
+def far(mask: npt.NDArray[np.bool_], pixels: int) -> npt.NDArray[np.bool_]:
+    """Return what lies in a mask, and that far from all that does not."""
+    kept = mask.copy()
+    for _ in range(pixels):
+        padded = np.pad(kept, 1, "edge")
+        kept = kept & padded[:-2, 1:-1] & padded[2:, 1:-1] & padded[1:-1, :-2] & padded[1:-1, 2:]
+    return kept
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_noise_is_the_first_drawings_and_a_part_the_seconds(seed: int) -> None:
+    first, noise = picture(seed), np.random.default_rng(seed).integers(-1, 2, (HEIGHT, WIDTH, 3))
+    second = (first + noise).astype(np.uint8)
+    part = np.s_[30:60, 40:80]
+    second[part] = np.where(first[part] < 128, first[part] + 50, first[part] - 50)
+    shown = mix(first, second, EVERYWHERE)
+    inside = np.zeros((HEIGHT, WIDTH), bool)
+    inside[part] = True
+    assert (shown[far(inside, AROUND)] == second[far(inside, AROUND)]).all()
+    assert (shown[far(~inside, AROUND)] == first[far(~inside, AROUND)]).all()
+
+
+def test_only_what_is_exchanged_is_shown(exchange: Exchange) -> None:
+    first, second = picture(1), 255 - picture(1)
+    nothing = exchange.weights([], HEIGHT, WIDTH)
+    assert (mix(first, second, nothing) == first).all()
+    mask, weights = PART.mask(HEIGHT, WIDTH), exchange.weights(["mouth"], HEIGHT, WIDTH).most
+    assert (weights[far(mask, 2)] == 1).all()
+    assert (weights[far(~mask, 3)] == 0).all()
+    slopes = [np.abs(np.diff(weights, axis=axis)).max() for axis in (0, 1)]
+    assert 0 < max(slopes) < 1  # no hard edge
+
+
+@pytest.mark.parametrize("part", [PART, MOVING], ids=["still", "moving"])
+def test_what_moved_in_the_first_drawing_leaves_no_noise(part: Part, tmp_path: Path) -> None:
+    first, noise = picture(3), np.random.default_rng(3).integers(-1, 2, (HEIGHT, WIDTH, 3))
+    second = (first + noise).astype(np.uint8)
+    mask, weights = part.mask(HEIGHT, WIDTH), Exchange(tmp_path, "", (part,)).weights([part.name], HEIGHT, WIDTH)
+    shown = mix(first, second, weights)
+    middle = far(mask, 6)
+    # The noise of what stands still is the same beside it, and a line within would tell.
+    assert (shown[middle] == (first if part.event_s is None else second)[middle]).all()
+    assert (shown[~mask] == first[~mask]).all()
+    assert np.abs(np.diff(weights.least, axis=1)).max() < 0.5  # no hard edge
+
+
+def test_grain_is_the_frames_own_and_leaves_the_mean() -> None:
+    frame = picture(2)
+    grain = Grain(1.3, 7, HEIGHT, WIDTH)
+    first, second = grain.add(0, frame).astype(int), grain.add(1, frame).astype(int)
+    assert (first == Grain(1.3, 7, HEIGHT, WIDTH).add(0, frame)).all()
+    assert abs((first - frame).mean()) < 0.1
+    assert 1.1 < (first - frame).std() < 1.5
+    assert np.corrcoef((first - frame).ravel(), (second - frame).ravel())[0, 1] < 0.1
