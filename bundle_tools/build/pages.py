@@ -7,8 +7,8 @@ import yaml
 
 from bundle_tools.build.contents import KIT_NAME, Entry
 from bundle_tools.check.document import Draft
-from bundle_tools.figures.lookup import figures_of
 from bundle_tools.figures.marks import fill, strip
+from bundle_tools.figures.pages import Figures
 from bundle_tools.version1 import as_version2, is_version1
 
 
@@ -25,11 +25,11 @@ def current_pages(root: Path, text: str, entries: list[Entry]) -> Iterator[Entry
         Name and content of every other file.
     """
     content = yaml.safe_load(text)
-    figures = figures_of(Draft(root, as_version2(content) if is_version1(content) else content, {}, folder=True))
+    figures = Figures(Draft(root, as_version2(content) if is_version1(content) else content, {}, folder=True))
     for name, file in entries:
         if name.endswith(".md") and isinstance(file, Path):
             before = file.read_bytes().decode("utf-8", "surrogateescape")
-            now = fill(before, figures).text
+            now = fill(before, figures.values, figures.blocks).text
             if name.startswith(f"{KIT_NAME}/"):
                 # In the kit Markdown is read as it is written.
                 now = strip(now)

@@ -15,9 +15,8 @@ from bundle_tools.competition import find_root, load
 from bundle_tools.console import confirm, counted, progress_bar, say
 from bundle_tools.emulator.docker import DockerEngine
 from bundle_tools.emulator.engine import Engine, ProcessEngine
-from bundle_tools.emulator.limits import limit_of
-from bundle_tools.emulator.run import Options, run_submission
-from bundle_tools.emulator.second_line import missing
+from bundle_tools.emulator.jobs import limit_of
+from bundle_tools.emulator.run import run_submission
 from bundle_tools.errors import BundleError
 from bundle_tools.server import audit as auditing
 from bundle_tools.server import board as boards
@@ -86,7 +85,7 @@ def rehearse(arguments: argparse.Namespace) -> int:
     lacking: dict[str, None] = {}
     for number, act, here in zip(numbers, acts, expected, strict=True):
         record = _record(connection, number)
-        lacking |= dict.fromkeys(missing(_part(record, "container")))
+        lacking |= dict.fromkeys(rehearsing.missing_limits(_part(record, "container")))
         lines = rehearsing.compare(here, rehearsing.there(ended[number]), columns)
         wrong += bool(lines)
         say(f"{act.title} (#{number}): {'differs' if lines else 'every column as at home'}")
@@ -299,7 +298,5 @@ def _at_home(bundle: Bundle, act: rehearsing.Act, out: Path, arguments: argparse
     engine: Engine = ProcessEngine()
     if arguments.engine == "docker":
         engine = DockerEngine(bundle.docker_image, network=False, pull="never")
-    [(_, verdict), *_] = run_submission(
-        bundle, phase, act.archive, out, Options(engine, limit_of(bundle, phase, kill=False))
-    )
+    [(_, verdict), *_] = run_submission(bundle, phase, act.archive, out, engine, limit_of(bundle, phase, kill=False))
     return rehearsing.Result(verdict.status, verdict.values, verdict.reason or "")

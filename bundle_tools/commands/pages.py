@@ -26,12 +26,11 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def _pages(arguments: argparse.Namespace) -> int:
-    from bundle_tools.figures.lookup import all_names  # noqa: PLC0415 - heavy
-    from bundle_tools.figures.pages import look_through, open_bundle, told  # noqa: PLC0415
+    from bundle_tools.figures.pages import Figures, look_through, open_bundle, told  # noqa: PLC0415 - heavy
 
     draft = open_bundle(find_root(arguments.bundle))
     if arguments.names:
-        for name, value in all_names(draft).items():
+        for name, value in Figures(draft).names().items():
             say(f"{name:<28} {value}")
         return 0
     pages = list(look_through(draft, [path.resolve() for path in arguments.path] or None))

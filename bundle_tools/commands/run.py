@@ -10,8 +10,8 @@ from bundle_tools.competition import find_root, load
 from bundle_tools.console import say
 from bundle_tools.emulator.docker import DockerEngine
 from bundle_tools.emulator.engine import Engine, ProcessEngine
-from bundle_tools.emulator.limits import limit_of
-from bundle_tools.emulator.run import Options, run_submission
+from bundle_tools.emulator.jobs import limit_of
+from bundle_tools.emulator.run import run_submission
 from bundle_tools.errors import BundleError
 
 ENDING = """\
@@ -40,7 +40,6 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     run.add_argument("--over-limit", choices=("run", "kill"), default="run",
                      help="a job over its time limit runs on (default, as 1.25 does) or fails")  # fmt: skip
     run.add_argument("--time-limit", metavar="S", type=positive, help="seconds per job (default: the phase's limit)")
-    run.add_argument("--server", choices=("1.25", "newer"), default="1.25", help="release to imitate (default: 1.25)")
     run.add_argument("--data", metavar="DIR", type=Path, help="the worker's /app/data (default: empty)")
     run.set_defaults(action=_run)
 
@@ -65,17 +64,12 @@ def _run_in(root: Path, arguments: argparse.Namespace) -> int:
     elif arguments.image is not None:
         say("WARNING: --image is ignored: the process engine runs no container. Add --engine docker.")
     limit = limit_of(competition, phase, kill=arguments.over_limit == "kill", override_s=arguments.time_limit)
-    options = Options(engine, limit, newer=arguments.server == "newer", data=arguments.data)
-    verdicts = run_submission(competition, phase, submission, out, options)
+    verdicts = run_submission(competition, phase, submission, out, engine, limit, arguments.data)
     alone = len(verdicts) == 1
     for task, verdict in verdicts:
         say()
         for line in verdict.lines(phase.name if alone else f"{phase.name}, {task}", competition.columns):
             say(line)
-    if isinstance(engine, DockerEngine) and (lacking := engine.missing_limits()):
-        say("\nMissing on this machine, should it be a worker (docs/operator.md):")
-        for line in lacking:
-            say(f"  - {line}")
     wrong = [
         f"{verdict.status}: {verdict.reason}" if alone else f"task {task}: {verdict.status}: {verdict.reason}"
         for task, verdict in verdicts

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from bundle_tools.bounded_yaml import load_bounded
-from bundle_tools.emulator.failures import CannotStart
+from bundle_tools.emulator import CannotStart
 
 METADATA_NAMES = ("metadata.yaml", "metadata")
 

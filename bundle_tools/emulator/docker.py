@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bundle_tools.console import say
-from bundle_tools.emulator import second_line
-from bundle_tools.emulator.engine import ENVIRONMENT, WORKER_DATA, Container, Outcome
-from bundle_tools.emulator.failures import CannotStart
-from bundle_tools.emulator.stream import stream
+from bundle_tools.emulator import CannotStart
+from bundle_tools.emulator.engine import ENVIRONMENT, WORKER_DATA, Container, Outcome, stream
 from bundle_tools.errors import BundleError
 
 Pull = Literal["never", "missing", "always"]
@@ -79,20 +77,6 @@ class DockerEngine:
             stop(0)
             if os.geteuid() != 0:
                 self._hand_back(container)
-
-    def missing_limits(self) -> list[str]:
-        """Tell which limits this machine gives none of its containers; nothing where they are out of sight."""
-        started = _docker(
-            "run", "--detach", "--pull", "never", "--network", "none", "--entrypoint", "sleep", self.image, "60"
-        )
-        name = started.stdout.strip()
-        if started.returncode != 0 or not name:
-            return []
-        try:
-            pid = _docker("inspect", "--format", "{{.State.Pid}}", name).stdout.strip()
-            return second_line.missing(second_line.from_outside(pid, name))
-        finally:
-            _docker("rm", "--force", name)
 
     def command(self, container: Container, name: str) -> list[str]:
         """Give the whole `docker run` command line."""

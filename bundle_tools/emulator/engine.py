@@ -7,15 +7,20 @@ because many public programs name them there. It isolates nothing and needs noth
 
 import os
 import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol, TextIO
 
 import psutil
 
+from bundle_tools.emulator import CannotStart
 from bundle_tools.emulator.environment import python_for
-from bundle_tools.emulator.failures import CannotStart
-from bundle_tools.emulator.stream import stream
 
 # The worker gives the container these and nothing else: no id of a submission, a user or a phase.
 ENVIRONMENT = {"PYTHONUNBUFFERED": "1", "http_proxy": "", "https_proxy": ""}
@@ -23,6 +28,9 @@ ENVIRONMENT = {"PYTHONUNBUFFERED": "1", "http_proxy": "", "https_proxy": ""}
 KEPT_VARIABLES = ("PATH", "HOME", "TMPDIR", "TEMP", "LD_LIBRARY_PATH", "SYSTEMROOT")
 # The worker's own data: the only mount that programs cannot write to.
 WORKER_DATA = "/app/data"
+GRACE_S = 5.0
+# One line without an end must not fill the memory.
+LINE_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -81,18 +89,11 @@ class ProcessEngine:
         environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
         environment |= {"LANG": "C.UTF-8", **ENVIRONMENT}
         _rewrite_sources(program, container.mounts)
+        log = logs / container.name
         try:
-            ended = stream(
-                arguments,
-                logs / container.name,
-                stop=end_tree,
-                timeout_s=timeout_s,
-                cwd=program,
-                environment=environment,
-            )
+            return stream(arguments, log, stop=end_tree, timeout_s=timeout_s, cwd=program, environment=environment)
         except OSError as error:
             raise CannotStart(f"cannot start {arguments[0]!r}: {error}") from error
-        return Outcome(ended.exit_code, ended.elapsed_s, ended.killed)
 
 
 def end_tree(pid: int) -> None:
@@ -123,3 +124,82 @@ def _rewrite_sources(program: Path, mounts: dict[str, Path]) -> None:
             # Bytes that are not UTF-8 come back as they were.
             text = path.read_text(encoding="utf-8", errors="surrogateescape")
             path.write_text(_outside(text, mounts), encoding="utf-8", errors="surrogateescape")
+
+
+def stream(
+    arguments: list[str],
+    log: Path,
+    *,
+    stop: Callable[[int], None],
+    timeout_s: float | None = None,
+    cwd: Path | None = None,
+    environment: dict[str, str] | None = None,
+) -> Outcome:
+    """Run a command to its end.
+
+    Parameters
+    ----------
+    log
+        Stem of the two files `<log>_stdout.txt` and `<log>_stderr.txt`.
+    stop
+        Ends what the command started, given its process id; called when the time is up or this program is interrupted.
+    timeout_s
+        Seconds; None waits for ever.
+
+    Raises
+    ------
+    OSError
+        When the command cannot be started.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    process = subprocess.Popen(  # noqa: S603 - the organiser's own command, and no shell
+        arguments,
+        cwd=cwd,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    pumps = [
+        threading.Thread(target=_pump, args=(pipe, log.with_name(f"{log.name}_{name}.txt"), screen), daemon=True)
+        for name, pipe, screen in (("stdout", process.stdout, sys.stdout), ("stderr", process.stderr, sys.stderr))
+    ]
+    for pump in pumps:
+        pump.start()
+    killed = False
+    try:
+        process.wait(timeout_s)
+    except subprocess.TimeoutExpired:
+        killed = True
+        stop(process.pid)
+    except BaseException:
+        stop(process.pid)
+        raise
+    exit_code = _reap(process)
+    elapsed_s = time.monotonic() - started
+    for pump in pumps:
+        # A process that the program left behind may hold the pipe open for ever.
+        pump.join(GRACE_S)
+    return Outcome(exit_code, elapsed_s, killed)
+
+
+def _reap(process: "subprocess.Popen[bytes]") -> int:
+    try:
+        return process.wait(GRACE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
+
+
+def _pump(pipe: IO[bytes], log: Path, screen: TextIO) -> None:
+    with log.open("wb") as file:
+        while line := pipe.readline(LINE_BYTES):
+            file.write(line)
+            file.flush()
+            # A closed screen, as in `| head`, must not stop the reading: the program would wait for ever.
+            with suppress(OSError, ValueError):
+                encoding = screen.encoding or "utf-8"
+                screen.write(line.decode("utf-8", "replace").encode(encoding, "replace").decode(encoding))
+                screen.flush()

@@ -15,7 +15,7 @@ import venv
 from collections.abc import Iterator
 from pathlib import Path
 
-from bundle_tools.emulator.failures import CannotStart
+from bundle_tools.emulator import CannotStart
 
 LOCK = "requirements.lock"
 _PACKAGE = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)==[^\s;]+[ \t]*(;)?", re.MULTILINE)

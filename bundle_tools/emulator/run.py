@@ -2,44 +2,44 @@
 
 import shutil
 import tempfile
-from dataclasses import dataclass, replace
-from pathlib import Path
+import zipfile
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
 
 from bundle_tools.archive import zip_folder
 from bundle_tools.competition import Competition, Phase, Task
 from bundle_tools.console import say
-from bundle_tools.emulator import jobs
+from bundle_tools.emulator import RunFailed, jobs
 from bundle_tools.emulator.engine import Engine
-from bundle_tools.emulator.failures import RunFailed
-from bundle_tools.emulator.limits import Limit
-from bundle_tools.emulator.submission import look_over
 from bundle_tools.emulator.verdict import Verdict, failed, judge
 from bundle_tools.errors import BundleError
 
 # A folder that carries this file was made by `bundle run` and may be replaced by it.
 MARKER = ".bundle-run"
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to run."""
-
-    engine: Engine
-    """What runs the containers."""
-    limit: Limit
-    """Time of each job."""
-    newer: bool = False
-    """Whether the server is newer than 1.25."""
-    data: Path | None = None
-    """The worker's own data, for `/app/data`; None gives an empty folder."""
+JUNK = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", "__pycache__"})
 
 
 def run_submission(
-    competition: Competition, phase: Phase, submission: Path, out: Path, options: Options
+    competition: Competition,
+    phase: Phase,
+    submission: Path,
+    out: Path,
+    engine: Engine,
+    limit: jobs.Limit,
+    given_data: Path | None = None,
 ) -> list[tuple[str, Verdict]]:
     """Run both jobs of every task, and leave `ingestion_output/`, `scoring_output/` and `logs/` in `out`.
 
     A phase with several tasks gets a folder with these for each.
+
+    Parameters
+    ----------
+    engine
+        What runs the containers.
+    limit
+        Time of each job.
+    given_data
+        The worker's own data, for `/app/data`; None gives an empty folder.
 
     Returns
     -------
@@ -53,21 +53,21 @@ def run_submission(
     """
     if not submission.is_dir() and not submission.is_file():
         raise BundleError(f"{submission}: expected the folder or the zip of a submission, found nothing there.")
-    if options.data is not None and not options.data.is_dir():
-        raise BundleError(f"--data {options.data}: expected a folder, found none.")
+    if given_data is not None and not given_data.is_dir():
+        raise BundleError(f"--data {given_data}: expected a folder, found none.")
     _refuse_what_is_elsewhere(phase)
     _fresh(out, submission)
-    notes = options.engine.prepare()
+    notes = engine.prepare()
     with tempfile.TemporaryDirectory(prefix=".work-", dir=out, ignore_cleanup_errors=True) as folder:
         work = Path(folder).resolve()
         packed = submission
         if submission.is_dir():
             packed = work / "submission.zip"
             zip_folder(submission, packed)
-        data = work / "data" if options.data is None else options.data.resolve()
+        data = work / "data" if given_data is None else given_data.resolve()
         data.mkdir(exist_ok=True)
-        notes += look_over(packed)
-        worker = jobs.Worker(options.engine, options.limit, data, options.newer, out / "logs")
+        notes += _look_over(packed)
+        worker = jobs.Worker(engine, limit, data, out / "logs")
         say(f"{submission.name} on phase {phase.name}")
         alone = len(phase.tasks) == 1
         verdicts = []
@@ -100,22 +100,24 @@ def _run_task(
     worker.logs.mkdir()
     try:
         say("Ingestion" if task.ingestion_program is not None else "No ingestion program: a submission of results")
+        job = jobs.Job(worker, work / "1", notes)
         try:
-            predicted = jobs.prediction_job(task, submission, work / "1", worker, notes)
+            jobs.predict(job, task, submission)
         finally:
-            _keep(work / "1" / "app" / "output", out / "ingestion_output")
-        _compare_with_limit("ingestion", predicted, worker.limit, notes)
+            _keep(job, out / "ingestion_output")
+        _compare_with_limit("ingestion", job)
         try:
-            zip_folder(out / "ingestion_output", predictions)
+            zip_folder(job.output, predictions)
         except BundleError as error:
             raise RunFailed(f"the predictions cannot be packed: {error}") from error
         say("Scoring")
+        job = jobs.Job(worker, work / "2", notes)
         try:
-            scored = jobs.scoring_job(task, submission, predictions, work / "2", worker, notes)
+            jobs.score(job, task, predictions)
         finally:
-            _keep(work / "2" / "app" / "output", out / "scoring_output")
-        _compare_with_limit("scoring", scored, worker.limit, notes)
-        return judge(competition, replace(scored, output=out / "scoring_output"), notes, computed=alone)
+            _keep(job, out / "scoring_output")
+        _compare_with_limit("scoring", job)
+        return judge(competition, job, computed=alone)
     except RunFailed as error:
         return failed(str(error), notes)
     except PermissionError as error:
@@ -141,15 +143,37 @@ def _refuse_what_is_elsewhere(phase: Phase) -> None:
         raise BundleError(" ".join(wrong))
 
 
-def _compare_with_limit(name: str, job: jobs.Job, limit: Limit, notes: list[str]) -> None:
+def _compare_with_limit(name: str, job: jobs.Job) -> None:
     """Say where the platform might have ended a job; whether it does cannot be relied on."""
+    limit = job.worker.limit
     if job.elapsed_s > limit.seconds:
         note = (
             f"{name}: it took {job.elapsed_s:.1f} s, more than the limit of {limit.seconds} s ({limit.origin}). "
             "Release 1.25 lets it run on; a worker that keeps the limit fails it (--over-limit kill)."
         )
         say(f"WARNING: {note}")
-        notes.append(note)
+        job.notes.append(note)
+
+
+def _look_over(archive: Path) -> list[str]:
+    """Tell what of a submission's zip the platform takes as it is; a file that is no zip gets no notes here."""
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            names = [PurePosixPath(info.filename) for info in opened.infolist() if not info.is_dir()]
+    except (OSError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile):
+        return []
+    junk = sorted({part for name in names for part in name.parts if part in JUNK})
+    own = [name for name in names if not JUNK.intersection(name.parts)]
+    notes = []
+    if junk:
+        notes.append(f"submission: it holds {', '.join(junk)}. Leave that out of the zip.")
+    if own and len({name.parts[0] for name in own}) == 1 and all(len(name.parts) > 1 for name in own):
+        folder = own[0].parts[0]
+        notes.append(
+            f"submission: all files lie in the folder {folder!r}, and there the platform leaves them. "
+            "Zip what is inside the folder."
+        )
+    return notes
 
 
 def _fresh(out: Path, submission: Path) -> None:
@@ -171,9 +195,7 @@ def _fresh(out: Path, submission: Path) -> None:
     (out / MARKER).write_text("Made by `bundle run`; the next run into this folder replaces it.\n", encoding="utf-8")
 
 
-def _keep(folder: Path, target: Path) -> None:
-    # A program may have put a link in its place.
-    if folder.is_dir() and not folder.is_symlink():
-        shutil.move(folder, target)
-    else:
-        target.mkdir()
+def _keep(job: jobs.Job, target: Path) -> None:
+    """Move a job's output to where the user finds it."""
+    shutil.move(job.output, target)
+    job.output = target

@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Literal
 
 from bundle_tools.competition import Column, Competition
-from bundle_tools.emulator.failures import RunFailed
-from bundle_tools.emulator.jobs import Job, finish
+from bundle_tools.emulator import RunFailed
+from bundle_tools.emulator.jobs import Job
 from bundle_tools.emulator.report import find_report
-from bundle_tools.emulator.scores import NotSent, read_scores
-from bundle_tools.emulator.server import Stored, accepted, my_submissions, row, store
+from bundle_tools.emulator.scores import NotSent, Stored, accepted, my_submissions, read_scores, row, store
 
 Status = Literal["Finished", "Finished without scores", "Failed"]
 
@@ -56,7 +55,7 @@ def failed(reason: str, notes: list[str]) -> Verdict:
     return Verdict("Failed", reason, {}, None, tuple(notes))
 
 
-def judge(competition: Competition, job: Job, notes: list[str], *, computed: bool) -> Verdict:
+def judge(competition: Competition, job: Job, *, computed: bool) -> Verdict:
     """Read the output of the scoring job as worker and server do, in their order.
 
     Parameters
@@ -65,7 +64,7 @@ def judge(competition: Competition, job: Job, notes: list[str], *, computed: boo
         Whether the row gets computed columns (phases with one task).
     """
     report = find_report(job.output, enabled=competition.detailed_results)
-    notes = [*notes, *report.notes]
+    notes = [*job.notes, *report.notes]
     columns = competition.columns
     if job.program is not None and job.program.exit_code != 0:
         code = job.program.exit_code
@@ -84,7 +83,7 @@ def judge(competition: Competition, job: Job, notes: list[str], *, computed: boo
         notes += [*remarks, *accepted(content, columns, competition.primary_index)]
     if unsent is None:
         try:
-            finish(job)
+            job.finish()
         except RunFailed as error:
             kept = " The scores were sent before and stay." if stored.values else ""
             return Verdict("Failed", f"{error}{kept}", stored.values, report.path, tuple(notes))

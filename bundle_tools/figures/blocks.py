@@ -3,13 +3,12 @@
 import math
 from collections.abc import Callable, Iterable, Sequence
 
-from bundle_tools.check.clips.probes import EXAMPLE_CALL_S, FIRST_CALLS
+from bundle_tools.check.clips.probes import EXAMPLE_CALL_S
 from bundle_tools.competition import columns_of
 from bundle_tools.enough_clips import points_apart
-from bundle_tools.figures.facts import PhaseFacts
-from bundle_tools.figures.inline import calls, points_lost, working_time_s
 from bundle_tools.figures.marks import FigureError
-from bundle_tools.figures.numbers import number, weight
+from bundle_tools.figures.phase import Phase
+from bundle_tools.figures.values import calls, number, points_lost, weight, working_time_s
 from bundle_tools.landmarks.page import table as landmark_table
 
 NONE = "-"
@@ -27,7 +26,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join("|" + "|".join(line) + "|" if line[0] == "---" else f"| {' | '.join(line)} |" for line in lines)
 
 
-def columns(phase: PhaseFacts) -> str:
+def columns(phase: Phase) -> str:
     """Make the table of score columns, the primary one first and bold."""
     rows: list[tuple[str, ...]] = []
     for column in phase.columns:
@@ -42,7 +41,7 @@ def columns(phase: PhaseFacts) -> str:
     return _table(("column", "key", "best", "range", "chance", "what it says"), rows)
 
 
-def weights(phase: PhaseFacts) -> str:
+def weights(phase: Phase) -> str:
     """Make the table of the axes that apply, their weights, and what they are worth."""
     titles = {column["key"]: str(column["title"]) for column in phase.columns}
     lost = points_lost(phase)
@@ -50,7 +49,7 @@ def weights(phase: PhaseFacts) -> str:
     return _table(("axis", "weight", "100 points without it"), rows)
 
 
-def worked_example(phase: PhaseFacts) -> str:
+def worked_example(phase: Phase) -> str:
     """Make an example of the total, from axes to points, with the weights that apply."""
     if phase.scoring("explanation", "power") != 0.5:
         raise FigureError(
@@ -71,38 +70,34 @@ def worked_example(phase: PhaseFacts) -> str:
     )
 
 
-def clips_to_rank(phase: PhaseFacts) -> str:
+def clips_to_rank(phase: Phase) -> str:
     """Make the table of what numbers of clips can tell apart, and what they take."""
-    of_a_clip = calls(phase) + FIRST_CALLS
     rows = [
         (
             number(clips),
             number(round(points_apart(clips))),
-            f"{number(round(clips * of_a_clip * EXAMPLE_CALL_S))} s",
-            f"{working_time_s(phase) / (clips * of_a_clip):.2f} s",
+            f"{number(round(clips * calls(phase) * EXAMPLE_CALL_S))} s",
+            f"{working_time_s(phase) / (clips * calls(phase)):.2f} s",
         )
         for clips in NUMBERS_OF_CLIPS
     ]
     return _table(("clips", "points that count", "a run of the example", "left for a call"), rows)
 
 
-def packages_all(phase: PhaseFacts) -> str:
+def packages_all(phase: Phase) -> str:
     """Make the table of all packages that are installed."""
-    return _table(("package", "version"), sorted(phase.packages.items()))
+    return _table(("package", "version"), phase.packages)
 
 
-def landmarks(phase: PhaseFacts) -> str:
+def landmarks(phase: Phase) -> str:
     """Make the table of what baselines reach, below the phase's name; empty before it was computed."""
     if phase.landmarks is None:
         return ""
-    try:
-        table = landmark_table(phase.landmarks, columns_of(phase.draft.content), open_=phase.is_open)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        raise FigureError(f"The landmarks of {phase.name} cannot be shown. Run `bundle check`.") from error
+    table = landmark_table(phase.landmarks, columns_of(phase.draft.content), open_=phase.is_open)
     return f"In **{phase.entry.get('name')}**{'' if phase.is_open else ', roughly'}:\n\n{table}"
 
 
-BLOCKS: dict[str, Callable[[PhaseFacts], str]] = {
+BLOCKS: dict[str, Callable[[Phase], str]] = {
     "columns": columns,
     "weights": weights,
     "worked_example": worked_example,

@@ -5,43 +5,32 @@ a line ``<!-- weights -->`` and a line ``<!-- /weights -->``. In code there are 
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache, cached_property
 from itertools import zip_longest
 
-# Code comes first: what looks like a mark in it is none.
-TOKEN = re.compile(
+# Code comes first: what looks like a mark in it is none. `start` is what may stand before a comment that Markdown takes
+# for a line of HTML: a list, a quotation. No mark stands between the two of a pair: no text may be lost with it.
+MARK = re.compile(
     r"""
     (?P<code> ^[ ]{0,3}(?P<fence>`{3,}|~{3,})[^`\n]*\n.*?(?:^[ ]{0,3}(?P=fence)|\Z)
       | (?<!`)(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`) )
-    | <!--=(?P<name>[^<>\n]*?)-->
-    | (?P<close><!--/-->)
-    | ^<!--[ ](?P<slash>/?)(?P<block>[\w:.-]+)[ ]-->(?=[ \t]*\r?$)
+    | (?P<start>^(?:[ \t>]|[-*+][ \t]|\d+[.)][ \t])*)?
+      <!--=(?P<name>[^<>\n]*?)-->(?P<figure>(?:(?!<!--)[^\n])*)<!--/-->
+    | ^<!--[ ](?P<block>[\w:.-]+)[ ]-->[ \t]*(?P<end>\r?\n)(?P<lines>(?:(?!<!--).)*)^<!--[ ]/(?P=block)[ ]-->
+    | (?P<alone> <!--=[^<>\n]*--> | <!--/--> | ^<!--[ ]/?[\w:.-]+[ ]-->(?=[ \t]*\r?$) )
     """,
     re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
-# What may stand before a comment that Markdown takes for a line of HTML: a list, a quotation.
-START = re.compile(r"(?:\s|>|[-*+]\s|\d+[.)]\s)*")
-# What goes with the mark of a block: the end of its line where that is left, and one empty line.
-REST_OF_BLOCK = re.compile(r"(?<!\n)[ \t]*\r?\n(?:[ \t]*\r?\n)?|[ \t]*\r?\n")
 LONGEST_TOLD = 60
 BEFORE = 20
 
 
 class FigureError(Exception):
     """A name that stands for nothing here; the message says why, and perhaps what was meant."""
-
-
-@dataclass(frozen=True)
-class Figures:
-    """What can stand between marks."""
-
-    inline: Callable[[str], str]
-    """From a name to a text within a line; raises FigureError."""
-    block: Callable[[str], str]
-    """From a name to lines, empty where there are none; raises FigureError."""
-    blocks: Collection[str]
-    """Names of blocks, without what follows a colon."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +64,9 @@ class Problem:
     what: str
     """What is wrong, as a sentence."""
 
+    def __str__(self) -> str:
+        return f"{self.name}: {self.what}"
+
 
 @dataclass(frozen=True)
 class Filled:
@@ -82,33 +74,41 @@ class Filled:
 
     text: str
     """The same but for what stands between marks."""
-    changes: tuple[Change, ...]
+    changes: list[Change]
     """In the order of the text."""
-    problems: tuple[Problem, ...]
+    problems: list[Problem]
     """In the order of the text; these marks are left as they are."""
 
 
-@dataclass(frozen=True)
-class _Mark:
-    """A comment that is a mark."""
+class Table:
+    """What can stand between marks of one kind; made when it is first looked at."""
 
-    start: int
-    """Position of its first character."""
-    end: int
-    """Position after its last character; of the beginning of a block, after its line."""
-    line: int
-    """From 1."""
-    name: str
-    """Empty at the end of a figure."""
-    block: bool
-    """Whether it belongs to a block."""
-    closes: bool
-    """Whether something ends here."""
-    first: bool = False
-    """Whether a figure stands where Markdown expects HTML."""
+    def __init__(self, make: Callable[[], Mapping[str, str | FigureError]]) -> None:
+        self._make = make
+
+    @cached_property
+    def known(self) -> Mapping[str, str | FigureError]:
+        """Name -> text, or why there is none."""
+        return self._make()
+
+    def find(self, name: str) -> str:
+        """Give what stands for a name; raise FigureError where nothing does."""
+        found = self.known[name] if name in self.known else self._why_not(name)
+        if isinstance(found, FigureError):
+            raise found
+        return found
+
+    @cache  # noqa: B019 - a table lives as long as a command
+    def _why_not(self, name: str) -> FigureError:
+        # Where a family of names could not be made, the reason stands under what they begin with.
+        family = self.known.get(name.partition(".")[0])
+        if isinstance(family, FigureError):
+            return family
+        close = get_close_matches(name, self.known, n=1)
+        return FigureError(f"Unknown name; did you mean {close[0]}?" if close else "Unknown name.")
 
 
-def fill(text: str, figures: Figures) -> Filled:
+def fill(text: str, values: Table, blocks: Table) -> Filled:
     """Put current figures between all marks of a text.
 
     Filling a second time changes nothing, and what stands outside marks never changes.
@@ -117,99 +117,64 @@ def fill(text: str, figures: Figures) -> Filled:
     ----------
     text
         Markdown.
-    figures
-        What can stand between marks.
+    values
+        What can stand within a line.
+    blocks
+        Lines that can stand by themselves; an empty text is no line.
     """
-    pieces, done = [], 0
+    line_ends = [match.start() for match in re.finditer("\n", text)]
     changes: list[Change] = []
     problems: list[Problem] = []
-    for opening, closing in _pairs(list(_marks(text, figures.blocks))):
+
+    def put(mark: re.Match[str]) -> str:
+        if mark["code"] is not None:
+            return mark[0]
+        line = bisect_left(line_ends, mark.start()) + 1
+        name = mark["name"] or mark["block"] or (mark["alone"] or "").strip("<!-=/> ")
         try:
-            expected = _expected(text, opening, closing, figures)
+            expected = _expected(mark, name, values, blocks)
         except FigureError as error:
-            problems.append(Problem(opening.line, opening.name, str(error)))
-            continue
-        found = text[opening.end : closing.start]
-        if found != expected:
-            change = Change(opening.line, opening.name, found, expected)
-            changes.append(_first_difference(change) if opening.block else change)
-            pieces += [text[done : opening.end], expected]
-            done = closing.start
-    return Filled("".join([*pieces, text[done:]]), tuple(changes), tuple(problems))
+            problems.append(Problem(line, name, str(error)))
+            return mark[0]
+        if expected is None:
+            return mark[0]
+        begin, end = mark.span("figure" if mark["lines"] is None else "lines")
+        if text[begin:end] != expected:
+            change = Change(line, name, text[begin:end], expected)
+            changes.append(change if mark["lines"] is None else _first_difference(change))
+        return text[mark.start() : begin] + expected + text[end : mark.end()]
+
+    return Filled(MARK.sub(put, text), changes, problems)
 
 
 def strip(text: str) -> str:
-    """Take the marks out of a text, for readers who see Markdown as it is written; what stands between them stays.
+    """Take the marks out of a text, for readers who see Markdown as it is written; what stands between them stays."""
 
-    Parameters
-    ----------
-    text
-        Markdown. Comments in code, and those that mark nothing, stay too.
-    """
-    pieces, done = [], 0
-    for pair in _pairs(list(_marks(text, ()))):
-        if pair[0] is pair[1]:
-            continue
-        for mark in pair:
-            pieces.append(text[done : mark.start])
-            done = mark.end
-            if mark.block and (rest := REST_OF_BLOCK.match(text, done)):
-                done = rest.end()
-    return "".join([*pieces, text[done:]])
+    def content(mark: re.Match[str]) -> str:
+        if mark["lines"] is not None:
+            return mark["lines"].strip("\r\n")
+        return mark[0] if mark["figure"] is None else (mark["start"] or "") + mark["figure"]
+
+    return MARK.sub(content, text)
 
 
-def _pairs(marks: list[_Mark]) -> Iterator[tuple[_Mark, _Mark]]:
-    """Give every mark that opens with the one that closes it; a mark that has none is paired with itself."""
-    at = 0
-    while at < len(marks):
-        one = marks[at]
-        other = marks[at + 1] if at + 1 < len(marks) else one
-        # Nothing stands between the two: what is between marks is replaced, and no text may be lost with it.
-        matches = other.closes and not one.closes and one.block == other.block
-        if matches and (one.name == other.name if one.block else one.line == other.line):
-            yield one, other
-            at += 2
-        else:
-            yield one, one
-            at += 1
-
-
-def _expected(text: str, opening: _Mark, closing: _Mark, figures: Figures) -> str:
-    """Give what belongs between two marks."""
-    if opening is closing:
-        if not opening.block:
-            raise FigureError("It closes nothing." if opening.closes else "Expected <!--/--> next, in the same line.")
-        slash, where = ("", "above") if opening.closes else ("/", "below")
-        raise FigureError(f"Expected <!-- {slash}{opening.name} --> {where}, and no mark between; found none.")
-    if opening.first:
+def _expected(mark: re.Match[str], name: str, values: Table, blocks: Table) -> str | None:
+    """Give what belongs between two marks; None where a comment is just a comment."""
+    alone = mark["alone"]
+    if alone is not None and alone.startswith("<!-- "):
+        closes = alone.startswith("<!-- /")
+        if not closes and name not in blocks.known:
+            return None
+        slash, where = ("", "above") if closes else ("/", "below")
+        raise FigureError(f"Expected <!-- {slash}{name} --> {where}, and no mark between; found none.")
+    if alone is not None:
+        raise FigureError("Expected <!--/--> next, in the same line." if name else "It closes nothing.")
+    if mark["start"] is not None:
         raise FigureError("It begins a line, which Markdown then takes for HTML: put a word before it.")
-    if not opening.block:
-        return figures.inline(opening.name)
-    content = figures.block(opening.name)
-    end = "\r\n" if text[: opening.end].endswith("\r\n") else "\n"
+    if mark["lines"] is None:
+        return values.find(name)
+    content, end = blocks.find(name), mark["end"]
     return end + "".join(line + end for line in [*content.splitlines(), ""]) if content else ""
-
-
-def _marks(text: str, blocks: Collection[str]) -> Iterator[_Mark]:
-    found = [match for match in TOKEN.finditer(text) if match["code"] is None]
-    closed = {match["block"] for match in found if match["slash"]}
-    line, counted, begins, seen = 1, 0, 0, -1
-    for match in found:
-        line += text.count("\n", counted, match.start())
-        begins = max(begins, text.rfind("\n", counted, match.start()) + 1)
-        counted = match.start()
-        block = match["block"]
-        if block is None:
-            # Only the first mark of a line can stand at its beginning.
-            first = begins != seen and match["close"] is None and bool(START.fullmatch(text, begins, match.start()))
-            seen = begins
-            yield _Mark(*match.span(), line, match["name"] or "", False, match["close"] is not None, first)
-        elif match["slash"]:
-            yield _Mark(*match.span(), line, block, True, True)
-        elif block in closed or block.partition(":")[0] in blocks:
-            # Any other comment of one word is just a comment.
-            after = text.find("\n", match.end()) + 1 or len(text)
-            yield _Mark(match.start(), after, line, block, True, False)
 
 
 def _first_difference(change: Change) -> Change:
@@ -217,7 +182,7 @@ def _first_difference(change: Change) -> Change:
     there = change.found.splitlines()
     lines = list(zip_longest(there, change.expected.splitlines(), fillvalue=""))
     at = next((at for at, (found, expected) in enumerate(lines) if found != expected), 0)
-    return replace(change, line=change.line + 1 + min(at, len(there)), found=lines[at][0], expected=lines[at][1])
+    return Change(change.line + 1 + min(at, len(there)), change.name, *lines[at])
 
 
 def _told(content: str, same: int) -> str:

@@ -1,19 +1,60 @@
-"""The files of a bundle that hold marks: what is stale in them, and writing it anew."""
+"""All figures of a bundle, and the files that hold marks: what is stale in them, and writing it anew."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
+from bundle_tools.check.clips.video import UnreadableVideo
 from bundle_tools.check.document import Draft, read
 from bundle_tools.errors import BundleError
-from bundle_tools.figures.lookup import figures_of
-from bundle_tools.figures.marks import Filled, fill
+from bundle_tools.figures.blocks import BLOCKS
+from bundle_tools.figures.marks import Change, FigureError, Filled, Problem, Table, fill
+from bundle_tools.figures.phase import Phase, phases_of
+from bundle_tools.figures.values import FAMILIES, VALUES
 from bundle_tools.version1 import as_version2, is_version1
 
 PLACES = ("pages/*.md", "README.md", "starting_kit/README.md", "docs/*.md")
 
 LARGEST_BYTES = 10_000_000
 """Nobody reads a longer page; `bundle check` may meet one."""
+
+# Settings and files that `bundle check` objects to can be anything.
+ODD = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, OSError, RecursionError, UnreadableVideo)
+
+Known = Mapping[str, str | FigureError]
+T = TypeVar("T")
+
+
+class Figures:
+    """The two tables of what can stand on the pages of a bundle; nothing is computed before one is looked at."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self.values = Table(lambda: _joined({phase.name: _values(phase) for phase in self._phases}, "."))
+        """What can stand within a line."""
+        self.blocks = Table(lambda: _joined({phase.name: _blocks(phase) for phase in self._phases}, ":"))
+        """Lines that can stand by themselves."""
+
+    def names(self) -> dict[str, str]:
+        """Give every figure that there is, by the name to write in a mark; a phase is added where phases differ."""
+        known, found = self.values.known, {}
+        for name, text in known.items():
+            common = next((name.removesuffix(end) for end in self._ends if name.endswith(end)), "")
+            if isinstance(text, str) and not isinstance(known.get(common), str):
+                found[name] = text
+        return found
+
+    @cached_property
+    def _phases(self) -> list[Phase]:
+        if not (found := phases_of(self._draft)):
+            raise FigureError("The bundle has no phase with a task.")
+        return found
+
+    @property
+    def _ends(self) -> list[str]:
+        return [f".{phase.name}" for phase in self._phases]
 
 
 @dataclass(frozen=True)
@@ -62,7 +103,7 @@ def look_through(draft: Draft, only: Sequence[Path] | None = None) -> Iterator[P
     BundleError
         When one of the files to look at is no UTF-8 text; of all others such files are left out.
     """
-    figures = figures_of(draft)
+    figures = Figures(draft)
     for path in _files(draft) if only is None else only:
         try:
             text = path.read_bytes().decode("utf-8")
@@ -72,7 +113,7 @@ def look_through(draft: Draft, only: Sequence[Path] | None = None) -> Iterator[P
             continue
         if "<!--" in text:
             name = path.relative_to(draft.root).as_posix() if path.is_relative_to(draft.root) else str(path)
-            yield Page(path, name, fill(text, figures))
+            yield Page(path, name, fill(text, figures.values, figures.blocks))
 
 
 def fill_pages(root: Path) -> list[str]:
@@ -92,9 +133,8 @@ def fill_pages(root: Path) -> list[str]:
 
 def told(page: Page) -> list[str]:
     """Give a line for each change and each problem of a page."""
-    lines = [(change.line, f"{page.name}:{change.line}: {change}") for change in page.filled.changes]
-    lines += [(one.line, f"{page.name}:{one.line}: {one.name}: {one.what}") for one in page.filled.problems]
-    return [line for _, line in sorted(lines)]
+    notes: list[Change | Problem] = [*page.filled.changes, *page.filled.problems]
+    return [f"{page.name}:{note.line}: {note}" for note in sorted(notes, key=lambda note: note.line)]
 
 
 def _files(draft: Draft) -> list[Path]:
@@ -104,3 +144,41 @@ def _files(draft: Draft) -> list[Path]:
     return sorted(
         {path for path in found if path.suffix == ".md" and path.is_file() and path.stat().st_size <= LARGEST_BYTES}
     )
+
+
+def _values(phase: Phase) -> Known:
+    known: dict[str, str | FigureError] = {name: _made(make, phase) for name, make in VALUES.items()}
+    for family, make in FAMILIES.items():
+        members = _made(make, phase)
+        if isinstance(members, FigureError):
+            known[family] = members
+        else:
+            known |= {f"{family}.{member}": text for member, text in members.items()}
+    return known
+
+
+def _blocks(phase: Phase) -> Known:
+    return {name: _made(make, phase) for name, make in BLOCKS.items()}
+
+
+def _made(make: Callable[[Phase], T], phase: Phase) -> T | FigureError:
+    try:
+        return make(phase)
+    except FigureError as error:
+        return error
+    except ODD as error:
+        return FigureError(f"{phase.name}: cannot be computed ({error!r:.100}). Run `bundle check`.")
+
+
+def _joined(by_phase: Mapping[str, Known], separator: str) -> Known:
+    """Add the phase to every name; without it, phases have to agree."""
+    table: dict[str, str | FigureError] = {}
+    for name in dict.fromkeys(name for known in by_phase.values() for name in known):
+        found = {phase: known.get(name, FigureError(f"{phase} has no {name}.")) for phase, known in by_phase.items()}
+        texts = {phase: text for phase, text in found.items() if isinstance(text, str)}
+        common = next((why for why in found.values() if isinstance(why, FigureError)), next(iter(found.values())))
+        if len(texts) == len(found) and len({*texts.values()}) > 1:
+            told = "as a whole" if separator == ":" else ", ".join(f"{phase} {text}" for phase, text in texts.items())
+            common = FigureError(f"Phases differ ({told}). Write the phase, too: {name}{separator}{next(iter(texts))}.")
+        table |= {name: common, **{f"{name}{separator}{phase}": text for phase, text in found.items()}}
+    return table

@@ -12,8 +12,8 @@ from bundle_tools.compare.runs import find_runs
 from bundle_tools.competition import Competition, Phase
 from bundle_tools.console import say
 from bundle_tools.emulator.engine import ProcessEngine
-from bundle_tools.emulator.limits import limit_of
-from bundle_tools.emulator.run import Options, run_submission
+from bundle_tools.emulator.jobs import limit_of
+from bundle_tools.emulator.run import run_submission
 from bundle_tools.errors import BundleError
 from bundle_tools.figures.pages import fill_pages
 from bundle_tools.landmarks.compute import compute
@@ -85,8 +85,8 @@ def _file(phase: Phase) -> Path | None:
 
 def _run(competition: Competition, phase: Phase, solution: Path, scratch: Path) -> Path:
     out = scratch / "runs" / solution.resolve().stem
-    options = Options(ProcessEngine(), limit_of(competition, phase, kill=False))
-    for _, verdict in run_submission(competition, phase, solution, out, options):
+    limit = limit_of(competition, phase, kill=False)
+    for _, verdict in run_submission(competition, phase, solution, out, ProcessEngine(), limit):
         if not verdict.good:
             raise BundleError(f"{solution}: {verdict.status}: {verdict.reason}. Correct it, or leave it out.")
     return out

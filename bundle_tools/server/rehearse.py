@@ -17,6 +17,7 @@ LONGEST_PAUSE_S = 5.0
 SCORES_LATE_S = 60.0
 """So long may scores that are not all there stay as they are: the worker sends them one by one, after it has said
 "Finished"."""
+USUAL_SHARED_MEMORY_MB = 64
 DECIMALS_KEPT = 10
 """The server keeps so many behind the point."""
 MEASURED = frozenset({"duration_s"})
@@ -167,3 +168,23 @@ def compare(expected: Result, found: Result, columns: Sequence[str]) -> list[str
 
 def _shown(value: float | None) -> str:
     return "nothing" if value is None else f"{value:.10f}".rstrip("0").rstrip(".")
+
+
+def missing_limits(seen: Mapping[str, object]) -> list[str]:
+    """Say which limits of a worker are missing; of one that was not looked for nothing is said.
+
+    Parameters
+    ----------
+    seen
+        `container` of a `run.json`; it need not be what it should be.
+    """
+    found = []
+    if seen.get("memory_mb", 0) is None:
+        found.append("memory has no limit: MemoryMax and MemorySwapMax in the slice of the Docker engine.")
+    if seen.get("processes", 0) is None:
+        found.append("processes have no limit: TasksMax in the slice of the Docker engine.")
+    if seen.get("network") is True:
+        found.append("the network is on: COMPETITION_CONTAINER_NETWORK_DISABLED=True in the worker's .env.")
+    if seen.get("shared_memory_mb") not in (None, USUAL_SHARED_MEMORY_MB):
+        found.append(f"shared memory is not {USUAL_SHARED_MEMORY_MB} MB: no default-shm-size in daemon.json.")
+    return found

@@ -91,7 +91,7 @@ def test_the_kit_holds_programs_practice_data_and_solutions(tiny: Path) -> None:
     write_files(
         tiny,
         {
-            "starting_kit/README.md": "in <!--=run_minutes-->10<!--/--> minutes\n",
+            "starting_kit/README.md": "from <!--=start-->now<!--/-->\n",
             "reference_data/practice/task.yaml": "report: {truth: true}",
             "reference_data/final/answer.txt": "secret",
         },
@@ -101,7 +101,7 @@ def test_the_kit_holds_programs_practice_data_and_solutions(tiny: Path) -> None:
     assert document(out)["phases"][0]["starting_kit"] == "starting_kit.zip"
     assert not any(name.startswith("starting_kit/") for name in names(out))
     files = inside(out, "starting_kit.zip")
-    assert files["README.md"] == b"in 10 minutes\n"
+    assert files["README.md"] == b"from 2030-01-01 12:00\n"
     kit = set(files)
     assert {"README.md", "ingestion_program/ingest.py", "scoring_program/score.py", "solutions/half/model.py"} <= kit
     assert {"input_data/practice/question.txt", "reference_data/practice/answer.txt"} <= kit

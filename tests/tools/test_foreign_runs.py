@@ -15,7 +15,6 @@ STYLES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...], int]] = {
     "several tasks": (write_multi_task, ("--phase", "season"), 2),
     "one of several": (write_multi_task, (), 1),
     "results": (write_results, (), 1),
-    "results, newer server": (write_results, ("--server", "newer"), 1),
 }
 
 

@@ -11,8 +11,8 @@ from bundle_tools.bounded_yaml import load_bounded
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.findings import FAILS_LATER, Finding, shown
+from bundle_tools.emulator import CannotStart
 from bundle_tools.emulator.command import METADATA_NAMES, Role, arguments
-from bundle_tools.emulator.failures import CannotStart
 
 PROGRAMS: dict[str, Role] = {"ingestion_program": "ingestion", "scoring_program": "scoring"}
 SHELL = re.compile(r"[|&;<>`*?]|\$\(|\$[A-Z]")

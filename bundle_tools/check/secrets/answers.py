@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from bundle_tools.check.clips.tables import (
     LABELS,
@@ -21,31 +20,14 @@ from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.secrets.inside import LARGEST_FILE, File
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 # A column of labels is recognised by this many values one after the other, to three decimals: 10,000 other numbers in
 # [0, 1] hold one of 100 such runs by chance once in 10^12 files; rows of only four values, once in 10^6.
 WINDOW = 6
 SHORTEST_WINDOW = 4
 FEWEST_ROWS = 4
-FEWEST_COARSE_LABELS = 5
 LARGEST_TABLE = 20_000_000
 # Whoever copies a longer column copies its beginning; its later runs would take long to learn and to compare.
 MOST_WINDOWED_ROWS = 50_000
-# Of binary numbers in single and in double precision.
-NUMBER_BYTES = (4, 8)
-
-
-@dataclass(frozen=True)
-class Codes:
-    """The labels of a task as binary numbers of one byte order."""
-
-    thousandths: dict[int, dict[bytes, int]]
-    """Bytes of a number -> its bytes for each label -> the label in thousandths."""
-    leading: "NDArray[np.bool_]"
-    """(65536,) whether some label has these two bytes as its most significant ones."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +50,6 @@ class Answers:
     """Ids that clips of open sets have too."""
     what: str = "labels"
     """What the numbers of a row are: labels, or contributions, which are as good."""
-    in_binary: bool = True
-    """Whether runs of them are also looked for as binary numbers."""
 
     @cached_property
     def windows(self) -> frozenset[tuple[int, ...]]:
@@ -88,38 +68,6 @@ class Answers:
         return frozenset(
             run for run in thousandths if len(set(run)) >= SHORTEST_WINDOW and any(value % 10 for value in run)
         )
-
-    @cached_property
-    def coarse_rows(self) -> frozenset[tuple[int, ...]]:
-        """Rows of five labels or more in hundredths: one may be chance, several are not."""
-        rows = {tuple(round(100 * x) for x in row) for row in self.rows.values() if all(map(math.isfinite, row))}
-        return frozenset(
-            row
-            for row in rows
-            if len(row) >= FEWEST_COARSE_LABELS and len(set(row)) >= SHORTEST_WINDOW and any(x % 10 for x in row)
-        )
-
-    @cached_property
-    def coded(self) -> dict[str, Codes]:
-        """All labels as binary numbers, by byte order: < with the least significant byte first, > with it last."""
-        import numpy as np  # noqa: PLC0415
-
-        values = np.unique([value for row in self.rows.values() for value in row])
-        # Zero bytes are everywhere, and a contribution of exactly 0 tells little.
-        values = values[np.isfinite(values) & (values != 0)]
-        labels = np.round(1000 * values).astype(int).tolist()
-        found = {}
-        for order in "<>":
-            leading = np.zeros(1 << 16, dtype=bool)
-            thousandths = {}
-            for size in NUMBER_BYTES:
-                coded = values.astype(f"{order}f{size}").tobytes()
-                patterns = [coded[start : start + size] for start in range(0, len(coded), size)]
-                thousandths[size] = dict(zip(patterns, labels, strict=True))
-                pairs = b"".join(pattern[-2:] if order == "<" else pattern[:2] for pattern in patterns)
-                leading[np.frombuffer(pairs, f"{order}u2")] = True
-            found[order] = Codes(thousandths, leading)
-        return found
 
     @cached_property
     def ids(self) -> frozenset[str]:
@@ -153,9 +101,7 @@ def hidden_answers(draft: Draft) -> list[Answers]:
             starts = _starts(given) if given else {}
             found[place, LABELS] = Answers(place, inputs, True, labels.rows, clips, starts, shared)
             causes = read_contributions(reference)
-            found[place, "causes"] = Answers(
-                place, inputs, True, causes, shared=shared, what="contributions", in_binary=False
-            )
+            found[place, "causes"] = Answers(place, inputs, True, causes, shared=shared, what="contributions")
             continue
         for name in reference.names():
             if name.lower().endswith(".csv") and reference.size(name) <= LARGEST_TABLE:

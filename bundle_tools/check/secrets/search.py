@@ -1,45 +1,32 @@
-"""Search one file for the ids and the labels of clips, in text and in binary form."""
+"""Search one file for the ids and the labels of clips."""
 
-import codecs
+import io
 import math
 import re
-import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import PurePosixPath
 
 from bundle_tools.check.secrets.answers import Answers
-from bundle_tools.check.secrets.inside import BZIP2, GZIP, XZ, ZIP, File
+from bundle_tools.check.secrets.inside import GZIP, ZIP, File
 
 # Three decimals at least: fewer would meet other numbers by chance.
 NUMBER = re.compile(r"(?<![0-9.])-?[0-9]*\.([0-9]{3,})(?:[eE]([-+]?[0-9]{1,3}))?(?![0-9])")
-# Two decimals, or a whole number up to 99, alone.
-COARSE = re.compile(r"(?<![0-9A-Za-z_.])(?:0?\.([0-9]{2})|([0-9]{1,2}))(?![0-9A-Za-z_]|\.[0-9])")
-FEWEST_COARSE_ROWS = 3
 # Half the width of the fifth decimal, with room for rounding: so close, one number alone is no chance.
 PRECISE = 0.6e-5
 # How far from an id a value still belongs to it, in characters; the next id ends it earlier.
 NEAR = 600
 # A label in single precision differs by up to this.
 SINGLE = 6e-8
-# Packed bytes hold no words; what an archive holds is searched file by file.
-UNREAD = (ZIP, GZIP, BZIP2, XZ)
 # Of a larger file, so much of its start and a quarter of that of its end are searched.
 LARGEST_SEARCHED = 32_000_000
-# Words in binary files, such as tags of pictures and unknown boxes of videos, also with two or four bytes a letter.
-SHORTEST_PRINTED = 4
-SHORTEST_WIDE = 8
-WIDE = re.compile(rb"(?:[\t\n\r -~]\0{1,3}){%d,}" % SHORTEST_WIDE)
-LETTERS = frozenset(b"\t\n\r") | frozenset(range(0x20, 0x7F))
-IS_LETTER = bytes(byte in LETTERS for byte in range(256))
+# Words in binary files, such as tags of pictures and unknown boxes of videos.
+PRINTED = re.compile(rb"[\t\n\r -~]{4,}")
+NUMPY = b"\x93NUMPY"
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
 MOST_NUMBERS = 50
-# The marks of UTF-32 begin with those of UTF-16.
-ENCODED = (
-    ("utf-32", (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)),
-    ("utf-16", (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)),
-)
 
 
 @dataclass(frozen=True)
@@ -49,9 +36,9 @@ class Text:
     name: str
     """Path relative to the data set's root."""
     text: str
-    """Its characters; of a binary file, the runs that can be printed, a line each."""
-    binary: bytes
-    """The content of a binary file; empty for text."""
+    """Its characters; of a binary file, the runs that can be printed, a line each; of an array, its numbers."""
+    binary: bool = False
+    """Whether the file is no text."""
 
     @cached_property
     def thousandths(self) -> list[int]:
@@ -60,18 +47,32 @@ class Text:
 
 
 def read_text(file: File) -> Text | None:
-    """Read a file in whatever encoding; None for archives, whose files are given one by one."""
+    """Read a text, a NumPy array, or the words in a binary file; None for archives, whose files come one by one."""
     content = file.content
-    if content.startswith(UNREAD):
+    if content.startswith((ZIP, GZIP)):
         return None
     if len(content) > LARGEST_SEARCHED:
         content = content[:LARGEST_SEARCHED] + b"\n" + content[-LARGEST_SEARCHED // 4 :]
-    encoding = next((name for name, marks in ENCODED if content.startswith(marks)), "utf-8-sig")
+    if content.startswith(NUMPY):
+        return Text(file.name, _array(file.content), binary=True)
     try:
-        text = content.decode(encoding)
+        text = content.decode("utf-16" if content.startswith(UTF16) else "utf-8-sig")
     except UnicodeDecodeError:
         text = "\0"
-    return Text(file.name, text, b"") if "\0" not in text else Text(file.name, _printed(content), content)
+    if "\0" not in text:
+        return Text(file.name, text)
+    return Text(file.name, b"\n".join(PRINTED.findall(content)).decode("ascii"), binary=True)
+
+
+def _array(content: bytes) -> str:
+    """Write the numbers of a .npy file, as many as are searched of a text."""
+    import numpy as np  # noqa: PLC0415
+
+    try:
+        numbers = np.load(io.BytesIO(content), allow_pickle=False).ravel()[: LARGEST_SEARCHED // 10].tolist()
+    except (ValueError, OSError, EOFError, MemoryError):
+        return ""
+    return "\n".join(f"{number:.6f}" for number in numbers if isinstance(number, float))
 
 
 def numbers_of_clip(file: File, text: Text, answers: Answers) -> str:
@@ -80,46 +81,7 @@ def numbers_of_clip(file: File, text: Text, answers: Answers) -> str:
     if clip not in answers.rows:
         return ""
     written = [match[0] for match in islice(NUMBER.finditer(text.text), MOST_NUMBERS) if _plausible(match)]
-    kept = [value for value in answers.rows[clip] if math.isfinite(value) and not _is_round(value)]
-    coded = [repr(value) for value in kept for code in ("<d", ">d") if struct.pack(code, value) in text.binary]
-    return " ".join([clip, *written, *coded])
-
-
-def _printed(content: bytes) -> str:
-    wide = [match[0].replace(b"\0", b"") for match in WIDE.finditer(content)] if has_wide_words(content) else []
-    return b"\n".join([*printed_words(content), *wide]).decode("ascii")
-
-
-def printed_words(content: bytes) -> list[bytes]:
-    """Give the longest runs of letters; a regular expression takes three times as long."""
-    import numpy as np  # noqa: PLC0415
-
-    letters = np.frombuffer(content.translate(IS_LETTER), dtype=bool)
-    begins = np.ones(max(0, len(letters) - SHORTEST_PRINTED + 1), dtype=bool)
-    for step in range(SHORTEST_PRINTED):
-        begins &= letters[step : step + len(begins)]
-    # Where a row of beginnings starts and where it stops; the last of them has the shortest word before it.
-    bounds = np.flatnonzero(np.diff(begins, prepend=False, append=False)).reshape(-1, 2).tolist()
-    return [content[start : stop + SHORTEST_PRINTED - 1] for start, stop in bounds]
-
-
-def has_wide_words(content: bytes) -> bool:
-    """Tell whether `WIDE` would find anything, in a fraction of its time."""
-    import numpy as np  # noqa: PLC0415
-
-    # Places behind the end, so that every place has four after it.
-    zeros = np.frombuffer(content + b"....", dtype=np.uint8) == 0
-    letters = np.flatnonzero(np.frombuffer(content.translate(IS_LETTER), dtype=bool) & zeros[1 : len(content) + 1])
-    begins = np.zeros(len(zeros), dtype=bool)
-    begins[letters] = True
-    for _ in range(SHORTEST_WIDE - 1):
-        # One more letter: the next stands behind one to three zeros, the first of which is there already.
-        third, fourth = zeros[letters + 2], zeros[letters + 3]
-        longer = begins[letters + 2] | third & (begins[letters + 3] | fourth & begins[letters + 4])
-        begins[letters] = False
-        letters = letters[longer]
-        begins[letters] = True
-    return bool(letters.size)
+    return " ".join([clip, *written])
 
 
 def named_ids(text: str, ids: Iterable[str]) -> set[str]:
@@ -147,27 +109,12 @@ def labelled_clips(text: str, answers: Answers) -> set[str]:
 
 
 def holds_labels_in_order(text: Text, answers: Answers) -> bool:
-    """Tell whether a run of labels stands there, as written numbers or as binary ones of 32 or 64 bits."""
-    if not answers.windows:
-        return False
-    if not text.binary and holds_coarse_rows(text.text, answers):
-        return True
-    if _has_run(text.thousandths, answers):
-        return True
-    # Contributions are looked for as text alone: forty a clip in binary would double the time of the whole search.
-    if not text.binary or not answers.in_binary:
-        return False
-    return any(_has_run(numbers, answers) for numbers in _binary_labels(text.binary, answers))
-
-
-def holds_coarse_rows(text: str, answers: Answers) -> bool:
-    """Tell whether several rows of labels stand there as hundredths or percent, in any order."""
-    size = len(next(iter(answers.coarse_rows), ()))
-    if not size:
-        return False
-    numbers = [int(match[1] or match[2]) for match in COARSE.finditer(text)]
-    runs = {tuple(numbers[start : start + size]) for start in range(len(numbers) - size + 1)}
-    return len(runs & answers.coarse_rows) >= FEWEST_COARSE_ROWS
+    """Tell whether a run of labels stands there."""
+    return any(
+        tuple(text.thousandths[start : start + size]) in answers.windows
+        for size in answers.window_sizes
+        for start in range(len(text.thousandths) - size + 1)
+    )
 
 
 def _is_round(label: float) -> bool:
@@ -205,30 +152,3 @@ def _words(ids: Iterable[str]) -> re.Pattern[str]:
 
 def _plausible(match: re.Match[str]) -> bool:
     return len(match[0]) <= 40 and abs(int(match[2] or 0)) <= 12
-
-
-def _has_run(numbers: list[int], answers: Answers) -> bool:
-    return any(
-        tuple(numbers[start : start + size]) in answers.windows
-        for size in answers.window_sizes
-        for start in range(len(numbers) - size + 1)
-    )
-
-
-def _binary_labels(content: bytes, answers: Answers) -> Iterator[list[int]]:
-    """Give the labels found bit by bit in the content, in their order, for each kind of binary number.
-
-    Any offset counts: a pickle holds its numbers between other bytes. A table of the two most significant bytes first
-    leaves a few positions to be looked at whole.
-    """
-    import numpy as np  # noqa: PLC0415
-
-    for order, codes in answers.coded.items():
-        # Every two bytes that stand side by side.
-        pairs = np.ndarray((max(0, len(content) - 1),), f"{order}u2", content, strides=(1,))
-        places = np.flatnonzero(codes.leading[pairs]).tolist()
-        for size, thousandths in codes.thousandths.items():
-            before = size - 2 if order == "<" else 0
-            starts = (place - before for place in places if place >= before)
-            found = (thousandths.get(content[start : start + size]) for start in starts)
-            yield [value for value in found if value is not None]

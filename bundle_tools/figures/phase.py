@@ -3,15 +3,15 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any, NoReturn
 
-from bundle_tools.check.clips.tables import SETTINGS, read_clips, read_labels, read_settings, read_table
-from bundle_tools.check.clips.video import UnreadableVideo, Video, describe
+from bundle_tools.check.clips.tables import SETTINGS, read_clips, read_settings, read_table
+from bundle_tools.check.clips.video import Video, describe
 from bundle_tools.check.dataset import Dataset, find
 from bundle_tools.check.document import Draft
 from bundle_tools.check.secrets.answers import is_public
@@ -26,8 +26,8 @@ LOCKED = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class PhaseFacts:
-    """One phase; whatever it does not have raises FigureError."""
+class Phase:
+    """One phase; what it does not have raises FigureError, and what is odd in it whatever it may."""
 
     name: str
     """As on the command line, e.g. "practice"."""
@@ -44,25 +44,30 @@ class PhaseFacts:
 
     def setting(self, *keys: str) -> Any:  # noqa: ANN401 - whatever the file holds
         """Give a setting of the input data."""
-        return self._inside(self._input_settings, "input_data", keys)
-
-    @property
-    def has_exchanges(self) -> bool:
-        """Whether parts of its clips can be exchanged."""
-        return self._input_settings.get("exchanges") is not None
+        return self._inside(self.input_settings, "input_data", keys)
 
     def scoring(self, *keys: str) -> Any:  # noqa: ANN401 - as above
         """Give a setting of the reference data, as the scoring program reads it."""
         return self._inside(self._told.settings, "reference_data", keys)
+
+    def constant(self, name: str) -> Any:  # noqa: ANN401 - as above
+        """Give a figure of the scoring program that no setting changes."""
+        return self._told.constants[name]
+
+    def date(self, key: str) -> datetime:
+        """Give a date of the phase, UTC."""
+        found, _ = moment(self.draft, ("phases", self.position, key), self.entry.get(key))
+        return found or self._missing(f"has no {key}")
 
     @property
     def columns(self) -> Sequence[dict[str, Any]]:
         """The registry of score columns."""
         return self._told.columns
 
-    def constant(self, name: str) -> Any:  # noqa: ANN401 - as above
-        """Give a figure of the scoring program that no setting changes."""
-        return self._told.constants[name]
+    @cached_property
+    def input_settings(self) -> dict[str, Any]:
+        """All of `task.yaml` of the input data."""
+        return read_settings(self._given) or self._missing("has no task.yaml in its input data")
 
     @cached_property
     def weights(self) -> dict[str, float]:
@@ -78,61 +83,36 @@ class PhaseFacts:
         """Id, file and SHA-256 of every clip."""
         return read_clips(self._given) or self._missing("has no list of clips")
 
-    @cached_property
-    def copies(self) -> Counter[str]:
-        """Number of copies of every clip that has some."""
-        name = self._input_settings.get("copies")
-        if not isinstance(name, str) or name not in self._given.names():
-            self._missing("has no copies of clips")
-        return Counter(row[1] for row in read_table(self._given.text(name))[1:] if len(row) == 5)
-
-    @cached_property
-    def persons(self) -> int:
-        """Number of people, or of source videos."""
-        return len(set(read_labels(self._wanted).sources.values())) or self._missing("has no labels")
+    @property
+    def copies(self) -> list[int]:
+        """Numbers of copies that a clip has, each once."""
+        rows = read_table(self._given.text(self.setting("copies")))[1:]
+        counts = Counter(row[1] for row in rows if len(row) == 5)
+        return sorted({counts[clip] for clip, *_ in self.clips})
 
     @cached_property
     def video(self) -> Video:
         """What the first clip's container says."""
-        name = self.clips[0][1]
-        try:
-            return describe(self._given.read(name))
-        except (OSError, KeyError, UnreadableVideo) as error:
-            raise FigureError(f"{self.name}: {name} cannot be read.") from error
+        return describe(self._given.read(self.clips[0][1]))
 
-    @cached_property
-    def packages(self) -> Mapping[str, str]:
-        """What the ingestion program's image holds: name in lower case -> exact version."""
+    @property
+    def packages(self) -> list[tuple[str, str]]:
+        """What the ingestion program's image holds: names in lower case and exact versions."""
         program = find(self.draft, self.task.get("ingestion_program"))
         if program is None or LOCK not in program.names():
             self._missing(f"has no {LOCK} in its ingestion program")
-        return {name.lower(): version for name, version in LOCKED.findall(program.text(LOCK))}
+        return sorted((name.lower(), version) for name, version in LOCKED.findall(program.text(LOCK)))
 
-    @cached_property
+    @property
     def landmarks(self) -> dict[str, Any] | None:
         """Scores of baselines; None before they were computed."""
         name = (read_settings(self._wanted) or {}).get("landmarks")
-        if not isinstance(name, str) or name not in self._wanted.names():
-            return None
-        try:
-            record = json.loads(self._wanted.text(name))
-        except (ValueError, RecursionError):
-            record = None
-        return record if isinstance(record, dict) else self._missing(f"has broken landmarks in {name}")
+        return json.loads(self._wanted.text(name)) if name in self._wanted.names() else None
 
     @property
     def is_open(self) -> bool:
         """Whether its labels are no secret."""
         return is_public(self._wanted)
-
-    def date(self, key: str) -> datetime:
-        """Give a date of the phase, UTC."""
-        found, _ = moment(self.draft, ("phases", self.position, key), self.entry.get(key))
-        return found or self._missing(f"has no {key}")
-
-    @cached_property
-    def _input_settings(self) -> dict[str, Any]:
-        return read_settings(self._given) or self._missing("has no task.yaml in its input data")
 
     @property
     def _given(self) -> Dataset:
@@ -159,7 +139,7 @@ class PhaseFacts:
         raise FigureError(f"{self.name} {what}.")
 
 
-def phases_of(draft: Draft) -> list[PhaseFacts]:
+def phases_of(draft: Draft) -> list[Phase]:
     """Give the phases of a bundle that have a task, in their order."""
     answers = told_by_programs(draft)
     tasks = {str(task.get("index")): (position, task) for position, task in draft.entries("tasks")}
@@ -169,6 +149,5 @@ def phases_of(draft: Draft) -> list[PhaseFacts]:
         first = str(indexes[0]) if isinstance(indexes, list) and indexes else ""
         if first in tasks:
             at, task = tasks[first]
-            name = slug_of(str(phase.get("name")))
-            found.append(PhaseFacts(name, draft, position, phase, task, answers.get(at)))
+            found.append(Phase(slug_of(str(phase.get("name"))), draft, position, phase, task, answers.get(at)))
     return found
