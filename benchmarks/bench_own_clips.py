@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks import workload
-from bundle_tools.check.clips.video import count_frames
+from bundle_tools.challenge.rules.clips.video import count_frames
 from bundle_tools.own_clips.dataset import Clip, Dataset, Part
 from bundle_tools.own_clips.files.scan import scan
 from bundle_tools.own_clips.problems import Problems

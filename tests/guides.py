@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.cli import main
-from bundle_tools.emulator import engine
-from bundle_tools.emulator.engine import Outcome
+from bundle_tools.cli.main import main
+from bundle_tools.codabench.worker import engine
+from bundle_tools.codabench.worker.engine import Outcome
 from tests import warm
 
 ROOT = Path(__file__).resolve().parents[1]

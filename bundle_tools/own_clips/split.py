@@ -6,7 +6,7 @@ import numpy as np
 
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.dataset import PUBLIC, Clip, Dataset, Part
-from bundle_tools.synth.seeds import stream
+from bundle_tools.synthetic.seeds import stream
 
 NEIGHBOURS = 8
 """Sources that are next to each other by their labels and are dealt in random order."""

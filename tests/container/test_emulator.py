@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.cli import main
+from bundle_tools.cli.main import main
 from tests.tools.conftest import FILES, write_files
 
 pytestmark = [pytest.mark.container, pytest.mark.slow]

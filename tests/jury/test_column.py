@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from bundle_tools.cli import main
-from bundle_tools.jury.key import Item, Key, read_key
+from bundle_tools.challenge.jury.key import Item, Key, read_key
+from bundle_tools.cli.main import main
 from score.errors import OrganiserError
 from score.pipeline import main as score
 from score.read.reference.jury import read_jury

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.cli import main
+from bundle_tools.cli.main import main
 
 from .miniature import miniature
 

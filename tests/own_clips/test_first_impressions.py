@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bundle_tools.check import check
-from bundle_tools.cli import main
+from bundle_tools.challenge.figures.pages import fill_pages
+from bundle_tools.challenge.rules import check
+from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError
-from bundle_tools.figures.pages import fill_pages
 from bundle_tools.own_clips.problems import Problems
 from bundle_tools.own_clips.sources.first_impressions.reader import Found, read_first_impressions
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bundle_tools.check import check
-from bundle_tools.cli import main
+from bundle_tools.challenge.rules import check
+from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.dataset import Dataset
 from bundle_tools.own_clips.problems import Problems

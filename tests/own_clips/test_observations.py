@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bundle_tools.cli import main
+from bundle_tools.cli.main import main
 from bundle_tools.own_clips.sources.mm_ocean import Point, cited, within
 from score.read.reference.known import read_observations
 

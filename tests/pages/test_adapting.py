@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bundle_tools.build import TOP_LEVEL
+from bundle_tools.challenge.build import TOP_LEVEL
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.problems import Problems
 from bundle_tools.own_clips.sources.challenge import read_description

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.archive import zip_folder
-from bundle_tools.cli import main
-from bundle_tools.commands import on_server
-from bundle_tools.server.rehearse import Result, compare, missing_limits
+from bundle_tools.cli import on_server
+from bundle_tools.cli.main import main
+from bundle_tools.codabench.archive import zip_folder
+from bundle_tools.codabench.server.rehearse import Result, compare, missing_limits
 from tests.server.codabench import Server
 from tests.server.conftest import SCORES, Bundle, phase_of, write_zip
 from tests.tools.conftest import FILES as TINY
@@ -88,7 +88,7 @@ def test_what_differs_is_named(
     server: Server, archive: Path, competition: str, bundle: Bundle, monkeypatch: pytest.MonkeyPatch,
     status: str, scores: Mapping[str, float], told: str,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr("bundle_tools.server.rehearse.SCORES_LATE_S", 0.05)
+    monkeypatch.setattr("bundle_tools.codabench.server.rehearse.SCORES_LATE_S", 0.05)
     server.work = lambda _: (status, scores)
     code, printed = bundle("rehearse", competition, "--bundle", archive, "--phase", "practice", "--yes")
     assert code == 1

@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 import yaml
 
-from bundle_tools.build import wheels
-from bundle_tools.build.contents import entries
-from bundle_tools.build.document import point_to_zips, set_image, shift_dates
-from bundle_tools.check import check
-from bundle_tools.cli import main
-from bundle_tools.competition import load
+from bundle_tools.challenge.build.contents import entries
+from bundle_tools.challenge.rules import check
+from bundle_tools.cli.main import main
+from bundle_tools.codabench.build import wheels
+from bundle_tools.codabench.build.document import point_to_zips, set_image, shift_dates
+from bundle_tools.codabench.competition import load
 from bundle_tools.errors import BundleError
 
 from .conftest import write_files

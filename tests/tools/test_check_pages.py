@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.archive import zip_folder
-from bundle_tools.check import check
-from bundle_tools.check.settings.addresses import linked, loaded
-from bundle_tools.check.settings.pages import MOST_TOLD
+from bundle_tools.challenge.rules import check
+from bundle_tools.codabench.archive import zip_folder
+from bundle_tools.codabench.rules.settings.addresses import linked, loaded
+from bundle_tools.codabench.rules.settings.pages import MOST_TOLD
 
 from .conftest import write_files
 

@@ -11,11 +11,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bundle_tools.cli import main
-from bundle_tools.compare.runs import Run
-from bundle_tools.coopetition.page import ALONE, lines, page
-from bundle_tools.coopetition.usefulness import SECOND, SHARED, usefulness, uses
-from bundle_tools.coopetition.works import Credit, Work, read_teams, read_works
+from bundle_tools.challenge.compare.runs import Run
+from bundle_tools.challenge.coopetition.page import ALONE, lines, page
+from bundle_tools.challenge.coopetition.usefulness import SECOND, SHARED, usefulness, uses
+from bundle_tools.challenge.coopetition.works import Credit, Work, read_teams, read_works
+from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError
 from tests.jury.finalists import make_bundle, make_run
 from tests.scoring.factory import make_case, make_input

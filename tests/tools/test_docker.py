@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.cli import main
-from bundle_tools.emulator import CannotStart, engine
-from bundle_tools.emulator.docker import DockerEngine, Pull
-from bundle_tools.emulator.engine import Container
+from bundle_tools.cli.main import main
+from bundle_tools.codabench.worker import CannotStart, engine
+from bundle_tools.codabench.worker.docker import DockerEngine, Pull
+from bundle_tools.codabench.worker.engine import Container
 from bundle_tools.errors import BundleError
 
 from .conftest import end_when

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 import yaml
 
-from bundle_tools.check.programs import asking
-from bundle_tools.cli import main
-from bundle_tools.compare.bands import ABOVE
-from bundle_tools.coopetition.usefulness import PASSED_ON
+from bundle_tools.challenge.compare.bands import ABOVE
+from bundle_tools.challenge.coopetition.usefulness import PASSED_ON
+from bundle_tools.challenge.figures.blocks import BLOCKS
+from bundle_tools.challenge.figures.marks import FigureError
+from bundle_tools.challenge.figures.pages import Figures, fill_pages, look_through, open_bundle
+from bundle_tools.challenge.rules.programs import asking
+from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError
-from bundle_tools.figures.blocks import BLOCKS
-from bundle_tools.figures.marks import FigureError
-from bundle_tools.figures.pages import Figures, fill_pages, look_through, open_bundle
 from ingest import settings
 from ingest.confined import watch
 from ingest.probes import plan, repeats

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.cli import main
+from bundle_tools.cli.main import main
 from tests.fewer import copy_with
 from tests.guides import fork_programs
 

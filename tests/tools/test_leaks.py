@@ -21,22 +21,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bundle_tools.archive import zip_folder
-from bundle_tools.check import check
-from bundle_tools.check.archive import check_zip
-from bundle_tools.check.clips.giveaways import check_giveaways
-from bundle_tools.check.dataset import Dataset
-from bundle_tools.check.findings import Finding
-from bundle_tools.check.secrets.answers import Answers, hidden_answers
-from bundle_tools.check.secrets.identities import check_identities
-from bundle_tools.check.secrets.inside import Unopened, look_inside
-from bundle_tools.check.secrets.leaks import check_leaks
-from bundle_tools.check.secrets.search import (
+from bundle_tools.challenge.rules import check
+from bundle_tools.challenge.rules.clips.giveaways import check_giveaways
+from bundle_tools.challenge.rules.secrets.answers import Answers, hidden_answers
+from bundle_tools.challenge.rules.secrets.identities import check_identities
+from bundle_tools.challenge.rules.secrets.inside import Unopened, look_inside
+from bundle_tools.challenge.rules.secrets.leaks import check_leaks
+from bundle_tools.challenge.rules.secrets.search import (
     Text,
     holds_labels_in_order,
     labelled_clips,
     named_ids,
 )
+from bundle_tools.codabench.archive import zip_folder
+from bundle_tools.codabench.rules.archive import check_zip
+from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.findings import Finding
 from tests.fewer import keep_clips
 
 from .conftest import PNG, draft_of, write_files

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.competition import load
-from bundle_tools.emulator.jobs import Limit, limit_of
+from bundle_tools.codabench.competition import load
+from bundle_tools.codabench.worker.jobs import Limit, limit_of
 
 
 @pytest.mark.parametrize(

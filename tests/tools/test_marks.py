@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bundle_tools.figures.marks import Change, Filled, Table, fill, strip
+from bundle_tools.challenge.figures.marks import Change, Filled, Table, fill, strip
 
 VALUES = {"calls": "12", "clips.final": "24", "note": "one | two"}
 BLOCKS = {"weights": "| a |\n|---|\n| b |", "landmarks:final": "", "one": "line"}

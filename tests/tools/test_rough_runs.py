@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.cli import main
-from bundle_tools.competition import load
+from bundle_tools.cli.main import main
+from bundle_tools.codabench.competition import load
 from tests.guides import fork_programs
 
 from .conftest import COMPETITION, SCORING, write_files

@@ -10,10 +10,10 @@ import psutil
 import pytest
 import yaml
 
-from bundle_tools.archive import zip_folder
-from bundle_tools.cli import main
-from bundle_tools.emulator import engine, jobs
-from bundle_tools.emulator.engine import Outcome
+from bundle_tools.cli.main import main
+from bundle_tools.codabench.archive import zip_folder
+from bundle_tools.codabench.worker import engine, jobs
+from bundle_tools.codabench.worker.engine import Outcome
 
 from .conftest import COMPETITION, INGESTION, end_when, write_files
 

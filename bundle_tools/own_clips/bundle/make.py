@@ -8,13 +8,13 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bundle_tools.competition import load
+from bundle_tools.challenge.figures.pages import fill_pages
+from bundle_tools.challenge.scoring_program import use_own_scoring_program
+from bundle_tools.codabench.competition import load
 from bundle_tools.errors import BundleError
-from bundle_tools.figures.pages import fill_pages
 from bundle_tools.own_clips.dataset import Dataset, Part
 from bundle_tools.own_clips.writing.data import Options
 from bundle_tools.phase_data.texts import templates_in
-from bundle_tools.scoring_program import use_own_scoring_program
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 TEMPLATES = Path(__file__).with_name("templates")

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import SpooledTemporaryFile
 from typing import IO, cast
 
-from bundle_tools.archive import UNREADABLE
+from bundle_tools.codabench.archive import UNREADABLE
 
 IN_MEMORY = 1 << 28
 """Bytes of an archive up to which its copy stays in memory."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from bundle_tools.archive import UNREADABLE
+from bundle_tools.codabench.archive import UNREADABLE
 from bundle_tools.console import Progress
 from bundle_tools.own_clips.files.places import Place, base_name, copied_out, reason_of
 from bundle_tools.own_clips.problems import Problems

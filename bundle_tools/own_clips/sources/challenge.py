@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
+from bundle_tools.challenge.scoring_program import use_own_scoring_program
 from bundle_tools.own_clips.problems import Problems
 from bundle_tools.phase_data.settings import VOCABULARY, Challenge, Target
-from bundle_tools.scoring_program import use_own_scoring_program
 
 use_own_scoring_program()
 # What the file says goes into the settings of scoring, so it is read in the same way.

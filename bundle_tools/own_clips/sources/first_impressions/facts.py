@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from bundle_tools.synth.settings import CHALLENGE as DRAWN
+from bundle_tools.synthetic.settings import CHALLENGE as DRAWN
 
 CLIP_NAME = re.compile(r"([A-Za-z0-9_-]{11})\.[0-9]{3}\.mp4")
 """The id of a video on YouTube and the number of the segment."""

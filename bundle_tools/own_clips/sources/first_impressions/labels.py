@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 
-from bundle_tools.ingestion_program import use_own_ingestion_program
+from bundle_tools.challenge.ingestion_program import use_own_ingestion_program
 from bundle_tools.own_clips.files.places import Place, read_one
 from bundle_tools.own_clips.problems import Problems
 from bundle_tools.own_clips.sources.first_impressions.facts import CHALLENGE, CLIP_NAME, DOWNLOAD_AGAIN

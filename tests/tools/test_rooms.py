@@ -1,0 +1,39 @@
+"""Which rooms may know which: read from the imports of every module."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+THIS_CHALLENGE = ("score", "ingest", "model_process", "bundle_tools.challenge", "bundle_tools.own_clips")
+THIS_CHALLENGE += ("bundle_tools.synthetic", "bundle_tools.phase_data", "bundle_tools.cli")
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Give the names of all that a module imports, also inside functions."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+def test_tools_for_any_bundle_know_nothing_of_this_challenge() -> None:
+    modules = sorted((ROOT / "bundle_tools" / "codabench").rglob("*.py"))
+    assert len(modules) > 40
+    known = {
+        (str(path.relative_to(ROOT)), name)
+        for path in modules
+        for name in imported(path)
+        for other in THIS_CHALLENGE
+        if f"{name}.".startswith(f"{other}.")
+    }
+    assert known == set()
+
+
+def test_a_room_has_at_most_nine_doors() -> None:
+    rooms = [
+        path for top in ("ingestion_program", "scoring_program", "bundle_tools") for path in (ROOT / top).rglob("*/")
+    ]
+    doors = {str(room.relative_to(ROOT)): len(list(room.glob("[a-z]*.py"))) for room in rooms}
+    assert {room: count for room, count in doors.items() if count > 9} == {}
