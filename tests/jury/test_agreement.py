@@ -1,11 +1,8 @@
-"""Agreement between jurors: properties, tables of worked numbers, and third-party libraries."""
+"""Agreement between jurors: properties, numbers of papers and of other implementations."""
 
 import math
-import warnings
 
-import krippendorff
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,34 +65,10 @@ def test_chance_is_nothing() -> None:
 
 
 def test_worked_numbers() -> None:
+    """Those of the papers, which round to two or three decimals; the others are of pingouin 0.7.0."""
     found = intraclass_correlation(SHROUT_FLEISS.astype(float))
-    assert (round(found.single, 2), round(found.mean, 2)) == (0.29, 0.62)
+    assert (found.single, found.mean) == pytest.approx((0.289764, 0.620051), abs=1e-6)  # 0.29 and 0.62 in the paper
     assert round(krippendorff_alpha(KRIPPENDORFF), 3) == 0.815
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_alpha_agrees_with_a_library(seed: int) -> None:
-    table = ratings(seed, missing=0.2)
-    theirs = krippendorff.alpha(reliability_data=table, level_of_measurement="ordinal")
-    assert krippendorff_alpha(table) == pytest.approx(theirs, abs=1e-6)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_intraclass_correlation_agrees_with_a_library(seed: int) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the library's own imports
-        import pingouin  # noqa: PLC0415
-
-        table = ratings(seed)
-        long = pd.DataFrame(
-            [(item, juror, table[juror, item]) for juror in range(4) for item in range(20)],
-            columns=["item", "juror", "rating"],
-        )
-        found = pingouin.intraclass_corr(long, targets="item", raters="juror", ratings="rating")["ICC"].to_numpy()
-    # Six rows: single and average of ICC1, ICC2 and ICC3, whatever a release calls them.
-    ours = intraclass_correlation(table)
-    for value in (ours.single, ours.mean):
-        assert np.abs(found - value).min() < 1e-6
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -107,17 +80,10 @@ def test_concordance_agrees_with_a_library(seed: int) -> None:
     assert kendall_w(table) == pytest.approx(theirs, abs=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_preferences_agree_with_a_library(seed: int) -> None:
-    import choix  # noqa: PLC0415  # the same
-
-    random = np.random.default_rng(seed)
-    wins = random.integers(1, 9, (6, 6)).astype(float)
-    np.fill_diagonal(wins, 0)
-    theirs = choix.mm_pairwise(
-        6, [(i, j) for i in range(6) for j in range(6) for _ in range(int(wins[i, j]))], tol=1e-12
-    )
-    assert bradley_terry(wins, prior=0) == pytest.approx(theirs - theirs.mean(), abs=1e-6)
+def test_preferences_of_choix() -> None:
+    """What `mm_pairwise` of choix 0.4.1 makes of the same comparisons."""
+    wins = np.array([[0.0, 7, 5, 3], [2, 0, 4, 8], [1, 6, 0, 2], [4, 1, 3, 0]])
+    assert bradley_terry(wins, prior=0) == pytest.approx([0.588248, -0.009035, -0.219656, -0.359556], abs=1e-6)
 
 
 def test_ties_are_half_a_win_and_strengths_stay_finite() -> None:
