@@ -54,7 +54,7 @@ def _compare(arguments: argparse.Namespace) -> int:
         field = score_field(phase, runs, arguments.resamples, scratch)
         rows = judge(field)
     if arguments.html:
-        from bundle_tools.challenge.compare.page.write import comparison_page  # noqa: PLC0415
+        from bundle_tools.challenge.compare.page import comparison_page  # noqa: PLC0415
         from bundle_tools.challenge.pages.writing import write_whole  # noqa: PLC0415
 
         write_whole(arguments.html, comparison_page(field, rows, full=arguments.full))

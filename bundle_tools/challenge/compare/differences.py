@@ -1,12 +1,14 @@
-"""Differences of two runs on common resamples: what they share, easy and hard persons, cancels."""
+"""Where runs differ: columns on common resamples, so that easy and hard persons cancel, and single clips."""
 
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bundle_tools.challenge.compare.bands import ABOVE
-from bundle_tools.challenge.compare.field import Entry
+from bundle_tools.challenge.compare.field import Entry, Field
 
+Array = NDArray[np.float64]
 LEVEL = 2 * ABOVE - 1
 """Of the interval of a difference: each end leaves out as many resamples as a run may lose and still be above."""
 
@@ -51,3 +53,36 @@ def difference(one: Entry, other: Entry, column: str, *, drawn: bool = True) -> 
         higher=float((gap > 0).mean()),
         lower=float((gap < 0).mean()),
     )
+
+
+def widest(values: Array, most: int) -> list[int]:
+    """Choose the clips with the largest range of values over the runs.
+
+    Parameters
+    ----------
+    values
+        (runs, clips); NaN where a run has none, which counts in no range.
+    most
+        How many at most, >= 0.
+
+    Returns
+    -------
+    list of int
+        Places of clips, largest range first, equal ones in their order; one on which all runs agree is left out.
+    """
+    spread = np.fmax.reduce(values) - np.fmin.reduce(values)
+    order = np.argsort(-np.nan_to_num(spread), kind="stable")[:most]
+    return [int(clip) for clip in order if spread[clip] > 0]
+
+
+def errors(field: Field, target: int) -> Array:
+    """Give (runs, clips) absolute errors of a target on the unit scale; a failed clip has 1."""
+    return np.stack([entry.scores.moments.absolute_error[:, target] for entry in field.entries])
+
+
+def held_up(field: Field) -> Array:
+    """Give (runs, clips) how well each clip's explanation holds up, the number by which reports put clips in order."""
+    from score.evaluation.clip_numbers import held_up as of_clips  # noqa: PLC0415 - the path is known only now
+
+    weights = field.settings.explanation.weights
+    return np.stack([of_clips(entry.scores.axes, weights) for entry in field.entries])
