@@ -5,56 +5,27 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bundle_tools.challenge.coopetition.usefulness import PASSED_ON, Use, Useful, usefulness, uses
-from bundle_tools.challenge.coopetition.works import Work
+from bundle_tools.challenge.coopetition.works import Work, sources_first
 from bundle_tools.challenge.pages import render
 
-_WIDTH, _HEIGHT, _GAP_X, _GAP_Y = 220, 46, 90, 18
 _LONGEST_NAME = 21
 ALONE = "Every run counts as a team of its own, since no teams were named (--teams)."
 
 
 @dataclass(frozen=True)
-class Node:
-    """One box of the graph."""
+class Box:
+    """A work in the picture."""
 
     name: str
     """Run or repository, shortened."""
-    title: str
-    """The same in full."""
     note: str
     """Its score and what it received."""
-    x: int
-    """Left edge."""
-    y: int
-    """Upper edge."""
+    column: int
+    """From 0: to the right of all that it builds on."""
+    row: int
+    """From 0. No other box stands in it, so that lines along it cross none."""
     repository: bool
     """Whether it is no run."""
-
-
-@dataclass(frozen=True)
-class Edge:
-    """One line of the graph, from a source on the left to its user on the right."""
-
-    path: str
-    """Of the line, in SVG."""
-    width: float
-    """Grows with the points."""
-    title: str
-    """In words."""
-
-
-@dataclass(frozen=True)
-class Graph:
-    """A drawing."""
-
-    width: int
-    """Of the whole."""
-    height: int
-    """Of the whole."""
-    nodes: tuple[Node, ...]
-    """Boxes."""
-    edges: tuple[Edge, ...]
-    """Lines."""
 
 
 def page(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> str:
@@ -80,8 +51,8 @@ def page(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> str:
         passed_on=PASSED_ON,
         remarks=remarks,
         alone=ALONE if _alone(works) else "",
-        graph=_graph(works, found, rows),
-        box=(_WIDTH, _HEIGHT),
+        boxes=_boxes(works, rows),
+        most=max((use.points for use in found), default=0.0) or 1.0,
     )
 
 
@@ -116,55 +87,26 @@ def _alone(works: Sequence[Work]) -> bool:
     return all(work.team == work.name for work in works)
 
 
-def _graph(works: Sequence[Work], found: Sequence[Use], rows: Sequence[Useful]) -> Graph:
-    """Lay the graph out in columns: each work stands to the right of everything it builds on."""
-    sources = {work.name: [credit.source for credit in work.credits] for work in works}
-    depths: dict[str, int] = {}
-
-    def depth(name: str) -> int:
-        if name not in depths:
-            depths[name] = 1 + max((depth(source) for source in sources.get(name, ())), default=-1)
-        return depths[name]
-
-    linked = sorted({name for use in found for name in (use.user, use.source)})
+def _boxes(works: Sequence[Work], rows: Sequence[Useful]) -> dict[str, Box]:
+    """Place each work that credits another, or is credited, by its name."""
+    by_name = {work.name: work for work in works}
     points = {row.name: row.points for row in rows}
-    totals = {work.name: work.total for work in works}
-    places: dict[str, tuple[int, int]] = {}
-    filled: dict[int, int] = {}
-    for name in sorted(linked, key=lambda name: (-points.get(name, 0.0), name)):
-        column = depth(name)
-        places[name] = column * (_WIDTH + _GAP_X), filled.get(column, 0) * (_HEIGHT + _GAP_Y)
-        filled[column] = filled.get(column, 0) + 1
-    nodes = tuple(
-        Node(
-            _short(name),
-            name,
-            _note(totals.get(name), points.get(name, 0.0), name not in totals),
-            *places[name],
-            name not in totals,
+    columns: dict[str, int] = {}
+    for name in sources_first(works):
+        credits = by_name[name].credits if name in by_name else ()
+        columns[name] = 1 + max((columns[credit.source] for credit in credits), default=-1)
+    linked = [name for name in columns if columns[name] or name in points]
+    linked.sort(key=lambda name: (columns[name], -points.get(name, 0.0), name))
+    return {
+        name: Box(
+            _short(name), _note(by_name.get(name), points.get(name, 0.0)), columns[name], row, name not in by_name
         )
-        for name in linked
-    )
-    most = max((use.points for use in found), default=0.0) or 1.0
-    height = max(filled.values(), default=0) * (_HEIGHT + _GAP_Y)
-    edges, passing = [], False
-    for use in found:
-        (x1, y1), (x2, y2) = places[use.source], places[use.user]
-        start, end, middle = (x1 + _WIDTH, y1 + _HEIGHT // 2), (x2, y2 + _HEIGHT // 2), (x1 + _WIDTH + x2) // 2
-        bends = (middle, start[1], middle, end[1])
-        if (
-            depth(use.user) > depth(use.source) + 1
-        ):  # below the boxes between: a curve reaches 3/4 of the way to its bends
-            passing, low = True, height * 4 // 3
-            bends = (start[0] + _GAP_X, low, end[0] - _GAP_X, low)
-        path = f"M{start[0]} {start[1]} C{bends[0]} {bends[1]} {bends[2]} {bends[3]} {end[0]} {end[1]}"
-        edges.append(Edge(path, 1 + 5 * use.points / most, f"{use.user} uses {use.source}: {use.points:.2f} points"))
-    width = (max(filled, default=0) + 1) * (_WIDTH + _GAP_X) - _GAP_X
-    return Graph(width, height * 5 // 4 if passing else height, nodes, tuple(edges))
+        for row, name in enumerate(linked)
+    }
 
 
-def _note(total: float | None, points: float, repository: bool) -> str:
-    what = "repository" if repository else "another phase" if total is None else f"score {total:.2f}"
+def _note(work: Work | None, points: float) -> str:
+    what = "repository" if work is None else "another phase" if work.total is None else f"score {work.total:.2f}"
     return f"{what}, {points:.2f} useful" if points else what
 
 

@@ -15,7 +15,7 @@ would get ten parts. What no rule can see is in `docs/coopetition.md`.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bundle_tools.challenge.coopetition.works import Work
+from bundle_tools.challenge.coopetition.works import Work, sources_first
 
 PASSED_ON = 0.5
 """Share of what a work receives that goes on to what it credits itself."""
@@ -73,13 +73,12 @@ def uses(works: Sequence[Work], baseline: float) -> list[Use]:
         One a credit, most points first; 0 points where nothing is shared out.
     """
     by_name = {work.name: work for work in works}
-    order = _users_first(works)
     points = {(work.name, credit.source): 0.0 for work in works for credit in work.credits}
-    givers = _best_runs(works)
+    givers, order = _best_runs(works), sources_first(works)
     for giver in givers:
         held = {giver.name: max(0.0, (giver.total or 0.0) - baseline)}  # what each work has of this lead to share out
-        for name in order:
-            parts = _parts(by_name[name], by_name) if name in held else {}
+        for name in reversed(order):
+            parts = _parts(by_name[name], by_name) if name in held and name in by_name else {}
             for source, part in parts.items():
                 if source in by_name and by_name[source].team == giver.team:
                     continue
@@ -139,19 +138,3 @@ def _parts(work: Work, by_name: Mapping[str, Work]) -> dict[str, float]:
         credit.source: 1 / heads / (1 if owner is None else owners.count(owner))
         for credit, owner in zip(work.credits, owners, strict=True)
     }
-
-
-def _users_first(works: Sequence[Work]) -> list[str]:
-    """Order works so that each comes before what it builds on."""
-    by_name = {work.name: work for work in works}
-    order: list[str] = []
-
-    def visit(name: str) -> None:
-        if name in by_name and name not in order:
-            for credit in by_name[name].credits:
-                visit(credit.source)
-            order.append(name)
-
-    for name in sorted(by_name):
-        visit(name)
-    return order[::-1]

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -74,11 +75,26 @@ def read_works(
                 continue
             credits.setdefault(source, Credit(source, str(entry.get("used", ""))[:200]))
         works.append(Work(run.name, team_of[run.name], totals.get(run.name), tuple(credits.values())))
-    circle = _circle({work.name: [credit.source for credit in work.credits] for work in works})
-    if circle:
-        found = " builds on ".join(circle)
-        raise BundleError(f"the credits go round in a circle: {found}. Leave the later version of one of them out.")
+    try:
+        sources_first(works)
+    except CycleError as error:
+        found = " builds on ".join(reversed(error.args[1]))
+        raise BundleError(
+            f"the credits go round in a circle: {found}. Leave the later version of one of them out."
+        ) from None
     return works, remarks
+
+
+def sources_first(works: Sequence[Work]) -> list[str]:
+    """Order works and repositories so that each comes after all that it builds on.
+
+    Raises
+    ------
+    CycleError
+        If there is no such order; with the names along the circle.
+    """
+    sources = {work.name: [credit.source for credit in work.credits] for work in works}
+    return list(TopologicalSorter(dict(sorted(sources.items()))).static_order())
 
 
 def read_teams(path: Path) -> dict[str, str]:
@@ -130,21 +146,3 @@ def _source(
     what = "is none of these runs" if not found else f"fits {', '.join(found)}"
     remarks.append(f"{name}: the submission {digest[:16]} {what}; the credit is left out.")
     return None
-
-
-def _circle(sources: Mapping[str, Sequence[str]]) -> list[str] | None:
-    """Find a circle of credits, by going along them depth first."""
-    done: set[str] = set()
-
-    def visit(name: str, path: list[str]) -> list[str] | None:
-        if name in path:
-            return [*path[path.index(name) :], name]
-        if name in done:
-            return None
-        for other in sources.get(name, ()):
-            if circle := visit(other, [*path, name]):
-                return circle
-        done.add(name)
-        return None
-
-    return next((circle for name in sources if (circle := visit(name, []))), None)
