@@ -28,7 +28,7 @@ def use_scoring_program(phase: Phase, scratch: Path) -> Path:
     BundleError
         When the phase has no scoring program of this project, or no reference data.
     """
-    program, reference = _unpacked(phase.task.scoring_program, scratch), _unpacked(phase.task.reference_data, scratch)
+    program, reference = unpacked(phase.task.scoring_program, scratch), unpacked(phase.task.reference_data, scratch)
     if program is None or reference is None or not (program / "score" / "columns.py").is_file():
         raise BundleError(f"phase {phase.slug}: expected this project's scoring program and reference data.")
     if str(program) not in sys.path:
@@ -67,9 +67,11 @@ def scoring_input(source: Path, reference: Path, results: Path) -> Path:
     return source
 
 
-def _unpacked(path: Path | None, scratch: Path) -> Path | None:
+def unpacked(path: Path | None, scratch: Path) -> Path | None:
+    """Give the folder that a task names; a zip is unpacked into one, once."""
     if path is None or path.is_dir():
         return path
     folder = scratch / path.stem
-    extract(path, folder)
+    if not folder.exists():
+        extract(path, folder)
     return folder

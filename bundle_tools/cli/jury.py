@@ -50,7 +50,7 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
 def _make(arguments: argparse.Namespace) -> int:
     from bundle_tools.challenge.compare.runs import find_runs  # noqa: PLC0415 - only what is used is loaded
     from bundle_tools.challenge.jury.criteria import DEFAULT, read_rules  # noqa: PLC0415
-    from bundle_tools.challenge.jury.make import make_jury  # noqa: PLC0415
+    from bundle_tools.challenge.jury.sheets.make import make_jury  # noqa: PLC0415
 
     rules = read_rules(arguments.rules or DEFAULT)
     competition = load(find_root(arguments.bundle))

@@ -6,8 +6,8 @@ from itertools import pairwise
 from typing import Any
 
 from bundle_tools.challenge.jury.criteria import Rules
-from bundle_tools.challenge.jury.design import Design, Shown
-from bundle_tools.challenge.jury.finalists import Final
+from bundle_tools.challenge.jury.sheets.design import Design, Shown
+from bundle_tools.challenge.jury.sheets.finalists import Final
 from bundle_tools.challenge.pages import as_script, render
 
 _NUMBER = re.compile(r"[−-]?\d+(?:[.,]\d+)*(?:\s?%)?")
@@ -36,7 +36,6 @@ def sheet_page(design: Design, juror: int, final: Final, rules: Rules, videos: d
         HTML that asks for nothing from outside. Teams, kinds of items, truth and scores are not in it.
     """
     places = {clip_id: number for number, clip_id in enumerate(design.key.clips)}
-    bands = {item.item_id: item.band for item in design.key.items}
     content = {
         "sheet": design.key.sheets[juror],
         "design": design.key.design,
@@ -47,7 +46,7 @@ def sheet_page(design: Design, juror: int, final: Final, rules: Rules, videos: d
         "targets": [
             {"title": target.title, "low": target.minimum, "high": target.maximum} for target in final.settings.targets
         ],
-        "main": final.settings.names.index(final.settings.main_target),
+        "main": final.main,
         "bands": [{"name": name, "range": text} for name, text in zip(rules.bands, _ranges(design.cuts), strict=True)],
         "lowest": rules.lowest,
         "highest": rules.highest,
@@ -60,10 +59,10 @@ def sheet_page(design: Design, juror: int, final: Final, rules: Rules, videos: d
             }
             for criterion in rules.criteria
         ],
-        "items": [_item(design.shown[item_id], bands[item_id], places, final) for item_id in design.orders[juror]],
+        "items": [_item(design.shown[item_id], places, final) for item_id in design.orders[juror]],
     }
     clips = [base64.b64encode(videos[clip_id]).decode() for clip_id in design.key.clips]
-    return render("bundle_tools.challenge.jury", "sheet", sheet=content, content=as_script(content), clips=clips)
+    return render("bundle_tools.challenge.jury.sheets", "sheet", sheet=content, content=as_script(content), clips=clips)
 
 
 def _ranges(cuts: tuple[float, ...]) -> list[str]:
@@ -76,7 +75,7 @@ def hide_numbers(text: str) -> str:
     return _NUMBER.sub(HIDDEN, text)
 
 
-def _item(shown: Shown, band: int, places: dict[str, int], final: Final) -> dict[str, Any]:
+def _item(shown: Shown, places: dict[str, int], final: Final) -> dict[str, Any]:
     from score.report.picture import data_uri  # noqa: PLC0415 - the program's path is known only now
     from score.visible import visible  # noqa: PLC0415
 
@@ -85,11 +84,11 @@ def _item(shown: Shown, band: int, places: dict[str, int], final: Final) -> dict
         finalist, path = shown.image
         image = data_uri((final.finalists[finalist].folder / path).read_bytes())
     return {
-        "id": shown.item_id,
-        "clip": places[shown.clip_id],
+        "id": shown.item.item_id,
+        "clip": places[shown.item.clip_id],
         "text": hide_numbers(visible(shown.text)),
         "image": image or "",
         "values": [round(value, 3) for value in shown.values],
-        "band": band,
+        "band": shown.item.band,
         "cue": shown.cue.replace("_", " "),
     }

@@ -5,14 +5,14 @@ import random
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bundle_tools.challenge.jury.criteria import Rules
-from bundle_tools.challenge.jury.finalists import Final, Finalist
 from bundle_tools.challenge.jury.key import Item, Key, Team
+from bundle_tools.challenge.jury.sheets.finalists import Final, Finalist
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MOST_TEAMS = len(LETTERS)
@@ -22,12 +22,10 @@ _MOST_SHARED = 0.9
 
 @dataclass(frozen=True)
 class Shown:
-    """What an item shows."""
+    """An item with what it shows."""
 
-    item_id: str
+    item: Item
     """As in the key."""
-    clip_id: str
-    """The clip."""
     text: str
     """The explanation."""
     image: tuple[int, str] | None
@@ -73,13 +71,18 @@ def plan(phase: str, final: Final, clips: Sequence[str], jurors: int, rules: Rul
     luck = random.Random(f"{seed}: design")  # noqa: S311 - for fairness, not for secrecy
     order = list(range(len(final.finalists)))
     luck.shuffle(order)
-    finalists = [final.finalists[number] for number in order]
     cuts = _cuts(final, len(rules.bands))
-    maker = _Maker(final, finalists, order, clips, cuts, seed)
-    genuine, missing = maker.genuine()
+    maker = _Maker(final, order, cuts, seed)
+    explained = {
+        (clip_id, team): final.finalists[number].outcomes.explanations[final.clip_ids.index(clip_id)].text_ok
+        for clip_id in clips
+        for team, number in enumerate(order)
+    }
+    genuine = [maker.item("genuine", *place) for place, there in explained.items() if there]
+    # In this order: each draws on.
     controls = [*maker.swapped(genuine, rules, luck), *maker.boilerplate(genuine, rules, luck)]
-    repeats = maker.repeats(genuine, rules, luck)
-    shown = {one.item_id: one for _, one in (*genuine, *controls, *repeats)}
+    items = [*genuine, *controls, *maker.repeats(genuine, rules, luck)]
+    finalists = [final.finalists[number] for number in order]
     key = Key(
         phase=phase,
         main_target=final.settings.main_target,
@@ -89,12 +92,12 @@ def plan(phase: str, final: Final, clips: Sequence[str], jurors: int, rules: Rul
             for at, one in enumerate(finalists)
         ),
         clips=tuple(clips),
-        items=tuple(item for item, _ in (*genuine, *controls, *repeats)),
-        missing=tuple(missing),
+        items=tuple(one.item for one in items),
+        missing=tuple((LETTERS[team], clip_id) for (clip_id, team), there in explained.items() if not there),
         sheets=tuple(_name(seed, f"sheet {number}") for number in range(jurors)),
     )
     orders = tuple(_order(key, juror, jurors, random.Random(f"{seed}: order {juror}")) for juror in range(jurors))  # noqa: S311 - as above
-    return Design(key, shown, orders, cuts)
+    return Design(key, {one.item.item_id: one for one in items}, orders, cuts)
 
 
 def _name(seed: str, what: str) -> str:
@@ -103,8 +106,7 @@ def _name(seed: str, what: str) -> str:
 
 def _cuts(final: Final, bands: int) -> tuple[float, ...]:
     """Give limits between which equal shares of all finalists' different predictions lie."""
-    main = final.settings.names.index(final.settings.main_target)
-    values = np.concatenate([one.outcomes.prediction[:, main] for one in final.finalists])
+    values = np.concatenate([one.outcomes.prediction[:, final.main] for one in final.finalists])
     # Different ones: a finalist that always says the same would otherwise make bands without width.
     inner = np.quantile(np.unique(values[~np.isnan(values)].round(3)), np.arange(1, bands) / bands)
     return tuple(round(float(cut), 3) for cut in inner)
@@ -115,80 +117,61 @@ class _Maker:
     """Makes items."""
 
     final: Final
-    finalists: Sequence[Finalist]
-    numbers: Sequence[int]
-    clips: Sequence[str]
+    order: Sequence[int]
+    """Numbers of the finalists by the team's letter."""
     cuts: tuple[float, ...]
     seed: str
 
-    def genuine(self) -> tuple[list[tuple[Item, Shown]], list[tuple[str, str]]]:
-        """Make an item of each finalist's explanation of each clip, and list those that do not exist."""
-        made, missing = [], []
-        for clip_id in self.clips:
-            for team in range(len(self.finalists)):
-                place = self.final.clip_ids.index(clip_id)
-                if self.finalists[team].outcomes.explanations[place].text_ok:
-                    made.append(self._item("genuine", clip_id, team, clip_id, ""))
-                else:
-                    missing.append((LETTERS[team], clip_id))
-        return made, missing
+    def item(self, kind: str, clip_id: str, team: int, *, told_of: str = "", of: str = "") -> Shown:
+        """Make the item of a team's explanation of a clip, or of what it told of another one."""
+        finalist = self.final.finalists[self.order[team]]
+        place = self.final.clip_ids.index(clip_id)
+        text = finalist.outcomes.explanations[self.final.clip_ids.index(told_of or clip_id)].text
+        picture = finalist.outcomes.explanations[place].image
+        values = tuple(float(value) for value in finalist.outcomes.prediction[place])
+        band = int(np.searchsorted(self.cuts, values[self.final.main], side="right"))
+        cue, effect = _question(text, place, finalist, self.final)
+        item = Item(_name(self.seed, f"{kind} {clip_id} {team}"), kind, clip_id, LETTERS[team], of, band, effect)
+        return Shown(item, text, (self.order[team], picture) if picture else None, values, cue)
 
-    def swapped(
-        self, genuine: Sequence[tuple[Item, Shown]], rules: Rules, luck: random.Random
-    ) -> list[tuple[Item, Shown]]:
+    def swapped(self, genuine: Sequence[Shown], rules: Rules, luck: random.Random) -> list[Shown]:
         """Show some finalists' texts about another clip, the most different one; as many finalists as can be.
 
         Picture and prediction are those of the clip that is shown: only the words tell that something is wrong.
         A finalist who says nearly the same of every clip has none to show: even careful jurors could not tell.
         """
-        made: list[tuple[Item, Shown]] = []
-        for item, shown in _in_turn(_draw(genuine, len(genuine), luck)):
+        made: list[Shown] = []
+        for own in _in_turn(luck.sample(genuine, len(genuine))):
             if len(made) == rules.swapped:
                 break
+            item = own.item
             shared, clip_id = min(
-                (_shared_words(said.text, shown.text), other.clip_id)
-                for other, said in genuine
-                if other.letter == item.letter
+                (_shared_words(other.text, own.text), other.item.clip_id)
+                for other in genuine
+                if other.item.letter == item.letter
             )
             if shared < _MOST_SHARED:
-                made.append(self._item("swapped", item.clip_id, LETTERS.index(item.letter), clip_id, item.item_id))
+                team = LETTERS.index(item.letter)
+                made.append(self.item("swapped", item.clip_id, team, told_of=clip_id, of=item.item_id))
         return made
 
-    def boilerplate(
-        self, genuine: Sequence[tuple[Item, Shown]], rules: Rules, luck: random.Random
-    ) -> list[tuple[Item, Shown]]:
+    def boilerplate(self, genuine: Sequence[Shown], rules: Rules, luck: random.Random) -> list[Shown]:
         """Show texts that say nothing, with the picture and prediction of some finalist."""
-        made = []
-        for number, (item, shown) in enumerate(_draw(genuine, rules.boilerplate, luck)):
-            text = rules.boilerplate_texts[number % len(rules.boilerplate_texts)]
-            item_id = _name(self.seed, f"boilerplate {item.item_id}")
-            control = Item(item_id, "boilerplate", item.clip_id, item.letter, item.item_id, item.band, "")
-            made.append((control, Shown(item_id, item.clip_id, text, shown.image, shown.values, "")))
-        return made
+        drawn = luck.sample(genuine, min(rules.boilerplate, len(genuine)))
+        texts = rules.boilerplate_texts
+        return [
+            replace(self._again("boilerplate", own, effect=""), text=texts[number % len(texts)], cue="")
+            for number, own in enumerate(drawn)
+        ]
 
-    def repeats(
-        self, genuine: Sequence[tuple[Item, Shown]], rules: Rules, luck: random.Random
-    ) -> list[tuple[Item, Shown]]:
+    def repeats(self, genuine: Sequence[Shown], rules: Rules, luck: random.Random) -> list[Shown]:
         """Ask for some items a second time."""
-        made = []
-        for item, shown in _draw(genuine, round(rules.repeats * len(genuine)), luck):
-            item_id = _name(self.seed, f"repeat {item.item_id}")
-            again = Item(item_id, "repeat", item.clip_id, item.letter, item.item_id, item.band, item.effect)
-            made.append((again, Shown(item_id, shown.clip_id, shown.text, shown.image, shown.values, shown.cue)))
-        return made
+        drawn = luck.sample(genuine, min(round(rules.repeats * len(genuine)), len(genuine)))
+        return [self._again("repeat", own, effect=own.item.effect) for own in drawn]
 
-    def _item(self, kind: str, clip_id: str, team: int, told_of: str, of: str) -> tuple[Item, Shown]:
-        settings, outcomes = self.final.settings, self.finalists[team].outcomes
-        place = self.final.clip_ids.index(clip_id)
-        text = outcomes.explanations[self.final.clip_ids.index(told_of)].text
-        picture = outcomes.explanations[place].image
-        values = tuple(float(value) for value in outcomes.prediction[place])
-        band = int(np.searchsorted(self.cuts, values[settings.names.index(settings.main_target)], side="right"))
-        cue, effect = _question(text, place, self.finalists[team], self.final)
-        item_id = _name(self.seed, f"{kind} {clip_id} {team}")
-        image = (self.numbers[team], picture) if picture else None
-        item = Item(item_id, kind, clip_id, LETTERS[team], of, band, effect)
-        return item, Shown(item_id, clip_id, text, image, values, cue)
+    def _again(self, kind: str, own: Shown, *, effect: str) -> Shown:
+        item_id = _name(self.seed, f"{kind} {own.item.item_id}")
+        return replace(own, item=replace(own.item, item_id=item_id, kind=kind, of=own.item.item_id, effect=effect))
 
 
 def _question(text: str, place: int, finalist: Finalist, final: Final) -> tuple[str, str]:
@@ -198,7 +181,6 @@ def _question(text: str, place: int, finalist: Finalist, final: Final) -> tuple[
     from score.text.reading import vocabulary_of  # noqa: PLC0415
 
     settings, outcomes = final.settings, finalist.outcomes
-    main = settings.names.index(settings.main_target)
     low = np.array([target.minimum for target in settings.targets])
     span = np.array([target.maximum for target in settings.targets]) - low
     vocabulary = settings.explanation.vocabulary
@@ -206,7 +188,7 @@ def _question(text: str, place: int, finalist: Finalist, final: Final) -> tuple[
         outcomes.probes,
         (outcomes.prediction - low) / span,
         (low, span),
-        np.full(len(outcomes.clip_ids), main, dtype=np.int64),
+        np.full(len(outcomes.clip_ids), final.main, dtype=np.int64),
         vocabulary,
     )
     changes: NDArray[np.float64] = effects.edited[place]
@@ -218,24 +200,20 @@ def _question(text: str, place: int, finalist: Finalist, final: Final) -> tuple[
     return "", ""
 
 
-def _in_turn(items: Sequence[tuple[Item, Shown]]) -> list[tuple[Item, Shown]]:
+def _in_turn(items: Sequence[Shown]) -> list[Shown]:
     """Bring items of each team in turn: the first of every team, then the second of every team, and so on."""
     seen: Counter[str] = Counter()
     turns = []
-    for place, (item, shown) in enumerate(items):
-        turns.append((seen[item.letter], place, item, shown))
-        seen[item.letter] += 1
-    return [(item, shown) for _, _, item, shown in sorted(turns, key=lambda turn: turn[:2])]
+    for one in items:
+        turns.append(seen[one.item.letter])
+        seen[one.item.letter] += 1
+    return [one for _, one in sorted(zip(turns, items, strict=True), key=lambda turn: turn[0])]
 
 
 def _shared_words(one: str, other: str) -> float:
     """Give the share of two texts' different words that both have; numbers do not count, and 1 without any words."""
     first, second = (set(re.findall(r"[^\W\d_]+", text.lower())) for text in (one, other))
     return len(first & second) / len(first | second) if first | second else 1.0
-
-
-def _draw(items: Sequence[tuple[Item, Shown]], count: int, luck: random.Random) -> list[tuple[Item, Shown]]:
-    return luck.sample(list(items), min(count, len(items)))
 
 
 def _order(key: Key, juror: int, jurors: int, luck: random.Random) -> tuple[str, ...]:
@@ -253,16 +231,14 @@ def _order(key: Key, juror: int, jurors: int, luck: random.Random) -> tuple[str,
         shift = (number + juror) % len(letters)
         rank = {letter: at for at, letter in enumerate((*letters[shift:], *letters[:shift]))}
         here = [item for item in key.items if item.clip_id == clip_id]
-        block = [item.item_id for item in sorted(_of(here, "genuine"), key=lambda item: rank[item.letter])]
-        for item in (*_of(here, "swapped"), *_of(here, "boilerplate")):
-            block.insert(luck.randrange(len(block) + 1), item.item_id)
+        genuine = [item for item in here if item.kind == "genuine"]
+        block = [item.item_id for item in sorted(genuine, key=lambda item: rank[item.letter])]
+        for item in here:
+            if item.kind in ("swapped", "boilerplate"):
+                block.insert(luck.randrange(len(block) + 1), item.item_id)
         blocks.append(block)
-    for item in _of(key.items, "repeat"):
+    for item in (one for one in key.items if one.kind == "repeat"):
         first, half = clips.index(item.clip_id), len(clips) // 2
         apart = range(first + half, len(clips)) if first < len(clips) - half else range(first - half + 1)
         blocks[luck.choice(apart)].append(item.item_id)
     return tuple(item_id for block in blocks for item_id in block)
-
-
-def _of(items: Sequence[Item], kind: str) -> list[Item]:
-    return [item for item in items if item.kind == kind]

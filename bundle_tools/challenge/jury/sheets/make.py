@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bundle_tools.challenge.compare.runs import Run
-from bundle_tools.challenge.jury.choice import Balance, balance_of, choose_clips
 from bundle_tools.challenge.jury.criteria import Rules
-from bundle_tools.challenge.jury.design import MOST_TEAMS, Design, plan
-from bundle_tools.challenge.jury.finalists import gather
 from bundle_tools.challenge.jury.key import write_key
-from bundle_tools.challenge.jury.sheet import sheet_page
-from bundle_tools.challenge.jury.video import for_browser
+from bundle_tools.challenge.jury.sheets.choice import Balance, balance_of, choose_clips
+from bundle_tools.challenge.jury.sheets.design import MOST_TEAMS, Design, plan
+from bundle_tools.challenge.jury.sheets.finalists import gather
+from bundle_tools.challenge.jury.sheets.page import sheet_page
+from bundle_tools.challenge.jury.sheets.video import for_browser
 from bundle_tools.challenge.pages.writing import write_whole
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.console import Progress

@@ -1,20 +1,15 @@
 """The runs that the jury compares, and what they said of each clip."""
 
 import csv
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from bundle_tools.challenge.compare.field import score_field
 from bundle_tools.challenge.compare.judgement import judge
 from bundle_tools.challenge.compare.runs import Run
-from bundle_tools.challenge.scoring_program import scoring_input
-from bundle_tools.codabench.archive import extract
+from bundle_tools.challenge.scoring_program import scoring_input, unpacked, use_scoring_program
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.errors import BundleError
 
@@ -22,7 +17,6 @@ if TYPE_CHECKING:
     from score.read.outcomes import Outcomes
     from score.settings import Settings
 
-Array = NDArray[np.float64]
 RESAMPLES = 1000
 
 
@@ -60,6 +54,11 @@ class Final:
         """Clips of the reference, ascending."""
         return self.finalists[0].outcomes.clip_ids
 
+    @property
+    def main(self) -> int:
+        """Place of the main target."""
+        return self.settings.names.index(self.settings.main_target)
+
 
 def gather(phase: Phase, runs: Sequence[Run], scratch: Path) -> Final:
     """Read, check and score the finalists' results.
@@ -80,37 +79,25 @@ def gather(phase: Phase, runs: Sequence[Run], scratch: Path) -> Final:
     """
     if len(runs) < 2:
         raise BundleError("A jury compares: expected at least two runs, found one.")
-    rows = {
-        row.name: row for row in judge(score_field(phase, runs, RESAMPLES, scratch))
-    }  # also makes `score` importable
+    rows = {row.name: row for row in judge(score_field(phase, runs, RESAMPLES, scratch))}
+    reference = use_scoring_program(phase, scratch)
     from score.pipeline import prepare  # noqa: PLC0415 - the program's path is known only now
 
-    reference = _folder(phase.task.reference_data, scratch / "reference")
-    finalists, explained, settings = [], [], None
-    for number, run in enumerate(runs):
-        source = scoring_input(scratch / f"jury-{number}", reference, run.folder)
-        prepared = prepare(source)
-        settings = prepared.settings
-        explained.append(prepared.results.folder.hashes["explanations.jsonl"])
-        row = rows[run.name]
-        finalists.append(
-            Finalist(run.name, row.total, row.band, prepared.results.rated_as, run.folder, prepared.outcomes)
-        )
-    same = [one.name for one, digest in zip(finalists, explained, strict=True) if explained.count(digest) > 1]
+    prepared = [
+        prepare(scoring_input(scratch / f"jury-{number}", reference, run.folder)) for number, run in enumerate(runs)
+    ]
+    said = [one.results.folder.hashes["explanations.jsonl"] for one in prepared]
+    same = [run.name for run, digest in zip(runs, said, strict=True) if said.count(digest) > 1]
     if same:
         raise BundleError(f"{', '.join(same)}: the same explanations. Leave all but one of them out.")
-    assert settings is not None  # noqa: S101 - there are runs
-    return Final(settings, tuple(finalists), _clips(_folder(phase.task.input_data, scratch / "input")))
-
-
-def _folder(path: Path | None, scratch: Path) -> Path:
-    if path is None:
-        raise BundleError("The phase has no input data or no reference data.")
-    if path.is_dir():
-        return path
-    shutil.rmtree(scratch, ignore_errors=True)
-    extract(path, scratch)
-    return scratch
+    finalists = tuple(
+        Finalist(run.name, rows[run.name].total, rows[run.name].band, one.results.rated_as, run.folder, one.outcomes)
+        for run, one in zip(runs, prepared, strict=True)
+    )
+    folder = unpacked(phase.task.input_data, scratch / "input")
+    if folder is None:
+        raise BundleError("The phase has no input data.")
+    return Final(prepared[0].settings, finalists, _clips(folder))
 
 
 def _clips(folder: Path) -> dict[str, Path]:

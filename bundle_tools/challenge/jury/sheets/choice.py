@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bundle_tools.challenge.jury.finalists import Final
+from bundle_tools.challenge.jury.sheets.finalists import Final
 from bundle_tools.errors import BundleError
 
 LEVELS = 5
@@ -53,20 +52,16 @@ def choose_clips(final: Final, count: int, seed: str) -> list[str]:
         If no two clips can be shown.
     """
     luck = random.Random(f"{seed}: clips")  # noqa: S311 - for fairness, not for secrecy
-    outcomes = final.finalists[0].outcomes
-    main = final.settings.names.index(final.settings.main_target)
-    ids = outcomes.clip_ids
-    level = _levels(final)
-    groups = _groups(final)
+    outcomes, ids = final.finalists[0].outcomes, final.clip_ids
+    level, groups = _levels(final), _groups(final)
     person = dict(zip(ids, outcomes.sources.tolist(), strict=True))
     explained = {
         clip_id: sum(one.outcomes.explanations[at].text_ok for one in final.finalists) for at, clip_id in enumerate(ids)
     }
     usable = [clip_id for clip_id in ids if explained[clip_id] > 1]
     luck.shuffle(usable)
-    predicted = np.stack([one.outcomes.prediction[:, main] for one in final.finalists])
-    spread = {clip_id: float(np.nanstd(predicted[:, ids.index(clip_id)])) for clip_id in usable}
-    differing = sorted(usable, key=lambda clip_id: -spread[clip_id])
+    predicted = np.stack([one.outcomes.prediction[:, final.main] for one in final.finalists])
+    differing = sorted(usable, key=lambda clip_id: -np.nanstd(predicted[:, ids.index(clip_id)]))
     chosen: list[str] = []
     persons: set[int] = set()
     seen: Counter[tuple[str, str]] = Counter()
@@ -111,9 +106,9 @@ def balance_of(final: Final, chosen: Sequence[str]) -> Balance:
 
 def _levels(final: Final) -> dict[str, int]:
     """Give for each clip the fifth of the main target's labels in which it lies, from 0."""
-    outcomes = final.finalists[0].outcomes
-    main = final.settings.names.index(final.settings.main_target)
-    return dict(zip(outcomes.clip_ids, _fifths(outcomes.truth[:, main]), strict=True))
+    truth = final.finalists[0].outcomes.truth[:, final.main]
+    ranks = np.argsort(np.argsort(truth, kind="stable"), kind="stable")
+    return {clip_id: int(rank * LEVELS // len(truth)) for clip_id, rank in zip(final.clip_ids, ranks, strict=True)}
 
 
 def _groups(final: Final) -> dict[str, list[tuple[str, str]]]:
@@ -124,8 +119,3 @@ def _groups(final: Final) -> dict[str, list[tuple[str, str]]]:
         clip_id: [(one.name, one.values[one.member[at]]) for one in attributes]
         for at, clip_id in enumerate(outcomes.clip_ids)
     }
-
-
-def _fifths(values: NDArray[np.float64]) -> list[int]:
-    ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
-    return [int(rank * LEVELS // len(values)) for rank in ranks]

@@ -1,0 +1,1 @@
+"""What jurors get: finalists and clips are chosen, items are laid out, and each juror's page is written."""
