@@ -1,21 +1,9 @@
 """How far jurors agree: Krippendorff's alpha, intraclass correlations, Kendall's W."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class IntraclassCorrelation:
-    """Two-way random effects, absolute agreement."""
-
-    single: float
-    """ICC(2,1): of one juror's rating."""
-    mean: float
-    """ICC(2,k): of the mean over all k jurors."""
 
 
 def krippendorff_alpha(ratings: Array) -> float:
@@ -50,8 +38,8 @@ def krippendorff_alpha(ratings: Array) -> float:
     return float(1 - (coincidence * distance).sum() / expected) if expected > 0 else float("nan")
 
 
-def intraclass_correlation(ratings: Array) -> IntraclassCorrelation:
-    """ICC(2,1) and ICC(2,k) from the mean squares of items, jurors and error.
+def intraclass_correlation(ratings: Array) -> tuple[float, float]:
+    """ICC(2,1) of one juror's rating and ICC(2,k) of the mean over all k: two-way random effects, absolute agreement.
 
     Source: P. E. Shrout and J. L. Fleiss, *Intraclass correlations: uses in assessing rater reliability*,
     Psychological Bulletin 86, 1979.
@@ -64,7 +52,7 @@ def intraclass_correlation(ratings: Array) -> IntraclassCorrelation:
     ratings = np.asarray(ratings, dtype=float)
     jurors, items = ratings.shape
     if jurors < 2 or items < 2:
-        return IntraclassCorrelation(float("nan"), float("nan"))
+        return float("nan"), float("nan")
     mean = ratings.mean()
     by_item, by_juror = ratings.mean(axis=0), ratings.mean(axis=1)
     between_items = jurors * ((by_item - mean) ** 2).sum() / (items - 1)
@@ -73,7 +61,7 @@ def intraclass_correlation(ratings: Array) -> IntraclassCorrelation:
     error = (rest**2).sum() / ((jurors - 1) * (items - 1))
     single = between_items + (jurors - 1) * error + jurors * (between_jurors - error) / items
     several = between_items + (between_jurors - error) / items
-    return IntraclassCorrelation(_ratio(between_items - error, single), _ratio(between_items - error, several))
+    return _ratio(between_items - error, single), _ratio(between_items - error, several)
 
 
 def kendall_w(scores: Array) -> float:

@@ -62,11 +62,6 @@ class Rules:
     seed: int
     """Of the bootstrap."""
 
-    @property
-    def weights(self) -> dict[str, float]:
-        """Each criterion's share."""
-        return {criterion.name: criterion.weight for criterion in self.criteria}
-
 
 def read_rules(path: Path = DEFAULT) -> Rules:
     """Read the rules of a jury.
@@ -114,13 +109,13 @@ def _criterion(entry: dict[str, Any]) -> Criterion:
 
 
 def _mistakes(rules: Rules, root: dict[str, Any]) -> list[str]:
-    names = [criterion.name for criterion in rules.criteria]
+    names, weights = [one.name for one in rules.criteria], [one.weight for one in rules.criteria]
     checks = (
         (root.get("format_version") == FORMAT_VERSION, f"format_version: expected {FORMAT_VERSION}"),
         (0 <= rules.lowest < rules.highest <= 9, "scale: expected two digits, ascending"),
         (len(set(names)) == len(names) > 0, "criteria: expected at least one, and each name once"),
-        (abs(sum(rules.weights.values()) - 1) < 1e-9, "criteria: expected weights that sum to 1"),
-        (min(rules.weights.values(), default=1) > 0, "criteria: expected weights above 0"),
+        (abs(sum(weights) - 1) < 1e-9, "criteria: expected weights that sum to 1"),
+        (min(weights, default=1) > 0, "criteria: expected weights above 0"),
         (2 <= len(rules.bands) <= 9, "bands: expected 2 to 9 names"),
         (min(rules.boilerplate, rules.swapped) >= 0 <= rules.repeats <= 1, "controls: expected counts, and a share"),
         (bool(rules.boilerplate_texts), "boilerplate_texts: expected at least one"),

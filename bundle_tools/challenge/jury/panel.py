@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bundle_tools.challenge.jury.answers import Answer, Answers
+from bundle_tools.challenge.jury.answers import Answers
 from bundle_tools.challenge.jury.criteria import Rules
-from bundle_tools.challenge.jury.key import Item, Key
+from bundle_tools.challenge.jury.key import Key
 
 Array = NDArray[np.float64]
 ALIKE = 0.9
@@ -151,16 +151,9 @@ def _juror(given: Answers, twin: int | None, key: Key, rules: Rules) -> Juror:
 
 def _pairs(given: Answers, key: Key, kind: str) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Give the ratings of each genuine item with those of its control, where both were rated."""
-
-    def ratings(item_id: str) -> tuple[int, ...] | None:
-        answer: Answer | None = given.items.get(item_id)
-        return answer.ratings if answer else None
-
-    def controls() -> list[Item]:
-        return [item for item in key.items if item.kind == kind]
-
-    found = [(ratings(item.of), ratings(item.item_id)) for item in controls()]
-    return [(own, other) for own, other in found if own is not None and other is not None]
+    rated = {item_id: answer.ratings for item_id, answer in given.items.items() if answer.ratings is not None}
+    controls = (item for item in key.items if item.kind == kind)
+    return [(rated[item.of], rated[item.item_id]) for item in controls if item.of in rated and item.item_id in rated]
 
 
 def _mean(values: Sequence[float]) -> float:

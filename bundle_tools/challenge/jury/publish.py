@@ -119,13 +119,8 @@ def notes(panel: Panel) -> list[str]:
     elif counting == 2:
         found.append("Only two jurors count: the intervals are somewhat too narrow.")
     pairs = {tuple(sorted((juror.number, juror.twin))) for juror in panel.jurors if juror.twin is not None}
-    return [
-        *found,
-        *(
-            f"Jurors {one} and {two} gave nearly the same ratings: ask both, and leave a copy out."
-            for one, two in sorted(pairs)
-        ),
-    ]
+    same = "gave nearly the same ratings: ask both, and leave a copy out."
+    return [*found, *(f"Jurors {one} and {two} {same}" for one, two in sorted(pairs))]
 
 
 def lines(verdict: Verdict, panel: Panel) -> list[str]:
@@ -134,10 +129,8 @@ def lines(verdict: Verdict, panel: Panel) -> list[str]:
     for one in verdict.placed:
         interval = f"[{one.interval[0]:.2f}, {one.interval[1]:.2f}]"
         text.append(f"{one.place:>5}  {one.value:>5.2f}  {interval:>12}  {one.band:>4}  {one.name}")
-    text += [
-        "",
-        *(f"{one.criterion}: alpha {number(one.alpha)}, ICC(2,k) {number(one.mean)}" for one in verdict.agreement),
-    ]
+    text.append("")
+    text += [f"{one.criterion}: alpha {number(one.alpha)}, ICC(2,k) {number(one.mean)}" for one in verdict.agreement]
     text += [
         f"Juror {juror.number} is left out: {'; '.join(juror.reasons)}." for juror in panel.jurors if not juror.counts
     ]

@@ -107,14 +107,14 @@ def judge(panel: Panel, key: Key, rules: Rules) -> Verdict:
     weights = np.array([criterion.weight for criterion in rules.criteria])
     scores = standardised(ratings)
     effects = _by_criterion(scores, np.ones(ratings.shape[0]), np.ones(ratings.shape[1]))
-    level, spread = _overall(ratings)
-    low, high = rules.lowest, rules.highest
+    # Of each criterion over all jurors who count.
+    level, spread = np.nanmean(ratings, axis=(0, 1, 2)), np.nanmean(np.nanstd(ratings, axis=(1, 2)), axis=0)
 
     def on_scale(found: Array) -> Array:
-        return np.asarray(np.clip(level + spread * found, low, high))
+        return np.asarray(np.clip(level + spread * found, rules.lowest, rules.highest))
 
-    z = effects @ weights
-    values = on_scale(effects) @ weights
+    z, by_criterion = effects @ weights, on_scale(effects)
+    values = by_criterion @ weights
     draws = np.stack([on_scale(drawn) @ weights for drawn in resampled_effects(scores, rules)])
     ends = np.quantile(draws, [(1 - rules.level) / 2, (1 + rules.level) / 2], axis=0)
     found = bands([Contender(team.letter, values[at], draws[:, at]) for at, team in enumerate(key.teams)])
@@ -129,7 +129,7 @@ def judge(panel: Panel, key: Key, rules: Rules) -> Verdict:
             value=float(values[at]),
             interval=(float(ends[0, at]), float(ends[1, at])),
             by_criterion={
-                criterion.name: float(on_scale(effects)[at, number]) for number, criterion in enumerate(rules.criteria)
+                criterion.name: float(value) for criterion, value in zip(rules.criteria, by_criterion[at], strict=True)
             },
             z=float(z[at]),
             band=found[team.letter],
@@ -204,11 +204,6 @@ def _by_criterion(scores: Array, jurors: Array, clips: Array) -> Array:
     return np.stack([team_effects(scores[..., number], jurors, clips) for number in range(scores.shape[3])], axis=1)
 
 
-def _overall(ratings: Array) -> tuple[Array, Array]:
-    """Mean and spread of each criterion over all jurors who count."""
-    return np.nanmean(ratings, axis=(0, 1, 2)), np.nanmean(np.nanstd(ratings, axis=(1, 2)), axis=0)
-
-
 def resampled_effects(scores: Array, rules: Rules) -> Sequence[Array]:
     """Fit every resample of jurors and clips in which each team has a rating.
 
@@ -257,26 +252,22 @@ def _final(mean_ranks: Array, strengths: Array) -> list[int]:
 
 def _agreement(ratings: Array, rules: Rules) -> tuple[Agreement, ...]:
     jurors, clips, _, _ = ratings.shape
-    random = np.random.default_rng(rules.seed)
-    drawn = random.integers(0, clips, (rules.resamples, clips))
+    drawn = np.random.default_rng(rules.seed).integers(0, clips, (rules.resamples, clips))
+    tails = [(1 - rules.level) / 2, (1 + rules.level) / 2]
     result = []
     for number, criterion in enumerate(rules.criteria):
         one = ratings[..., number]
         flat = one.reshape(jurors, -1)
-        alphas = [krippendorff_alpha(one[:, chosen].reshape(jurors, -1)) for chosen in drawn]
-        kept = [alpha for alpha in alphas if not np.isnan(alpha)]
-        tails = [(1 - rules.level) / 2, (1 + rules.level) / 2]
-        ends = np.quantile(kept, tails) if kept else np.full(2, np.nan)
-        complete = flat[:, ~np.isnan(flat).any(axis=0)]
-        correlation = intraclass_correlation(complete)
+        alphas = np.array([krippendorff_alpha(one[:, chosen].reshape(jurors, -1)) for chosen in drawn])
+        known = alphas[~np.isnan(alphas)]
+        low, high = np.quantile(known, tails) if known.size else (np.nan, np.nan)
         result.append(
             Agreement(
-                criterion=criterion.name,
-                alpha=krippendorff_alpha(flat),
-                interval=(float(ends[0]), float(ends[1])),
-                single=correlation.single,
-                mean=correlation.mean,
-                concordance=kendall_w(_team_means(one)),
+                criterion.name,
+                krippendorff_alpha(flat),
+                (float(low), float(high)),
+                *intraclass_correlation(flat[:, ~np.isnan(flat).any(axis=0)]),
+                kendall_w(_team_means(one)),
             )
         )
     return tuple(result)

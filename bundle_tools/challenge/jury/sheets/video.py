@@ -70,9 +70,7 @@ def _transcoded(source: "InputContainer") -> bytes:
         sound = made.add_stream("aac", rate=_SOUND, layout="mono") if source.streams.audio else None
         if sound is not None:
             sound.bit_rate = _SOUND_BITS
-        resampler = av.AudioResampler(format="fltp", layout="mono", rate=_SOUND)
-        fifo = av.AudioFifo()
-        turned = None
+        turned, samples = None, 0
         for frame in source.decode():
             if isinstance(frame, av.VideoFrame):
                 if turned is None:  # phones store pictures as their sensor lies, and say how to turn them
@@ -81,15 +79,13 @@ def _transcoded(source: "InputContainer") -> bytes:
                     video.width, video.height = (max(2, round(side * scale / 2) * 2) for side in sides)
                 made.mux(video.encode(_upright(frame, turned, video.width, video.height)))
             elif sound is not None and isinstance(frame, av.AudioFrame):
-                for piece in resampler.resample(frame):
-                    _add(fifo, piece)
-        made.mux(video.encode())
-        if sound is not None:
-            for piece in resampler.resample(None):
-                _add(fifo, piece)
-            while (block := fifo.read(1024, partial=True)) is not None:
-                made.mux(sound.encode(block))
-            made.mux(sound.encode())
+                # Samples in line without their own times: where a recording has gaps, these would not fit each other.
+                frame.pts, frame.time_base = samples, Fraction(1, frame.sample_rate)
+                samples += frame.samples
+                made.mux(sound.encode(frame))
+        for stream in (video, sound):
+            if stream is not None:
+                made.mux(stream.encode())
     return target.getvalue()
 
 
@@ -103,13 +99,3 @@ def _upright(frame: "av.VideoFrame", turned: int, width: int, height: int) -> "a
     picture = av.VideoFrame.from_ndarray(pixels, "rgb24")
     picture.pts, picture.time_base = frame.pts, frame.time_base
     return picture.reformat(width, height, "yuv420p")
-
-
-def _add(fifo: "av.AudioFifo", piece: "av.AudioFrame") -> None:
-    """Put samples in line without their times: where a recording has gaps, times would not fit each other."""
-    import av  # noqa: PLC0415
-
-    samples = np.ascontiguousarray(piece.to_ndarray(), dtype=np.float32)
-    plain = av.AudioFrame.from_ndarray(samples, format="fltp", layout="mono")
-    plain.sample_rate = piece.sample_rate
-    fifo.write(plain)
