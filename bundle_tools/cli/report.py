@@ -38,8 +38,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def _report(arguments: argparse.Namespace) -> int:
+    from bundle_tools.challenge.page_again import make_again  # noqa: PLC0415 - loads the scoring program
     from bundle_tools.challenge.pages.writing import write_whole  # noqa: PLC0415 - with what makes pages
-    from bundle_tools.challenge.report.again import make_again  # noqa: PLC0415 - loads the scoring program
 
     if not arguments.run.exists():
         raise BundleError(f"{arguments.run}: expected a folder of `bundle run` or a zip, found nothing there.")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from bundle_tools.challenge.coopetition.usefulness import PASSED_ON, Use, Useful, usefulness, uses
@@ -42,7 +43,7 @@ def page(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> str:
     """
     found, rows = uses(works, baseline), usefulness(works, baseline)
     return render(
-        "bundle_tools.challenge.coopetition",
+        Path(__file__).parent / "templates",
         "coopetition",
         rows=rows,
         uses=found,

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from bundle_tools.challenge.jury.answers import Answers
@@ -93,7 +94,7 @@ def result_page(verdict: Verdict, panel: Panel, key: Key, rules: Rules, remarks:
     for letter, remark in sorted(remarks):
         by_team.setdefault(key.team(letter).name, []).append(remark)
     return render(
-        "bundle_tools.challenge.jury",
+        Path(__file__).parent / "templates",
         "result",
         verdict=verdict,
         panel=panel,

@@ -4,59 +4,61 @@ import base64
 import hashlib
 import json
 import math
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
-import jinja2
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+_HERE = Path(__file__).parent
 
-def render(package: str, name: str, **content: object) -> str:
-    """Fill `templates/NAME.html` of a package with its style and script.
 
-    The page may use these two and nothing else. `base.css` of this package comes before the page's own style.
+def render(templates: Path, name: str, **content: object) -> str:
+    """Fill a template with its style and script.
+
+    The page may use these two and what it holds itself, and nothing else. `base.css` of this package comes before the
+    page's own style; `base.html` is the frame that templates extend, `tables.html` has what they share.
 
     Parameters
     ----------
-    package
-        The package that holds the folder `templates`.
+    templates
+        The folder.
     name
         Name of the template without its ending; `NAME.css` and `NAME.js` are optional.
     content
         What the template may show; texts are escaped.
     """
-    templates = files(package) / "templates"
-
-    def text(ending: str) -> str:
-        path = templates / f"{name}.{ending}"
-        return path.read_text("utf-8") if path.is_file() else ""
-
-    style = (files("bundle_tools.challenge.pages") / "base.css").read_text("utf-8") + text("css")
-    script = text("js")
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    style = _text(_HERE / "base.css") + _text(templates / f"{name}.css")
+    policy = f"default-src 'none'; style-src '{_hash(style)}'"
+    if script := _text(templates / f"{name}.js"):
+        policy += f"; script-src '{_hash(script)}'; img-src data:; media-src blob:"
+    environment = Environment(
+        loader=FileSystemLoader([templates, _HERE]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters["number"] = number
-    return environment.from_string(text("html")).render(
-        content,
-        style=Markup(style),  # noqa: S704 - our own files
-        script=Markup(script),  # noqa: S704
-        style_hash=_hash(style),
-        script_hash=_hash(script),
-    )
+    own = {"style": Markup(style), "script": Markup(script), "policy": Markup(policy)}  # noqa: S704 - our own files
+    return environment.get_template(f"{name}.html").render(content, **own)
 
 
 def as_script(content: dict[str, Any]) -> Markup:
     """Write JSON that ends no script element, whatever the texts in it are."""
-    text = (
-        json.dumps(content, ensure_ascii=True).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-    )
+    text = json.dumps(content, ensure_ascii=True)
+    for letter in "<>&":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
     return Markup(text)  # noqa: S704 - no letter of HTML is left
 
 
 def number(value: float, places: int = 2) -> str:
     """Round for people; a dash stands for what cannot be said."""
     return "–" if math.isnan(value) else f"{value:.{places}f}".replace("-", "−")
+
+
+def _text(path: Path) -> str:
+    return path.read_text("utf-8") if path.is_file() else ""
 
 
 def _hash(text: str) -> str:

@@ -3,6 +3,7 @@
 import base64
 import re
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from bundle_tools.challenge.jury.criteria import Rules
@@ -62,7 +63,7 @@ def sheet_page(design: Design, juror: int, final: Final, rules: Rules, videos: d
         "items": [_item(design.shown[item_id], places, final) for item_id in design.orders[juror]],
     }
     clips = [base64.b64encode(videos[clip_id]).decode() for clip_id in design.key.clips]
-    return render("bundle_tools.challenge.jury.sheets", "sheet", sheet=content, content=as_script(content), clips=clips)
+    return render(Path(__file__).parent / "templates", "sheet", sheet=content, content=as_script(content), clips=clips)
 
 
 def _ranges(cuts: tuple[float, ...]) -> list[str]:
