@@ -30,20 +30,8 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     bundle = make_bundle(folder / "bundle")
     runs = [str(make_run(folder / name, bundle, name)) for name in NAMES]
     words = ["--bundle", str(bundle)]
-    made = [
-        "jury",
-        "make",
-        *runs,
-        "--out",
-        str(folder / "jury"),
-        "--jurors",
-        "4",
-        "--clips",
-        "8",
-        "--seed",
-        "x",
-        *words,
-    ]
+    options = ["--jurors", "4", "--clips", "8", "--seed", "x"]
+    made = ["jury", "make", *runs, "--out", str(folder / "jury"), *options, *words]
     assert main(made) == 0
     key = read_key(folder / "jury" / "key.json")
     quality = {team.letter: {"honest-team": 4.0, "other-team": 2.5}.get(team.name, 3.0) for team in key.teams}
@@ -76,6 +64,7 @@ def test_scoring_again_fills_the_column(played: Path, tmp_path: Path) -> None:
     assert found["honest-team"] > found["other-team"] > found["silent-team"] > 0
     settings = (played / "bundle" / "reference_data" / PHASE / "task.yaml").read_text("utf-8")
     assert settings.count("jury: jury.json") == 1
+    assert yaml.safe_load(settings)["jury"] == "jury.json"
     changed = played / "changed"
     shutil.copytree(played / "honest-team", changed)
     explanations = changed / "ingestion_output" / "explanations.jsonl"
@@ -140,8 +129,3 @@ def test_a_jury_needs_two_runs_and_an_empty_place(
     assert main(["jury", "make", one, str(tmp_path / "twin"), "--out", str(tmp_path / "j"), *words]) == 1
     assert "the same explanations" in capsys.readouterr().err
     assert not (tmp_path / "j").exists()
-
-
-def test_settings_name_the_file(played: Path) -> None:
-    settings = yaml.safe_load((played / "bundle" / "reference_data" / PHASE / "task.yaml").read_text("utf-8"))
-    assert settings["jury"] == "jury.json"

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -18,16 +17,10 @@ from bundle_tools.challenge.compare.differences import difference, widest
 from bundle_tools.challenge.compare.field import Entry
 from bundle_tools.cli.main import main
 from tests.scoring.canary import HIDDEN, LABELS, OPEN, canary_case, secrets
-from tests.scoring.factory import Case, full_explanation, make_case, make_input
+from tests.scoring.factory import full_explanation
 
-from .conftest import write_files
+from .field import noisy, write_field
 
-ROOT = Path(__file__).resolve().parents[2]
-COMPETITION = """\
-tasks: [{index: 0, name: Practice, scoring_program: scoring_program, reference_data: reference}]
-phases: [{index: 0, name: Practice, tasks: [0]}]
-leaderboards: [{columns: [{index: 0, key: explanation, title: Explanation score}]}]
-"""
 HOSTILE = "<img src=x onerror=alert(1)></bdi><script>alert(2)</script>\u202edlrow \"'{{ 7 * 7 }}"
 
 
@@ -48,31 +41,12 @@ class Text(HTMLParser):
             self.words.append(data)
 
 
-def write_field(root: Path, runs: dict[str, Case]) -> Path:
-    """Write a bundle of one phase, and runs of it."""
-    for name, case in runs.items():
-        make_input(root / name, case)
-        shutil.rmtree(root / "reference", ignore_errors=True)
-        shutil.move(root / name / "ref", root / "reference")
-    write_files(root, {"competition.yaml": COMPETITION})
-    (root / "scoring_program").symlink_to(ROOT / "scoring_program")
-    return root
-
-
 def page_of(root: Path, *runs: str, options: tuple[str, ...] = ()) -> str:
     target = root / "comparison.html"
     paths = [str(root / run) for run in runs]
     arguments = ["compare", *paths, "--bundle", str(root), "--resamples", "100", "--html", str(target), *options]
     assert main(arguments) == 0
     return target.read_text("utf-8")
-
-
-def noisy(share: float, **settings: Any) -> Case:  # noqa: ANN401 - any settings key
-    """The same labels, predicted worse."""
-    case = make_case(clips=40, **settings)
-    rng = np.random.default_rng(5)
-    case.prediction = np.clip(case.prediction + rng.normal(0, share, case.prediction.shape), 0, 1)
-    return case
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bundle_tools.challenge.compare.runs import Run
-from bundle_tools.challenge.coopetition.page import ALONE, lines, page
+from bundle_tools.challenge.coopetition.page import ALONE, boxes, lines, page
 from bundle_tools.challenge.coopetition.usefulness import SECOND, SHARED, usefulness, uses
 from bundle_tools.challenge.coopetition.works import Credit, Work, read_teams, read_works
 from bundle_tools.cli.main import main
@@ -126,6 +126,14 @@ def test_a_credit_that_gives_no_lead_says_why() -> None:
     assert {use.user: (use.points, use.remark) for use in uses(runs, 10.0)} == {"u1": (50.0, ""), "u2": (0.0, SECOND)}
     assert [SECOND in line for line in lines(runs, 10.0, []) if " uses " in line] == [False, True]
     assert page(runs, 10.0, []).count(SECOND) == 1
+
+
+@given(fields())
+def test_lines_of_the_graph_go_to_the_right_and_cross_no_box(works: list[Work]) -> None:
+    found = boxes(works, usefulness(works, 10.0))
+    assert set(found) == {name for one in works for credit in one.credits for name in (one.name, credit.source)}
+    assert sorted(box.row for box in found.values()) == list(range(len(found)))
+    assert all(found[credit.source].column < found[one.name].column for one in works for credit in one.credits)
 
 
 def test_the_graph_shows_owner_and_name_of_a_repository() -> None:
@@ -270,14 +278,11 @@ def test_teams_are_read_line_by_line(tmp_path: Path) -> None:
     path.write_text("a,red\na,blue\nc\n")
     with pytest.raises(BundleError, match=r"line 2: .*; line 3: "):
         read_teams(path)
-
-
-def test_teams_that_cannot_be_read_are_told(tmp_path: Path) -> None:
-    path = tmp_path / "teams.csv"
-    with pytest.raises(BundleError, match=r"--teams .*No such file"):
-        read_teams(path)
     path.write_bytes(b"a,r\xe9d\n")
     with pytest.raises(BundleError, match="in UTF-8"):
+        read_teams(path)
+    path.unlink()
+    with pytest.raises(BundleError, match=r"--teams .*No such file"):
         read_teams(path)
 
 

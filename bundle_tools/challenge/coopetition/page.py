@@ -52,7 +52,7 @@ def page(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> str:
         passed_on=PASSED_ON,
         remarks=remarks,
         alone=ALONE if _alone(works) else "",
-        boxes=_boxes(works, rows),
+        boxes=boxes(works, rows),
         most=max((use.points for use in found), default=0.0) or 1.0,
     )
 
@@ -88,7 +88,7 @@ def _alone(works: Sequence[Work]) -> bool:
     return all(work.team == work.name for work in works)
 
 
-def _boxes(works: Sequence[Work], rows: Sequence[Useful]) -> dict[str, Box]:
+def boxes(works: Sequence[Work], rows: Sequence[Useful]) -> dict[str, Box]:
     """Place each work that credits another, or is credited, by its name."""
     by_name = {work.name: work for work in works}
     points = {row.name: row.points for row in rows}
