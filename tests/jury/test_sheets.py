@@ -160,6 +160,11 @@ def test_clips_that_browsers_cannot_play_are_made_anew(tmp_path: Path, monkeypat
         assert (video.width, video.height) == (LARGEST_SIDE, 360)
         assert [stream.codec_context.name for stream in made.streams.audio] == ["aac"]
         assert sum(1 for _ in made.decode(video=0)) == 12
+    with av.open(str(tmp_path / "made.mp4")) as made, av.open(str(odd)) as given:
+        sound, original = list(made.decode(audio=0)), list(given.decode(audio=0))
+    end_s = float(sound[-1].time or 0) + sound[-1].samples / sound[-1].sample_rate
+    given_s = sum(frame.samples / frame.sample_rate for frame in original)
+    assert end_s == pytest.approx(given_s, abs=0.03)  # but for the coder's blocks
 
 
 def test_frames_keep_their_own_times(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from hypothesis.extra.numpy import arrays
 from bundle_tools.challenge.compare.bands import ABOVE
 from bundle_tools.challenge.compare.differences import difference, widest
 from bundle_tools.challenge.compare.field import Entry
+from bundle_tools.challenge.compare.page import MOST_CLIPS
 from bundle_tools.cli.main import main
 from tests.scoring.canary import HIDDEN, LABELS, OPEN, canary_case, secrets
 from tests.scoring.factory import full_explanation
@@ -71,6 +72,24 @@ def test_it_says_who_is_ahead_and_who_cannot_be_told_apart(page: str) -> None:
     assert "good and twin predicted and wrote the same for every clip." in said
     bands = re.findall(r'<span class="rank">(\d+)</span>.*?<bdi>(\w+)</bdi>', page)
     assert bands == [("1", "good"), ("1", "twin"), ("2", "worse")]
+
+
+def test_marks_say_who_is_above_whom(page: str) -> None:
+    gaps, side = (words(page.split(f'id="{name}"')[1].partition("</section>")[0]) for name in ("gaps", "side"))
+    rows = re.findall(r"(▲ above|▼ below) (\w+)", gaps)
+    assert rows == [("▲ above", "worse"), ("▲ above", "worse"), ("▼ below", "good"), ("▼ below", "twin")]
+    assert re.findall(r"(▲ above|▼ below) (\w+)", side)[0] == ("▼ below", "good")  # of the totals
+
+
+def test_where_labels_are_closed_predictions_alone_choose_the_clips(tmp_path: Path) -> None:
+    closed = {"clips": True, "truth": False, "gallery": 4}
+    runs = {"one": noisy(0, report=closed), "two": noisy(0.3, report=closed)}
+    page = page_of(write_field(tmp_path, runs), *runs)
+    table = page.split('aria-label="Clips whose predictions differ"')[1].split("</table>")[0]
+    values = [float(value) for value in re.findall(r'data-value="([\d.]+)"', table)]
+    ranges = [abs(one - two) for one, two in zip(values[::2], values[1::2], strict=True)]
+    assert len(ranges) == MOST_CLIPS
+    assert ranges == pytest.approx(sorted(ranges, reverse=True), abs=2e-3)
 
 
 def test_its_numbers_are_those_of_the_table(field: Path, page: str, capsys: pytest.CaptureFixture[str]) -> None:
