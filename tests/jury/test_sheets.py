@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Dialog, Page, sync_playwright
 
 from bundle_tools.challenge.jury.answers import read_answers
 from bundle_tools.challenge.jury.key import Key, read_key
-from bundle_tools.challenge.jury.sheets.page import HIDDEN, hide_numbers
+from bundle_tools.challenge.jury.sheets.make import HIDDEN, hide_numbers
 from bundle_tools.challenge.jury.sheets.video import LARGEST_SIDE, for_browser
 from bundle_tools.cli.main import main
 from tests.ingestion.clips import Format, write_clip

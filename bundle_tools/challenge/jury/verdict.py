@@ -8,11 +8,16 @@ from numpy.typing import NDArray
 
 from bundle_tools.challenge.compare.bands import Contender, bands
 from bundle_tools.challenge.compare.ranks import middle_ranks, places
-from bundle_tools.challenge.jury.agreement import intraclass_correlation, kendall_w, krippendorff_alpha
+from bundle_tools.challenge.jury.agreement import (
+    bradley_terry,
+    comparisons,
+    intraclass_correlation,
+    kendall_w,
+    krippendorff_alpha,
+)
 from bundle_tools.challenge.jury.criteria import Rules
 from bundle_tools.challenge.jury.key import Key
 from bundle_tools.challenge.jury.panel import Panel
-from bundle_tools.challenge.jury.preference import bradley_terry, comparisons
 from bundle_tools.errors import BundleError
 
 Array = NDArray[np.float64]
