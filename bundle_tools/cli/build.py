@@ -4,7 +4,7 @@ import argparse
 import re
 from pathlib import Path
 
-from bundle_tools.cli.baselines import compute_again
+from bundle_tools.cli.data.baselines import compute_again
 from bundle_tools.cli.options import add_bundle, moment
 from bundle_tools.codabench.competition import find_root
 from bundle_tools.console import say

@@ -6,20 +6,10 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from bundle_tools.cli import (
-    build,
-    check,
-    compare,
-    convert,
-    coopetition,
-    data,
-    jury,
-    pages,
-    report,
-    run,
-    server,
-    submission,
-)
+from bundle_tools.cli import build, check, pages
+from bundle_tools.cli.data import data
+from bundle_tools.cli.runs import compare, convert, coopetition, jury, report, run, submission
+from bundle_tools.cli.server import server
 from bundle_tools.console import visible
 from bundle_tools.errors import BundleError
 

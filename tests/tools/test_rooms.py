@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-THIS_CHALLENGE = ("score", "ingest", "model_process", "bundle_tools.challenge", "bundle_tools.own_clips")
-THIS_CHALLENGE += ("bundle_tools.synthetic", "bundle_tools.phase_data", "bundle_tools.cli")
+THIS_CHALLENGE = (
+    *("score", "ingest", "model_process"),
+    *(f"bundle_tools.{room}" for room in ("challenge", "cli", "own_clips", "phase_data", "synthetic")),
+)
 
 
 def imported(path: Path) -> Iterator[str]:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bundle_tools.synthetic.canvas import Canvas, Layer, Points, ellipse, from_hsv, mirror, smooth, tint
-from bundle_tools.synthetic.cast import Cast, Colour
+from bundle_tools.synthetic.drawing.canvas import Canvas, Layer, Points, ellipse, from_hsv, mirror, smooth, tint
+from bundle_tools.synthetic.people.cast import Cast, Colour
 
 BODY_BOX = (-3.0, 0.6, 3.0, 9.4)
 NECK_Y = 1.75

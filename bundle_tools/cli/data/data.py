@@ -7,8 +7,8 @@ from pathlib import Path
 import yaml
 
 from bundle_tools.challenge.enough_clips import CLIPS_TO_RANK, points_apart
-from bundle_tools.cli import key_frames, own_clips
-from bundle_tools.cli.baselines import add_baselines
+from bundle_tools.cli.data import key_frames, own_clips
+from bundle_tools.cli.data.baselines import add_baselines
 from bundle_tools.cli.options import add_bundle, count, positive, workers
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.console import progress_bar, say

@@ -74,7 +74,7 @@ def _action(
     )
 
     def act(arguments: argparse.Namespace) -> int:
-        from bundle_tools.cli import on_server  # noqa: PLC0415 - loads the HTTP client
+        from bundle_tools.cli.server import on_server  # noqa: PLC0415 - loads the HTTP client
 
         try:
             return int(getattr(on_server, name)(arguments))

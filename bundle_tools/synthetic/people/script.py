@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bundle_tools.synthetic.cues import WORD_STEPS
+from bundle_tools.synthetic.people.cues import WORD_STEPS
 from bundle_tools.synthetic.seeds import stream
 
 # Adjectives by brightness, -2 to 2. All have two syllables: exchanging them leaves every timing as it was.

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bundle_tools.synthetic.cues import NEUTRAL, Cues
-from bundle_tools.synthetic.script import Script
+from bundle_tools.synthetic.people.cues import NEUTRAL, Cues
+from bundle_tools.synthetic.people.script import Script
+from bundle_tools.synthetic.people.voice import envelope
 from bundle_tools.synthetic.seeds import stream
-from bundle_tools.synthetic.voice import envelope
 
 Track = NDArray[np.float64]
 """One number a frame, shape (frames,)."""

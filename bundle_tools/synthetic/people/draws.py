@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bundle_tools.synthetic.cues import CAUSAL, CUE_NAMES, WORD_STEPS, Cues
-from bundle_tools.synthetic.labels import MAIN_TARGET, TARGETS, LabelRule
+from bundle_tools.synthetic.people.cues import CAUSAL, CUE_NAMES, WORD_STEPS, Cues
+from bundle_tools.synthetic.people.labels import MAIN_TARGET, TARGETS, LabelRule
 from bundle_tools.synthetic.seeds import stream
 
 SPLITS = ("independent", "stress", "spurious")

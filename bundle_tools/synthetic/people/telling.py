@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from bundle_tools.synthetic.cues import CAUSAL, NEUTRAL, Cues
+from bundle_tools.synthetic.people.cues import CAUSAL, NEUTRAL, Cues
 
 # By cue: what there is little of, what there is much of. Each stands at the head of a sentence or after "by".
 _PHRASES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {

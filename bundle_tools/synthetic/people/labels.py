@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bundle_tools.synthetic.cues import CAUSAL, NEUTRAL, Cues
+from bundle_tools.synthetic.people.cues import CAUSAL, NEUTRAL, Cues
 from bundle_tools.synthetic.seeds import stream
 
 MAIN_TARGET = "interview"

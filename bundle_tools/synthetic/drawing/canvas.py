@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from bundle_tools.synthetic.cast import Colour
+from bundle_tools.synthetic.people.cast import Colour
 
 Points = NDArray[np.float64]
 """Corners of a shape, shape (n, 2): x to the right, y down, in units."""

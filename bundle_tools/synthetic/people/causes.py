@@ -8,8 +8,8 @@ from math import factorial
 import numpy as np
 from numpy.typing import NDArray
 
-from bundle_tools.synthetic.cues import CAUSAL, NEUTRAL, Cues
-from bundle_tools.synthetic.labels import TARGETS, LabelRule
+from bundle_tools.synthetic.people.cues import CAUSAL, NEUTRAL, Cues
+from bundle_tools.synthetic.people.labels import TARGETS, LabelRule
 
 
 def shapley(rule: LabelRule, cues: Cues) -> NDArray[np.float64]:

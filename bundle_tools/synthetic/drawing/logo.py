@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from bundle_tools.synthetic.canvas import from_hsv
+from bundle_tools.synthetic.drawing.canvas import from_hsv
 
 _RADIUS = 17
 _MIDDLE = (40, 36)

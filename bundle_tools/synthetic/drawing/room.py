@@ -7,8 +7,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from bundle_tools.synthetic.canvas import from_hsv
-from bundle_tools.synthetic.cast import Cast, Colour
+from bundle_tools.synthetic.drawing.canvas import from_hsv
+from bundle_tools.synthetic.people.cast import Cast, Colour
 
 SLOTS = ((60, 80), (580, 90), (158, 210), (492, 220), (245, 70), (420, 60), (38, 230), (612, 250))
 """Middles of the places where things hang or stand, pixels of a 640 x 360 picture; what stands there never meets."""

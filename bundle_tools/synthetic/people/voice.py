@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from bundle_tools.synthetic.cast import Cast
-from bundle_tools.synthetic.script import Script
+from bundle_tools.synthetic.people.cast import Cast
+from bundle_tools.synthetic.people.script import Script
 from bundle_tools.synthetic.seeds import stream
 
 RATE = 24000
