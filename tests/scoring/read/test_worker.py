@@ -10,7 +10,7 @@ import pytest
 from score.read.output.worker import WorkerNotes, read_worker_notes
 from tests.scoring.conftest import Score
 from tests.scoring.factory import make_case
-from tests.scoring.test_seal import KEY, keyed, sign
+from tests.scoring.read.test_seal import KEY, keyed, sign
 
 __all__ = ["keyed"]
 # As Codabench 1.25 writes them, and CodaLab, version 1, for results.

@@ -11,7 +11,7 @@ import pytest
 
 from score.messages.codes import CODES
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "error_codes.md"
 HEADING = "## Codes of the scoring program"
 

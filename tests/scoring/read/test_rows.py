@@ -27,7 +27,7 @@ from score.report.write import LARGEST_PAGE
 from tests.scoring.conftest import Score, run_scoring
 from tests.scoring.factory import full_explanation, make_case, make_input, write_manifest
 
-PROGRAM = Path(__file__).parents[2] / "scoring_program" / "scoring.py"
+PROGRAM = Path(__file__).parents[3] / "scoring_program" / "scoring.py"
 OUTPUT = {"detailed_results.html", "scores.json", "scores.txt"}
 
 
