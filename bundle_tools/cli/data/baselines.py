@@ -4,6 +4,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
+from bundle_tools.challenge.baselines.update import phases_with_landmarks, solutions_of, update
 from bundle_tools.cli.options import add_bundle
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.console import say
@@ -49,8 +50,6 @@ def compute_again(root: Path, names: list[str] | None, solutions: list[Path] | N
     runs
         Submissions that were run already.
     """
-    from bundle_tools.challenge.baselines.update import phases_with_landmarks, solutions_of, update  # noqa: PLC0415 - heavy
-
     competition = load(root)
     phases = [competition.phase(name) for name in names] if names else phases_with_landmarks(competition)
     if not phases:

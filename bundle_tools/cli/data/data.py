@@ -7,12 +7,14 @@ from pathlib import Path
 import yaml
 
 from bundle_tools.challenge.enough_clips import CLIPS_TO_RANK, points_apart
+from bundle_tools.challenge.figures.pages import fill_pages
 from bundle_tools.cli.data import key_frames, own_clips
 from bundle_tools.cli.data.baselines import add_baselines
 from bundle_tools.cli.options import add_bundle, count, positive, workers
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
+from bundle_tools.synthetic.folders import write_committed, write_phase, write_training
 
 PHASE_CLIPS = 24
 SEED_BITS = 128
@@ -52,7 +54,6 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def _synth(arguments: argparse.Namespace) -> int:
-    from bundle_tools.synthetic.folders import write_training  # noqa: PLC0415 - loads OpenCV
 
     out: Path = arguments.out
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -71,7 +72,6 @@ def _synth(arguments: argparse.Namespace) -> int:
 
 
 def _phase(arguments: argparse.Namespace) -> int:
-    from bundle_tools.synthetic.folders import write_phase  # noqa: PLC0415 - loads OpenCV
 
     root = find_root(arguments.bundle)
     phase = load(root).phase(arguments.phase)
@@ -123,7 +123,6 @@ def _check_synthetic(phase: str, *folders: Path) -> None:
 
 
 def _committed(arguments: argparse.Namespace) -> int:
-    from bundle_tools.synthetic.folders import write_committed  # noqa: PLC0415 - loads OpenCV
 
     root = find_root(arguments.bundle)
     with progress_bar("clips") as progress:
@@ -135,7 +134,5 @@ def _committed(arguments: argparse.Namespace) -> int:
 
 def _fill_pages(root: Path) -> None:
     """Bring figures on pages up to date with the new data, and say which."""
-    from bundle_tools.challenge.figures.pages import fill_pages  # noqa: PLC0415 - heavy
-
     for line in fill_pages(root):
         say(line)

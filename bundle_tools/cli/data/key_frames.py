@@ -3,9 +3,12 @@
 import argparse
 from typing import TYPE_CHECKING
 
+from bundle_tools.challenge.key_frames import LIST, write_key_frames
+from bundle_tools.challenge.rules.clips.tables import read_clips
 from bundle_tools.cli.options import add_bundle
 from bundle_tools.codabench.bounded_yaml import load_bounded
 from bundle_tools.codabench.competition import find_root, load
+from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
 
@@ -24,9 +27,6 @@ def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
 
 
 def _key_frames(arguments: argparse.Namespace) -> int:
-    from bundle_tools.challenge.key_frames import LIST, write_key_frames  # noqa: PLC0415 - loads OpenCV
-    from bundle_tools.challenge.rules.clips.tables import read_clips  # noqa: PLC0415 - with all rules of the checker
-    from bundle_tools.codabench.rules.dataset import Dataset  # noqa: PLC0415
 
     phase = load(find_root(arguments.bundle)).phase(arguments.phase)
     given, wanted = phase.task.input_data, phase.task.reference_data

@@ -7,8 +7,20 @@ from datetime import datetime, time, timedelta
 from pathlib import Path
 
 from bundle_tools.cli.options import count, moment, positive, workers
+from bundle_tools.codabench.rules import clock
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
+from bundle_tools.own_clips.bundle.make import add_bundle
+from bundle_tools.own_clips.look_up import look_up_table
+from bundle_tools.own_clips.problems import Problems
+from bundle_tools.own_clips.sources.challenge import Description, read_description
+from bundle_tools.own_clips.sources.first_impressions import facts
+from bundle_tools.own_clips.sources.first_impressions.reader import read_first_impressions
+from bundle_tools.own_clips.sources.folder import Sources, read_folder
+from bundle_tools.own_clips.split import off_size, split_by_source
+from bundle_tools.own_clips.writing.data import Options, write
+from bundle_tools.own_clips.writing.observations import annotate, summary
+from bundle_tools.own_clips.writing.stage import Stage
 
 NOTICE = timedelta(days=30)
 """Time between making a bundle and its first phase, unless asked for otherwise."""
@@ -109,13 +121,6 @@ def _height(text: str) -> int:
 
 
 def _from_folder(arguments: argparse.Namespace) -> int:
-    from bundle_tools.own_clips.bundle.make import add_bundle  # noqa: PLC0415 - loads numpy
-    from bundle_tools.own_clips.problems import Problems  # noqa: PLC0415
-    from bundle_tools.own_clips.sources.challenge import Description, read_description  # noqa: PLC0415
-    from bundle_tools.own_clips.sources.folder import Sources, read_folder  # noqa: PLC0415
-    from bundle_tools.own_clips.split import off_size, split_by_source  # noqa: PLC0415
-    from bundle_tools.own_clips.writing.data import Options, write  # noqa: PLC0415
-    from bundle_tools.own_clips.writing.stage import Stage  # noqa: PLC0415
 
     stage, problems = Stage(arguments.out, arguments.seed), Problems()
     stage.check_apart("--clips", arguments.clips, problems)
@@ -158,19 +163,11 @@ def _from_folder(arguments: argparse.Namespace) -> int:
 
 
 def _usual_start() -> datetime:
-    from bundle_tools.codabench.rules import clock  # noqa: PLC0415 - with all rules of the checker
 
     return datetime.combine(clock.utc_now().date() + NOTICE, time(12))
 
 
 def _first_impressions(arguments: argparse.Namespace) -> int:
-    from bundle_tools.own_clips.look_up import look_up_table  # noqa: PLC0415 - loads numpy
-    from bundle_tools.own_clips.problems import Problems  # noqa: PLC0415
-    from bundle_tools.own_clips.sources.first_impressions import facts  # noqa: PLC0415
-    from bundle_tools.own_clips.sources.first_impressions.reader import read_first_impressions  # noqa: PLC0415
-    from bundle_tools.own_clips.split import off_size, split_by_source  # noqa: PLC0415
-    from bundle_tools.own_clips.writing.data import Options, write  # noqa: PLC0415
-    from bundle_tools.own_clips.writing.stage import Stage  # noqa: PLC0415
 
     stage, problems = Stage(arguments.out, arguments.seed), Problems()
     stage.check_apart("--source", arguments.source, problems)
@@ -212,7 +209,6 @@ def _first_impressions(arguments: argparse.Namespace) -> int:
 
 
 def _observations(arguments: argparse.Namespace) -> int:
-    from bundle_tools.own_clips.writing.observations import annotate, summary  # noqa: PLC0415 - loads numpy
 
     names = arguments.names or arguments.out / "private" / "clips.csv"
     with progress_bar("reading", "file") as progress:

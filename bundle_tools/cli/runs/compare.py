@@ -5,7 +5,11 @@ import json
 import tempfile
 from pathlib import Path
 
+from bundle_tools.challenge.compare.field import score_field
+from bundle_tools.challenge.compare.judgement import DIAGNOSTIC, judge
 from bundle_tools.challenge.compare.runs import find_runs
+from bundle_tools.challenge.compare.table import lines, record
+from bundle_tools.challenge.pages.writing import write_whole
 from bundle_tools.cli.options import RUN, add_bundle, positive
 from bundle_tools.codabench.competition import Phase, find_root, load
 from bundle_tools.console import say
@@ -39,9 +43,6 @@ def _compare(arguments: argparse.Namespace) -> int:
         raise BundleError("--full is about the page: add --html FILE.")
     if arguments.html and not arguments.html.parent.is_dir():
         raise BundleError(f"--html {arguments.html}: expected a file in a folder that is there.")
-    from bundle_tools.challenge.compare.field import score_field  # noqa: PLC0415 - loads the scoring program
-    from bundle_tools.challenge.compare.judgement import DIAGNOSTIC, judge  # noqa: PLC0415
-    from bundle_tools.challenge.compare.table import lines, record  # noqa: PLC0415 - loads NumPy
 
     competition = load(find_root(arguments.bundle))
     with tempfile.TemporaryDirectory(prefix="bundle-compare-") as folder:
@@ -55,7 +56,6 @@ def _compare(arguments: argparse.Namespace) -> int:
         rows = judge(field)
     if arguments.html:
         from bundle_tools.challenge.compare.page.write import comparison_page  # noqa: PLC0415
-        from bundle_tools.challenge.pages.writing import write_whole  # noqa: PLC0415
 
         write_whole(arguments.html, comparison_page(field, rows, full=arguments.full))
     if arguments.json:

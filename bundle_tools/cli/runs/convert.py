@@ -4,6 +4,10 @@ import argparse
 import tempfile
 from pathlib import Path
 
+from bundle_tools.challenge.compare.runs import find_runs
+from bundle_tools.challenge.convert.from_2017 import write_records
+from bundle_tools.challenge.convert.names import read_names
+from bundle_tools.challenge.convert.to_2017 import write_2017
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
 
@@ -26,10 +30,6 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def _convert(arguments: argparse.Namespace) -> int:
-    from bundle_tools.challenge.compare.runs import find_runs  # noqa: PLC0415 - beside what needs it
-    from bundle_tools.challenge.convert.from_2017 import write_records  # noqa: PLC0415 - loads OpenCV
-    from bundle_tools.challenge.convert.names import read_names  # noqa: PLC0415
-    from bundle_tools.challenge.convert.to_2017 import write_2017  # noqa: PLC0415
 
     source, out = arguments.source, arguments.out
     if not source.is_dir():

@@ -5,7 +5,12 @@ import json
 import tempfile
 from pathlib import Path
 
+from bundle_tools.challenge.compare.field import score_field
+from bundle_tools.challenge.compare.judgement import TOTAL
 from bundle_tools.challenge.compare.runs import expand, find_runs
+from bundle_tools.challenge.coopetition.page import lines, page, record
+from bundle_tools.challenge.coopetition.works import read_teams, read_works
+from bundle_tools.challenge.pages.writing import write_whole
 from bundle_tools.cli.options import RUN, add_bundle
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.console import say
@@ -37,11 +42,6 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def _coopetition(arguments: argparse.Namespace) -> int:
-    from bundle_tools.challenge.compare.field import score_field  # noqa: PLC0415 - loads the scoring program
-    from bundle_tools.challenge.compare.judgement import TOTAL  # noqa: PLC0415
-    from bundle_tools.challenge.coopetition.page import lines, page, record  # noqa: PLC0415
-    from bundle_tools.challenge.coopetition.works import read_teams, read_works  # noqa: PLC0415
-    from bundle_tools.challenge.pages.writing import write_whole  # noqa: PLC0415
 
     competition = load(find_root(arguments.bundle))
     teams = read_teams(arguments.teams) if arguments.teams else {}

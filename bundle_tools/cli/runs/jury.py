@@ -6,6 +6,15 @@ import secrets
 import tempfile
 from pathlib import Path
 
+from bundle_tools.challenge.compare.runs import find_runs
+from bundle_tools.challenge.jury.answers import read_answers
+from bundle_tools.challenge.jury.criteria import DEFAULT, read_rules
+from bundle_tools.challenge.jury.key import read_key
+from bundle_tools.challenge.jury.make import make_jury
+from bundle_tools.challenge.jury.panel import gather
+from bundle_tools.challenge.jury.publish import lines, ratings_table, record, reference, result_page
+from bundle_tools.challenge.jury.verdict import judge
+from bundle_tools.challenge.pages.writing import write_whole
 from bundle_tools.cli.options import RUN, add_bundle, positive
 from bundle_tools.codabench.competition import Competition, Phase, find_root, load
 from bundle_tools.console import progress_bar, say
@@ -48,9 +57,6 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
 
 
 def _make(arguments: argparse.Namespace) -> int:
-    from bundle_tools.challenge.compare.runs import find_runs  # noqa: PLC0415 - only what is used is loaded
-    from bundle_tools.challenge.jury.criteria import DEFAULT, read_rules  # noqa: PLC0415
-    from bundle_tools.challenge.jury.make import make_jury  # noqa: PLC0415
 
     rules = read_rules(arguments.rules or DEFAULT)
     competition = load(find_root(arguments.bundle))
@@ -79,13 +85,6 @@ def _make(arguments: argparse.Namespace) -> int:
 
 
 def _score(arguments: argparse.Namespace) -> int:
-    from bundle_tools.challenge.jury.answers import read_answers  # noqa: PLC0415
-    from bundle_tools.challenge.jury.criteria import DEFAULT, read_rules  # noqa: PLC0415
-    from bundle_tools.challenge.jury.key import read_key  # noqa: PLC0415
-    from bundle_tools.challenge.jury.panel import gather  # noqa: PLC0415
-    from bundle_tools.challenge.jury.publish import lines, ratings_table, record, reference, result_page  # noqa: PLC0415
-    from bundle_tools.challenge.jury.verdict import judge  # noqa: PLC0415
-    from bundle_tools.challenge.pages.writing import write_whole  # noqa: PLC0415
 
     rules, key = read_rules(arguments.rules or DEFAULT), read_key(arguments.key)
     answers = read_answers(arguments.ratings, key, rules, partial=arguments.partial)

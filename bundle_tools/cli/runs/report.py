@@ -5,6 +5,8 @@ import tempfile
 from pathlib import Path
 
 from bundle_tools.challenge.compare.runs import expand, find_runs
+from bundle_tools.challenge.pages.writing import write_whole
+from bundle_tools.challenge.report.again import make_again
 from bundle_tools.cli.options import RUN, add_bundle
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.console import say
@@ -38,8 +40,6 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    from bundle_tools.challenge.pages.writing import write_whole  # noqa: PLC0415 - with what makes pages
-    from bundle_tools.challenge.report.again import make_again  # noqa: PLC0415 - loads the scoring program
 
     if not arguments.run.exists():
         raise BundleError(f"{arguments.run}: expected a folder of `bundle run` or a zip, found nothing there.")

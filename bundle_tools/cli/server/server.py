@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from bundle_tools.cli.options import positive
+from bundle_tools.cli.server import on_server
 from bundle_tools.errors import BundleError
 
 ENDING = """\
@@ -74,7 +75,6 @@ def _action(
     )
 
     def act(arguments: argparse.Namespace) -> int:
-        from bundle_tools.cli.server import on_server  # noqa: PLC0415 - loads the HTTP client
 
         try:
             return int(getattr(on_server, name)(arguments))
