@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -192,8 +193,6 @@ def write_committed(root: Path, *, workers: int, progress: Progress | None = Non
 
 def _make_one(job: _Job) -> _Made:
     """Render a clip, its copies and its exchange into their files, and find its causes."""
-    import cv2  # noqa: PLC0415 - in the worker process only
-
     cv2.setNumThreads(1)
     member = job.member
     drawn = {f"clips/{member.clip_id}.mp4": member.spec}

@@ -21,7 +21,7 @@ HEAVY = {
 
 def test_no_command_reads_what_another_needs() -> None:
     # Help on all of them needs nothing; running a submission needs no rule, picture or number.
-    question = "import sys, bundle_tools.cli.main; command = sys.argv[1]; bundle_tools.cli.main._parser(command); print(*sys.modules)"
+    question = "import sys; from bundle_tools.cli.main import _parser; _parser(sys.argv[1]); print(*sys.modules)"
     for command in ("", "run", "submission"):
         done = subprocess.run([sys.executable, "-c", question, command], capture_output=True, text=True, check=True)
         assert sorted(HEAVY & set(done.stdout.split())) == []

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from score.evaluation.evaluate import clip_scores, column_values, evaluate
 from score.measure.bootstrap import resample_weights
@@ -283,8 +284,6 @@ def test_settings_of_the_axes_are_checked(score: Score, change: dict[str, Any], 
     case = make_case(clips=2)
 
     def spoil(root: Path) -> None:
-        import yaml  # noqa: PLC0415
-
         path = root / "ref" / "task.yaml"
         path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | change))
 
