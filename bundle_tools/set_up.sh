@@ -73,7 +73,7 @@ pip="-m pip --disable-pip-version-check install"
         .venv/bin/python $pip --no-compile $locked "$lock"
 } || fail \
     "" "The packages of $lock could not be installed, as shown above." \
-    "Check the network and the free space (1.5 GB), then run the same command again."
+    "Check the network and the free space (1.2 GB), then run the same command again."
 # On all cores, and without the tests of the packages, which are half of their code.
 .venv/bin/python -W ignore -m compileall -q -j 0 -x '/tests?/' .venv/lib || true
 # shellcheck disable=SC2086
