@@ -21,8 +21,7 @@ from score import pipeline
 from score.diagnostics.shortfalls import Shortfalls
 from score.evaluation.evaluate import Estimate, Evaluation, evaluate
 from score.pipeline import Prepared, prepare
-from score.report.beside import Beside
-from score.report.scored import may_show
+from score.report.gate import Beside, may_show
 from score.report.write import report_page
 from tests.scoring.canary import (
     CAUSE,

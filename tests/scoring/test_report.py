@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from score.read.reference.known import NOTHING_KNOWN
-from score.report.build import build_page
-from score.report.picture import data_uri, jpeg_size
+from score.report.drawings.picture import data_uri, jpeg_size
+from score.report.write import contents
 from score.visible import one_line, visible
 from tests.scoring.conftest import Outcome, Score
 from tests.scoring.factory import Case, full_explanation, jpeg, make_case, write_manifest
@@ -51,13 +51,14 @@ def test_the_template_is_not_even_given_a_label(tmp_path: Path, report: dict[str
     scored = scored_of(tmp_path, canary_case(report))
     assert np.isnan(scored.outcomes.truth).all()
     assert scored.outcomes.known == NOTHING_KNOWN
-    data = build_page(scored)
-    assert not [value for value in (*CANARIES, *ERRORS) if str(value)[:5] in repr(data)]
-    cards = [card for group in data.explanations.groups for card in (*group.first, *group.more)]
+    assert np.isnan([target.constant for target in scored.settings.targets]).all()
+    data = contents(scored)
+    everything = repr(data)
+    assert not [value for value in (*CANARIES, *ERRORS) if str(value)[:5] in everything]
+    cards = [card for _, group in data["explanations"].groups for card in group]
     assert len(cards) == (4 if report["clips"] else 0)
-    assert {(row.truth, row.truth_position) for card in cards for row in card.values} <= {("", None)}
-    assert {card.truth for card in cards} <= {""}
-    shown = [clip_id for clip_id in scored.outcomes.clip_ids if clip_id in repr(data)]
+    assert {truth for card in cards for _, _, truth in card.values} <= {None}
+    shown = [clip_id for clip_id in scored.outcomes.clip_ids if clip_id in everything]
     assert len(shown) == (4 if report["clips"] else 0)
 
 

@@ -18,7 +18,7 @@ from bundle_tools.check.dataset import Dataset
 from bundle_tools.cli import main
 from bundle_tools.errors import BundleError
 from bundle_tools.key_frames import COLUMNS, LARGEST_BYTES, encode, middle_frame, write_key_frames
-from score.report.picture import jpeg_size
+from score.report.drawings.picture import jpeg_size
 from tests.ingestion.clips import Format, write_clip
 
 ROOT = Path(__file__).parents[2]

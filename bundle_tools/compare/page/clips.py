@@ -10,8 +10,8 @@ from bundle_tools.compare.field import Field
 from bundle_tools.compare.page.content import ClipCell, ClipRow, Clips
 from bundle_tools.compare.page.shown import Shown
 from score.axes.effects import evaluated_targets
+from score.report.gate import MOST_DECIMALS
 from score.report.numbers import NONE, number, signed
-from score.report.scored import MOST_DECIMALS
 from score.visible import visible
 
 MOST_CLIPS = 10

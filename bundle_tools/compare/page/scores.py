@@ -12,8 +12,8 @@ from score.columns import Column, columns
 from score.diagnostics.reaction import LARGE, ReactionSize
 from score.diagnostics.reasons import GROUNDED, TITLES, RightReasons
 from score.measure.bootstrap import percentile_interval
+from score.report.gate import MOST_DECIMALS
 from score.report.numbers import NO_BREAK, NONE, counted, number, percent
-from score.report.scored import MOST_DECIMALS
 from score.settings import AXES
 
 _APART = ("plausibility", "jury")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from bundle_tools.compare.field import Field
 from bundle_tools.compare.page.content import Drawn
 from score.columns import Column, spread_decimals
+from score.report.gate import MOST_DECIMALS
 from score.report.numbers import interval, number, position
-from score.report.scored import MOST_DECIMALS
 
 
 @dataclass(frozen=True)

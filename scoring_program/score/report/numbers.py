@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
+import math
+
 NONE = "–"
 """Where there is no number."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 """A space at which no line ends."""
 
 
-def number(value: float, places: int) -> str:
-    """Write a number with a true minus sign, and zero without any."""
+def number(value: float | None, places: int) -> str:
+    """Write a number with a true minus sign, and zero without any; a dash where it is not known or not finite."""
+    if value is None or not math.isfinite(value):
+        return NONE
     text = f"{value:.{places}f}"
     return text.replace("-", "−") if float(text) else text.lstrip("-")
 
 
-def signed(value: float, places: int) -> str:
+def signed(value: float | None, places: int) -> str:
     """Write a difference: its sign is always there, but for zero."""
     text = number(value, places)
-    return f"+{text}" if value > 0 and float(text) else text
+    return f"+{text}" if text[0].isdigit() and float(text) else text
 
 
-def factor(value: float) -> str:
+def factor(value: float | None) -> str:
     """Write a factor in two decimals, or in up to four where it would look like 0."""
-    return number(value, next((places for places in (2, 3, 4) if round(value, places)), 2))
+    return number(value, next((places for places in (2, 3, 4) if round(value or 0.0, places)), 2))
 
 
-def percent(share: float, places: int = 0) -> str:
+def percent(share: float | None, places: int = 0) -> str:
     """Write a share as a percentage; no line ends before its sign."""
-    return f"{number(100 * share, places)}{NO_BREAK}%"
+    text = number(None if share is None else 100 * share, places)
+    return text if text == NONE else f"{text}{NO_BREAK}%"
 
 
 def counted(count: int, whole: int) -> str:

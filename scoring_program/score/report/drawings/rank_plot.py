@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from score.diagnostics.by_rank import RankCurve
-from score.report.content.explanations import RankPlot, RankPoint, RankRow
-from score.report.numbers import number, percent
+from dataclasses import dataclass
+
+from score.diagnostics.by_rank import Rank, RankCurve
+from score.report.numbers import percent
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 290, 12, 126
 """Edges of the plot in a drawing of 320 x 150."""
@@ -15,6 +16,38 @@ _FLAGS = {
     None: "Too few clips to compare.",
 }
 _ROUND_STEPS = (1, 2, 2.5, 5, 10)
+
+
+@dataclass(frozen=True)
+class RankPoint:
+    """One rank in a drawing of 320 x 150."""
+
+    rank: Rank
+    """What was measured."""
+    x: float
+    """The rank."""
+    y: float
+    """What hiding it changed, the mean over the clips."""
+    low: float
+    """One standard error less."""
+    high: float
+    """One standard error more."""
+
+
+@dataclass(frozen=True)
+class RankPlot:
+    """What hiding changed by how high it is marked, over all clips."""
+
+    title: str
+    """What was hidden."""
+    points: tuple[RankPoint, ...]
+    """From what is marked most to what is marked least."""
+    ticks: tuple[tuple[float, str], ...]
+    """(height, change as written)."""
+    label: str
+    """What a reader who cannot see it needs to know."""
+    flag: str
+    """Whether the order is clearly wrong somewhere, in a sentence."""
 
 
 def rank_plot(curve: RankCurve) -> RankPlot | None:
@@ -35,21 +68,12 @@ def rank_plot(curve: RankCurve) -> RankPlot | None:
     return RankPlot(
         title=title,
         points=tuple(
-            RankPoint(x(rank.rank), y(rank.change), y(rank.change - rank.error), y(rank.change + rank.error))
+            RankPoint(rank, x(rank.rank), y(rank.change), y(rank.change - rank.error), y(rank.change + rank.error))
             for rank in curve.ranks
         ),
-        y_ticks=tuple((y(highest * part), percent(highest * part, 1)) for part in (0, 0.5, 1)),
-        x_ticks=tuple((x(rank.rank), str(rank.rank)) for rank in curve.ranks),
+        ticks=tuple((y(highest * part), percent(highest * part, 1)) for part in (0, 0.5, 1)),
         label=f"{title}: change of the prediction in percent of its range by rank of what was hidden; {told}.",
         flag=_FLAGS[curve.rises],
-        rows=tuple(
-            RankRow(
-                rank=str(rank.rank),
-                clips=str(rank.clips),
-                change=f"{number(100 * rank.change, 2)} ± {number(100 * rank.error, 2)}",
-            )
-            for rank in curve.ranks
-        ),
     )
 
 
