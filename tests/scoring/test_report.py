@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from score.read.reference.known import NOTHING_KNOWN
 from score.report.drawings.picture import data_uri, jpeg_size
-from score.report.write import contents
+from score.report.write import contents, failure_page
 from score.visible import one_line, visible
 from tests.scoring.conftest import Outcome, Score
 from tests.scoring.factory import Case, full_explanation, jpeg, make_case, write_manifest
@@ -274,6 +274,13 @@ def test_hidden_characters_are_shown(score: Score, character: str) -> None:
     assert done.code == 0
     assert f"right⟦U+{ord(character):04X}⟧left" in done.page
     assert character not in done.page
+
+
+def test_whatever_a_template_prints_is_escaped_and_has_no_hidden_characters() -> None:
+    page = failure_page("Broke\u202e <down>", (), (("Worker", "y\u200bz"),), heading="a\x00b", band="c\u2066d")
+    for shown in ("Broke⟦U+202E⟧ &lt;down&gt;", "y⟦U+200B⟧z", "a⟦U+0000⟧b", "c⟦U+2066⟧d"):
+        assert shown in page
+    assert not re.search("[\u202e\u200b\x00\u2066]|<down>", page)
 
 
 @pytest.mark.parametrize("text", ["Zürich", "你好", "مرحبا", "👩‍👩‍👧", "e\u0301", "a\nb\tc"])

@@ -12,13 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from score.diagnostics.by_rank import Rank, RankCurve
 from score.evaluation.clip_numbers import ClipNumbers, HiddenNumbers
 from score.read.output.explanation_record import NO_EXPLANATION, Claim, Explanation
 from score.read.output.probe_record import ProbeCall
 from score.read.reference.key_frames import KeyFrames, read_key_frames
 from score.report.drawings.picture import data_uri
-from score.report.drawings.rank_plot import rank_plot
 from score.report.explanations.cards import Card
 from score.report.explanations.claims import claim_rows, untested
 from score.report.explanations.hidden import call_rows, place, timeline
@@ -152,16 +150,16 @@ def test_the_drawings_show_what_was_hidden() -> None:
     assert drawn.label == (
         "Marked most: 2 of 12 cells, mostly lower right; marked least: 2 of 12 cells, mostly upper left."
     )
-    assert [(bar.part, bar.words, bar.value, bar.width) for bar in drawn.effects] == [
+    assert drawn.effects == (
         ("top", "marked most, lower right", "8.000", 100.0),
         ("", "thing 1", "5.000", 62.5),
         ("bottom", "marked least, upper left", "0.100", 1.2),
-    ]
+    )
     line = timeline(MAPS, NUMBERS, WIDE)
     assert line is not None
     assert (line.bins, line.top, line.bottom) == (3, "M1 0h1v1h-1z", "M0 0h1v1h-1z")
     assert line.label == "The largest weight is at 1 to 2 s; marked most: 1 to 2 s; marked least: 0 to 1 s."
-    assert [bar.width for bar in line.effects] == [12.5, 25.0, 50.0]  # of the largest change of the clip
+    assert [width for *_, width in line.effects] == [12.5, 25.0, 50.0]  # of the largest change of the clip
     assert place(NO_EXPLANATION, NUMBERS, WIDE) is None
     assert timeline(NO_EXPLANATION, NUMBERS, WIDE) is None
 
@@ -178,14 +176,18 @@ def test_the_numbers_behind_the_drawings() -> None:
     ]
 
 
-def test_rank_curves_keep_their_order_on_paper() -> None:
-    plot = rank_plot(RankCurve("space", tuple(Rank(n, 6, 0.04 - 0.01 * n, 0.001) for n in (1, 2, 3))))
-    assert plot is not None
-    assert [point.x for point in plot.points] == sorted(point.x for point in plot.points)
-    assert [point.y for point in plot.points] == sorted(point.y for point in plot.points)
-    assert all(point.high < point.y < point.low for point in plot.points)
-    assert plot.ticks[-1][1] == "5.0\N{NO-BREAK SPACE}%"
-    assert rank_plot(RankCurve("time", ())) is None
+def test_rank_curves_keep_their_order_on_paper(tmp_path: Path) -> None:
+    page = report_page(scored_of(tmp_path, make_case(clips=12)))
+    drawn = [re.findall(r"([\d.]+),([\d.]+) ", line) for line in re.findall(r'<polyline points="(.*?)"', page)]
+    rows = iter(row for row in Page(page).tables["by_rank"] if row[0] != "Marked")
+    assert [len(points) for points in drawn] == [6, 5]
+    for points in drawn:
+        changes = [float(change.partition(" ± ")[0]) for _, (_, _, change) in zip(points, rows, strict=False)]
+        heights = [126 - float(y) for _, y in points]
+        assert [float(x) for x, _ in points] == pytest.approx(np.linspace(60, 290, len(points)))
+        assert heights == pytest.approx(np.array(changes) * heights[0] / changes[0], abs=0.2)
+    for low, high in re.findall(r'<line class="error".*?y1="([\d.]+)" y2="([\d.]+)"', page):
+        assert float(low) >= float(high)
 
 
 def inverted(clip_id: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from score.report.first_screen.axis_advice import axis_advice
 from score.report.first_screen.factors import factors
 from score.report.first_screen.section import FirstScreen, first_screen
 from score.report.gate import Beside
-from score.report.numbers import factor, interval, number, percent, plural, position, signed
+from score.report.numbers import NONE, ceiling, factor, interval, number, percent, plural, position, signed
 from score.settings import AXES, ExplanationScore
 from tests.scoring.conftest import Score
 from tests.scoring.factory import Case, full_explanation, honest_probes, make_case
@@ -255,6 +255,8 @@ def test_numbers_as_people_read_them() -> None:
         *("0.00", "0.84", "0.01", "0.005", "0.0004", "0.00")
     ]
     assert [interval(None, 2), interval((-1, 0.5), 2)] == ["", "−1.00 to 0.50"]
+    assert [number(None, 2), number(float("nan"), 2), signed(None, 2), percent(None), factor(None)] == [NONE] * 5
+    assert [ceiling(value) for value in (0.031, 0.05, 0.6, 24)] == pytest.approx([0.05, 0.05, 1, 25])
     assert [position(0, -1, 1), position(1, -1, 1)] == [50, 100]
     assert [plural(1, "clip"), plural(2, "clip"), plural(0, "box", "boxes")] == ["1 clip", "2 clips", "0 boxes"]
 

@@ -8,6 +8,7 @@ NONE = "–"
 """Where there is no number."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 """A space at which no line ends."""
+_ROUND_STEPS = (1, 2, 2.5, 5, 10)
 
 
 def number(value: float | None, places: int) -> str:
@@ -48,6 +49,14 @@ def interval(ends: tuple[float, float] | None, places: int) -> str:
 def position(value: float, minimum: float, maximum: float) -> float:
     """Place a value on a scale: percentage of its length, two decimals."""
     return round(100 * (value - minimum) / (maximum - minimum), 2)
+
+
+def ceiling(value: float) -> float:
+    """Return the next round number above a value; a scale ends there."""
+    power = 1e-4
+    while value > 10 * power:
+        power *= 10
+    return next(step * power for step in _ROUND_STEPS if value <= step * power or step == _ROUND_STEPS[-1])
 
 
 def plural(count: int, one: str, many: str = "") -> str:

@@ -17,18 +17,9 @@ from score.visible import in_words, one_line
 _FAILED = "no valid answer"
 
 
-@dataclass(frozen=True)
-class EffectBar:
-    """What hiding a part of the clip changed."""
-
-    part: str
-    """``top`` for what is marked most, ``bottom`` for what is marked least, else empty."""
-    words: str
-    """What was hidden."""
-    value: str
-    """Rounded change of the prediction."""
-    width: float
-    """Percentage of the largest change of this clip."""
+Effects = tuple[tuple[str, str, str, float], ...]
+"""(``top``, ``bottom`` or empty for what is marked most, least or between; what was hidden; what that changed; the same
+as a percentage of the clip's largest change)."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +36,7 @@ class Place:
     """Outline of what it marks least; may be empty."""
     label: str
     """What a reader who cannot see it needs to know."""
-    effects: tuple[EffectBar, ...]
+    effects: Effects
     """What hiding the cells changed; empty where that was not measured."""
 
 
@@ -65,7 +56,7 @@ class Timeline:
     """(percentage of the length, seconds as written)."""
     label: str
     """What a reader who cannot see it needs to know."""
-    effects: tuple[EffectBar, ...]
+    effects: Effects
     """What hiding the bins changed; empty where that was not measured."""
 
 
@@ -163,9 +154,7 @@ def _most_and_least(kind: str, numbers: ClipNumbers) -> tuple[tuple[int, ...], t
     return (hidden[0].places, hidden[-1].places) if len(hidden) > 1 else ((), ())
 
 
-def _effects(
-    kind: str, numbers: ClipNumbers, target: Target, where: Callable[[HiddenNumbers], str]
-) -> tuple[EffectBar, ...]:
+def _effects(kind: str, numbers: ClipNumbers, target: Target, where: Callable[[HiddenNumbers], str]) -> Effects:
     """Bars on a scale that all drawings of a clip share, so that they can be compared; what is marked most first."""
     changes = [one.change for hidden in numbers.hidden.values() for one in hidden if one.change is not None]
     largest = max([numbers.epsilon, *changes])
@@ -177,5 +166,5 @@ def _effects(
         part, words = ends.get(place, ("", ""))
         value = _FAILED if one.change is None else number(one.change * span, 3)
         width = 0.0 if one.change is None else round(100 * one.change / largest, 1)
-        bars.append(EffectBar(part, f"{words}{where(one)}", value, width))
+        bars.append((part, f"{words}{where(one)}", value, width))
     return tuple(bars)

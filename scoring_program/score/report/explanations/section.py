@@ -6,28 +6,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from score.diagnostics.by_rank import RankCurve
 from score.diagnostics.reasons import GROUNDED, RightReasons
 from score.evaluation.clip_numbers import ClipNumbers
-from score.report.drawings.rank_plot import RankPlot, rank_plot
 from score.report.explanations.cards import CardGroups, card_groups, problem_note
 from score.report.explanations.verdict import STATES, clip_state
 from score.report.first_screen.status import STATUS_WORDS
 from score.report.gate import Scored
-from score.report.numbers import percent
-
-
-@dataclass(frozen=True)
-class Tally:
-    """How many explanations got which verdict."""
-
-    state: str
-    """One of `STATES`."""
-    count: int
-    """How many clips."""
-    start: float
-    """Percentage of all clips that come before."""
-    length: float
-    """Percentage of all clips."""
+from score.report.numbers import ceiling, percent
 
 
 @dataclass(frozen=True)
@@ -65,12 +51,12 @@ class Explanations:
     """Whether the table of clips and the gallery are open."""
     shows_truth: bool
     """Whether true values and errors are open."""
-    tallies: tuple[Tally, ...]
-    """The verdicts of all clips with a prediction; empty where clips are closed."""
+    tallies: tuple[tuple[str, int, float, float], ...]
+    """(verdict, clips, percentage of clips before it, percentage of its own); empty where clips are closed."""
     groups: CardGroups
     """The gallery: why these, and the cards."""
-    ranks: tuple[RankPlot, ...]
-    """What hiding changed by rank, in space and in time, where that was measured."""
+    ranks: tuple[tuple[RankCurve, float], ...]
+    """(what hiding changed by rank, upper end of the scale), in space and in time, where that was measured."""
     rows: tuple[ClipRow, ...]
     """The table of clips: those without a prediction first, then by what held up least."""
     reasons: RightReasons | None
@@ -91,7 +77,11 @@ def explanations(scored: Scored) -> Explanations:
         shows_truth=settings.report.truth,
         tallies=tuple(_tallies(scored)) if settings.report.clips else (),
         groups=card_groups(scored),
-        ranks=tuple(filter(None, map(rank_plot, scored.evaluation.curves))),
+        ranks=tuple(
+            (curve, ceiling(max(rank.change + rank.error for rank in curve.ranks)))
+            for curve in scored.evaluation.curves
+            if curve.ranks
+        ),
         rows=_rows(scored) if settings.report.clips else (),
         reasons=scored.evaluation.reasons,
         meaning=(
@@ -112,12 +102,12 @@ def smaller(section: Explanations) -> Explanations | None:
     return None
 
 
-def _tallies(scored: Scored) -> Iterator[Tally]:
+def _tallies(scored: Scored) -> Iterator[tuple[str, int, float, float]]:
     counts = Counter(clip_state(one) for one in scored.evaluation.clips if one)
     share, before = 100 / max(1, counts.total()), 0
     for state in STATES:
         if counts[state]:
-            yield Tally(state, counts[state], round(share * before, 2), round(share * counts[state], 2))
+            yield state, counts[state], round(share * before, 2), round(share * counts[state], 2)
         before += counts[state]
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
-
 from score.diagnostics.shortfalls import Shortfalls
 from score.report.numbers import percent
 
@@ -12,100 +9,68 @@ _NOTABLE = 0.1
 """Share below which a shortfall is not worth a sentence."""
 
 
-class _Reason(NamedTuple):
-    """Why an axis may be low."""
-
-    shortfall: str
-    """Which share of `Shortfalls` says so."""
-    do: str
-    """What to do."""
-    why: str
-    """What the share is of."""
-
-
-_NO_SPACE = _Reason(
-    "no_space", "Return a map of where the model looked, for every clip.", "of the clips have no valid map."
-)
-_NO_TIME = _Reason("no_time", "Say when the model saw it, for every clip.", "of the clips have no valid seconds.")
-_NO_CLAIMS = _Reason(
-    "no_claims", "Claim which cues moved the prediction, for every clip.", "of the clips have no claim."
-)
-_REASONS = {
-    "faithfulness_space": (
-        _NO_SPACE,
-        _Reason(
-            "space_reversed",
-            "Point your map at what the prediction hangs on.",
-            "of the maps are upside down, or at chance: what they mark moved the prediction no more than the rest.",
-        ),
-        _Reason(
-            "space_foreign",
-            "Make each map about its own clip.",
-            "of the maps are no better than the average of the others: another clip's would do as well.",
-        ),
+_SAYS = {
+    "no_space": ("Return a map of where the model looked, for every clip.", "of the clips have no valid map."),
+    "space_reversed": (
+        "Point your map at what the prediction hangs on.",
+        "of the maps are upside down, or at chance: what they mark moved the prediction no more than the rest.",
     ),
-    "faithfulness_time": (
-        _NO_TIME,
-        _Reason(
-            "time_reversed",
-            "Name the seconds that the prediction hangs on.",
-            "of the timelines are upside down, or at chance: what they mark moved the prediction no more than the "
-            "rest.",
-        ),
-        _Reason(
-            "time_foreign",
-            "Make each timeline about its own clip.",
-            "of the timelines are no better than the average of the others: another clip's would do as well.",
-        ),
+    "space_foreign": (
+        "Make each map about its own clip.",
+        "of the maps are no better than the average of the others: another clip's would do as well.",
     ),
-    "cue_claims": (
-        _NO_CLAIMS,
-        _Reason(
-            "wrong_sign",
-            "Turn claims around that say the opposite of what the model does.",
-            "of the claims that were tried have the wrong sign: without the cue the prediction moved the other way.",
-        ),
-        _Reason(
-            "no_effect",
-            "Do not claim cues that the model does not use.",
-            "of the claims that were tried have no effect: without the cue the prediction stayed where it was.",
-        ),
-        _Reason(
-            "silent",
-            "Name all cues that the model uses.",
-            "of the cues whose removal moved a prediction are not claimed.",
-        ),
+    "no_time": ("Say when the model saw it, for every clip.", "of the clips have no valid seconds."),
+    "time_reversed": (
+        "Name the seconds that the prediction hangs on.",
+        "of the timelines are upside down, or at chance: what they mark moved the prediction no more than the rest.",
     ),
-    "known_causes": (_NO_CLAIMS, _NO_SPACE, _NO_TIME),
-    "text": (
-        _Reason(
-            "invalid_text",
-            "Write plain sentences that pass the published tests of a text.",
-            "of the texts are not valid.",
-        ),
-        _Reason(
-            "contradicting",
-            "Say in every text how high the predicted value is, in agreement with the prediction.",
-            "of the texts name no level, or another one than predicted.",
-        ),
-        _Reason(
-            "disagreeing",
-            "Let the text name the cues that the evidence names.",
-            "of the texts name other cues than the largest of the evidence.",
-        ),
-        _Reason(
-            "unstable",
-            "Keep a text the same when the clip is hardly changed.",
-            "of what is claimed changes when a clip is shifted by a pixel or two.",
-        ),
-        _Reason(
-            "between",
-            "Write about this clip: claims that fit every clip say nothing.",
-            "of what is claimed is the same for other clips.",
-        ),
+    "time_foreign": (
+        "Make each timeline about its own clip.",
+        "of the timelines are no better than the average of the others: another clip's would do as well.",
+    ),
+    "no_claims": ("Claim which cues moved the prediction, for every clip.", "of the clips have no claim."),
+    "wrong_sign": (
+        "Turn claims around that say the opposite of what the model does.",
+        "of the claims that were tried have the wrong sign: without the cue the prediction moved the other way.",
+    ),
+    "no_effect": (
+        "Do not claim cues that the model does not use.",
+        "of the claims that were tried have no effect: without the cue the prediction stayed where it was.",
+    ),
+    "silent": (
+        "Name all cues that the model uses.",
+        "of the cues whose removal moved a prediction are not claimed.",
+    ),
+    "invalid_text": (
+        "Write plain sentences that pass the published tests of a text.",
+        "of the texts are not valid.",
+    ),
+    "contradicting": (
+        "Say in every text how high the predicted value is, in agreement with the prediction.",
+        "of the texts name no level, or another one than predicted.",
+    ),
+    "disagreeing": (
+        "Let the text name the cues that the evidence names.",
+        "of the texts name other cues than the largest of the evidence.",
+    ),
+    "unstable": (
+        "Keep a text the same when the clip is hardly changed.",
+        "of what is claimed changes when a clip is shifted by a pixel or two.",
+    ),
+    "between": (
+        "Write about this clip: claims that fit every clip say nothing.",
+        "of what is claimed is the same for other clips.",
     ),
 }
-"""By axis; what makes others pointless comes first."""
+"""By share of `Shortfalls`: what to do, and what the share is of."""
+_REASONS = {
+    "faithfulness_space": ("no_space", "space_reversed", "space_foreign"),
+    "faithfulness_time": ("no_time", "time_reversed", "time_foreign"),
+    "cue_claims": ("no_claims", "wrong_sign", "no_effect", "silent"),
+    "known_causes": ("no_claims", "no_space", "no_time"),
+    "text": ("invalid_text", "contradicting", "disagreeing", "unstable", "between"),
+}
+"""By axis, the shares that say why it may be low; what makes others pointless comes first."""
 _OTHERWISE = {
     "faithfulness_space": "Sharpen the map: rank the few places first that the prediction hangs on.",
     "faithfulness_time": "Sharpen the timeline: rank the seconds first that the prediction hangs on.",
@@ -130,14 +95,12 @@ def axis_advice(axis: str, found: Shortfalls) -> tuple[str, str]:
     tuple
         What to do, in one sentence, and the figure behind it; the figure is empty where no share stands out.
     """
-    share, reason = max(_notable(axis, found), key=lambda one: one[0], default=(0.0, None))
-    return (reason.do, f"{percent(share)} {reason.why}") if reason else (_OTHERWISE[axis], "")
-
-
-def _notable(axis: str, found: Shortfalls) -> Iterator[tuple[float, _Reason]]:
-    for reason in _REASONS[axis]:
-        share = getattr(found, reason.shortfall)
-        if share is not None and reason.shortfall == "between":
-            share = 1 - share  # a distance: none means one text for all
-        if share is not None and share >= _NOTABLE:
-            yield share, reason
+    shares = {name: getattr(found, name) for name in _REASONS[axis]}
+    if shares.get("between") is not None:
+        shares["between"] = 1 - shares["between"]  # a distance: none means one text for all
+    notable = {name: share for name, share in shares.items() if share is not None and share >= _NOTABLE}
+    if not notable:
+        return _OTHERWISE[axis], ""
+    name = max(notable, key=lambda one: notable[one])
+    do, why = _SAYS[name]
+    return do, f"{percent(notable[name])} {why}"

@@ -40,33 +40,19 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Bar:
-    """A value on its scale; positions are percentages of the scale's length."""
-
-    start: float
-    """Where the fill begins: at zero, or at the minimum."""
-    length: float
-    """Length of the fill."""
-    interval: tuple[float, float] | None
-    """Position and length of the interval."""
-    label: str
-    """What a reader who cannot see it needs to know."""
-
-
-@dataclass(frozen=True)
 class ScoreRow:
     """One score column."""
 
     column: Column
     """What is measured."""
+    estimate: Estimate
+    """With its interval."""
     value: str
     """Rounded value."""
     interval: str
     """Rounded interval, or an empty text."""
     marks: tuple[Mark, ...]
     """What to compare it with."""
-    bar: Bar | None
-    """None for plain facts."""
     weight: float | None
     """Of an axis: its share in the total's mean."""
 
@@ -141,10 +127,7 @@ def _prediction_keys(settings: Settings) -> tuple[str, ...]:
 def _row(column: Column, estimate: Estimate, scored: Scored, weight: float | None) -> ScoreRow:
     value = number(estimate.value, min(column.decimals, MOST_DECIMALS))
     spread = interval(estimate.interval, scored.spread_places(column))
-    marks = tuple(_marks(column, estimate, scored))
-    said = [f"{column.title}: {value}", *([f"interval {spread}"] if spread else [])]
-    label = ", ".join([*said, *(f"{mark.title} {mark.value}" for mark in marks)])
-    return ScoreRow(column, value, spread, marks, _bar(column, estimate, label), weight)
+    return ScoreRow(column, estimate, value, spread, tuple(_marks(column, estimate, scored)), weight)
 
 
 def _marks(column: Column, estimate: Estimate, scored: Scored) -> Iterator[Mark]:
@@ -163,20 +146,6 @@ def _marks(column: Column, estimate: Estimate, scored: Scored) -> Iterator[Mark]
     for kind, title, value in known:
         if value is not None:
             yield Mark(kind, title, number(value, places), position(min(high, max(low, value)), low, high))
-
-
-def _bar(column: Column, estimate: Estimate, label: str) -> Bar | None:
-    if column.maximum is None:
-        return None
-    low, high = column.minimum, column.maximum
-    zero, value = position(max(0.0, low), low, high), position(estimate.value, low, high)
-    ends = [position(end, low, high) for end in estimate.interval] if estimate.interval else None
-    return Bar(
-        start=min(zero, value),
-        length=round(abs(value - zero), 2),
-        interval=(ends[0], round(ends[1] - ends[0], 2)) if ends else None,
-        label=f"{label}, perfect {high:g}",
-    )
 
 
 def _verdict(scored: Scored) -> Iterator[str]:
