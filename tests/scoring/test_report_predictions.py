@@ -106,6 +106,8 @@ def test_an_open_page_has_plots_landmarks_and_groups_and_escapes_what_the_organi
     assert drawings[0] == (" open", "Interview")
     assert [opened for opened, _ in drawings[1:]] == [""] * 5
     assert text.count('<circle class="dot"') == 6 * 40
+    measured = [row for row in page.tables["targets"] if len(row) == 6][1:]
+    assert [["constant" in cell for cell in row] for row in measured] == [[False, True, True, False, False, False]] * 6
     headings, *accuracy = [row for row in page.tables["targets"] if len(row) == 4][:7]
     assert headings == ["Accuracy", "This run", "Constant", "Reader"]
     values = {title: others for title, _, *others in accuracy}

@@ -21,6 +21,7 @@ from score.report.first_screen.factors import factors
 from score.report.first_screen.section import FirstScreen, first_screen
 from score.report.gate import Beside
 from score.report.numbers import NONE, ceiling, factor, interval, number, percent, plural, position, signed
+from score.report.write import report_page
 from score.settings import AXES, ExplanationScore
 from tests.scoring.conftest import Score
 from tests.scoring.factory import Case, full_explanation, honest_probes, make_case
@@ -206,7 +207,8 @@ def test_shortfalls_of_an_honest_and_of_a_contrary_account(tmp_path: Path) -> No
 def test_landmarks_stand_on_the_bars_and_in_the_evidence(tmp_path: Path) -> None:
     known = {"explanation": 69.99, "faithfulness_time": 0.9876, "interview_accuracy": 0.9589}
     solution = Landmark("cue_reader", "solution", "Cue reader", "An example.", known, {})
-    beside = Beside(landmarks=Landmarks("0" * 64, (solution,)))
+    second = Landmark("second", "solution", "Second", "An example.", {"explanation": 10.0}, {})
+    beside = Beside(landmarks=Landmarks("0" * 64, (solution, second)))
     case = make_case()
     case.explain = silent
     scores = screen(tmp_path, case, beside)
@@ -216,7 +218,30 @@ def test_landmarks_stand_on_the_bars_and_in_the_evidence(tmp_path: Path) -> None
     assert marks["interview_accuracy", "constant"].kind == "constant"
     assert ("text", "Cue reader") not in marks
     assert any("; Cue reader has 0.988." in item.evidence for item in scores.advice)
-    assert [mark.title for mark in scores.compared] == ["chance", "constant", "Cue reader"]
+    assert [mark.title for mark in scores.compared] == ["chance", "constant", "Cue reader", "Second"]
+
+
+def test_bars_are_drawn_to_scale(tmp_path: Path) -> None:
+    scored = scored_of(tmp_path, make_case())
+    columns = {column.title: (column, estimate) for column, estimate in scored.evaluation.columns}
+    page = report_page(scored)
+    bars = re.findall(
+        r'<p class="name">([^<]+?)(?: <span.*?)?</p>.*?<rect class="fill" x="(.+?)%" y="7" width="(.+?)%".*?'
+        r'<rect class="interval" x="(.+?)%" y="11" width="(.+?)%"', page, re.DOTALL,
+    )  # fmt: skip
+    assert len(bars) == 10
+    for title, *drawn in bars:
+        column, one = columns[title]
+        assert one.interval
+        assert column.maximum
+        zero, value, low, high = (
+            100 * (number - column.minimum) / (column.maximum - column.minimum)
+            for number in (max(0.0, column.minimum), one.value, *one.interval)
+        )
+        expected = [min(zero, value), abs(value - zero), low, high - low]
+        assert [float(number) for number in drawn] == pytest.approx(expected, abs=0.011)
+    [needle] = re.findall(r'class="needle".*? x="(.+?)%"', page)
+    assert float(needle) == pytest.approx(columns["Explanation score"][1].value, abs=0.01)
 
 
 def test_in_a_closed_phase_landmarks_are_as_rough_as_intervals(tmp_path: Path) -> None:
