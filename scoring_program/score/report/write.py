@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 
 from score.messages.findings import Finding
 from score.read.outcomes import Outcomes
@@ -30,7 +29,7 @@ LARGEST_PAGE = 5_000_000
 NO_SCORES = "no scores"
 _FILTERS = (
     *(numbers.number, numbers.signed, numbers.factor, numbers.percent, numbers.counted),
-    *(numbers.interval, numbers.position, numbers.plural, in_words, one_line),
+    *(numbers.interval, numbers.position, in_words, one_line),
 )
 _LAST_PAGE = """\
 <!doctype html>
@@ -136,5 +135,8 @@ def _environment(own: Path | None) -> Environment:
 
 
 def _harmless(value: object) -> object:
-    """Show the hidden characters of whatever text a template puts into the page; escaping follows."""
-    return visible(value, len(value)) if isinstance(value, str) and not isinstance(value, Markup) else value
+    """Show the hidden characters of whatever text a template puts into the page, before that is escaped.
+
+    What has ``__html__`` is markup of the templates' own.
+    """
+    return visible(value, len(value)) if isinstance(value, str) and not hasattr(value, "__html__") else value

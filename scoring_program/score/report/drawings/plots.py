@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from score.measure.bootstrap import percentile_interval
-from score.report.numbers import NO_BREAK, NONE, number, plural, signed
+from score.report.numbers import NO_BREAK, number, plural, signed
 from score.settings import Target
 
 MOST_DOTS = 300
@@ -128,7 +127,8 @@ def calibration(truth: Array, predicted: Array, weights: Array, level: float) ->
     spread = float(np.var(predicted))
     slope = float(np.cov(predicted, truth, ddof=0)[0, 1]) / spread if spread > 1e-12 else math.nan
     said = f"slope {number(slope, 2)}, where 1 is perfect" if math.isfinite(slope) else "all predictions are the same"
-    return Calibration(bins, _span(one.clips for one in bins), said)
+    clips = {one.clips for one in bins}
+    return Calibration(bins, " to ".join(map(str, sorted({min(clips), max(clips)}))), said)
 
 
 def _bin(part: NDArray[np.intp], truth: Array, predicted: Array, weights: Array, level: float) -> CalibrationBin:
@@ -162,8 +162,3 @@ def residuals(truth: Array, predicted: Array, target: Target) -> Residuals:
     )
     mean, half = float(off.mean()), float(np.median(np.abs(off)))
     return Residuals(bars, end, f"mean {signed(mean, _PLACES)}, half of them within ±{number(half, _PLACES)}")
-
-
-def _span(counts: Iterable[int]) -> str:
-    values = sorted(set(counts))
-    return NONE if not values else str(values[0]) if len(values) == 1 else f"{values[0]} to {values[-1]}"
