@@ -97,19 +97,27 @@ def test_what_would_gain_most_comes_first(tmp_path: Path) -> None:
     assert re.fullmatch(said, time.evidence)
 
 
-def test_failed_clips_are_named_with_their_commonest_problem(tmp_path: Path) -> None:
-    case = make_case(clips=6, statuses=["failed"] * 4 + ["ok"] * 2)
+WORTHLESS = "Predict better than always answering the training mean: nothing counts without it."
+
+
+@pytest.mark.parametrize(
+    ("status", "turned", "sentence", "evidence"),
+    [
+        ("failed", False, "Get a prediction for every clip.", "4 of 6 clips have no prediction.*predict_raised"),
+        ("not_reached", False, "Make the model faster: time ran out.", "4 of 6 clips"),
+        ("ok", True, WORTHLESS, "The skill over the constant is −"),
+    ],
+)
+def test_what_makes_all_else_pointless_comes_first(
+    tmp_path: Path, status: str, turned: bool, sentence: str, evidence: str
+) -> None:
+    case = make_case(clips=6, statuses=[status] * 4 + ["ok"] * 2)
+    case.prediction = 1 - case.truth if turned else case.prediction
     raised = {"stage": "predict", "where": "", "found": "x", "expected": "", "fix": "", "severity": "error"}
     case.problems = {clip: [raised | {"code": "predict_raised", "fault": "participant"}] for clip in case.clip_ids[:4]}
     first = screen(tmp_path, case).advice[0]
-    assert first.sentence == "Get a prediction for every clip."
-    assert "4 of 6 clips" in first.evidence
-    assert "predict_raised" in first.evidence
-
-
-def test_a_run_out_of_time_is_told_to_hurry(tmp_path: Path) -> None:
-    first = screen(tmp_path, make_case(clips=6, statuses=["not_reached"] * 4 + ["ok"] * 2)).advice[0]
-    assert first.sentence == "Make the model faster: time ran out."
+    assert first.sentence == sentence
+    assert re.match(evidence, first.evidence)
 
 
 @pytest.mark.parametrize(
@@ -130,13 +138,6 @@ def test_copies_that_were_not_reached_are_a_reason_to_hurry(
     assert (time.tone == "warning") == bool(late)
 
 
-def test_predictions_that_are_worth_nothing_come_before_any_explanation(tmp_path: Path) -> None:
-    case = make_case()
-    case.prediction[:] = 1 - case.truth
-    first = screen(tmp_path, case).advice[0]
-    assert first.sentence == "Predict better than always answering the training mean: nothing counts without it."
-
-
 @pytest.mark.parametrize("hit", [0, 1], ids=["nothing is right", "next to nothing is right"])
 def test_worthless_predictions_come_first_where_the_explanations_are_poor_too(tmp_path: Path, hit: int) -> None:
     case = make_case()
@@ -144,7 +145,7 @@ def test_worthless_predictions_come_first_where_the_explanations_are_poor_too(tm
     case.prediction[:, :hit] = 0.5 + 0.05 * (case.truth[:, :hit] - 0.5)
     case.explain = lambda _: {"text": "Because of the smile.", "evidence": None}
     first, *others = screen(tmp_path, case).advice
-    assert first.sentence == "Predict better than always answering the training mean: nothing counts without it."
+    assert first.sentence == WORTHLESS
     # What it alone would gain is next to nothing here, and saying so would mislead.
     assert first.gain == ""
     assert others[0].gain
