@@ -24,7 +24,7 @@ MAKE_LIMIT, MB_LIMIT, SHEET_LIMIT, READY_LIMIT, RATIO_LIMIT = 90.0, 600.0, 25.0,
 CHILD = """\
 import resource, sys, time
 sys.path.insert(0, sys.argv[1])
-from bundle_tools.cli import main
+from bundle_tools.cli.main import main
 started, worked = time.perf_counter(), time.process_time()
 code = main(["jury", "make", *sys.argv[2:]])
 # Linux counts kilobytes, macOS bytes.

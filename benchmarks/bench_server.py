@@ -10,7 +10,7 @@ from io import StringIO
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from bundle_tools.cli import main
+from bundle_tools.cli.main import main
 from tests.server.codabench import Server
 from tests.server.conftest import FILES, write_zip
 from tests.server.listening import serving

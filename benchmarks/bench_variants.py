@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from bundle_tools.label_budget import SKILL_BEFORE, gain
+from bundle_tools.challenge.label_budget import SKILL_BEFORE, gain
 
 Array = NDArray[np.float64]
 CLIPS, TARGETS, SUBMISSIONS, DRAWS, ROUNDS = (24, 60, 120), 6, 6, 8000, 20

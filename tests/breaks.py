@@ -62,9 +62,10 @@ _ARITHMETIC = {"+": "-", "-": "+", "*": "/", "/": "*", "//": "/", "%": "*", "**"
 _NEAR = {
     "ingestion_program": ("tests/ingestion", "tests/hostile"),
     "scoring_program": ("tests/scoring",),
-    "bundle_tools/adapt": ("tests/adapt",),
-    "bundle_tools/synth": ("tests/synth",),
-    "bundle_tools/jury": ("tests/jury",),
+    "bundle_tools/own_clips": ("tests/own_clips",),
+    "bundle_tools/phase_data": ("tests/own_clips", "tests/synthetic"),
+    "bundle_tools/synthetic": ("tests/synthetic",),
+    "bundle_tools/challenge/jury": ("tests/jury",),
     "bundle_tools": ("tests/tools",),
     "solutions": ("tests/solutions",),
     "starting_kit": ("tests/pages",),

@@ -12,16 +12,16 @@ import pytest
 from tests import warm
 
 BUDGETS_S = {
-    "adapt": 13,
     "hostile": 71,
     "ingestion": 69,
     "jury": 10,
     "meaning": 10,
+    "own_clips": 13,
     "pages": 18,
     "scoring": 72,
     "server": 11,
     "solutions": 12,
-    "synth": 26,
+    "synthetic": 26,
     "tools": 103,
 }
 """Processor seconds that a folder may take in `make test`."""

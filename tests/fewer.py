@@ -7,8 +7,8 @@ from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
-from bundle_tools.check.clips.fingerprint import fingerprint
-from bundle_tools.check.dataset import Dataset
+from bundle_tools.challenge.rules.clips.fingerprint import fingerprint
+from bundle_tools.codabench.rules.dataset import Dataset
 
 
 def copy_with(bundle: Path, folder: Path, count: int, *names: str) -> Path:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.cli import main
-from bundle_tools.emulator import engine
-from bundle_tools.emulator.stream import Ended
+from bundle_tools.cli.main import main
+from bundle_tools.codabench.worker import engine
+from bundle_tools.codabench.worker.engine import Outcome
 from tests import warm
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -104,12 +104,12 @@ def _call(name: str, cwd: Path, words: Sequence[str], heard: io.StringIO) -> int
 def fork_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let `bundle run` take forks of a warm process for the two programs, whose output then comes at the end."""
 
-    def stream(arguments: list[str], log: Path, *, cwd: Path, environment: dict[str, str], **_: object) -> Ended:
+    def stream(arguments: list[str], log: Path, *, cwd: Path, environment: dict[str, str], **_: object) -> Outcome:
         ended = warm.run(cwd / arguments[1], arguments[2:], cwd=cwd, environment=environment)
         log.parent.mkdir(parents=True, exist_ok=True)
         log.with_name(f"{log.name}_stdout.txt").write_text(ended.printed, "utf-8")
         log.with_name(f"{log.name}_stderr.txt").touch()
-        return Ended(ended.code, elapsed_s=1.0, killed=False)
+        return Outcome(ended.code, elapsed_s=1.0, killed=False)
 
     monkeypatch.setattr(engine, "stream", stream)
     monkeypatch.setattr(engine, "python_for", lambda _: sys.executable)

@@ -12,11 +12,11 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from bundle_tools.synth import clip as drawing
-from bundle_tools.synth.clip import Rendering, encode, render
-from bundle_tools.synth.dataset import Member, plan
-from bundle_tools.synth.exchange import Part, as_entry, exchange_of, parts_of
-from bundle_tools.synth.seeds import stream
+from bundle_tools.synthetic import clip as drawing
+from bundle_tools.synthetic.clip import Rendering, encode, render
+from bundle_tools.synthetic.dataset import Member, plan
+from bundle_tools.synthetic.exchange import Part, as_entry, exchange_of, parts_of
+from bundle_tools.synthetic.seeds import stream
 
 EXPRESSIVE = ("mouth", "eyes", "hand")
 """Parts of the person; the others are things."""
@@ -49,7 +49,7 @@ def draw(folder: Path, *, clips: int, seed: int, workers: int) -> list[Drawn]:
     folder
         Where they are kept; those of another version of the generator lie beside them.
     clips, seed
-        As in `bundle_tools.synth.dataset.plan`.
+        As in `bundle_tools.synthetic.dataset.plan`.
     workers
         Number of processes.
     """

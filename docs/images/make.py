@@ -17,7 +17,7 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 from tqdm import tqdm
 
-from bundle_tools.cli import main as bundle
+from bundle_tools.cli.main import main as bundle
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "build" / "screenshots"
@@ -153,7 +153,7 @@ def _take_pages(browser: Any) -> None:  # noqa: ANN401 - Playwright's browser
 def _take_jury() -> None:
     """Take a sheet in the middle of an item, and the result of four invented jurors, one of them careless."""
     sys.path.insert(0, str(ROOT))
-    from bundle_tools.jury.key import read_key  # noqa: PLC0415 - only here
+    from bundle_tools.challenge.jury.key import read_key  # noqa: PLC0415 - only here
     from tests.jury.juries import answers_of, honest, write_ratings  # noqa: PLC0415 - the path is known now
 
     runs = [OUT / "runs" / "jury" / Path(solution).name for solution in FINALISTS]

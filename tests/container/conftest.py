@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.build.wheels import wheel_entries
+from bundle_tools.codabench.build.wheels import wheel_entries
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(__file__).with_name("engine.sh")

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bundle_tools.build import TOP_LEVEL
-from bundle_tools.cli import main
-from bundle_tools.competition import load
+from bundle_tools.challenge.build import TOP_LEVEL
+from bundle_tools.cli.main import main
+from bundle_tools.codabench.competition import load
 from tests.fewer import ask_once, copy_with
 from tests.guides import fork_programs
 from tests.scoring.pages import assert_complete

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.build import TOP_LEVEL
-from bundle_tools.cli import main
+from bundle_tools.challenge.build import TOP_LEVEL
+from bundle_tools.cli.main import main
 from tests.fewer import copy_with
 from tests.guides import fork_programs
 from tests.scoring.pages import assert_complete

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.emulator.docker import DockerEngine
-from bundle_tools.emulator.engine import Container
+from bundle_tools.codabench.worker.docker import DockerEngine
+from bundle_tools.codabench.worker.engine import Container
 from tests import warm
 from tests.hostile.cases import CASES, Case
 from tests.hostile.stage import CLIPS, SECRETS, Stage, set_stage, write_clips

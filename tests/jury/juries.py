@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bundle_tools.jury.criteria import read_rules
-from bundle_tools.jury.key import Item, Key, Team
+from bundle_tools.challenge.jury.criteria import read_rules
+from bundle_tools.challenge.jury.key import Item, Key, Team
 
 RULES = read_rules()
 LETTERS = "ABCD"

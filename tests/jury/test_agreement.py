@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bundle_tools.jury.agreement import intraclass_correlation, kendall_w, krippendorff_alpha
-from bundle_tools.jury.preference import bradley_terry, comparisons
+from bundle_tools.challenge.jury.agreement import intraclass_correlation, kendall_w, krippendorff_alpha
+from bundle_tools.challenge.jury.preference import bradley_terry, comparisons
 
 Array = NDArray[np.float64]
 SEEDS = st.integers(0, 10_000)

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from bundle_tools.challenge.jury.answers import read_answers
+from bundle_tools.challenge.jury.criteria import DEFAULT, read_rules
+from bundle_tools.challenge.jury.key import read_key, write_key
 from bundle_tools.errors import BundleError
-from bundle_tools.jury.answers import read_answers
-from bundle_tools.jury.criteria import DEFAULT, read_rules
-from bundle_tools.jury.key import read_key, write_key
 
 from .juries import RULES, answers_of, honest, make_key, write_ratings
 

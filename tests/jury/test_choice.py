@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bundle_tools.jury.choice import balance_of, choose_clips
-from bundle_tools.jury.design import plan
-from bundle_tools.jury.finalists import Final, Finalist
+from bundle_tools.challenge.jury.choice import balance_of, choose_clips
+from bundle_tools.challenge.jury.design import plan
+from bundle_tools.challenge.jury.finalists import Final, Finalist
 from score.read.outcomes import Outcomes
 from score.read.output.explanation_record import NO_EXPLANATION, Explanation
 from score.read.reference.groups import Attribute, Groups

@@ -12,11 +12,11 @@ import av
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, sync_playwright
 
-from bundle_tools.cli import main
-from bundle_tools.jury.answers import read_answers
-from bundle_tools.jury.key import Key, read_key
-from bundle_tools.jury.sheet import HIDDEN, hide_numbers
-from bundle_tools.jury.video import LARGEST_SIDE, for_browser
+from bundle_tools.challenge.jury.answers import read_answers
+from bundle_tools.challenge.jury.key import Key, read_key
+from bundle_tools.challenge.jury.sheet import HIDDEN, hide_numbers
+from bundle_tools.challenge.jury.video import LARGEST_SIDE, for_browser
+from bundle_tools.cli.main import main
 from tests.ingestion.clips import Format, write_clip
 from tests.jury.finalists import PHASE, make_bundle, make_run
 from tests.scoring.browser import Tab
@@ -150,7 +150,7 @@ def test_missing_explanations_are_named(jury: Path, key: Key) -> None:
 def test_clips_that_browsers_cannot_play_are_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = write_clip(tmp_path / "plain.mp4", 12, Format(width=64, height=48))
     assert for_browser(plain) == plain.read_bytes()
-    monkeypatch.setattr("bundle_tools.jury.video._STAYS_BITS", 1_000)
+    monkeypatch.setattr("bundle_tools.challenge.jury.video._STAYS_BITS", 1_000)
     assert for_browser(plain) != plain.read_bytes()  # too large for a sheet with many
     odd = write_clip(tmp_path / "odd.mkv", 12, Format(width=900, height=506, codec="mpeg4"))
     (tmp_path / "made.mp4").write_bytes(for_browser(odd))

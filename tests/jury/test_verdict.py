@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bundle_tools.challenge.jury.answers import Answers, read_answers
+from bundle_tools.challenge.jury.key import Item, Key
+from bundle_tools.challenge.jury.panel import gather
+from bundle_tools.challenge.jury.publish import notes
+from bundle_tools.challenge.jury.verdict import Verdict, judge, resampled_effects, standardised, team_effects
 from bundle_tools.errors import BundleError
-from bundle_tools.jury.answers import Answers, read_answers
-from bundle_tools.jury.key import Item, Key
-from bundle_tools.jury.panel import gather
-from bundle_tools.jury.publish import notes
-from bundle_tools.jury.verdict import Verdict, judge, resampled_effects, standardised, team_effects
 
 from .juries import RULES, Rate, answers_of, honest, make_key, write_ratings
 

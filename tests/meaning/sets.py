@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from bundle_tools.synth.folders import write_phase
+from bundle_tools.synthetic.folders import write_phase
 from tests.meaning.cache import digest, once
 from tests.meaning.entrants import PROJECT
 
@@ -43,7 +43,7 @@ class ClipSet:
 def clip_set(name: str, cache: Path, workers: int) -> ClipSet:
     """Return a set by its name, made if it is not in `cache`."""
     practice = [PROJECT / part / PRACTICE for part in ("input_data", "reference_data")]
-    sources = practice if name == PRACTICE else [PROJECT / "bundle_tools" / "synth"]
+    sources = practice if name == PRACTICE else [PROJECT / "bundle_tools" / "synthetic"]
     source = digest(*sources, Path(__file__))
 
     def make(folder: Path) -> None:

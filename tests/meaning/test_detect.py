@@ -16,7 +16,7 @@ from benchmarks.detect.detectors import Sample, area, scores
 from benchmarks.detect.drawings import Drawn, draw
 from benchmarks.detect.features import Seen
 from benchmarks.detect.shown import Shown, exchanged_calls, filmed_calls
-from bundle_tools.synth.clip import FPS
+from bundle_tools.synthetic.clip import FPS
 from ingest.media.altered.draws import Draws
 from ingest.settings import Task, read_task
 from tests.stills import hold_pictures

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.build.contents import downloads, entries, zip_folders
+from bundle_tools.challenge.build.contents import downloads, entries
+from bundle_tools.codabench.archive import zip_folders
 from tests.fewer import keep_clips
 from tests.tools.conftest import asked_in_a_fork  # noqa: F401 - a fixture
 

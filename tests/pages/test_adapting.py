@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bundle_tools.adapt.folder.challenge import KEYS
-from bundle_tools.build import TOP_LEVEL
-from tests.adapt.miniature import miniature
+from bundle_tools.challenge.build import TOP_LEVEL
+from bundle_tools.errors import BundleError
+from bundle_tools.own_clips.problems import Problems
+from bundle_tools.own_clips.sources.challenge import read_description
 from tests.fewer import copy_with
 from tests.guides import fork_programs, run_script, shell_blocks
+from tests.own_clips.miniature import miniature
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = "docs/adapting.md"
@@ -56,8 +58,11 @@ def test_every_command_works_in_the_order_of_the_guide(tmp_path: Path, monkeypat
     )
 
 
-def test_every_key_of_the_file_is_explained() -> None:
+def test_every_key_of_the_file_is_explained(tmp_path: Path) -> None:
     table = (ROOT / GUIDE).read_text("utf-8").partition("| key | what it says |")[2].partition("\n## ")[0]
     keys = re.findall(r"^\| (`[^|]+) \|", table, re.MULTILINE)
     explained = set(re.findall(r"`(\w+)`", " ".join(keys)))
-    assert explained == KEYS
+    (tmp_path / "challenge.yaml").write_text("no_such_key: 1\n")
+    with pytest.raises(BundleError) as told:
+        read_description(tmp_path / "challenge.yaml", Problems())
+    assert explained == set(re.findall(r"\w+", str(told.value).partition("expected one of ")[2].partition(".")[0]))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.cli import main
+from bundle_tools.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
 TOP = [

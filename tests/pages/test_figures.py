@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bundle_tools.figures.pages import look_through, open_bundle, told
+from bundle_tools.challenge.figures.pages import look_through, open_bundle, told
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -16,7 +16,7 @@ EXECUTED_BY = {
     "docs/adapting.md": "tests/pages/test_adapting.py",
     "docs/coopetition.md": "tests/pages/test_jury_guides.py",
     "docs/developer.md": "tests/pages/test_guides.py",
-    "docs/first_impressions.md": "tests/adapt/test_guide.py",
+    "docs/first_impressions.md": "tests/own_clips/test_guide.py",
     "docs/jury.md": "tests/pages/test_jury_guides.py",
     "docs/participant.md": "tests/pages/test_participant.py",
     "docs/publishing.md": "tests/pages/test_publishing.py",

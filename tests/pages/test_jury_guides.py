@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.cli import main
-from bundle_tools.jury.key import read_key
+from bundle_tools.challenge.jury.key import read_key
+from bundle_tools.cli.main import main
 from tests.guides import shell_blocks
 from tests.jury.finalists import PHASE, make_bundle, make_run
 from tests.jury.juries import answers_of, honest, write_ratings

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import yaml
 
-from bundle_tools.build import KIT
+from bundle_tools.challenge.build import KIT
 from score.axes.faithfulness import gini_correlation
 from score.columns import columns
 from score.settings import AXES, read_settings

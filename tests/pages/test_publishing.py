@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.build import TOP_LEVEL
-from bundle_tools.cli import main
+from bundle_tools.challenge.build import TOP_LEVEL
+from bundle_tools.cli.main import main
 from tests.fewer import ask_once, copy_with
 from tests.guides import fork_programs, run_script, shell_blocks
 from tests.stills import hold_pictures

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bundle_tools.cli import main
+from bundle_tools.cli.main import main
 from tests.scoring.canary import CLIP_IDS, CONSTANT, LABELS, SOURCES, canary_labels, secrets, texts_of
 from tests.scoring.factory import NAMES
 

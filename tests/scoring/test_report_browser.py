@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.cli import main as bundle
+from bundle_tools.cli.main import main as bundle
 from tests.scoring.browser import Browser, Tab, chromium
 from tests.scoring.conftest import run_scoring
 from tests.scoring.factory import Case, full_explanation, make_case, make_input, write_manifest

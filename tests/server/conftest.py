@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from bundle_tools.cli import main
-from bundle_tools.server import publish, rehearse, replace
-from bundle_tools.server.interface import http
+from bundle_tools.cli.main import main
+from bundle_tools.codabench.server import publish, rehearse, replace
+from bundle_tools.codabench.server.interface import http
 from tests.server.codabench import Json, Server
 from tests.server.listening import serving
 

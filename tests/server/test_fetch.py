@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.cli import main
-from bundle_tools.compare.runs import find_runs
+from bundle_tools.challenge.compare.runs import find_runs
+from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError
 from tests.server.codabench import Fault, Json, Server
 from tests.server.conftest import Bundle, submit, write_zip

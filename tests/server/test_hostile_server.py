@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.compare import runs
+from bundle_tools.challenge.compare import runs
+from bundle_tools.codabench.server.interface import calls, download, http
+from bundle_tools.codabench.server.interface.http import Connection, ServerError
 from bundle_tools.errors import BundleError
-from bundle_tools.server.interface import calls, download, http
-from bundle_tools.server.interface.http import Connection, ServerError
 from tests.server.codabench import Answer, Fault, Json, Request, Server
 from tests.server.conftest import Bundle, submit, write_zip
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from bundle_tools.codabench.server.interface import calls, token
+from bundle_tools.codabench.server.interface.http import Connection, ServerError, host_of
+from bundle_tools.codabench.server.interface.records import moment
+from bundle_tools.codabench.server.interface.upload import file_name_for
 from bundle_tools.errors import BundleError
-from bundle_tools.server.interface import calls, token
-from bundle_tools.server.interface.http import Connection, ServerError, host_of
-from bundle_tools.server.interface.records import moment
-from bundle_tools.server.interface.upload import file_name_for
 from tests.server.codabench import Fault, Server
 from tests.server.conftest import Bundle
 
@@ -102,7 +102,7 @@ def test_an_answer_of_another_form(server: Server, competition: str, bundle: Bun
 
 def test_no_server(bundle: Bundle, monkeypatch: pytest.MonkeyPatch, archive: Path) -> None:
     monkeypatch.setenv("CODABENCH_TOKEN", "t")
-    monkeypatch.setattr("bundle_tools.server.interface.http.BACKOFF_S", 0.001)
+    monkeypatch.setattr("bundle_tools.codabench.server.interface.http.BACKOFF_S", 0.001)
     code, printed = bundle("publish", "http://127.0.0.1:1", "--bundle", archive, "--yes")
     assert code == 1
     assert "no answer from http://127.0.0.1:1 (connection refused)" in printed

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.archive import zip_folder
-from bundle_tools.cli import main
-from bundle_tools.commands import on_server
-from bundle_tools.server.rehearse import Result, compare
+from bundle_tools.cli.main import main
+from bundle_tools.cli.server import on_server
+from bundle_tools.codabench.archive import zip_folder
+from bundle_tools.codabench.server.rehearse import Result, compare, missing_limits
 from tests.server.codabench import Server
 from tests.server.conftest import SCORES, Bundle, phase_of, write_zip
 from tests.tools.conftest import FILES as TINY
@@ -88,7 +88,7 @@ def test_what_differs_is_named(
     server: Server, archive: Path, competition: str, bundle: Bundle, monkeypatch: pytest.MonkeyPatch,
     status: str, scores: Mapping[str, float], told: str,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr("bundle_tools.server.rehearse.SCORES_LATE_S", 0.05)
+    monkeypatch.setattr("bundle_tools.codabench.server.rehearse.SCORES_LATE_S", 0.05)
     server.work = lambda _: (status, scores)
     code, printed = bundle("rehearse", competition, "--bundle", archive, "--phase", "practice", "--yes")
     assert code == 1
@@ -183,3 +183,22 @@ def test_numbers_are_compared_as_the_server_keeps_them() -> None:
         Result("Finished", {"a": 0.3333333333, "b": 2.0000000001}),
     )
     assert compare(at_home, away, ["a", "b"]) == ["b: 2 here, 2.0000000001 there"]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({}, None),
+        ({"memory_mb": None}, "MemoryMax"),
+        ({"processes": None}, "TasksMax"),
+        ({"network": True}, "COMPETITION_CONTAINER_NETWORK_DISABLED=True"),
+        ({"network": None}, None),
+        ({"shared_memory_mb": 24105}, "default-shm-size"),
+        ({"shared_memory_mb": None}, None),
+    ],
+)
+def test_each_missing_limit_of_the_worker_is_one_line(change: dict[str, object], told: str | None) -> None:
+    lines = missing_limits({"memory_mb": 12288, "processes": 512, "shared_memory_mb": 64, "network": False, **change})
+    assert len(lines) == (told is not None)
+    assert told is None or told in lines[0]
+    assert missing_limits({}) == []

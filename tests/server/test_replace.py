@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.server import replace
+from bundle_tools.codabench.server import replace
 from tests.server.codabench import PARTS, Fault, Server
 from tests.server.conftest import SCORES, Bundle, phase_of, submit
 

@@ -11,12 +11,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from bundle_tools.check import clock
-from bundle_tools.check.clips import listed, video
-from bundle_tools.check.clips.video import Video, describe
-from bundle_tools.check.document import Draft, read
-from bundle_tools.check.programs import asking
-from bundle_tools.check.programs.asking import Answer, Question
+from bundle_tools.challenge.rules.clips import listed, video
+from bundle_tools.challenge.rules.clips.video import Video, describe
+from bundle_tools.challenge.rules.programs import asking
+from bundle_tools.challenge.rules.programs.asking import Answer, Question
+from bundle_tools.codabench.rules import clock
+from bundle_tools.codabench.rules.document import Draft, read
 from tests import warm
 
 COMPETITION = """\

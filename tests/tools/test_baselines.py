@@ -10,13 +10,14 @@ import yaml
 from numpy.typing import NDArray
 from sklearn.linear_model import LinearRegression
 
-from bundle_tools.check.clips.fingerprint import fingerprint
-from bundle_tools.check.clips.landmarks import check_landmarks
-from bundle_tools.check.dataset import Dataset
-from bundle_tools.check.document import read
-from bundle_tools.cli import main
-from bundle_tools.landmarks.page import table
-from bundle_tools.landmarks.predictors import ceiling_of_people, from_causes, look_up, metadata_only
+from bundle_tools.challenge.baselines.page import table
+from bundle_tools.challenge.baselines.predictors import ceiling_of_people, from_causes, look_up, metadata_only
+from bundle_tools.challenge.rules.clips.fingerprint import fingerprint
+from bundle_tools.challenge.rules.clips.landmarks import check_landmarks
+from bundle_tools.cli.main import main
+from bundle_tools.codabench.competition import load
+from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.document import read
 from score.read.reference.landmarks import read_landmarks
 from score.settings import read_settings
 from tests.scoring.factory import make_case, make_input
@@ -198,8 +199,6 @@ def test_the_command_writes_the_page_and_a_second_time_nothing(computed: Path) -
 
 @pytest.mark.parametrize("open_", [True, False])
 def test_a_closed_phases_page_is_rough_and_silent_on_shortcuts(computed: Path, open_: bool) -> None:
-    from bundle_tools.competition import load  # noqa: PLC0415
-
     text = table(record_of(computed), load(computed).columns, open_=open_)
     header = text.splitlines()[0]
     assert ("Noise ceiling" in header, "Labels of the same person" in header) == (open_, open_)

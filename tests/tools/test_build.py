@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 import yaml
 
-from bundle_tools.build import wheels
-from bundle_tools.build.contents import entries
-from bundle_tools.build.document import point_to_zips, set_image, shift_dates
-from bundle_tools.check import check
-from bundle_tools.cli import main
-from bundle_tools.competition import load
+from bundle_tools.challenge.build.contents import entries
+from bundle_tools.challenge.rules import check
+from bundle_tools.cli.main import main
+from bundle_tools.codabench.build import wheels
+from bundle_tools.codabench.build.document import point_to_zips, set_image, shift_dates
+from bundle_tools.codabench.competition import load
 from bundle_tools.errors import BundleError
 
 from .conftest import write_files
@@ -91,7 +91,7 @@ def test_the_kit_holds_programs_practice_data_and_solutions(tiny: Path) -> None:
     write_files(
         tiny,
         {
-            "starting_kit/README.md": "in <!--=run_minutes-->10<!--/--> minutes\n",
+            "starting_kit/README.md": "from <!--=start-->now<!--/-->\n",
             "reference_data/practice/task.yaml": "report: {truth: true}",
             "reference_data/final/answer.txt": "secret",
         },
@@ -101,7 +101,7 @@ def test_the_kit_holds_programs_practice_data_and_solutions(tiny: Path) -> None:
     assert document(out)["phases"][0]["starting_kit"] == "starting_kit.zip"
     assert not any(name.startswith("starting_kit/") for name in names(out))
     files = inside(out, "starting_kit.zip")
-    assert files["README.md"] == b"in 10 minutes\n"
+    assert files["README.md"] == b"from 2030-01-01 12:00\n"
     kit = set(files)
     assert {"README.md", "ingestion_program/ingest.py", "scoring_program/score.py", "solutions/half/model.py"} <= kit
     assert {"input_data/practice/question.txt", "reference_data/practice/answer.txt"} <= kit

@@ -20,14 +20,14 @@ import pytest
 import yaml
 from PIL import Image
 
-from bundle_tools.archive import zip_folder
-from bundle_tools.check import archive as zips
-from bundle_tools.check import check
-from bundle_tools.check.archive import check_large
-from bundle_tools.check.document import read
-from bundle_tools.check.settings import sizes as settings_of_sizes
-from bundle_tools.check.settings.sizes import check_quota
-from bundle_tools.cli import main
+from bundle_tools.challenge.rules import check
+from bundle_tools.cli.main import main
+from bundle_tools.codabench.archive import zip_folder
+from bundle_tools.codabench.rules import archive as zips
+from bundle_tools.codabench.rules.archive import check_large
+from bundle_tools.codabench.rules.document import read
+from bundle_tools.codabench.rules.settings import sizes as settings_of_sizes
+from bundle_tools.codabench.rules.settings.sizes import check_quota
 
 from .conftest import COMPETITION, FILES, THIRDS, write_files
 
@@ -470,7 +470,7 @@ def test_a_name_that_is_not_marked_as_utf8_is_found(tiny: Path) -> None:
 def test_a_giant_yaml_in_a_zip_is_never_extracted(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = tiny.parent / "bad.zip"
     zip_folder(write_files(tiny, {"competition.yaml": COMPETITION + "#" * 50_000_000}), archive)
-    monkeypatch.setattr("bundle_tools.check.extract", None)
+    monkeypatch.setattr("bundle_tools.codabench.rules.extract", None)
     assert codes(archive) >= {"yaml-size"}
 
 
@@ -646,7 +646,7 @@ def test_rubbish_in_any_place_is_a_finding_never_a_traceback(
                 node = node[key]
             node[place[-1]] = value
             wrong = replace(draft, content=broken)
-            monkeypatch.setattr("bundle_tools.check.read", lambda *_, _wrong=wrong, **__: (_wrong, []))
+            monkeypatch.setattr("bundle_tools.codabench.rules.read", lambda *_, _wrong=wrong, **__: (_wrong, []))
             with subtests.test(str(place), value=value):
                 check(tiny)
 
@@ -694,7 +694,7 @@ def test_code_of_a_foreign_zip_is_not_run(tiny: Path) -> None:
 
 def test_help_fits_a_screen() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "bundle_tools.cli", "--help"], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "bundle_tools.cli.main", "--help"], capture_output=True, text=True, check=True
     )
     assert len(done.stdout.splitlines()) < 25
     assert all(len(line) <= 120 for line in done.stdout.splitlines())

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.build.contents import entries
-from bundle_tools.check.clips.groups import check_groups, check_groups_misplaced
-from bundle_tools.check.clips.side import Side
-from bundle_tools.check.dataset import Dataset
-from bundle_tools.check.document import read
+from bundle_tools.challenge.build.contents import entries
+from bundle_tools.challenge.rules.clips.groups import check_groups, check_groups_misplaced
+from bundle_tools.challenge.rules.clips.side import Side
+from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.document import read
 from score.errors import OrganiserError
 from score.read.reference.groups import read_groups
 from score.read.reference.known import read_known

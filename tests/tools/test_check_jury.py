@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.check.clips.jury import check_jury
-from bundle_tools.check.clips.side import Side
-from bundle_tools.check.dataset import Dataset
+from bundle_tools.challenge.rules.clips.jury import check_jury
+from bundle_tools.challenge.rules.clips.side import Side
+from bundle_tools.codabench.rules.dataset import Dataset
 from tests.jury.ratings import BROKEN, write
 
 

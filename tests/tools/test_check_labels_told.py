@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from bundle_tools.check.document import Draft
-from bundle_tools.check.findings import Finding
-from bundle_tools.check.settings import hidden_labels
-from bundle_tools.check.settings.hidden_labels import check_hidden_labels
-from bundle_tools.check.settings.registry import Told
-from bundle_tools.label_budget import GAIN_ALLOWED, bits_of, gain, labels_needed, submissions_allowed
+from bundle_tools.challenge.label_budget import GAIN_ALLOWED, bits_of, gain, labels_needed, submissions_allowed
+from bundle_tools.challenge.rules.settings import hidden_labels
+from bundle_tools.challenge.rules.settings.hidden_labels import check_hidden_labels
+from bundle_tools.challenge.rules.settings.registry import Told
+from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.findings import Finding
 
 from .conftest import draft_of, write_files
 

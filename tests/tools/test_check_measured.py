@@ -12,19 +12,19 @@ from typing import Any
 import pytest
 import yaml
 
-from bundle_tools.check.clips.causes import check_causes, check_misplaced
-from bundle_tools.check.clips.copies import check_copies
-from bundle_tools.check.clips.listed import check_files
-from bundle_tools.check.clips.probes import check_probes
-from bundle_tools.check.clips.ranking import check_ranking
-from bundle_tools.check.clips.side import Side
-from bundle_tools.check.clips.tables import read_contributions, read_copies, read_settings, vocabulary_of
-from bundle_tools.check.clips.video import Video
-from bundle_tools.check.dataset import Dataset
-from bundle_tools.check.document import Draft, read
-from bundle_tools.check.findings import Finding
-from bundle_tools.check.secrets.leaks import check_leaks
-from bundle_tools.enough_clips import points_apart
+from bundle_tools.challenge.enough_clips import points_apart
+from bundle_tools.challenge.rules.clips.causes import check_causes, check_misplaced
+from bundle_tools.challenge.rules.clips.copies import check_copies
+from bundle_tools.challenge.rules.clips.listed import check_files
+from bundle_tools.challenge.rules.clips.probes import check_probes
+from bundle_tools.challenge.rules.clips.ranking import check_ranking
+from bundle_tools.challenge.rules.clips.side import Side
+from bundle_tools.challenge.rules.clips.tables import read_contributions, read_copies, read_settings, vocabulary_of
+from bundle_tools.challenge.rules.clips.video import Video
+from bundle_tools.challenge.rules.secrets.leaks import check_leaks
+from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.document import Draft, read
+from bundle_tools.codabench.rules.findings import Finding
 from tests.ingestion.clips import Format, write_clip
 
 from .conftest import write_files

@@ -11,9 +11,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bundle_tools.archive import zip_folder
-from bundle_tools.bounded_yaml import LARGEST_BYTES, MOST_VALUES, YamlBombError, load_bounded
-from bundle_tools.check import check
+from bundle_tools.challenge.rules import check
+from bundle_tools.codabench.archive import zip_folder
+from bundle_tools.codabench.bounded_yaml import LARGEST_BYTES, MOST_VALUES, YamlBombError, load_bounded
 
 from .conftest import COMPETITION, FILES, write_files
 from .foreign import MULTI_COMPETITION, VERSION1_COMPETITION

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.archive import zip_folder
-from bundle_tools.check import check
-from bundle_tools.check.settings.addresses import linked, loaded
-from bundle_tools.check.settings.pages import MOST_TOLD
+from bundle_tools.challenge.rules import check
+from bundle_tools.codabench.archive import zip_folder
+from bundle_tools.codabench.rules.settings.addresses import linked, loaded
+from bundle_tools.codabench.rules.settings.pages import MOST_TOLD
 
 from .conftest import write_files
 
@@ -111,14 +111,12 @@ def test_a_mark_that_cannot_be_filled_is_a_warning_with_the_reason(tiny: Path) -
 
 def test_marks_that_one_mistake_empties_are_told_together(tiny: Path) -> None:
     marks = " ".join(f"a <!--=limits{number}-->1<!--/-->" for number in range(MOST_TOLD + 3))
-    write_files(
-        tiny, {PAGE: f"{MARKED}\n{marks.replace('limits', 'clips.')}\n", "docs/a.md": "a <!--=clip_s--><!--/-->"}
-    )
+    write_files(tiny, {PAGE: f"{MARKED}\n{marks.replace('limits', 'no.')}\n", "docs/a.md": "a <!--=clip_s--><!--/-->"})
     (one, two) = told(tiny)
     assert one == ("page-mark", "warning", "docs/a.md:1", "clip_s: practice has no list of clips.")
     assert two[2] == f"{PAGE}:5"
-    assert two[3].startswith("clips.0, clips.1, ")
-    assert two[3].endswith(f"clips.{MOST_TOLD - 1} and 3 more: Unknown name; did you mean clips?")
+    assert two[3].startswith("no.0, no.1, ")
+    assert two[3].endswith(f"no.{MOST_TOLD - 1} and 3 more: Unknown name.")
 
 
 def test_html_pages_hold_no_marks(tiny: Path) -> None:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.archive import zip_folder
-from bundle_tools.check import check
-from bundle_tools.check.dataset import Dataset
-from bundle_tools.check.programs import asking
-from bundle_tools.check.programs.commands import local_name, script_of, started
-from bundle_tools.check.programs.images import is_reference
+from bundle_tools.challenge.rules import check
+from bundle_tools.challenge.rules.programs import asking
+from bundle_tools.codabench.archive import zip_folder
+from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.programs.commands import local_name, script_of, started
+from bundle_tools.codabench.rules.programs.images import is_reference
 
 from .conftest import COMPETITION, FILES, SCORING, telling, write_files
 
@@ -198,7 +198,7 @@ def test_names_outside_the_program_are_nobodys_business() -> None:
 
 def test_giant_metadata_are_never_read(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_files(tiny, {META: "command: x\n" + "#" * 100_001})
-    monkeypatch.setattr("bundle_tools.check.programs.commands.load_bounded", None)
+    monkeypatch.setattr("bundle_tools.codabench.rules.programs.commands.load_bounded", None)
     program = Dataset(tiny / "scoring_program")
     assert started(program, "scoring") == []
 

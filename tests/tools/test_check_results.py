@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import yaml
 
-from bundle_tools.check.clips.results import check_results
-from bundle_tools.check.clips.side import Side
-from bundle_tools.check.dataset import Dataset
+from bundle_tools.challenge.rules.clips.results import check_results
+from bundle_tools.challenge.rules.clips.side import Side
+from bundle_tools.codabench.rules.dataset import Dataset
 from ingest.errors import IngestionError
 from ingest.results.names import older_names
 from tests.ingestion.conftest import SETTINGS

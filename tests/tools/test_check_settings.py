@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 import yaml
 
-from bundle_tools.check.document import Draft, read
-from bundle_tools.check.findings import Finding
-from bundle_tools.check.programs import asking
-from bundle_tools.check.settings.refused import check_settings
-from bundle_tools.check.settings.registry import told_by_programs
+from bundle_tools.challenge.rules.programs import asking
+from bundle_tools.challenge.rules.settings.refused import check_settings
+from bundle_tools.challenge.rules.settings.registry import told_by_programs
+from bundle_tools.codabench.rules.document import Draft, read
+from bundle_tools.codabench.rules.findings import Finding
 
 from .conftest import write_files
 

@@ -6,13 +6,13 @@ from typing import Any, TypeVar
 
 import pytest
 
-from bundle_tools.check.clips.causes import check_causes
-from bundle_tools.check.clips.groups import check_groups
-from bundle_tools.check.clips.jury import check_jury
-from bundle_tools.check.clips.key_frames import check_key_frames
-from bundle_tools.check.clips.side import Absence, ListForm, Side, find_named, read_list
-from bundle_tools.check.dataset import Dataset
-from bundle_tools.check.findings import Finding
+from bundle_tools.challenge.rules.clips.causes import check_causes
+from bundle_tools.challenge.rules.clips.groups import check_groups
+from bundle_tools.challenge.rules.clips.jury import check_jury
+from bundle_tools.challenge.rules.clips.key_frames import check_key_frames
+from bundle_tools.challenge.rules.clips.side import Absence, ListForm, Side, find_named, read_list
+from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.findings import Finding
 
 Answer = TypeVar("Answer")
 FORM = ListForm("things", ["id", "file"], "things-missing", "things-header")

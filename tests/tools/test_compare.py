@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bundle_tools.archive import zip_folder
-from bundle_tools.cli import main
-from bundle_tools.compare import runs
-from bundle_tools.compare.runs import find_runs
-from bundle_tools.compare.table import Row, lines
+from bundle_tools.challenge.compare import runs
+from bundle_tools.challenge.compare.runs import find_runs
+from bundle_tools.challenge.compare.table import Row, lines
+from bundle_tools.cli.main import main
+from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.errors import BundleError
 from score.pipeline import main as score
 from tests.scoring.factory import Case, full_explanation, make_case, make_input, write_manifest

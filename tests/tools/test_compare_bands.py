@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
-from bundle_tools.compare.bands import ABOVE, Contender, bands, shares_above
-from bundle_tools.compare.ranks import mean_ranks, middle_ranks, places
+from bundle_tools.challenge.compare.bands import ABOVE, Contender, bands, shares_above
+from bundle_tools.challenge.compare.ranks import mean_ranks, middle_ranks, places
 
 RESAMPLES = 60
 numbers = st.integers(0, 100).map(float)

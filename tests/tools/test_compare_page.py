@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from bundle_tools.cli import main
-from bundle_tools.compare.bands import ABOVE
-from bundle_tools.compare.clips import widest
-from bundle_tools.compare.differences import difference
-from bundle_tools.compare.field import Entry
+from bundle_tools.challenge.compare.bands import ABOVE
+from bundle_tools.challenge.compare.clips import widest
+from bundle_tools.challenge.compare.differences import difference
+from bundle_tools.challenge.compare.field import Entry
+from bundle_tools.cli.main import main
 from tests.scoring.canary import HIDDEN, LABELS, OPEN, canary_case, secrets
 from tests.scoring.factory import Case, full_explanation, make_case, make_input
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 import yaml
 
-from bundle_tools.archive import zip_folder
-from bundle_tools.cli import main
+from bundle_tools.cli.main import main
+from bundle_tools.codabench.archive import zip_folder
 from model_process.results.pickles import read_pickle
 from tests.fewer import copy_with
 from tests.guides import fork_programs, run_lines, shell_blocks

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bundle_tools.cli import main
-from bundle_tools.synth import folders
+from bundle_tools.cli.main import main
+from bundle_tools.synthetic import folders
 
 ROOT = Path(__file__).resolve().parents[2]
 BAR = """

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.cli import main
-from bundle_tools.emulator import second_line, stream
-from bundle_tools.emulator.docker import DockerEngine, Pull
-from bundle_tools.emulator.engine import Container
-from bundle_tools.emulator.failures import CannotStart
+from bundle_tools.cli.main import main
+from bundle_tools.codabench.worker import CannotStart, engine
+from bundle_tools.codabench.worker.docker import DockerEngine, Pull
+from bundle_tools.codabench.worker.engine import Container
 from bundle_tools.errors import BundleError
 
 from .conftest import end_when
@@ -26,7 +25,6 @@ case "$1 $2" in
 "pull "*) test -f registry || { echo "manifest unknown" >&2; exit 1; }; cp registry config ;;
 "run "*) sh ./program ;;
 "container inspect") cat state ;;
-"inspect "*) cat pid ;;
 esac
 """
 
@@ -108,26 +106,6 @@ def test_images_that_will_not_do_are_told(docker: Path, config: dict[str, object
     assert note is None or note in found[0]
 
 
-def test_the_limits_are_looked_at_around_a_container_that_is_removed(
-    docker: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (docker / "program").write_text("echo ab\n")
-    (docker / "pid").write_text("7\n")
-    asked = []
-
-    def from_outside(*given: str) -> dict[str, object]:
-        asked.append(given)
-        return {"memory_mb": None}
-
-    monkeypatch.setattr(second_line, "from_outside", from_outside)
-    assert len(DockerEngine("image:1").missing_limits()) == 1
-    assert asked == [("7", "ab")]
-    assert calls(docker)[-1] == "rm --force ab"
-    (docker / "program").write_text("exit 127\n")
-    assert DockerEngine("image:1").missing_limits() == []
-    assert len(asked) == 1
-
-
 @pytest.mark.parametrize("code", [0, 1, 125, 126, 127, 137])
 def test_a_programs_exit_code_comes_from_the_engine(docker: Path, tmp_path: Path, code: int) -> None:
     (docker / "state").write_text(f"exited {code}\n")
@@ -154,7 +132,7 @@ def test_a_container_over_its_time_is_removed_by_name(
     (docker / "program").write_text("exec sleep 600\n")
     end_when(lambda: bool(calls(docker)), monkeypatch)
     # The stand-in ends nothing, however long one waits.
-    monkeypatch.setattr(stream, "GRACE_S", 0.1)
+    monkeypatch.setattr(engine, "GRACE_S", 0.1)
     outcome = DockerEngine("image:1").run(container(tmp_path), tmp_path / "logs", timeout_s=0.5)
     assert outcome.killed
     name = next(call.split()[2] for call in calls(docker) if call.startswith("run "))

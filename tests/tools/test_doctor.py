@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import doctor
-from bundle_tools.cli import main
+from bundle_tools.cli.main import main
 from sources import INSTALLED
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.cli import main
-from bundle_tools.emulator.command import arguments
-from bundle_tools.emulator.docker import DockerEngine, open_to_all
-from bundle_tools.emulator.engine import Container, ProcessEngine
+from bundle_tools.cli.main import main
+from bundle_tools.codabench.worker.command import arguments
+from bundle_tools.codabench.worker.docker import DockerEngine, open_to_all
+from bundle_tools.codabench.worker.engine import Container, ProcessEngine
 
 
 def test_containers_get_the_workers_flags(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.emulator.environment import python_for
-from bundle_tools.emulator.failures import CannotStart
+from bundle_tools.codabench.worker import CannotStart
+from bundle_tools.codabench.worker.environment import python_for
 
 ROOT = Path(__file__).resolve().parents[2]
 in_venv = pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="these tests run outside of a virtual environment")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.competition import find_root
+from bundle_tools.codabench.competition import find_root
 from bundle_tools.errors import BundleError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.archive import zip_folder
-from bundle_tools.check import check
+from bundle_tools.challenge.rules import check
+from bundle_tools.codabench.archive import zip_folder
 
 from .conftest import write_files
 from .foreign import VERSION1_COMPETITION, write_flat, write_multi_task, write_results, write_version1

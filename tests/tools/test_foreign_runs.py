@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.cli import main
+from bundle_tools.cli.main import main
 
 from .foreign import write_flat, write_multi_task, write_results
 
@@ -15,7 +15,6 @@ STYLES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...], int]] = {
     "several tasks": (write_multi_task, ("--phase", "season"), 2),
     "one of several": (write_multi_task, (), 1),
     "results": (write_results, (), 1),
-    "results, newer server": (write_results, ("--server", "newer"), 1),
 }
 
 

@@ -15,14 +15,14 @@ import yaml
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from bundle_tools.check.clips import listed
-from bundle_tools.check.clips.chance import PERMUTATIONS, judge
-from bundle_tools.check.clips.data import check_data
-from bundle_tools.check.clips.giveaways import check_giveaways
-from bundle_tools.check.clips.video import describe_file
-from bundle_tools.check.dataset import Dataset
-from bundle_tools.check.document import Draft, read
-from bundle_tools.check.findings import Finding
+from bundle_tools.challenge.rules.clips import listed
+from bundle_tools.challenge.rules.clips.chance import PERMUTATIONS, judge
+from bundle_tools.challenge.rules.clips.data import check_data
+from bundle_tools.challenge.rules.clips.giveaways import check_giveaways
+from bundle_tools.challenge.rules.clips.video import describe_file
+from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.document import Draft, read
+from bundle_tools.codabench.rules.findings import Finding
 
 from .conftest import write_files
 

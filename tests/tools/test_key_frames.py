@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 import yaml
 
-from bundle_tools.check.clips.key_frames import check_key_frames
-from bundle_tools.check.clips.side import Side
-from bundle_tools.check.clips.tables import read_settings
-from bundle_tools.check.dataset import Dataset
-from bundle_tools.cli import main
+from bundle_tools.challenge.key_frames import COLUMNS, LARGEST_BYTES, encode, middle_frame, write_key_frames
+from bundle_tools.challenge.rules.clips.key_frames import check_key_frames
+from bundle_tools.challenge.rules.clips.side import Side
+from bundle_tools.challenge.rules.clips.tables import read_settings
+from bundle_tools.cli.main import main
+from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.errors import BundleError
-from bundle_tools.key_frames import COLUMNS, LARGEST_BYTES, encode, middle_frame, write_key_frames
 from score.report.drawings.picture import jpeg_size
 from tests.ingestion.clips import Format, write_clip
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import compare
-from bundle_tools.cli import main
+from bundle_tools.cli.main import main
 from score.pipeline import main as score
 from tests.scoring.factory import make_case, make_input
 

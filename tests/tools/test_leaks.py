@@ -1,6 +1,5 @@
 """Plant answers of the hidden phase all over the real bundle: each hiding place must be found, and nothing else."""
 
-import base64
 import bz2
 import csv
 import gzip
@@ -12,39 +11,32 @@ import math
 import pickle
 import re
 import shutil
-import struct
-import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bundle_tools.archive import zip_folder
-from bundle_tools.check import check
-from bundle_tools.check.archive import check_zip
-from bundle_tools.check.clips.giveaways import check_giveaways
-from bundle_tools.check.dataset import Dataset
-from bundle_tools.check.findings import Finding
-from bundle_tools.check.secrets.answers import Answers, hidden_answers
-from bundle_tools.check.secrets.identities import check_identities
-from bundle_tools.check.secrets.inside import Unopened, look_inside
-from bundle_tools.check.secrets.leaks import check_leaks
-from bundle_tools.check.secrets.search import (
-    WIDE,
+from bundle_tools.challenge.rules import check
+from bundle_tools.challenge.rules.clips.giveaways import check_giveaways
+from bundle_tools.challenge.rules.secrets.answers import Answers, hidden_answers
+from bundle_tools.challenge.rules.secrets.identities import check_identities
+from bundle_tools.challenge.rules.secrets.inside import Unopened, look_inside
+from bundle_tools.challenge.rules.secrets.leaks import check_leaks
+from bundle_tools.challenge.rules.secrets.search import (
     Text,
-    has_wide_words,
     holds_labels_in_order,
     labelled_clips,
     named_ids,
-    printed_words,
 )
+from bundle_tools.codabench.archive import zip_folder
+from bundle_tools.codabench.rules.archive import check_zip
+from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.findings import Finding
 from tests.fewer import keep_clips
 
 from .conftest import PNG, draft_of, write_files
@@ -61,11 +53,6 @@ OTHER_KEY = KEY[::-1].strip()
 
 Table = dict[str, dict[str, str]]
 Mutation = Callable[[Path], object]
-
-
-def shuffled_rows(bundle: Path, style: str, factor: float) -> str:
-    rows = np.random.default_rng(5).permutation(matrix(bundle)) * factor
-    return "\n".join(",".join(style.format(x) for x in row) for row in rows)
 
 
 def labels_file(bundle: Path) -> bytes:
@@ -310,22 +297,8 @@ def table_in_a_practice_clip(bundle: Path) -> None:
     add_to_clip(bundle, path, path.read_bytes() + free_box((bundle / FINAL).read_bytes()))
 
 
-def table_after(start: bytes, encoding: str = "utf-8") -> Callable[[Path], bytes]:
-    return lambda bundle: start + (bundle / FINAL).read_text().encode(encoding)
-
-
-def tarred(name: str, content: bytes, mode: Literal["w", "w:xz", "w:bz2", "w:gz"]) -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode=mode) as archive:
-        info = tarfile.TarInfo(name)
-        info.size = len(content)
-        archive.addfile(info, io.BytesIO(content))
-    return buffer.getvalue()
-
-
-def a_notebook(bundle: Path) -> str:
-    data = base64.encodebytes((bundle / FINAL).read_bytes()).decode()
-    return json.dumps({"cells": [{"outputs": [{"data": {"image/png": data}}]}]})
+def table_after(start: bytes) -> Callable[[Path], bytes]:
+    return lambda bundle: start + (bundle / FINAL).read_bytes()
 
 
 def a_link(name: str, target: str) -> Mutation:
@@ -351,26 +324,16 @@ PLANTED_FILES: list[tuple[str, Plant]] = [
     ("leak", Plant("public_data/x.txt", lambda b: (b / FINAL).with_name("causes.json").read_bytes())),
     ("leak", Plant("public_data/x.csv", lambda b: (b / FINAL).read_text().encode("utf-16"))),
     ("leak", Plant("input_data/practice/x.csv", lambda b: (b / FINAL).read_bytes())),
-    ("leak", Plant("public_data/x.tar.xz", lambda b: tarred("a/b.csv", (b / FINAL).read_bytes(), "w:xz"))),
-    ("leak", Plant("public_data/x.tar", lambda b: tarred("a/b.csv", (b / FINAL).read_bytes(), "w"))),
-    ("leak", Plant("public_data/x.csv.bz2", lambda b: bz2.compress((b / FINAL).read_bytes()))),
     ("leak", Plant("public_data/x.zip", lambda b: zipped("y.zip", zipped("z.zip", zipped("x", labels_file(b)))))),
-    ("leak", Plant("public_data/x.csv", lambda b: (b / FINAL).read_text().encode("utf-32"))),
-    ("leak", Plant("public_data/x.txt", lambda b: base64.b64encode(labels_file(b)))),
-    ("leak", Plant("starting_kit/x.ipynb", a_notebook)),
-    ("leak", Plant("starting_kit/x.png", lambda b: b"\x89PNG\r\n\x1a\n" + zipped("x.csv", labels_file(b)))),
     # Where no program looks, and participants do.
     ("leak", Plant("starting_kit/__pycache__/x.csv", labels_file)),
     ("leak", Plant("starting_kit/.git/x.csv", labels_file)),
-    ("leak", Plant("starting_kit/.git/objects/0a/1b", lambda b: zlib.compress(labels_file(b)))),
     (
         "leak",
         Plant("solutions/constant/__pycache__/task.yaml", lambda b: (b / FINAL).with_name("task.yaml").read_bytes()),
     ),
     # Labels in media and in odd encodings.
     ("leak-labels", Plant("public_data/x.png", table_after(PNG))),
-    ("leak-labels", Plant("starting_kit/x.jpg", table_after(b"\xff\xd8\xff\xe0" + bytes(7), "utf-16-le"))),
-    ("leak-labels", Plant("public_data/x.csv", lambda b: (b / FINAL).read_text().encode("utf-16-be"))),
     # Labels beside ids.
     ("leak-labels", Plant("public_data/x.json", labels_as_json)),
     ("leak-labels", Plant("starting_kit/x.zip", lambda b: zipped("x.json", labels_as_json(b).encode()))),
@@ -391,10 +354,6 @@ PLANTED_FILES: list[tuple[str, Plant]] = [
     ("leak-labels", Plant("solutions/constant/x.npy", lambda b: saved(matrix(b).astype("<f4")))),
     ("leak-labels", Plant("solutions/constant/x.npy", lambda b: saved(np.array(column(b), dtype=">f4")))),
     ("leak-labels", Plant("starting_kit/x.npz", lambda b: saved(matrix(b), compressed=True))),
-    ("leak-labels", Plant("input_data/final/x.pkl", lambda b: chalearn_pickle(b, 2))),
-    ("leak-labels", Plant("public_data/x.dat", lambda b: b"\xff" * 7 + np.array(column(b)).tobytes() + b"\xff")),
-    ("leak-labels", Plant("public_data/x.csv", lambda b: shuffled_rows(b, "{:.2f}", 1))),
-    ("leak-labels", Plant("input_data/final/x.csv", lambda b: shuffled_rows(b, "{:.0f}", 100))),
     # Ids.
     ("leak-id", Plant("public_data/x.md", one_id)),
     ("leak-id", Plant("starting_kit/x.zip", lambda b: zipped("x.md", one_id(b).encode()))),
@@ -416,10 +375,9 @@ PLANTED_FILES: list[tuple[str, Plant]] = [
     # What cannot be searched.
     ("archive-bomb", Plant("reference_data/final/x.zip", lambda _: zip_bomb())),
     ("archive-bomb", Plant("public_data/x.zip", lambda _: zipped("y.zip", zip_bomb()))),
-    ("archive-bomb", Plant("public_data/x.xz", lambda _: lzma.compress(bytes(60_000_000), preset=0))),
-    ("archive-unopened", Plant("public_data/x.xz", lambda _: b"\xfd7zXZ\x00 broken")),
-    ("archive-unopened", Plant("public_data/x.tar", lambda b: tarred("x", b"x" * 600, "w")[:700])),
     ("archive-bomb", Plant("public_data/x.zip", lambda _: zip_bomb())),
+    ("archive-unopened", Plant("public_data/x.csv.xz", lambda b: lzma.compress(labels_file(b)))),
+    ("archive-unopened", Plant("public_data/x.csv.bz2", lambda b: bz2.compress(labels_file(b)))),
     ("archive-bomb", Plant("public_data/x.gz", lambda _: gzip.compress(bytes(60_000_000), 1))),
     ("archive-unopened", Plant("public_data/x.zip", lambda _: b"PK\x03\x04 broken")),
     ("archive-unopened", Plant("public_data/x.gz", lambda _: b"\x1f\x8b\x08 broken")),
@@ -429,7 +387,6 @@ OTHERWISE: list[tuple[str, Mutation]] = [
     ("leak-labels", table_in_a_practice_clip),
     ("leak-labels", labels_in_boxes(lambda row: ",".join(list(row.values())[2:]).encode())),
     ("leak-labels", labels_in_boxes(lambda row: f"v={float(row['interview']):.4f}".encode())),
-    ("leak-labels", labels_in_boxes(lambda row: struct.pack("<d", float(row["openness"])))),
     ("leak-labels", inside_a_page),
     ("leak-labels", transcripts_with_a_column),
     ("leak-labels", files_named_by_label),
@@ -497,11 +454,6 @@ def guesses_of_hidden_clips(bundle: Path) -> str:
     )
 
 
-def coarse_guesses(_: Path) -> str:
-    rows = np.random.default_rng(7).normal(0.5, 0.15, (20_000, 6)).clip(0, 0.99)
-    return "\n".join(",".join(f"{x:.2f}" for x in row) for row in rows)
-
-
 HARMLESS: list[Mutation] = [
     sealed,
     Plant("starting_kit/practice.csv", lambda b: (b / "reference_data/practice/labels.csv").read_bytes()),
@@ -510,7 +462,6 @@ HARMLESS: list[Mutation] = [
     Plant("public_data/README.md", lambda _: "Read this before you start.\n"),
     Plant("reference_data/final/README.md", lambda _: "Read this before you start.\n"),
     Plant("input_data/final/good_predictions.csv", guesses_of_hidden_clips),
-    Plant("starting_kit/predictions_to_two_decimals.csv", coarse_guesses),
     Plant("public_data/random.npy", lambda _: saved(np.random.default_rng(8).random(100_000))),
     Plant("public_data/written.txt", lambda _: "\n".join(f"{x:.3f}" for x in np.random.default_rng(9).random(100_000))),
 ]
@@ -593,18 +544,6 @@ def test_labels_beside_ids_are_found_in_any_style(values: list[list[float]], sty
         text = "\n".join(",".join(line) for line in lines)
     assert labelled_clips(text, answers)
     assert not labelled_clips(text.replace("a7", "b7"), answers)
-
-
-@settings(deadline=None, max_examples=60)
-@given(seed=st.integers(0, 2**32 - 1), encoding=st.sampled_from(["<f4", ">f4", "<f8", ">f8"]), offset=st.integers(0, 9))
-def test_labels_in_binary_are_found_at_any_offset(seed: int, encoding: str, offset: int) -> None:
-    draw = np.random.default_rng(seed)
-    values = draw.random((8, 1)).round(5)
-    answers = some_answers(values.tolist())
-    content = draw.bytes(offset) + values.astype(encoding).tobytes() + draw.bytes(5)
-    assert holds_labels_in_order(Text("x", "", content), answers)
-    others = draw.random((8, 1)).astype(encoding).tobytes()
-    assert not holds_labels_in_order(Text("x", "", draw.bytes(offset) + others), answers)
 
 
 def test_ids_count_as_whole_words_only() -> None:
@@ -715,22 +654,4 @@ def test_the_start_of_a_long_table_is_learnt() -> None:
     answers = some_answers(np.random.default_rng(4).random((60_000, 1)).round(5).tolist())
     assert 49_000 < len(answers.windows) <= 50_000
     text = "\n".join(f"{row[0]:.3f}" for row in list(answers.rows.values())[40_000:40_100])
-    assert holds_labels_in_order(Text("x", text, b""), answers)
-
-
-@given(st.lists(st.sampled_from([b"a\0", b"b\0\0", b"\n\0\0\0", b"a", b"\0", b"\xc8"]), max_size=40))
-def test_the_quick_look_for_wide_letters_sees_what_the_search_sees(pieces: list[bytes]) -> None:
-    content = b"".join(pieces)
-    assert has_wide_words(content) == bool(WIDE.search(content))
-
-
-@given(st.lists(st.sampled_from([b"a", b"~ \t", b"\n1234", b"\0", b"\x7f", b"\xc8", b"\x0b"]), max_size=40))
-def test_printed_words_are_the_longest_runs_of_four_letters_and_more(pieces: list[bytes]) -> None:
-    content = b"".join(pieces)
-    assert printed_words(content) == re.findall(rb"[\t\n\r -~]{4,}", content)
-
-
-def test_eight_wide_letters_are_words_and_seven_are_not() -> None:
-    assert has_wide_words("c0123456".encode("utf-32-le"))
-    assert not has_wide_words("c012345".encode("utf-16-le"))
-    assert not has_wide_words(b"")
+    assert holds_labels_in_order(Text("x", text), answers)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.competition import load
-from bundle_tools.emulator.limits import Clock, Limit, limit_of
+from bundle_tools.codabench.competition import load
+from bundle_tools.codabench.worker.jobs import Limit, limit_of
 
 
 @pytest.mark.parametrize(
@@ -32,11 +32,3 @@ def test_a_queue_is_read_from_the_competition(tiny: Path) -> None:
     assert not load(tiny).own_queue
     path.write_text(path.read_text() + "queue: 8f8f9a3e-3c0e-4a52-9d0d-2f5f6f0f7a11\n")
     assert load(tiny).own_queue
-
-
-def test_only_a_limit_that_kills_runs_out() -> None:
-    assert Clock(Limit(0, False, "")).left_s is None
-    assert Clock(Limit(0, True, "")).left_s == 0
-    left = Clock(Limit(100, True, "")).left_s
-    assert left is not None
-    assert 90 < left <= 100

@@ -15,24 +15,25 @@ import av
 import pytest
 import yaml
 
-from bundle_tools.build import TOP_LEVEL, Options, build
-from bundle_tools.build.contents import entries
-from bundle_tools.check import Rule, check
-from bundle_tools.check.archive import check_folder, check_zip
-from bundle_tools.check.clips import exchanges, listed
-from bundle_tools.check.clips.causes import check_misplaced
-from bundle_tools.check.clips.data import check_data
-from bundle_tools.check.clips.video import describe
-from bundle_tools.check.document import Draft, read
-from bundle_tools.check.findings import Finding
-from bundle_tools.check.programs import asking
-from bundle_tools.check.settings.leaderboard import check_leaderboards
-from bundle_tools.check.settings.refused import check_settings
-from bundle_tools.check.settings.registry import check_registry
-from bundle_tools.check.settings.tasks import check_solutions
-from bundle_tools.cli import main
-from bundle_tools.competition import load
-from bundle_tools.figures.pages import fill_pages
+from bundle_tools.challenge.build import TOP_LEVEL, Options, build
+from bundle_tools.challenge.build.contents import entries
+from bundle_tools.challenge.figures.pages import fill_pages
+from bundle_tools.challenge.rules import check
+from bundle_tools.challenge.rules.clips import exchanges, listed
+from bundle_tools.challenge.rules.clips.causes import check_misplaced
+from bundle_tools.challenge.rules.clips.data import check_data
+from bundle_tools.challenge.rules.clips.video import describe
+from bundle_tools.challenge.rules.programs import asking
+from bundle_tools.challenge.rules.settings.refused import check_settings
+from bundle_tools.challenge.rules.settings.registry import check_registry
+from bundle_tools.cli.main import main
+from bundle_tools.codabench.competition import load
+from bundle_tools.codabench.rules import Rule
+from bundle_tools.codabench.rules.archive import check_folder, check_zip
+from bundle_tools.codabench.rules.document import Draft, read
+from bundle_tools.codabench.rules.findings import Finding
+from bundle_tools.codabench.rules.settings.leaderboard import check_leaderboards
+from bundle_tools.codabench.rules.settings.tasks import check_solutions
 from tests.fewer import keep_clips
 from tests.scoring.pages import assert_complete
 
@@ -103,7 +104,7 @@ def test_the_built_zip_is_valid_breaks_no_rule_and_runs(
             sys.setprofile(None)
 
     out = tmp_path / "bundle.zip"
-    monkeypatch.setattr("bundle_tools.build.check", check_watched)
+    monkeypatch.setattr("bundle_tools.challenge.build.check", check_watched)
     # Of the zip, all that is no error comes back.
     assert {finding.code for finding in build(short, Options(out)) if finding.severity != "note"} <= {
         "ranks-few",
@@ -121,7 +122,7 @@ def test_the_built_zip_is_valid_breaks_no_rule_and_runs(
 
 def rules() -> set[str]:
     """Name all functions of the checker that are called check_..., at the top of their modules."""
-    files = (ROOT / "bundle_tools" / "check").rglob("*.py")
+    files = (ROOT / "bundle_tools").glob("c*/rules/**/*.py")
     nodes = [node for path in files for node in ast.parse(path.read_text()).body]
     found = {node.name for node in nodes if isinstance(node, ast.FunctionDef) and node.name.startswith("check_")}
     assert len(found) > 40
@@ -319,7 +320,7 @@ def test_rubbish_in_the_leaderboard_is_a_finding_never_a_traceback(
 def test_every_rule_of_the_checker_has_a_bundle_that_breaks_it() -> None:
     calls = [
         (node.func.id, node.args)
-        for path in sorted((ROOT / "bundle_tools" / "check").rglob("*.py"))
+        for path in sorted((ROOT / "bundle_tools").glob("c*/rules/**/*.py"))
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     ]

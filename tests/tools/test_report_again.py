@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.archive import zip_folder
-from bundle_tools.cli import main
+from bundle_tools.cli.main import main
+from bundle_tools.codabench.archive import zip_folder
 from score.pipeline import main as score
 from tests.scoring.canary import CLIP_IDS, HIDDEN, canary_case, secrets
 from tests.scoring.factory import make_input

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.emulator.report import find_report
+from bundle_tools.codabench.worker.report import find_report
 
 from .conftest import write_files
 

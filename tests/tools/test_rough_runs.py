@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.cli import main
-from bundle_tools.competition import load
+from bundle_tools.cli.main import main
+from bundle_tools.codabench.competition import load
 from tests.guides import fork_programs
 
 from .conftest import COMPETITION, SCORING, write_files
 
 INGEST, SCORE = "ingestion_program/ingest.py", "scoring_program/score.py"
-START = "import os, shutil, sys\noutput = sys.argv[2]\n"
+START = "import os, shutil, sys\noutput = sys.argv[2].rstrip('/')\n"
 TAKEN = "which cannot be done in a container; taken as empty"
 
 

@@ -10,12 +10,12 @@ import psutil
 import pytest
 import yaml
 
-from bundle_tools.archive import zip_folder
-from bundle_tools.cli import main
-from bundle_tools.emulator import engine, jobs, limits
-from bundle_tools.emulator.stream import Ended
+from bundle_tools.cli.main import main
+from bundle_tools.codabench.archive import zip_folder
+from bundle_tools.codabench.worker import engine, jobs
+from bundle_tools.codabench.worker.engine import Outcome
 
-from .conftest import COMPETITION, end_when, write_files
+from .conftest import COMPETITION, INGESTION, end_when, write_files
 
 Ran = tuple[int, Path]
 """Exit code, and the folder of the results."""
@@ -146,11 +146,11 @@ def has_ended(pid: int) -> bool:
 def programs_that_take(seconds: float, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, float | None]]:
     """Start no program; each takes so long by a clock of its own. Receives their names and the time that each gets."""
     started: list[tuple[str, float | None]] = []
-    monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=lambda: seconds * len(started)))
+    monkeypatch.setattr(jobs, "time", SimpleNamespace(monotonic=lambda: seconds * len(started)))
 
-    def stand_in(_: list[str], log: Path, *, timeout_s: float | None, **__: object) -> Ended:
+    def stand_in(_: list[str], log: Path, *, timeout_s: float | None, **__: object) -> Outcome:
         started.append((log.name, timeout_s))
-        return Ended(0, seconds, killed=timeout_s is not None and timeout_s < seconds)
+        return Outcome(0, seconds, killed=timeout_s is not None and timeout_s < seconds)
 
     monkeypatch.setattr(engine, "stream", stand_in)
     return started
@@ -196,30 +196,15 @@ def test_the_workers_data_are_mapped_and_scoring_sees_them(tiny: Path) -> None:
     assert run(tiny, options=("--data", str(tiny / "nothing")))[0] == 1
 
 
-def test_newer_servers_put_the_submission_over_the_predictions(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    write_files(
-        tiny / "solutions" / "half", {"predictions.txt": "0.1", "deep/note.txt": "x", "metadata": "exitCode: 0"}
-    )
-    code, out = run(tiny, options=("--server", "newer"))
-    assert code == 0
-    assert "ingestion sees []" in (out / "logs" / "prediction_ingestion_stdout.txt").read_text()
-    seen = ast.literal_eval((out / "scoring_output" / "seen.txt").read_text())
-    assert {"input/res/model.py", "input/res/deep/note.txt"} <= set(seen)
-    printed = capfd.readouterr().out
-    assert "Accuracy  0.6" in printed
-    assert "its files replaced predictions of the same name: metadata, predictions.txt." in printed
-
-
 def as_results(tiny: Path) -> None:
     path = tiny / "competition.yaml"
     path.write_text(path.read_text().replace("    ingestion_program: ingestion_program/\n", ""))
     write_files(tiny / "solutions" / "half", {"predictions.txt": "0.5"})
 
 
-@pytest.mark.parametrize("server", ["1.25", "newer"])
-def test_without_ingestion_the_submission_is_the_prediction(tiny: Path, server: str) -> None:
+def test_without_ingestion_the_submission_is_the_prediction(tiny: Path) -> None:
     as_results(tiny)
-    code, out = run(tiny, options=("--server", server))
+    code, out = run(tiny)
     assert code == 0
     assert yaml.safe_load((out / "ingestion_output" / "metadata").read_text()) == dict.fromkeys(
         ("elapsedTime", "exitCode", "ingestionElapsedTime", "ingestionExitCode")
@@ -278,7 +263,8 @@ def test_large_and_doubled_predictions_are_told(
     assert "predictions: 2 MB take long to send" in printed
     assert "predictions: 1 of the submission's own files lie among them" in printed
     monkeypatch.undo()
-    run(tiny, options=("--server", "newer"))
+    write_files(tiny, {"ingestion_program/ingest.py": INGESTION + "(output / 'model.py').unlink()\n"})
+    run(tiny)
     assert "predictions:" not in capfd.readouterr().out
 
 
@@ -301,7 +287,7 @@ def test_a_folder_that_a_program_has_locked_is_named(
         raise PermissionError("[Errno 13] Permission denied: 'output'")
 
     # Root, who may run these tests, is never locked out.
-    monkeypatch.setattr(jobs, "finish", locked)
+    monkeypatch.setattr(jobs.Job, "finish", locked)
     assert run(tiny)[0] == 1
     assert "a program took away the permission to go on: [Errno 13]" in capfd.readouterr().err
 

@@ -9,10 +9,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bundle_tools.competition import Column
-from bundle_tools.emulator.failures import RunFailed
-from bundle_tools.emulator.scores import NotSent, read_scores
-from bundle_tools.emulator.server import accepted, my_submissions, row, store
+from bundle_tools.codabench.competition import Column
+from bundle_tools.codabench.worker import RunFailed
+from bundle_tools.codabench.worker.scores import NotSent, accepted, my_submissions, read_scores, row, store
 
 
 def column(

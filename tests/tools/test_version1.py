@@ -8,11 +8,11 @@ import pytest
 import yaml
 from markdown_it import MarkdownIt
 
-from bundle_tools.build import TOP_LEVEL
-from bundle_tools.build.version1 import rendered_page
-from bundle_tools.check import check
-from bundle_tools.cli import main
-from bundle_tools.version1 import as_version2
+from bundle_tools.challenge.build import TOP_LEVEL
+from bundle_tools.challenge.rules import check
+from bundle_tools.cli.main import main
+from bundle_tools.codabench.build.version1 import rendered_page
+from bundle_tools.codabench.version1 import as_version2
 from tests import warm
 from tests.fewer import copy_with
 from tests.scoring.conftest import run_scoring
@@ -162,7 +162,9 @@ def test_pages_pass_through_a_second_rendering() -> None:
 def test_the_real_challenge_scores_alike_under_both_contracts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bundle = copy_with(ROOT, tmp_path / "challenge", 1, *TOP_LEVEL)
     # What is wrong with the folder is looked for in test_real_bundle.py.
-    monkeypatch.setattr("bundle_tools.build.check", lambda path, **told: [] if path == bundle else check(path, **told))
+    monkeypatch.setattr(
+        "bundle_tools.challenge.build.check", lambda path, **told: [] if path == bundle else check(path, **told)
+    )
     code, out = build(bundle, "--no-key")
     assert code == 0
     with zipfile.ZipFile(out) as opened, opened.open("scoring_program.zip") as packed, zipfile.ZipFile(packed) as inner:

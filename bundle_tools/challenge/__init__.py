@@ -1,0 +1,1 @@
+"""Rules, pages, baselines, comparison and jury of this challenge."""

@@ -1,0 +1,219 @@
+"""Compute the landmarks of a phase with the phase's own scoring program."""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bundle_tools.challenge.baselines.predictors import ceiling_of_people, from_causes, look_up, metadata_only
+from bundle_tools.challenge.compare.runs import Run
+from bundle_tools.challenge.rules.clips.fingerprint import fingerprint
+from bundle_tools.challenge.rules.clips.giveaways import features
+from bundle_tools.challenge.rules.clips.tables import read_clips
+from bundle_tools.challenge.scoring_program import scoring_input, use_scoring_program
+from bundle_tools.codabench.competition import Phase
+from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.errors import BundleError
+
+if TYPE_CHECKING:
+    from score.read.reference.known import Known
+    from score.read.reference.labels import Reference
+    from score.settings import Settings
+
+Array = NDArray[np.float64]
+
+FORMAT_VERSION = 1
+DECIMALS = 6
+_NO_KEY = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True)
+class _Truth:
+    """Labels of a phase on the unit scale, and what belongs to them."""
+
+    settings: "Settings"
+    """Of the reference data."""
+    reference: "Reference"
+    """n clips."""
+    known: "Known"
+    """Causes, where there are some."""
+    truth: Array
+    """(n, k) labels."""
+    constant: Array
+    """(k,) training means."""
+
+
+def compute(phase: Phase, runs: Sequence[Run], scratch: Path) -> dict[str, Any]:
+    """Compute what stands in ``landmarks.json``.
+
+    Parameters
+    ----------
+    phase
+        The phase.
+    runs
+        Of the solutions that become landmarks, on this phase. One that predicts the same for every clip is left out:
+        the constant is there already.
+    scratch
+        A folder for temporary files.
+
+    Raises
+    ------
+    BundleError
+        When the phase's data cannot be read, or a run cannot be scored.
+    """
+    reference = use_scoring_program(phase, scratch)
+    if phase.task.input_data is None:
+        raise BundleError(f"phase {phase.slug}: expected input data, found none. Add them to its task.")
+    given = Dataset(phase.task.input_data)
+    known = _read(reference)
+    items = [_constant(known), *_shortcuts(known, given)]
+    items += [item for run in runs if (item := _solution(run, phase, reference, scratch))]
+    items += _ceiling(known)
+    digest = fingerprint(given, Dataset(reference))
+    return {"format_version": FORMAT_VERSION, "data_sha256": digest, "landmarks": items}
+
+
+def _read(reference: Path) -> _Truth:
+    from score.errors import ScoringError  # noqa: PLC0415 - the path is known only now
+    from score.read.reference.known import read_known  # noqa: PLC0415
+    from score.read.reference.labels import read_reference  # noqa: PLC0415
+    from score.settings import read_settings  # noqa: PLC0415
+
+    try:
+        settings = read_settings(reference / "task.yaml")
+        labels = read_reference(reference / "labels.csv", settings)
+        known = read_known(reference, settings, labels)
+    except ScoringError as error:
+        raise BundleError(f"{reference}: {error.headline} Run `bundle check`.") from error
+    low = np.array([target.minimum for target in settings.targets])
+    span = np.array([target.maximum for target in settings.targets]) - low
+    constant = (np.array([target.constant for target in settings.targets]) - low) / span
+    return _Truth(settings, labels, known, (labels.truth - low) / span, constant)
+
+
+def _constant(known: _Truth) -> dict[str, Any]:
+    predicted = np.tile(known.constant, (len(known.truth), 1))
+    meaning = "Always the training mean of each target, and no explanation."
+    return _item("constant", "constant", "Constant", meaning, *_silent(known, predicted))
+
+
+def _shortcuts(known: _Truth, given: Dataset) -> list[dict[str, Any]]:
+    found = []
+    predicted = _by_metadata(known, given)
+    if predicted is not None:
+        meaning = "Regression on order, names, sizes and bit rates of the files, cross-validated; no clip is opened."
+        found.append(_item("metadata", "shortcut", "File metadata only", meaning, *_silent(known, predicted)))
+    predicted = look_up(known.truth, known.reference.sources, known.constant)
+    if predicted is not None:
+        meaning = "The labels of the same person's other clips: what a person in two splits would give away."
+        found.append(_item("look_up", "shortcut", "Labels of the same person", meaning, *_silent(known, predicted)))
+    return found
+
+
+def _by_metadata(known: _Truth, given: Dataset) -> Array | None:
+    place = {clip_id: number for number, clip_id in enumerate(known.reference.clip_ids)}
+    ids, table = features(given, [row for row in read_clips(given) if row[0] in place])
+    at = np.array([place[clip_id] for clip_id in ids], dtype=np.int64)
+    if len(at) == 0:
+        return None
+    part = metadata_only(table, known.truth[at], known.reference.sources[at], known.constant)
+    if part is None:
+        return None
+    predicted = np.tile(known.constant, (len(known.truth), 1))
+    predicted[at] = part
+    return predicted
+
+
+def _ceiling(known: _Truth) -> list[dict[str, Any]]:
+    causes = known.known.causes
+    if causes is not None:
+        shares = np.array([causes.clips[clip_id].contributions.sum(axis=1) for clip_id in known.reference.clip_ids])
+        columns, targets = _numbers(known, _metrics(known, from_causes(known.truth, shares)))
+        meaning = "A model that knows all causes of every label: what is left is the labels' own noise."
+        return [_item("ceiling", "ceiling", "Noise ceiling", meaning, columns, targets)]
+    metrics = ceiling_of_people(known.truth, known.reference.sources, known.constant)
+    if metrics is None:
+        return []
+    meaning = "The best model, if all differences between the clips of one person were noise. A model may pass it."
+    return [_item("ceiling", "ceiling", "Noise ceiling", meaning, *_numbers(known, metrics))]
+
+
+def _solution(run: Run, phase: Phase, reference: Path, scratch: Path) -> dict[str, Any] | None:
+    from score.errors import ScoringError  # noqa: PLC0415 - as above
+    from score.evaluation.evaluate import clip_scores, column_values  # noqa: PLC0415
+    from score.measure.metrics import METRICS  # noqa: PLC0415
+    from score.pipeline import prepare  # noqa: PLC0415
+
+    name = run.name.rpartition("/")[2].removesuffix(f"-{phase.slug}")
+    source = scoring_input(scratch / f"landmark-{name}", reference, run.folder)
+    try:
+        prepared = prepare(source)
+    except ScoringError as error:
+        raise BundleError(f"{run.name}: {error.headline} Run it again with `bundle run`.") from error
+    if (np.ptp(prepared.outcomes.prediction, axis=0) < 1e-9).all():
+        return None
+    scores = clip_scores(prepared.outcomes, prepared.settings)
+    ones = np.ones((1, scores.groups))
+    sums = scores.by_source()[0].weighted(ones)
+    columns = {key: float(value[0]) for key, value in column_values(scores, ones).items()}
+    metrics = {metric: compute(sums)[0] for metric, compute in METRICS.items()}
+    targets = {
+        target: {metric: float(values[at]) for metric, values in metrics.items()}
+        for at, target in enumerate(prepared.settings.names)
+    }
+    key = _NO_KEY.sub("_", name.lower()).strip("_")[:24] or "solution"
+    key = key if key[0].isalpha() else f"solution_{key}"
+    return _item(key, "solution", f"Solution {name}"[:40], "An example submission, run as any other.", columns, targets)
+
+
+def _silent(known: _Truth, predicted: Array) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+    """Score predictions without explanations: their total is the worst one."""
+    from score.columns import total_column  # noqa: PLC0415 - as above
+
+    numbers, targets = _numbers(known, _metrics(known, predicted))
+    total = total_column(known.settings)
+    return ({} if total.worst is None else {total.key: total.worst}) | numbers, targets
+
+
+def _metrics(known: _Truth, predicted: Array) -> dict[str, Array]:
+    from score.measure.metrics import METRICS, moments  # noqa: PLC0415 - as above
+
+    sums = moments(known.truth, predicted, known.constant).weighted(np.ones((1, len(predicted))))
+    return {name: metric(sums) for name, metric in METRICS.items()}
+
+
+def _numbers(known: _Truth, metrics: dict[str, Array]) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+    """Give the score columns that follow from metrics alone, and the metrics of each target."""
+    from score.columns import Measured, columns  # noqa: PLC0415 - as above
+
+    # What is measured of explanations is not a number here, and so is every column that needs it.
+    axes: dict[str, Array] = defaultdict(lambda: np.array([np.nan]))
+    measured = Measured(metrics, axes, jury=0, failed_clips=0, duration_s=0)
+    found = {column.key: column.compute(measured) for column in columns(known.settings)}
+    values = {key: float(value[0]) for key, value in found.items() if isinstance(value, np.ndarray)}
+    targets = {
+        name: {metric: float(values[0, at]) for metric, values in metrics.items()}
+        for at, name in enumerate(known.settings.names)
+    }
+    return {key: value for key, value in values.items() if np.isfinite(value)}, targets
+
+
+def _item(
+    key: str, kind: str, title: str, meaning: str, columns: dict[str, float], targets: dict[str, dict[str, float]]
+) -> dict[str, Any]:
+    return {
+        "key": key,
+        "kind": kind,
+        "title": title,
+        "meaning": meaning,
+        "columns": {name: round(value, DECIMALS) + 0.0 for name, value in columns.items()},
+        "targets": {
+            target: {metric: round(value, DECIMALS) + 0.0 for metric, value in metrics.items()}
+            for target, metrics in targets.items()
+        },
+    }

@@ -1,0 +1,92 @@
+"""Make a phase's landmarks current: run the solutions, compute, write the file and the pages."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+
+from bundle_tools.challenge.baselines.compute import compute
+from bundle_tools.challenge.compare.runs import find_runs
+from bundle_tools.challenge.figures.pages import fill_pages
+from bundle_tools.challenge.rules.clips.tables import read_settings
+from bundle_tools.codabench.competition import Competition, Phase
+from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.worker.engine import ProcessEngine
+from bundle_tools.codabench.worker.jobs import limit_of
+from bundle_tools.codabench.worker.run import run_submission
+from bundle_tools.console import say
+from bundle_tools.errors import BundleError
+
+
+def phases_with_landmarks(competition: Competition) -> list[Phase]:
+    """Give the phases whose reference data name a file of landmarks."""
+    return [phase for phase in competition.phases if len(phase.tasks) == 1 and _file(phase) is not None]
+
+
+def update(
+    competition: Competition, phase: Phase, solutions: Sequence[Path], finished: Sequence[Path], scratch: Path
+) -> Path:
+    """Compute landmarks and write them beside the labels and into the pages.
+
+    Parameters
+    ----------
+    competition
+        Of the phase.
+    phase
+        Its reference data must be a folder, and name the file: ``landmarks: landmarks.json``.
+    solutions
+        Submissions to run now, through both programs.
+    finished
+        Runs of submissions that are there already.
+    scratch
+        A folder for temporary files.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    BundleError
+        When a solution does not come through, a run is of another phase, or nothing can be written.
+    """
+    path = _file(phase)
+    if path is None:
+        where = phase.task.reference_data
+        raise BundleError(f"{where}: expected a folder whose task.yaml has `landmarks: landmarks.json`. Add the key.")
+    runs = find_runs([*finished, *(_run(competition, phase, one, scratch) for one in solutions)], scratch / "unpacked")
+    task = str((read_settings(Dataset(path.parent)) or {}).get("task"))
+    wrong = sorted(run.name for run in runs if run.task != task)
+    if wrong:
+        raise BundleError(f"{', '.join(wrong)}: expected runs of {task}. Run them on that phase.")
+    record = compute(phase, runs, scratch)
+    path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    for line in fill_pages(competition.root):
+        say(line)
+    return path
+
+
+def solutions_of(root: Path) -> list[Path]:
+    """Give the folders of the solutions that `competition.yaml` lists."""
+    content = yaml.safe_load((root / "competition.yaml").read_text(encoding="utf-8-sig"))
+    paths = [entry.get("path") for entry in content.get("solutions") or [] if isinstance(entry, dict)]
+    return [root / path for path in paths if isinstance(path, str) and (root / path).exists()]
+
+
+def _file(phase: Phase) -> Path | None:
+    folder = phase.task.reference_data
+    if folder is None or not folder.is_dir():
+        return None
+    name = (read_settings(Dataset(folder)) or {}).get("landmarks")
+    return folder / name if isinstance(name, str) and Path(name).name == name else None
+
+
+def _run(competition: Competition, phase: Phase, solution: Path, scratch: Path) -> Path:
+    out = scratch / "runs" / solution.resolve().stem
+    limit = limit_of(competition, phase, kill=False)
+    for _, verdict in run_submission(competition, phase, solution, out, ProcessEngine(), limit):
+        if not verdict.good:
+            raise BundleError(f"{solution}: {verdict.status}: {verdict.reason}. Correct it, or leave it out.")
+    return out

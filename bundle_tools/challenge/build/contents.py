@@ -1,0 +1,96 @@
+"""What goes into the zip: an allow-list of folders, the starting kit, and which data sets go as ready zips."""
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+import yaml
+
+from bundle_tools.challenge.rules.clips.tables import read_settings
+from bundle_tools.codabench.archive import Entry
+from bundle_tools.codabench.build.key import NAME as KEY_NAME
+from bundle_tools.codabench.rules.archive import JUNK
+from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.console import say
+from bundle_tools.errors import BundleError
+
+# Everything else stays at home (tests, docs, benchmarks, tools), unless competition.yaml names it.
+TOP_LEVEL = (
+    *("competition.yaml", "logo.png", "pages", "ingestion_program", "scoring_program", "input_data", "reference_data"),
+    *("public_data", "solutions", "starting_kit"),
+)
+KIT_NAME = "starting_kit"
+# What a participant needs to run the practice phase at home and to write texts, beside starting_kit/ itself.
+KIT = (
+    *("ingestion_program", "scoring_program", "input_data/practice", "reference_data/practice", "solutions"),
+    *("docs/error_codes.md", "docs/language.md", "docs/participant.md", "pages/environment.md"),
+)
+
+LONGEST_PATH = 200
+
+
+def entries(root: Path, text: str, training: Path | None) -> Iterator[Entry]:
+    """Give name and content of every file but `competition.yaml`, whose text is given, before anything is zipped."""
+    for name in dict.fromkeys((*TOP_LEVEL[1:], *_named(root, yaml.safe_load(text)))):
+        if name == "public_data" and training is not None:
+            yield from _training(training, name)
+        elif (root / name).exists():
+            yield from _files(root / name, name)
+    for name in KIT:
+        if (root / name).exists():
+            private = _groups_of(root / name)
+            files = _files(root / name, f"{KIT_NAME}/{name}")
+            yield from (entry for entry in files if entry[1] != private)
+
+
+def downloads(text: str) -> list[str]:
+    """Name the folders that participants download: solutions, starting kit and public data.
+
+    As ready zips they are the very bytes that were checked here, the platform recognises a solution that is submitted
+    unchanged, and its unpacker has few files to walk through. Programs and the phases' data stay folders: a program
+    zipped with its folder around it is the one mistake that the platform never reports.
+    """
+    content = yaml.safe_load(text)
+    values = [solution.get("path") for solution in content.get("solutions") or []]
+    values += [phase.get(key) for phase in content["phases"] for key in ("starting_kit", "public_data")]
+    return list(dict.fromkeys(value for value in values if isinstance(value, str)))
+
+
+def _groups_of(folder: Path) -> Path | None:
+    """Give the table of groups, which says of every person what the person is: participants do not get it."""
+    name = (read_settings(Dataset(folder)) or {}).get("groups") if folder.is_dir() else None
+    return folder / name if isinstance(name, str) else None
+
+
+def _named(root: Path, node: object) -> Iterator[str]:
+    """Give the top-level files and folders that any value of `competition.yaml` names."""
+    # An empty text, such as a fact sheet's free answer has, would name the whole folder.
+    if isinstance(node, str) and node and not node.startswith(("/", ".")) and len(node) < LONGEST_PATH:
+        top = node.split("/")[0]
+        if (root / node).exists() and top not in TOP_LEVEL:
+            yield top
+    elif isinstance(node, (dict, list)):
+        for value in node.values() if isinstance(node, dict) else node:
+            yield from _named(root, value)
+
+
+def _training(folder: Path, name: str) -> Iterator[Entry]:
+    if not (folder / "labels.csv").is_file() or not (folder / "clips").is_dir():
+        make = f"bundle data synth --clips 240 --seed 2017 --out {folder}"
+        raise BundleError(f"--training {folder}: expected labels.csv and clips/, found none. Make them: `{make}`.")
+    say(f"public_data: the training set in {folder}")
+    yield from _files(folder, name)
+
+
+def _files(path: Path, name: str) -> Iterator[Entry]:
+    if path.is_file():
+        yield name, path
+        return
+    for file in sorted(path.rglob("*")):
+        inside = file.relative_to(path)
+        # The key of an earlier build is of no use, and in the starting kit it would be public.
+        hidden = any(part.startswith(".") or part in JUNK for part in inside.parts) or file.suffix == ".pyc"
+        hidden = hidden or file.name == KEY_NAME
+        if file.is_symlink():
+            say(f"Left out: {PurePosixPath(name) / inside.as_posix()} is a link. Put the files themselves there.")
+        elif file.is_file() and not hidden:
+            yield str(PurePosixPath(name) / inside.as_posix()), file

@@ -1,0 +1,53 @@
+"""Differences of two runs on common resamples: what they share, easy and hard persons, cancels."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bundle_tools.challenge.compare.bands import ABOVE
+from bundle_tools.challenge.compare.field import Entry
+
+LEVEL = 2 * ABOVE - 1
+"""Of the interval of a difference: each end leaves out as many resamples as a run may lose and still be above."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One column of one run minus the same column of another."""
+
+    value: float
+    """On all clips."""
+    interval: tuple[float, float] | None
+    """On common resamples, at `LEVEL`; None where nothing was drawn."""
+    higher: float
+    """Share of the resamples in which the first run is strictly higher, in [0, 1]."""
+    lower: float
+    """Share in which it is strictly lower."""
+
+    @property
+    def direction(self) -> int:
+        """Give 1 if the first run is above the other, -1 if it is below, 0 if chance could make the difference."""
+        return int(self.higher >= ABOVE) - int(self.lower >= ABOVE)
+
+
+def difference(one: Entry, other: Entry, column: str, *, drawn: bool = True) -> Difference:
+    """Subtract a column of one run from that of another.
+
+    Parameters
+    ----------
+    one, other
+        Runs with draws of this column on common resamples.
+    column
+        Key of a score column that has an interval.
+    drawn
+        Whether the draws are resamples; if they are not, there is no interval.
+    """
+    gap = one.draws[column] - other.draws[column]
+    tail = (1 - LEVEL) / 2
+    ends = np.quantile(gap, [tail, 1 - tail]) if drawn else None
+    return Difference(
+        value=one.points[column] - other.points[column],
+        interval=None if ends is None else (float(ends[0]), float(ends[1])),
+        higher=float((gap > 0).mean()),
+        lower=float((gap < 0).mean()),
+    )

@@ -1,0 +1,172 @@
+"""Several runs, scored with the bundle's own scoring program on the same clips and on common resamples."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bundle_tools.challenge.compare.runs import Run
+from bundle_tools.challenge.scoring_program import scoring_input, use_scoring_program
+from bundle_tools.codabench.competition import Phase
+from bundle_tools.errors import BundleError
+
+if TYPE_CHECKING:
+    from score.evaluation.evaluate import ClipScores
+    from score.settings import Settings
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a run said of the n clips that count, and what is known about the run."""
+
+    prediction: Array
+    """(n, k) in the targets' ranges; NaN for a failed clip."""
+    texts: tuple[str, ...]
+    """n texts of explanations, as given; empty for a failed clip."""
+    jury: float
+    """Mean rating by a jury, 0 without one."""
+    failed: int
+    """Clips without a valid prediction, >= 0."""
+    duration_s: float
+    """Wall time of ingestion, >= 0."""
+    facts: tuple[tuple[str, str], ...]
+    """(label, value) from the record of the run."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One run, scored."""
+
+    name: str
+    """How the comparison calls it; no two are called alike."""
+    scores: "ClipScores"
+    """What its columns are computed from, one row a clip."""
+    said: Said
+    """Its answers."""
+    skill: float
+    """Skill as the total counts it: the share of the way from the constant to the reference, in [0, 1]."""
+    points: dict[str, float]
+    """Column -> value on all clips, unrounded, in leaderboard order."""
+    draws: dict[str, Array]
+    """Column -> (resamples,) values; row j is the same resample for every run. Plain facts are not in it."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """The runs of one comparison, all over the same clips."""
+
+    phase: str
+    """Its slug."""
+    settings: "Settings"
+    """Of the phase."""
+    truth: Array
+    """(n, k) labels of the clips that count, in the targets' ranges."""
+    entries: tuple[Entry, ...]
+    """At least one, in the order in which they were named."""
+    drawn: bool
+    """Whether the draws are resamples; with a single source there is nothing to draw, and each is the value itself."""
+
+    @property
+    def clip_ids(self) -> tuple[str, ...]:
+        """Give the n ids, ascending; clips that cannot be decoded are left out."""
+        return self.entries[0].scores.clip_ids
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Give what each axis of the phase is worth in the total: without known causes theirs is in none."""
+        from score.settings import AXES  # noqa: PLC0415
+
+        axes = [axis for axis in AXES if axis != "known_causes" or self.entries[0].scores.has_causes]
+        weights = {axis: float(getattr(self.settings.explanation.weights, axis)) for axis in axes}
+        whole = sum(weights.values()) or 1.0
+        return {axis: weight / whole for axis, weight in weights.items()}
+
+
+def score_field(phase: Phase, runs: Sequence[Run], resamples: int, scratch: Path) -> Field:
+    """Score runs.
+
+    Parameters
+    ----------
+    phase
+        Whose scoring program and reference data are used.
+    runs
+        At least one, all of this phase.
+    resamples
+        How many times the sources are drawn, >= 1.
+    scratch
+        A folder for temporary files.
+
+    Raises
+    ------
+    BundleError
+        When the phase lacks something, or with every run that cannot be scored and why.
+    """
+    reference = use_scoring_program(phase, scratch)
+    from score.measure.bootstrap import resample_weights  # noqa: PLC0415 - the path is known only now
+
+    truth, gathered = _gathered(runs, reference, scratch)
+    first = gathered[0][0]
+    for run, (scores, _) in zip(runs, gathered, strict=True):
+        if scores.clip_ids != first.clip_ids:
+            raise BundleError(f"{run.name}: other clips than in {runs[0].name} could be decoded. Run both again.")
+    drawn = first.groups > 1
+    weights = np.ones((1, first.groups))
+    if drawn:
+        weights = np.concatenate(list(resample_weights(first.groups, resamples, first.settings.bootstrap.seed)))
+    entries = (_entry(run.name, scores, said, weights) for run, (scores, said) in zip(runs, gathered, strict=True))
+    return Field(phase.slug, first.settings, truth, tuple(entries), drawn)
+
+
+def _gathered(runs: Sequence[Run], reference: Path, scratch: Path) -> "tuple[Array, list[tuple[ClipScores, Said]]]":
+    """Read every run; of each only what is needed is kept, because maps of all clips of all runs would fill memory."""
+    from score.errors import ScoringError  # noqa: PLC0415
+    from score.evaluation.evaluate import clip_scores  # noqa: PLC0415
+    from score.pipeline import prepare  # noqa: PLC0415
+
+    truth, gathered, wrong = np.empty((0, 0)), [], []
+    for number, run in enumerate(runs):
+        source = scoring_input(scratch / f"scored-{number}", reference, run.folder)
+        try:
+            prepared = prepare(source)
+        except ScoringError as error:
+            reasons = "; ".join(dict.fromkeys(problem.code for problem in error.problems))
+            wrong.append(f"{run.name}: {error.headline} ({reasons})")
+            continue
+        counted = prepared.outcomes.only_counted()
+        facts = prepared.results.run
+        said = Said(
+            prediction=counted.prediction,
+            texts=tuple(explanation.text for explanation in counted.explanations),
+            jury=prepared.jury.value if prepared.jury else 0.0,
+            failed=counted.failed,
+            duration_s=facts.duration_s,
+            facts=facts.details,
+        )
+        truth = counted.truth
+        gathered.append((clip_scores(prepared.outcomes, prepared.settings), said))
+    if wrong:
+        raise BundleError(" ".join(wrong) + " Leave them out, or run them again.")
+    return truth, gathered
+
+
+def _entry(name: str, scores: "ClipScores", said: Said, weights: Array) -> Entry:
+    from score.axes.total import credited_skill  # noqa: PLC0415
+    from score.columns import columns  # noqa: PLC0415
+    from score.evaluation.evaluate import RunNumbers, column_values  # noqa: PLC0415
+
+    ones = np.ones((1, len(scores.clip_ids)))
+    moments, axes = scores.moments.weighted(ones), scores.axes.weighted(ones)
+    measured = scores.measured((moments, axes), RunNumbers(said.jury, said.failed, said.duration_s))
+    return Entry(
+        name=name,
+        scores=scores,
+        said=said,
+        skill=float(credited_skill(axes.error, axes.baseline_error, axes.reference_error)[0]),
+        points={one.key: float(np.ravel(one.compute(measured))[0]) for one in columns(scores.settings)},
+        draws=column_values(scores, weights),
+    )

@@ -1,0 +1,110 @@
+"""Find what ingestion left behind: in the folder of a run, of the starting kit, in a zip, or fetched from a server."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from bundle_tools.codabench.archive import extract
+from bundle_tools.codabench.server.fetched import OUTPUT, is_fetched, runs_in
+from bundle_tools.errors import BundleError
+
+# Of `bundle run`, of the starting kit's `run.py`, of a download from the platform, of ingestion itself.
+PLACES = ("", "ingestion_output", "input/res", "res")
+LARGEST_FACTS = 20_000_000
+LARGEST_OUTPUT = 2_000_000_000
+"""Of a submission, unpacked, bytes: the records of 10,000 clips with pictures are a sixth of it."""
+MOST_FILES = 50_000
+"""Of a submission's output: the pictures of 10,000 clips are a fifth of it."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """The results of one submission."""
+
+    name: str
+    """How the table calls it."""
+    folder: Path
+    """Holds `run.json` and `manifest.json`."""
+    task: str
+    """Name of the phase that it ran on, as in `run.json`."""
+
+
+def expand(paths: list[Path]) -> list[Path]:
+    """Put the submissions in the place of a folder that `bundle server fetch` made: those on the board.
+
+    Raises
+    ------
+    BundleError
+        If none of them has an output.
+    """
+    found = []
+    for path in paths:
+        inside = runs_in(path) if is_fetched(path) else [path]
+        if not inside:
+            raise BundleError(f"{path}: expected submissions with an output, found none. Fetch again.")
+        found += inside
+    return found
+
+
+def find_runs(paths: list[Path], scratch: Path) -> list[Run]:
+    """Find the results in each folder or zip.
+
+    Parameters
+    ----------
+    paths
+        At least one; the folder that `bundle server fetch` made stands for the submissions on the board.
+    scratch
+        An empty folder, where zips are unpacked.
+
+    Raises
+    ------
+    BundleError
+        With everything in which no results were found.
+    """
+    runs, wrong = [], []
+    paths = expand(paths)
+    for number, (path, name) in enumerate(zip(paths, _names(paths), strict=True)):
+        folder = path
+        packed = path / OUTPUT if (path / OUTPUT).is_file() else path
+        if packed.is_file():
+            folder = scratch / str(number)
+            try:
+                extract(packed, folder, LARGEST_OUTPUT, MOST_FILES)
+            except BundleError as error:
+                wrong.append(f"{path}: {error}")
+                continue
+        found = next((folder / place for place in PLACES if (folder / place / "run.json").is_file()), None)
+        task = _task(found / "run.json") if found is not None else None
+        if found is None or task is None:
+            wrong.append(f"{path}: expected the results of ingestion (run.json in it, in {', '.join(PLACES[1:])}).")
+            continue
+        runs.append(Run(name, found.resolve(), task))
+    if wrong:
+        raise BundleError(" ".join(wrong))
+    return runs
+
+
+def _names(paths: list[Path]) -> list[str]:
+    """Call each by its own name, or by so much of its path that no two are called alike."""
+    parts = [(*path.resolve().parent.parts, _title(path.resolve())) for path in paths]
+    for length in range(1, max(map(len, parts)) + 1):
+        names = ["/".join(part[-length:]) for part in parts]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{name} ({number})" for number, name in enumerate(names, 1)]
+
+
+def _title(path: Path) -> str:
+    """Give the name of a folder whole, `run.v2`, and that of a zip without its ending."""
+    return path.stem if path.suffix.lower() == ".zip" and path.is_file() else path.name
+
+
+def _task(facts: Path) -> str | None:
+    if facts.stat().st_size > LARGEST_FACTS:
+        return None
+    try:
+        content = json.loads(facts.read_text("utf-8", errors="replace"))
+    except (ValueError, RecursionError):
+        return None
+    task = content.get("task") if isinstance(content, dict) else None
+    return task if isinstance(task, str) else None

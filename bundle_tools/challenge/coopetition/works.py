@@ -1,0 +1,150 @@
+"""Submissions with their scores and credits, and what is wrong with them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bundle_tools.challenge.compare.runs import Run
+from bundle_tools.errors import BundleError
+
+
+@dataclass(frozen=True)
+class Credit:
+    """What one submission says it builds on."""
+
+    source: str
+    """Name of a run, or the address of a repository."""
+    used: str
+    """What was used, in the participant's words."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """One submission."""
+
+    name: str
+    """The run's name."""
+    team: str
+    """Whose it is; the run's name where nobody said."""
+    total: float | None
+    """Its explanation score, 0 to 100; None for work shared in another phase, which has no lead and only receives."""
+    credits: tuple[Credit, ...]
+    """What it builds on, each source once, its own team's work left out."""
+
+
+def read_works(
+    runs: Sequence[Run], totals: Mapping[str, float], teams: Mapping[str, str]
+) -> tuple[list[Work], list[str]]:
+    """Read the credits of all runs, and find the runs that they name.
+
+    Parameters
+    ----------
+    runs
+        At least one.
+    totals
+        Explanation score by name of a run; a run that is not in it was shared in another phase.
+    teams
+        Team by name of a run; a run that is not in it is a team of its own.
+
+    Returns
+    -------
+    tuple
+        The works, in the order of the runs; and remarks about credits that lead nowhere and are left out.
+
+    Raises
+    ------
+    BundleError
+        If the credits go round in a circle: then somebody credits what did not exist yet.
+    """
+    facts = {run.name: json.loads((run.folder / "run.json").read_text("utf-8")) for run in runs}
+    hashes = {name: str(fact.get("submission_sha256") or "") for name, fact in facts.items()}
+    team_of = {run.name: teams.get(run.name, run.name) for run in runs}
+    remarks: list[str] = []
+    works = []
+    for run in runs:
+        credits: dict[str, Credit] = {}
+        for entry in _entries(facts[run.name]):
+            source = _source(entry, hashes, team_of, totals, run.name, remarks)
+            if source is None:
+                continue
+            if team_of.get(source) == team_of[run.name]:
+                remarks.append(f"{run.name}: credits its own team ({source}), which counts for nothing.")
+                continue
+            credits.setdefault(source, Credit(source, str(entry.get("used", ""))[:200]))
+        works.append(Work(run.name, team_of[run.name], totals.get(run.name), tuple(credits.values())))
+    circle = _circle({work.name: [credit.source for credit in work.credits] for work in works})
+    if circle:
+        found = " builds on ".join(circle)
+        raise BundleError(f"the credits go round in a circle: {found}. Leave the later version of one of them out.")
+    return works, remarks
+
+
+def read_teams(path: Path) -> dict[str, str]:
+    """Read `run,team` lines.
+
+    Raises
+    ------
+    BundleError
+        When the file cannot be read, or with every line that is wrong.
+    """
+    try:
+        text = path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BundleError(f"--teams {path}: expected lines run,team in UTF-8; found {error}.") from None
+    teams, wrong = {}, []
+    for number, line in enumerate(text.splitlines(), 1):
+        cells = [cell.strip() for cell in line.split(",")]
+        if number == 1 and cells == ["run", "team"]:
+            continue
+        if len(cells) != 2 or not all(cells) or cells[0] in teams:
+            wrong.append(f"line {number}: expected a run, once, and its team")
+        else:
+            teams[cells[0]] = cells[1]
+    if wrong:
+        raise BundleError(f"{path}: " + "; ".join(wrong) + ".")
+    return teams
+
+
+def _entries(facts: dict[str, Any]) -> list[dict[str, Any]]:
+    given = facts.get("credits")
+    return [entry for entry in given if isinstance(entry, dict)] if isinstance(given, list) else []
+
+
+def _source(
+    entry: dict[str, Any],
+    hashes: Mapping[str, str],
+    team_of: Mapping[str, str],
+    totals: Mapping[str, float],
+    name: str,
+    remarks: list[str],
+) -> str | None:
+    if repository := entry.get("repository"):
+        return str(repository).rstrip("/").removesuffix(".git")
+    digest = str(entry.get("submission") or "")
+    found = [other for other, full in hashes.items() if digest and full.startswith(digest)]
+    if len({(hashes[other], team_of[other]) for other in found}) == 1:
+        # The same file, sent to several phases by the same team, is one work: take the run that is scored.
+        return min(found, key=lambda other: (other not in totals, other))
+    what = "is none of these runs" if not found else f"fits {', '.join(found)}"
+    remarks.append(f"{name}: the submission {digest[:16]} {what}; the credit is left out.")
+    return None
+
+
+def _circle(sources: Mapping[str, Sequence[str]]) -> list[str] | None:
+    """Find a circle of credits, by going along them depth first."""
+    done: set[str] = set()
+
+    def visit(name: str, path: list[str]) -> list[str] | None:
+        if name in path:
+            return [*path[path.index(name) :], name]
+        if name in done:
+            return None
+        for other in sources.get(name, ()):
+            if circle := visit(other, [*path, name]):
+                return circle
+        done.add(name)
+        return None
+
+    return next((circle for name in sources if (circle := visit(name, []))), None)

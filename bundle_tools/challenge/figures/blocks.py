@@ -1,0 +1,108 @@
+"""The blocks of lines that can stand on a page, by name: tables made of the registry, the settings and the lock."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+
+from bundle_tools.challenge.baselines.page import table as landmark_table
+from bundle_tools.challenge.enough_clips import points_apart
+from bundle_tools.challenge.figures.marks import FigureError
+from bundle_tools.challenge.figures.phase import Phase
+from bundle_tools.challenge.figures.values import calls, number, points_lost, weight, working_time_s
+from bundle_tools.challenge.rules.clips.probes import EXAMPLE_CALL_S
+from bundle_tools.codabench.competition import columns_of
+
+NONE = "-"
+NEEDS = {"known_causes": "causes", "plausibility": "observations"}
+"""Columns that hold 0 for everybody where the settings name no such file."""
+NUMBERS_OF_CLIPS = (24, 60, 120, 240)
+"""Of phases, in the table of what they can tell."""
+EXAMPLE_SKILL = 0.75
+EXAMPLE = {"cue_claims": 0.7, "faithfulness_space": 0.6, "known_causes": 0.4, "faithfulness_time": 0.5, "text": 0.8}
+"""Skill and axes of the worked example; any values from 0 to 1 would do."""
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return "\n".join("|" + "|".join(line) + "|" if line[0] == "---" else f"| {' | '.join(line)} |" for line in lines)
+
+
+def columns(phase: Phase) -> str:
+    """Make the table of score columns, the primary one first and bold."""
+    rows: list[tuple[str, ...]] = []
+    for column in phase.columns:
+        title = column["title"] if rows else f"**{column['title']}**"
+        best = "high" if column["direction"] == "desc" else "low"
+        low, high, chance = (column[field] for field in ("minimum", "maximum", "chance"))
+        span = f"{number(low)} or more" if high is None else f"{number(low)} to {number(high)}"
+        told = NONE if chance is None else number(chance)
+        needed = NEEDS.get(column["key"])
+        meaning = column["meaning"] + (" Always 0 here." if needed and phase.scoring(needed) is None else "")
+        rows.append((title, f"`{column['key']}`", best, span, told, meaning))
+    return _table(("column", "key", "best", "range", "chance", "what it says"), rows)
+
+
+def weights(phase: Phase) -> str:
+    """Make the table of the axes that apply, their weights, and what they are worth."""
+    titles = {column["key"]: str(column["title"]) for column in phase.columns}
+    lost = points_lost(phase)
+    rows = [(titles.get(axis, axis), weight(value), f"-{lost[axis]}") for axis, value in phase.weights.items()]
+    return _table(("axis", "weight", "100 points without it"), rows)
+
+
+def worked_example(phase: Phase) -> str:
+    """Make an example of the total, from axes to points, with the weights that apply."""
+    if phase.scoring("explanation", "power") != 0.5:
+        raise FigureError(
+            f"{phase.name} does not take square roots: rewrite the formula on the page, without this block."
+        )
+    titles = {column["key"]: str(column["title"]) for column in phase.columns}
+    roots = {axis: math.sqrt(EXAMPLE[axis]) for axis in phase.weights}
+    rows = [
+        (titles.get(axis, axis), f"{EXAMPLE[axis]:.2f}", f"{root:.3f}", f"{phase.weights[axis] * root:.3f}")
+        for axis, root in roots.items()
+    ]
+    whole = sum(phase.weights[axis] * root for axis, root in roots.items())
+    return (
+        f"**A worked example.** With $c = 1$, $\\text{{skill}}^{{\\prime}} = {EXAMPLE_SKILL}$, and\n\n"
+        + _table(("axis", "$S$", r"$\sqrt{S}$", r"$w \sqrt{S}$"), rows)
+        + f"\n\nthe sum is {whole:.3f}, its square {whole**2:.3f}, and the score "
+        + f"100 · 1 · {EXAMPLE_SKILL} · {whole**2:.3f} = **{100 * EXAMPLE_SKILL * whole**2:.1f}**."
+    )
+
+
+def clips_to_rank(phase: Phase) -> str:
+    """Make the table of what numbers of clips can tell apart, and what they take."""
+    rows = [
+        (
+            number(clips),
+            number(round(points_apart(clips))),
+            f"{number(round(clips * calls(phase) * EXAMPLE_CALL_S))} s",
+            f"{working_time_s(phase) / (clips * calls(phase)):.2f} s",
+        )
+        for clips in NUMBERS_OF_CLIPS
+    ]
+    return _table(("clips", "points that count", "a run of the example", "left for a call"), rows)
+
+
+def packages_all(phase: Phase) -> str:
+    """Make the table of all packages that are installed."""
+    return _table(("package", "version"), phase.packages)
+
+
+def landmarks(phase: Phase) -> str:
+    """Make the table of what baselines reach, below the phase's name; empty before it was computed."""
+    if phase.landmarks is None:
+        return ""
+    table = landmark_table(phase.landmarks, columns_of(phase.draft.content), open_=phase.is_open)
+    return f"In **{phase.entry.get('name')}**{'' if phase.is_open else ', roughly'}:\n\n{table}"
+
+
+BLOCKS: dict[str, Callable[[Phase], str]] = {
+    "columns": columns,
+    "weights": weights,
+    "worked_example": worked_example,
+    "clips_to_rank": clips_to_rank,
+    "packages_all": packages_all,
+    "landmarks": landmarks,
+}
+"""Name -> how it is made."""

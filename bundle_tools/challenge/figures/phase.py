@@ -1,0 +1,153 @@
+"""A phase of a bundle as the figures on pages see it: settings, tables and programs, opened when they are asked for."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Any, NoReturn
+
+from bundle_tools.challenge.figures.marks import FigureError
+from bundle_tools.challenge.rules.clips.tables import SETTINGS, read_clips, read_settings, read_table
+from bundle_tools.challenge.rules.clips.video import Video, describe
+from bundle_tools.challenge.rules.secrets.answers import is_public
+from bundle_tools.challenge.rules.settings.registry import Told, told_by_programs
+from bundle_tools.codabench.competition import slug_of
+from bundle_tools.codabench.rules.dataset import Dataset, find
+from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.settings.dates import moment
+
+LOCK = "requirements.lock"
+LOCKED = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
+"""A package in a lock, and its version."""
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One phase; what it does not have raises FigureError, and what is odd in it whatever it may."""
+
+    name: str
+    """As on the command line, e.g. "practice"."""
+    draft: Draft
+    """The bundle."""
+    position: int
+    """In the list of phases."""
+    entry: dict[str, Any]
+    """The phase in `competition.yaml`."""
+    task: dict[str, Any]
+    """Its first task in `competition.yaml`."""
+    answer: Told | None
+    """What its scoring program says of itself; None where it was not asked."""
+
+    def setting(self, *keys: str) -> Any:  # noqa: ANN401 - whatever the file holds
+        """Give a setting of the input data."""
+        return self._inside(self.input_settings, "input_data", keys)
+
+    def scoring(self, *keys: str) -> Any:  # noqa: ANN401 - as above
+        """Give a setting of the reference data, as the scoring program reads it."""
+        return self._inside(self._told.settings, "reference_data", keys)
+
+    def constant(self, name: str) -> Any:  # noqa: ANN401 - as above
+        """Give a figure of the scoring program that no setting changes."""
+        return self._told.constants[name]
+
+    def date(self, key: str) -> datetime:
+        """Give a date of the phase, UTC."""
+        found, _ = moment(self.draft, ("phases", self.position, key), self.entry.get(key))
+        return found or self._missing(f"has no {key}")
+
+    @property
+    def columns(self) -> Sequence[dict[str, Any]]:
+        """The registry of score columns."""
+        return self._told.columns
+
+    @cached_property
+    def input_settings(self) -> dict[str, Any]:
+        """All of `task.yaml` of the input data."""
+        return read_settings(self._given) or self._missing("has no task.yaml in its input data")
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """Weights of the axes that apply, as the total uses them: their sum is 1."""
+        weights = dict(self.scoring("explanation", "weights"))
+        if self.scoring("causes") is None:
+            del weights["known_causes"]
+        whole = sum(weights.values())
+        return {axis: weight / whole for axis, weight in weights.items()} if whole else weights
+
+    @cached_property
+    def clips(self) -> list[tuple[str, str, str]]:
+        """Id, file and SHA-256 of every clip."""
+        return read_clips(self._given) or self._missing("has no list of clips")
+
+    @property
+    def copies(self) -> list[int]:
+        """Numbers of copies that a clip has, each once."""
+        rows = read_table(self._given.text(self.setting("copies")))[1:]
+        counts = Counter(row[1] for row in rows if len(row) == 5)
+        return sorted({counts[clip] for clip, *_ in self.clips})
+
+    @cached_property
+    def video(self) -> Video:
+        """What the first clip's container says."""
+        return describe(self._given.read(self.clips[0][1]))
+
+    @property
+    def packages(self) -> list[tuple[str, str]]:
+        """What the ingestion program's image holds: names in lower case and exact versions."""
+        program = find(self.draft, self.task.get("ingestion_program"))
+        if program is None or LOCK not in program.names():
+            self._missing(f"has no {LOCK} in its ingestion program")
+        return sorted((name.lower(), version) for name, version in LOCKED.findall(program.text(LOCK)))
+
+    @property
+    def landmarks(self) -> dict[str, Any] | None:
+        """Scores of baselines; None before they were computed."""
+        name = (read_settings(self._wanted) or {}).get("landmarks")
+        return json.loads(self._wanted.text(name)) if name in self._wanted.names() else None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its labels are no secret."""
+        return is_public(self._wanted)
+
+    @property
+    def _given(self) -> Dataset:
+        return find(self.draft, self.task.get("input_data")) or self._missing("has no input data")
+
+    @property
+    def _wanted(self) -> Dataset:
+        return find(self.draft, self.task.get("reference_data")) or self._missing("has no reference data")
+
+    @property
+    def _told(self) -> Told:
+        answer = self.answer or self._missing("has no scoring program with a registry of columns")
+        return self._missing(f"cannot be scored: {answer.problem.rstrip('.')}") if answer.problem else answer
+
+    def _inside(self, settings: dict[str, Any], side: str, keys: Sequence[str]) -> Any:  # noqa: ANN401 - as above
+        found: Any = settings
+        for key in keys:
+            if not isinstance(found, dict) or key not in found:
+                self._missing(f"has no {'.'.join(keys)} in {PurePosixPath(str(self.task[side])) / SETTINGS}")
+            found = found[key]
+        return found
+
+    def _missing(self, what: str) -> NoReturn:
+        raise FigureError(f"{self.name} {what}.")
+
+
+def phases_of(draft: Draft) -> list[Phase]:
+    """Give the phases of a bundle that have a task, in their order."""
+    answers = told_by_programs(draft)
+    tasks = {str(task.get("index")): (position, task) for position, task in draft.entries("tasks")}
+    found = []
+    for position, phase in draft.entries("phases"):
+        indexes = phase.get("tasks")
+        first = str(indexes[0]) if isinstance(indexes, list) and indexes else ""
+        if first in tasks:
+            at, task = tasks[first]
+            found.append(Phase(slug_of(str(phase.get("name"))), draft, position, phase, task, answers.get(at)))
+    return found

@@ -1,0 +1,131 @@
+"""Which clips the jury sees: all levels of the main target, no person twice, and some on which the finalists differ."""
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bundle_tools.challenge.jury.finalists import Final
+from bundle_tools.errors import BundleError
+
+LEVELS = 5
+DIFFERENT = 2
+"""Clips that are taken because the finalists' predictions differ most."""
+
+
+@dataclass(frozen=True)
+class Balance:
+    """How evenly the chosen clips are spread."""
+
+    levels: tuple[int, ...]
+    """Clips in each fifth of the main target's labels, the lowest first."""
+    groups: Mapping[str, Mapping[str, int]]
+    """By attribute, such as age, the clips of each of its groups; empty where the phase names no groups."""
+
+
+def choose_clips(final: Final, count: int, seed: str) -> list[str]:
+    """Choose clips by truth and groups, which no juror sees.
+
+    Fifths of the main target's labels are filled in turn. Where there is a choice, clips that every finalist explained
+    come first, and then those whose groups (`groups.csv` of the phase) are rarest so far; luck decides the rest.
+
+    Parameters
+    ----------
+    final
+        Finalists and clips.
+    count
+        How many are wanted; at least 2.
+    seed
+        Any text; the same text gives the same clips.
+
+    Returns
+    -------
+    list of str
+        Clip ids in the order in which they are shown to the first juror; fewer than wanted where the phase has fewer
+        persons.
+
+    Raises
+    ------
+    BundleError
+        If no two clips can be shown.
+    """
+    luck = random.Random(f"{seed}: clips")  # noqa: S311 - for fairness, not for secrecy
+    outcomes = final.finalists[0].outcomes
+    main = final.settings.names.index(final.settings.main_target)
+    ids = outcomes.clip_ids
+    level = _levels(final)
+    groups = _groups(final)
+    person = dict(zip(ids, outcomes.sources.tolist(), strict=True))
+    explained = {
+        clip_id: sum(one.outcomes.explanations[at].text_ok for one in final.finalists) for at, clip_id in enumerate(ids)
+    }
+    usable = [clip_id for clip_id in ids if explained[clip_id] > 1]
+    luck.shuffle(usable)
+    predicted = np.stack([one.outcomes.prediction[:, main] for one in final.finalists])
+    spread = {clip_id: float(np.nanstd(predicted[:, ids.index(clip_id)])) for clip_id in usable}
+    differing = sorted(usable, key=lambda clip_id: -spread[clip_id])
+    chosen: list[str] = []
+    persons: set[int] = set()
+    seen: Counter[tuple[str, str]] = Counter()
+
+    def take(clip_id: str) -> None:
+        chosen.append(clip_id)
+        persons.add(person[clip_id])
+        seen.update(groups[clip_id])
+
+    def rarity(clip_id: str) -> tuple[int, int]:
+        return -explained[clip_id], sum(seen[group] for group in groups[clip_id])
+
+    for clip_id in differing:
+        if len(chosen) < min(DIFFERENT, count) and person[clip_id] not in persons:
+            take(clip_id)
+    while len(chosen) < count:
+        filled = Counter(level[clip_id] for clip_id in chosen)
+        left = [clip_id for clip_id in usable if person[clip_id] not in persons]
+        if not left:
+            break
+        emptiest = min({level[clip_id] for clip_id in left}, key=lambda one: (filled[one], one))
+        take(min((clip_id for clip_id in left if level[clip_id] == emptiest), key=rarity))
+    if len(chosen) < 2:
+        raise BundleError("Expected at least two clips, of two persons, that two finalists explained.")
+    luck.shuffle(chosen)
+    return chosen
+
+
+def balance_of(final: Final, chosen: Sequence[str]) -> Balance:
+    """Count chosen clips by level of the main target, and by group of each attribute that the phase names."""
+    level, groups = _levels(final), _groups(final)
+    seen = Counter(group for clip_id in chosen for group in groups[clip_id])
+    known = final.finalists[0].outcomes.known.groups
+    return Balance(
+        levels=tuple(sum(level[clip_id] == one for clip_id in chosen) for one in range(LEVELS)),
+        groups={
+            attribute.name: {value: seen[attribute.name, value] for value in attribute.values}
+            for attribute in (known.attributes if known else ())
+        },
+    )
+
+
+def _levels(final: Final) -> dict[str, int]:
+    """Give for each clip the fifth of the main target's labels in which it lies, from 0."""
+    outcomes = final.finalists[0].outcomes
+    main = final.settings.names.index(final.settings.main_target)
+    return dict(zip(outcomes.clip_ids, _fifths(outcomes.truth[:, main]), strict=True))
+
+
+def _groups(final: Final) -> dict[str, list[tuple[str, str]]]:
+    """Give for each clip (attribute, group) of its person; nothing where the phase names no groups."""
+    outcomes = final.finalists[0].outcomes
+    attributes = outcomes.known.groups.attributes if outcomes.known.groups else ()
+    return {
+        clip_id: [(one.name, one.values[one.member[at]]) for one in attributes]
+        for at, clip_id in enumerate(outcomes.clip_ids)
+    }
+
+
+def _fifths(values: NDArray[np.float64]) -> list[int]:
+    ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
+    return [int(rank * LEVELS // len(values)) for rank in ranks]

@@ -1,0 +1,167 @@
+"""All answers of a jury as arrays, and which jurors count."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bundle_tools.challenge.jury.answers import Answer, Answers
+from bundle_tools.challenge.jury.criteria import Rules
+from bundle_tools.challenge.jury.key import Item, Key
+
+Array = NDArray[np.float64]
+ALIKE = 0.9
+"""Share of equal ratings from which on two jurors are named; people who agree well reach about a half."""
+
+
+@dataclass(frozen=True)
+class Juror:
+    """One juror, and how the controls came out."""
+
+    number: int
+    """From 1, the place of the sheet."""
+    swapped_gap: float
+    """How much lower swapped texts were rated than the genuine ones in their place; NaN without a pair."""
+    repeat_difference: float
+    """Mean absolute difference between two ratings of the same item; NaN without a repeat."""
+    boilerplate_gap: float
+    """How much lower texts that say nothing were rated than the genuine ones in their place; only reported."""
+    rated: int
+    """Genuine items with ratings."""
+    cannot_judge: int
+    """Genuine items passed over."""
+    twin: int | None
+    """The juror whose ratings are nearly the same, to a share of `ALIKE`; None without one. Reported: who copied from
+    whom nobody can tell."""
+    reasons: tuple[str, ...]
+    """Why the juror is left out; empty for one who counts."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether the ratings enter the result."""
+        return not self.reasons
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A jury's answers."""
+
+    jurors: tuple[Juror, ...]
+    """All of them."""
+    ratings: Array
+    """(jurors, clips, teams, criteria) of genuine items; NaN where there is none, the lowest for what is missing."""
+    missing: NDArray[np.bool_]
+    """(clips, teams) whether there is no explanation that anybody could rate."""
+    simulated: Array
+    """(jurors, clips, teams) 1 where the band of the prediction was guessed from the explanation, else 0 or NaN."""
+    imagined: Array
+    """(jurors, clips, teams) 1 where the effect of a missing cue was foretold, else 0; NaN where nobody was asked."""
+    passed: NDArray[np.bool_]
+    """(jurors, clips, teams) whether the juror said that this cannot be judged."""
+
+    def counting(self) -> "Panel":
+        """Keep the jurors who count."""
+        kept = [number for number, juror in enumerate(self.jurors) if juror.counts]
+        return Panel(
+            tuple(self.jurors[number] for number in kept),
+            self.ratings[kept],
+            self.missing,
+            self.simulated[kept],
+            self.imagined[kept],
+            self.passed[kept],
+        )
+
+
+def gather(key: Key, rules: Rules, answers: Sequence[Answers]) -> Panel:
+    """Bring the answers of all jurors together.
+
+    Parameters
+    ----------
+    key
+        Of the jury.
+    rules
+        The rules under which the sheets were made.
+    answers
+        One a juror.
+    """
+    letters = {team.letter: number for number, team in enumerate(key.teams)}
+    places = {clip_id: number for number, clip_id in enumerate(key.clips)}
+    shape = len(answers), len(key.clips), len(key.teams)
+    ratings = np.full((*shape, len(rules.criteria)), np.nan)
+    simulated, imagined, passed = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape, dtype=bool)
+    for juror, given in enumerate(answers):
+        for item in key.items:
+            answer = given.items.get(item.item_id)
+            if item.kind != "genuine" or answer is None:
+                continue
+            place = juror, places[item.clip_id], letters[item.letter]
+            if answer.band is not None:
+                simulated[place] = answer.band == item.band
+            if answer.effect and item.effect:
+                imagined[place] = answer.effect == item.effect
+            if answer.ratings is not None:
+                ratings[place] = answer.ratings
+            passed[place] = answer.ratings is None
+    missing = np.zeros(shape[1:], dtype=bool)
+    for letter, clip_id in key.missing:
+        missing[places[clip_id], letters[letter]] = True
+    twins = _twins(ratings)
+    ratings[:, missing] = rules.lowest
+    jurors = tuple(
+        _juror(given, None if twin is None else answers[twin].juror, key, rules)
+        for given, twin in zip(answers, twins, strict=True)
+    )
+    return Panel(jurors, ratings, missing, simulated, imagined, passed)
+
+
+def _twins(ratings: Array) -> list[int | None]:
+    """Find for each juror another one, of all the likest, who gave at least a share of `ALIKE` of the same ratings."""
+    same = np.array([[_mean((one == two)[~np.isnan(one + two)].tolist()) for two in ratings] for one in ratings])
+    np.fill_diagonal(same, np.nan)
+    return [int(np.nanargmax(row)) if (row >= ALIKE).any() else None for row in same]
+
+
+def _juror(given: Answers, twin: int | None, key: Key, rules: Rules) -> Juror:
+    genuine = [given.items.get(item.item_id) for item in key.items if item.kind == "genuine"]
+    criterion = [one.name for one in rules.criteria].index(rules.swapped_criterion)
+    swapped = _pairs(given, key, "swapped")
+    swapped_gap = _mean([own[criterion] - other[criterion] for own, other in swapped])
+    repeats = _mean([float(np.abs(np.subtract(own, other)).mean()) for own, other in _pairs(given, key, "repeat")])
+    rated = sum(answer is not None and answer.ratings is not None for answer in genuine)
+    reasons = [] if rated else ["rated nothing"]
+    kinds = {item.kind for item in key.items}
+    if rated and (("swapped" in kinds and np.isnan(swapped_gap)) or ("repeat" in kinds and np.isnan(repeats))):
+        reasons.append("passed over the controls, so that nothing shows how carefully the rest was judged")
+    if swapped_gap <= 0:
+        reasons.append(f"rated texts about other clips no lower than genuine ones (gap {swapped_gap:+.2f})")
+    if repeats > rules.largest_repeat_difference:
+        reasons.append(f"rated the same item differently the second time (by {repeats:.2f} on average)")
+    return Juror(
+        number=given.juror,
+        swapped_gap=swapped_gap,
+        repeat_difference=repeats,
+        boilerplate_gap=_mean([float(np.subtract(*pair).mean()) for pair in _pairs(given, key, "boilerplate")]),
+        rated=rated,
+        cannot_judge=sum(answer is not None and answer.ratings is None for answer in genuine),
+        twin=twin,
+        reasons=tuple(reasons),
+    )
+
+
+def _pairs(given: Answers, key: Key, kind: str) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Give the ratings of each genuine item with those of its control, where both were rated."""
+
+    def ratings(item_id: str) -> tuple[int, ...] | None:
+        answer: Answer | None = given.items.get(item_id)
+        return answer.ratings if answer else None
+
+    def controls() -> list[Item]:
+        return [item for item in key.items if item.kind == kind]
+
+    found = [(ratings(item.of), ratings(item.item_id)) for item in controls()]
+    return [(own, other) for own, other in found if own is not None and other is not None]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if values else float("nan")

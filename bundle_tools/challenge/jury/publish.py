@@ -1,0 +1,147 @@
+"""The result of a jury for everybody who needs it: the scoring program, the public, and people."""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from bundle_tools.challenge.jury.answers import Answers
+from bundle_tools.challenge.jury.criteria import Rules
+from bundle_tools.challenge.jury.key import Key
+from bundle_tools.challenge.jury.panel import Panel
+from bundle_tools.challenge.jury.verdict import Verdict
+from bundle_tools.challenge.pages import number, render
+
+FORMAT_VERSION = 2
+
+
+def reference(verdict: Verdict, key: Key, rules: Rules) -> str:
+    """Write `jury.json` for the reference data: what the scoring program puts into the column.
+
+    Ratings are keyed by a SHA-256 of explanations and submission: they hold for what was rated, and for no copy of it.
+    """
+    hashes = {team.letter: team.rated_sha256 for team in key.teams}
+    content = {
+        "format_version": FORMAT_VERSION,
+        "scale": [rules.lowest, rules.highest],
+        "criteria": [{"name": one.name, "title": one.title} for one in rules.criteria],
+        "submissions": {
+            hashes[one.letter]: {
+                "value": round(one.value, 4),
+                "interval": [round(end, 4) for end in one.interval],
+                "criteria": {name: round(value, 4) for name, value in one.by_criterion.items()},
+            }
+            for one in verdict.placed
+        },
+    }
+    return json.dumps(content, indent=1, sort_keys=True) + "\n"
+
+
+def ratings_table(answers: Sequence[Answers], panel: Panel, key: Key, rules: Rules) -> str:
+    """Write every rating as CSV, without names: jurors are numbers, teams letters, and remarks stay out."""
+    target = io.StringIO()
+    table = csv.writer(target, lineterminator="\n")
+    table.writerow(
+        ["juror", "counts", "team", "clip", "kind", "guessed_band", "band", *(one.name for one in rules.criteria)]
+    )
+    numbers = {clip_id: number for number, clip_id in enumerate(key.clips, 1)}
+    for given, juror in zip(answers, panel.jurors, strict=True):
+        for item in key.items:
+            answer = given.items.get(item.item_id)
+            if answer is not None:
+                ratings = answer.ratings or ("",) * len(rules.criteria)
+                guess = "" if answer.band is None else answer.band + 1
+                row = [juror.number, int(juror.counts), item.letter, numbers[item.clip_id], item.kind, guess]
+                table.writerow([*row, item.band + 1, *ratings])
+    return target.getvalue()
+
+
+def record(verdict: Verdict, panel: Panel, key: Key) -> dict[str, Any]:
+    """Give the result for a program; what cannot be said is null."""
+    content = {
+        "phase": key.phase,
+        "jurors": [{**asdict(juror), "counts": juror.counts} for juror in panel.jurors],
+        **asdict(verdict),
+    }
+    return _without_nan(content)  # type: ignore[no-any-return]
+
+
+def _without_nan(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    if isinstance(value, float):
+        return None if math.isnan(value) else value
+    if isinstance(value, dict):
+        return {name: _without_nan(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(one) for one in value]
+    return value
+
+
+def result_page(verdict: Verdict, panel: Panel, key: Key, rules: Rules, remarks: Sequence[tuple[str, str]]) -> str:
+    """Write the report of the jury as one page that asks for nothing from outside.
+
+    Parameters
+    ----------
+    verdict, panel, key, rules
+        The jury.
+    remarks
+        (letter, remark), in any order; they are sorted, so that no juror can be told from their place.
+    """
+    by_team: dict[str, list[str]] = {}
+    for letter, remark in sorted(remarks):
+        by_team.setdefault(key.team(letter).name, []).append(remark)
+    return render(
+        "bundle_tools.challenge.jury",
+        "result",
+        verdict=verdict,
+        panel=panel,
+        key=key,
+        rules=rules,
+        remarks=by_team,
+        titles={one.name: one.title for one in rules.criteria},
+        chance=1 / len(rules.bands),
+        notes=notes(panel),
+        controls=[
+            (kind, sum(item.kind == kind for item in key.items))
+            for kind in ("genuine", "swapped", "boilerplate", "repeat")
+        ],
+    )
+
+
+def notes(panel: Panel) -> list[str]:
+    """Say what the numbers do not say of themselves: too few jurors, and jurors who rate alike."""
+    found = []
+    counting = sum(juror.counts for juror in panel.jurors)
+    if counting == 1:
+        found.append("Only one juror counts: the intervals know nothing of other jurors, and agreement cannot be said.")
+    elif counting == 2:
+        found.append("Only two jurors count: the intervals are somewhat too narrow.")
+    pairs = {tuple(sorted((juror.number, juror.twin))) for juror in panel.jurors if juror.twin is not None}
+    return [
+        *found,
+        *(
+            f"Jurors {one} and {two} gave nearly the same ratings: ask both, and leave a copy out."
+            for one, two in sorted(pairs)
+        ),
+    ]
+
+
+def lines(verdict: Verdict, panel: Panel) -> list[str]:
+    """Give the result for a terminal."""
+    text = [f"{'place':>5}  {'value':>5}  {'interval':>12}  {'band':>4}  team"]
+    for one in verdict.placed:
+        interval = f"[{one.interval[0]:.2f}, {one.interval[1]:.2f}]"
+        text.append(f"{one.place:>5}  {one.value:>5.2f}  {interval:>12}  {one.band:>4}  {one.name}")
+    text += [
+        "",
+        *(f"{one.criterion}: alpha {number(one.alpha)}, ICC(2,k) {number(one.mean)}" for one in verdict.agreement),
+    ]
+    text += [
+        f"Juror {juror.number} is left out: {'; '.join(juror.reasons)}." for juror in panel.jurors if not juror.counts
+    ]
+    text += notes(panel)
+    if verdict.extra_juror:
+        text.append(f"Tied to the last: {', '.join(verdict.extra_juror)}. One extra juror decides between them.")
+    return text

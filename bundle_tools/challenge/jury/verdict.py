@@ -1,0 +1,295 @@
+"""What the jury found: each finalist's value, interval, band and place."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bundle_tools.challenge.compare.bands import Contender, bands
+from bundle_tools.challenge.compare.ranks import middle_ranks, places
+from bundle_tools.challenge.jury.agreement import intraclass_correlation, kendall_w, krippendorff_alpha
+from bundle_tools.challenge.jury.criteria import Rules
+from bundle_tools.challenge.jury.key import Key
+from bundle_tools.challenge.jury.panel import Panel
+from bundle_tools.challenge.jury.preference import bradley_terry, comparisons
+from bundle_tools.errors import BundleError
+
+Array = NDArray[np.float64]
+_SAME = 1e-9
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far the jurors who count agree on one criterion; NaN where that cannot be said."""
+
+    criterion: str
+    """Its name."""
+    alpha: float
+    """Krippendorff's alpha, ordinal."""
+    interval: tuple[float, float]
+    """Of alpha, over resampled clips."""
+    single: float
+    """ICC(2,1), over items that all rated."""
+    mean: float
+    """ICC(2,k), over items that all rated."""
+    concordance: float
+    """Kendall's W of the teams' means."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """One finalist."""
+
+    letter: str
+    """How it was called."""
+    name: str
+    """The run's name."""
+    value: float
+    """Mean rating on the scale of the criteria, freed of each juror's own level and spread."""
+    interval: tuple[float, float]
+    """Over resampled clips and jurors."""
+    by_criterion: dict[str, float]
+    """The same for each criterion."""
+    z: float
+    """Standardised mean, 0 for the average finalist."""
+    band: int
+    """By the jury, 1 for the best."""
+    preference: float
+    """Probability of being preferred to the average finalist, by the Bradley-Terry model."""
+    measured_band: int
+    """By the measured score."""
+    mean_rank: float
+    """Of the ranks by measured band and by the jury."""
+    place: int
+    """In the end; shared where only an extra juror could decide."""
+    simulated: float
+    """Share of the jurors' guesses of the predicted band that were right; NaN without any."""
+    imagined: float
+    """Share of right answers about what happens without a cue; NaN without any."""
+    passed: int
+    """How often a juror who counts could not judge it: no rating enters, so many need a look at the texts."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result of a jury."""
+
+    placed: tuple[Placed, ...]
+    """Best first."""
+    agreement: tuple[Agreement, ...]
+    """One a criterion, in their order."""
+    extra_juror: tuple[str, ...]
+    """Names of finalists between whom an extra juror has to decide."""
+
+
+def judge(panel: Panel, key: Key, rules: Rules) -> Verdict:
+    """Bring the ratings of the jurors who count to a result.
+
+    Each juror's ratings are standardised over the genuine items, criterion by criterion. A team's value is its effect
+    in the additive model ``rating = team + clip + juror``, which for a complete jury is its mean, and which is fair
+    where somebody passed an item over. Intervals resample clips and jurors.
+
+    Raises
+    ------
+    BundleError
+        If no juror counts, or a team has no rating by one who does.
+    """
+    counting = panel.counting()
+    if not counting.jurors:
+        why = "; ".join(f"juror {juror.number} {' and '.join(juror.reasons)}" for juror in panel.jurors)
+        raise BundleError(f"No juror counts, so there is no result: {why}.")
+    ratings = counting.ratings
+    rated = np.asarray(~np.isnan(ratings).any(axis=3))
+    unrated = [team.name for at, team in enumerate(key.teams) if not rated[:, :, at].any()]
+    if unrated:
+        raise BundleError(f"{', '.join(unrated)}: rated by no juror who counts. Wait for more ratings.")
+    weights = np.array([criterion.weight for criterion in rules.criteria])
+    scores = standardised(ratings)
+    effects = _by_criterion(scores, np.ones(ratings.shape[0]), np.ones(ratings.shape[1]))
+    level, spread = _overall(ratings)
+    low, high = rules.lowest, rules.highest
+
+    def on_scale(found: Array) -> Array:
+        return np.asarray(np.clip(level + spread * found, low, high))
+
+    z = effects @ weights
+    values = on_scale(effects) @ weights
+    draws = np.stack([on_scale(drawn) @ weights for drawn in resampled_effects(scores, rules)])
+    ends = np.quantile(draws, [(1 - rules.level) / 2, (1 + rules.level) / 2], axis=0)
+    found = bands([Contender(team.letter, values[at], draws[:, at]) for at, team in enumerate(key.teams)])
+    strengths = bradley_terry(comparisons((scores * weights).sum(axis=3).round(9)))
+    measured = middle_ranks([-float(team.band) for team in key.teams])
+    mean_ranks = (measured + middle_ranks(values.round(9))) / 2
+    order = _final(mean_ranks, strengths)
+    placed = [
+        Placed(
+            letter=team.letter,
+            name=team.name,
+            value=float(values[at]),
+            interval=(float(ends[0, at]), float(ends[1, at])),
+            by_criterion={
+                criterion.name: float(on_scale(effects)[at, number]) for number, criterion in enumerate(rules.criteria)
+            },
+            z=float(z[at]),
+            band=found[team.letter],
+            preference=float(1 / (1 + np.exp(-strengths[at]))),
+            measured_band=team.band,
+            mean_rank=float(mean_ranks[at]),
+            place=order[at],
+            simulated=_share(counting.simulated[:, :, at]),
+            imagined=_share(counting.imagined[:, :, at]),
+            passed=int(counting.passed[:, :, at].sum()),
+        )
+        for at, team in enumerate(key.teams)
+    ]
+    tied = tuple(team.name for at, team in enumerate(key.teams) if order.count(order[at]) > 1)
+    ranked = tuple(sorted(placed, key=lambda one: (one.place, one.letter)))
+    seen = np.where(counting.missing[None, :, :, None], np.nan, ratings)  # nobody was asked about these
+    return Verdict(ranked, _agreement(seen, rules), tied)
+
+
+def standardised(ratings: Array) -> Array:
+    """Free ratings of each juror's own level and spread, criterion by criterion.
+
+    Parameters
+    ----------
+    ratings
+        (jurors, clips, teams, criteria), NaN where there is none.
+
+    Returns
+    -------
+    NDArray
+        The same shape; for each juror and criterion mean 0 and standard deviation 1, or all 0.
+    """
+    mean = np.nanmean(ratings, axis=(1, 2), keepdims=True)
+    spread = np.nanstd(ratings, axis=(1, 2), keepdims=True)
+    return np.asarray((ratings - mean) / np.where(spread > 0, spread, 1.0))
+
+
+def team_effects(scores: Array, jurors: Array, clips: Array) -> Array:
+    """Fit ``score = team + clip + juror`` by weighted least squares.
+
+    The jurors' part matters where they passed items over: standardised ratings of one who rated the weaker teams only
+    have mean 0 like all others'.
+
+    Parameters
+    ----------
+    scores
+        (jurors, clips, teams), NaN where there is none.
+    jurors, clips
+        Weight of each, >= 0.
+
+    Returns
+    -------
+    NDArray
+        (teams,) effects with mean 0.
+    """
+    weight = (jurors[:, None, None] * clips[None, :, None] * ~np.isnan(scores)).transpose(2, 1, 0)
+    total = weight * np.nan_to_num(scores).transpose(2, 1, 0)
+    by_clip, by_juror, between = weight.sum(axis=2), weight.sum(axis=1), weight.sum(axis=0)
+    normal = np.block(
+        [
+            [np.diag(by_clip.sum(axis=1)), by_clip, by_juror],
+            [by_clip.T, np.diag(by_clip.sum(axis=0)), between],
+            [by_juror.T, between.T, np.diag(by_juror.sum(axis=0))],
+        ]
+    )
+    right = np.concatenate([total.sum(axis=(1, 2)), total.sum(axis=(0, 2)), total.sum(axis=(0, 1))])
+    effects = np.linalg.lstsq(normal, right, rcond=None)[0][: len(by_clip)]
+    return np.asarray(effects - effects.mean())
+
+
+def _by_criterion(scores: Array, jurors: Array, clips: Array) -> Array:
+    return np.stack([team_effects(scores[..., number], jurors, clips) for number in range(scores.shape[3])], axis=1)
+
+
+def _overall(ratings: Array) -> tuple[Array, Array]:
+    """Mean and spread of each criterion over all jurors who count."""
+    return np.nanmean(ratings, axis=(0, 1, 2)), np.nanmean(np.nanstd(ratings, axis=(1, 2)), axis=0)
+
+
+def resampled_effects(scores: Array, rules: Rules) -> Sequence[Array]:
+    """Fit every resample of jurors and clips in which each team has a rating.
+
+    Jurors are few, and the mean of k out of k varies too little by (k - 1) / k: one fewer is drawn. Source:
+    J. N. K. Rao and C. F. J. Wu, *Resampling inference with complex survey data*, Journal of the American Statistical
+    Association 83, 1988. With one juror nothing can be said of jurors.
+
+    Parameters
+    ----------
+    scores
+        (jurors, clips, teams, criteria), NaN where there is none.
+    rules
+        How many resamples, and their seed.
+
+    Returns
+    -------
+    sequence of NDArray
+        (teams, criteria) effects of each resample.
+    """
+    random = np.random.default_rng(rules.seed)
+    jurors, clips = scores.shape[:2]
+    rated = ~np.isnan(scores).any(axis=3)
+    draws = []
+    for _ in range(rules.resamples):
+        weights = (
+            random.multinomial(max(1, jurors - 1), np.full(jurors, 1 / jurors)).astype(float),
+            random.multinomial(clips, np.full(clips, 1 / clips)).astype(float),
+        )
+        drawn = weights[0][:, None, None] * weights[1][None, :, None] * rated
+        if (drawn.sum(axis=(0, 1)) > 0).all():
+            draws.append(_by_criterion(scores, *weights))
+    return draws or [_by_criterion(scores, np.ones(jurors), np.ones(clips))]
+
+
+def _final(mean_ranks: Array, strengths: Array) -> list[int]:
+    """Place teams by their mean rank, equal ones by preference; the rest stay tied."""
+    found = places((-mean_ranks).round(9))
+    result = list(found)
+    for place in set(found):
+        tied = [at for at, one in enumerate(found) if one == place]
+        inner = places([round(strengths[at] / _SAME) * _SAME for at in tied])
+        for at, within in zip(tied, inner, strict=True):
+            result[at] = place + within - 1
+    return result
+
+
+def _agreement(ratings: Array, rules: Rules) -> tuple[Agreement, ...]:
+    jurors, clips, _, _ = ratings.shape
+    random = np.random.default_rng(rules.seed)
+    drawn = random.integers(0, clips, (rules.resamples, clips))
+    result = []
+    for number, criterion in enumerate(rules.criteria):
+        one = ratings[..., number]
+        flat = one.reshape(jurors, -1)
+        alphas = [krippendorff_alpha(one[:, chosen].reshape(jurors, -1)) for chosen in drawn]
+        kept = [alpha for alpha in alphas if not np.isnan(alpha)]
+        tails = [(1 - rules.level) / 2, (1 + rules.level) / 2]
+        ends = np.quantile(kept, tails) if kept else np.full(2, np.nan)
+        complete = flat[:, ~np.isnan(flat).any(axis=0)]
+        correlation = intraclass_correlation(complete)
+        result.append(
+            Agreement(
+                criterion=criterion.name,
+                alpha=krippendorff_alpha(flat),
+                interval=(float(ends[0]), float(ends[1])),
+                single=correlation.single,
+                mean=correlation.mean,
+                concordance=kendall_w(_team_means(one)),
+            )
+        )
+    return tuple(result)
+
+
+def _team_means(ratings: Array) -> Array:
+    """Mean over clips for each juror and team, of the jurors who rated every team."""
+    known = ~np.isnan(ratings)
+    counts = known.sum(axis=1)
+    every = (counts > 0).all(axis=1)
+    return np.asarray(np.where(known, ratings, 0.0).sum(axis=1)[every] / counts[every])
+
+
+def _share(values: Array) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else float("nan")

@@ -1,0 +1,39 @@
+"""The page of a run once more, with the bundle's own scoring program; complete, if the organisers want it so."""
+
+from pathlib import Path
+
+from bundle_tools.challenge.compare.runs import Run
+from bundle_tools.challenge.scoring_program import scoring_input, use_scoring_program
+from bundle_tools.codabench.competition import Phase
+from bundle_tools.errors import BundleError
+
+
+def make_again(run: Run, phase: Phase, scratch: Path, *, full: bool) -> str:
+    """Make the page.
+
+    Parameters
+    ----------
+    run
+        What ingestion left.
+    phase
+        Whose scoring program and reference data are used.
+    scratch
+        An empty folder.
+    full
+        Whether single clips and labels are shown even where the phase closes them.
+
+    Raises
+    ------
+    BundleError
+        When the phase lacks something, or the run cannot be scored, with the reasons.
+    """
+    reference = use_scoring_program(phase, scratch)
+    from score.errors import ScoringError  # noqa: PLC0415 - the path is known only now
+    from score.pipeline import page_again  # noqa: PLC0415
+
+    source = scoring_input(scratch / "input", reference, run.folder)
+    try:
+        return page_again(source, full=full)
+    except ScoringError as error:
+        reasons = "; ".join(problem.line() for problem in error.problems)
+        raise BundleError(f"{run.name}: {error.headline} {reasons}") from error

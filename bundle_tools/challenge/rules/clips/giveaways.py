@@ -1,0 +1,121 @@
+"""A rule about what clips tell without being watched: names, order, sizes and lengths must not predict the labels.
+
+A model that reads such a thing scores well and has learnt nothing. Whether chance explains what is found is decided by
+permutation, with the largest of all correlations as statistic, so that many features raise no false alarm.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from bundle_tools.challenge.rules.clips.chance import judge
+from bundle_tools.challenge.rules.clips.tables import read_clips, read_labels
+from bundle_tools.challenge.rules.clips.video import UnreadableVideo, describe_file
+from bundle_tools.codabench.rules.dataset import Dataset, find
+from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.findings import Finding, Severity
+
+FEWEST_CLIPS = 8
+ERROR_P, WARNING_P = 0.001, 0.01
+# In a large set even a trace is certain; below this correlation it is worth a warning, as in files of real video.
+ERROR_CORRELATION = 0.2
+# Numbers in a name beyond these are not looked at.
+MOST_NUMBERS = 3
+MISSING = -1.0
+
+
+def check_giveaways(draft: Draft) -> Iterator[Finding]:
+    """Find clips whose names, order, sizes or lengths predict their labels."""
+    seen = set()
+    for _, task in draft.entries("tasks"):
+        given, wanted = find(draft, task.get("input_data")), find(draft, task.get("reference_data"))
+        place = str(task.get("input_data"))
+        if given is None or wanted is None or place in seen:
+            continue
+        seen.add(place)
+        labels = read_labels(wanted)
+        clips, columns = features(given, [row for row in read_clips(given) if row[0] in labels.rows])
+        if len(clips) < FEWEST_CLIPS:
+            continue
+        targets = {name: [labels.rows[clip][at] for clip in clips] for at, name in enumerate(labels.targets)}
+        verdict = judge(columns, targets, [labels.sources[clip] for clip in clips])
+        if verdict is None or verdict.p >= WARNING_P:
+            continue
+        found = "; ".join(f"{one.feature} and {one.target} {one.correlation:+.2f}" for one in verdict.relations)
+        what = f"What is known of the clips without watching them predicts labels (p = {verdict.p:.4f}): {found}."
+        effect = "A model can score without looking at a clip."
+        fix = "Shuffle and rename the clips at random; encode all alike, cut to one length, pad to one size; no dates."
+        strong = any(abs(one.correlation) >= ERROR_CORRELATION for one in verdict.relations)
+        severity: Severity = "error" if strong and verdict.p < ERROR_P else "warning"
+        yield Finding("giveaway", severity, place, what, effect, fix)
+
+
+def features(data: Dataset, clips: list[tuple[str, str, str]]) -> tuple[list[str], dict[str, list[float | str]]]:
+    """Describe each clip by what is known of it before it is watched.
+
+    Parameters
+    ----------
+    data
+        The input data.
+    clips
+        Rows of clip_id, file, sha256, in the order of the list.
+
+    Returns
+    -------
+    ids
+        Ids of the clips; those that cannot be read are left out.
+    features
+        Name of a feature -> one value for each of these clips: a number, or a text that is ranked alphabetically.
+    """
+    names = set(data.names())
+    transcripts = _order_of_transcripts(data)
+    ids: list[str] = []
+    table: dict[str, list[float | str]] = {}
+    for position, (clip, file, _) in enumerate(clips):
+        if file not in names:
+            continue
+        try:
+            video = describe_file(data, file)
+        except UnreadableVideo:
+            continue
+        ids.append(clip)
+        name = PurePosixPath(file).name
+        known: dict[str, float | str] = {
+            "place in the list": position,
+            "place in the transcripts": transcripts.get(clip, MISSING),
+            "alphabetical place of the id": clip,
+            "alphabetical place of the file": name,
+            "length of the file's name": len(name),
+            "file size": video.file_bytes,
+            "duration": round(video.duration_s, 3),
+            "number of frames": video.packets,
+            "frame rate": video.fps,
+            "width": video.width,
+            "height": video.height,
+            "bit rate": video.file_bytes / (video.duration_s or 1.0),
+            "size of the sound": video.sound_bytes,
+            "overhead of the container": video.file_bytes - video.video_bytes - video.sound_bytes,
+            "creation time": video.created,
+        }
+        known |= {f"number {rank} in the id": value for rank, value in enumerate(_numbers(clip), 1)}
+        known |= {f"number {rank} in the file's name": value for rank, value in enumerate(_numbers(name), 1)}
+        for key, value in known.items():
+            table.setdefault(key, []).append(value)
+    return ids, table
+
+
+def _order_of_transcripts(data: Dataset) -> dict[str, int]:
+    if "transcripts.json" not in data.names():
+        return {}
+    try:
+        content = json.loads(data.text("transcripts.json"))
+    except (ValueError, RecursionError):
+        return {}
+    return {clip: place for place, clip in enumerate(content)} if isinstance(content, dict) else {}
+
+
+def _numbers(name: str) -> list[float]:
+    """Give the first numbers in a name, padded to a fixed count."""
+    found = [float(digits) for digits in re.findall(r"[0-9]+(?:\.[0-9]+)?", name)[:MOST_NUMBERS]]
+    return found + [MISSING] * (MOST_NUMBERS - len(found))

@@ -1,0 +1,74 @@
+"""Rules about the second pass of ingestion: what it needs, and whether there is time to ask about altered copies."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from bundle_tools.challenge.rules.clips.side import Side
+from bundle_tools.codabench.rules.findings import FAILS_LATER, Finding, Severity, shown
+
+MOST_EDITS = 3
+UNITS = 6
+"""Parts of the picture, or of the time, that are hidden of a clip, at most."""
+FIRST_CALLS = 2
+"""Of the clip itself: predict and explain."""
+USED_SHARE = 0.85
+"""Ingestion starts nothing when so much of the time is gone."""
+SHORT_CALL_S = 1.0
+"""Models that take longer are common, so that less time is worth a word."""
+EXAMPLE_CALL_S = 0.17
+"""What the example solution takes, altering and decoding included: 49 s for 24 clips of 5 s, 640 x 360, two cores."""
+
+
+def check_probes(side: Side, clips: int) -> Iterator[Finding]:
+    """Find files of the second pass that are missing, and plans that cannot be carried out in time.
+
+    Parameters
+    ----------
+    side
+        The input data.
+    clips
+        How many clips there are.
+    """
+    where, settings = side.at("task.yaml"), side.settings
+    faces = settings.get("faces")
+    if faces is not None and str(faces) not in side.data.names():
+        what = f"faces: {shown(faces)} is not among the input data."
+        yield Finding("faces-missing", "error", where, what, FAILS_LATER, "Generate it, or leave the key out.")
+    if "probes" not in settings:
+        if settings.get("copies") is not None:
+            what = "There are copies of clips and no probes."
+            effect = "No altered copy is asked: every measured axis is 0."
+            yield Finding("probes-missing", "warning", where, what, effect, "Add probes, or delete the copies.")
+        return
+    if isinstance(settings["probes"], dict):
+        yield from _check_time(where, settings, settings["probes"], clips)
+
+
+def _check_time(where: str, settings: dict[str, Any], probes: dict[str, Any], clips: int) -> Iterator[Finding]:
+    limits = settings.get("limits")
+    limit: Any = limits.get("time_limit_s") if isinstance(limits, dict) else None
+    edits: Any = probes.get("edits")
+    # Ingestion refuses other values, and is asked.
+    if not clips or type(limit) not in (int, float) or not 1 <= limit <= 1e6 or edits not in range(MOST_EDITS + 1):
+        return
+    exchanges = settings.get("exchanges") is not None
+    calls = clips * (FIRST_CALLS + altered_calls(edits, exchanges=exchanges))
+    budget = USED_SHARE * limit
+    left = budget / calls
+    if left < SHORT_CALL_S:
+        what = (
+            f"{clips} clips mean up to {calls} calls of a model in {budget:.0f} s, {left:.2f} s for each. "
+            f"The example ({EXAMPLE_CALL_S} s a call) takes {calls * EXAMPLE_CALL_S:.0f} s."
+        )
+        effect = "Slower models are not asked about all altered copies; what is not reached counts as nothing shown."
+        fix = "Say so on a page, take fewer clips or edits, or raise the limit on a queue of your own."
+        severity: Severity = "note" if left >= EXAMPLE_CALL_S else "warning"
+        yield Finding("probes-time", severity, where, what, effect, fix)
+
+
+def altered_calls(edits: int, *, exchanges: bool) -> int:
+    """Return how often a model is asked about a clip and its altered copies after the first pass, at most.
+
+    Where parts are exchanged, what happens in a second is one of the parts, and asked about once.
+    """
+    return 1 + UNITS * (1 if exchanges else 2) + edits

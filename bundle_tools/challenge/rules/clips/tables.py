@@ -1,0 +1,126 @@
+"""The small files of a task in this project's format (docs/data_format.md), read however wrong they are."""
+
+import copy
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from bundle_tools.codabench.bounded_yaml import load_bounded
+from bundle_tools.codabench.rules.dataset import Dataset
+
+SETTINGS, LABELS = "task.yaml", "labels.csv"
+# A label beyond this is no label; sums of it would overflow.
+LARGEST_LABEL = 1e9
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A table of labels; malformed rows are left out."""
+
+    targets: tuple[str, ...]
+    """Names of the targets in the order of the columns."""
+    rows: dict[str, tuple[float, ...]]
+    """Clip id -> labels in the order of the targets, in the order of the table; NaN where one is no number."""
+    sources: dict[str, str]
+    """Clip id -> source id."""
+
+
+def read_settings(data: Dataset) -> dict[str, Any] | None:
+    """Read `task.yaml`; None where it is missing or no mapping."""
+    if SETTINGS not in data.names():
+        return None
+    return copy.deepcopy(_mapping(data.text(SETTINGS)))
+
+
+# Every rule reads the same few settings, and YAML is slow.
+@lru_cache(maxsize=16)
+def _mapping(text: str) -> dict[str, Any] | None:
+    try:
+        content = load_bounded(text)
+    except ValueError:
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def vocabulary_of(settings: dict[str, Any]) -> list[str]:
+    """Give the vocabulary of cues in `task.yaml` of input data; empty where it has none."""
+    found: object = settings
+    for key in ("explanation", "evidence", "cues"):
+        found = found.get(key) if isinstance(found, dict) else None
+    return [str(cue) for cue in found] if isinstance(found, list) else []
+
+
+def read_clips(data: Dataset) -> list[tuple[str, str, str]]:
+    """Read the list of clips that the settings name: clip id, file, SHA-256; malformed rows are left out."""
+    name = (read_settings(data) or {}).get("clips")
+    if not isinstance(name, str) or name not in data.names():
+        return []
+    return [(row[0], row[1], row[2].lower()) for row in read_table(data.text(name))[1:] if len(row) == 3]
+
+
+def read_copies(data: Dataset) -> list[tuple[str, str, str]]:
+    """Read the list of copies that the settings name: copy id, file, SHA-256; malformed rows are left out."""
+    name = (read_settings(data) or {}).get("copies")
+    if not isinstance(name, str) or name not in data.names():
+        return []
+    return [(row[0], row[3], row[4].lower()) for row in read_table(data.text(name))[1:] if len(row) == 5]
+
+
+def read_contributions(data: Dataset) -> dict[str, tuple[float, ...]]:
+    """Read the causes that the settings name: clip id -> contributions of all cues to all targets, one after the other.
+
+    Only clips with as many numbers as the first are given; nothing where the file is missing or broken.
+    """
+    name = (read_settings(data) or {}).get("causes")
+    if not isinstance(name, str) or name not in data.names():
+        return {}
+    try:
+        clips = json.loads(data.text(name)).get("clips")
+    except (ValueError, RecursionError, AttributeError):
+        return {}
+    rows = {str(clip): _flat(known) for clip, known in clips.items()} if isinstance(clips, dict) else {}
+    width = len(next(iter(rows.values()), ()))
+    return {clip: row for clip, row in rows.items() if len(row) == width > 0}
+
+
+def _flat(known: object) -> tuple[float, ...]:
+    tables = known.get("contributions") if isinstance(known, dict) else None
+    values = (
+        [table.values() for table in tables.values() if isinstance(table, dict)] if isinstance(tables, dict) else []
+    )
+    return numbers(str(value) for table in values for value in table)
+
+
+def read_labels(data: Dataset) -> Labels:
+    """Read `labels.csv`; no labels where it is missing."""
+    table = read_table(data.text(LABELS)) if LABELS in data.names() else []
+    if not table or len(table[0]) < 3:
+        return Labels((), {}, {})
+    rows = [row for row in table[1:] if len(row) == len(table[0]) and row[0]]
+    return Labels(tuple(table[0][2:]), {row[0]: numbers(row[2:]) for row in rows}, {row[0]: row[1] for row in rows})
+
+
+def read_table(text: str) -> list[list[str]]:
+    """Read a CSV table without its empty lines; no rows where it is none."""
+    try:
+        return [row for row in csv.reader(io.StringIO(text)) if row]
+    except csv.Error:
+        return []
+
+
+def numbers(cells: Iterable[str]) -> tuple[float, ...]:
+    """Read numbers; NaN for whatever is none."""
+    return tuple(_number(cell) for cell in cells)
+
+
+def _number(cell: str) -> float:
+    try:
+        value = float(cell)
+    except ValueError:
+        return math.nan
+    return value if abs(value) < LARGEST_LABEL else math.nan

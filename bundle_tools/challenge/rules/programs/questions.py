@@ -1,0 +1,45 @@
+"""What the two programs are asked: how they read the settings of a task."""
+
+from bundle_tools.challenge.rules.programs.asking import Question
+
+INGESTION = Question(
+    program="ingestion_program",
+    data="input_data",
+    marker="ingest/settings.py",
+    code="""\
+from ingest.settings import read_task
+def tell(path):
+    read_task(path)
+    return {}
+""",
+)
+SCORING = Question(
+    program="scoring_program",
+    data="reference_data",
+    marker="score/columns.py",
+    code="""\
+from dataclasses import asdict, is_dataclass
+from score.columns import columns
+from score.settings import read_settings
+COLUMN = ("key", "title", "direction", "decimals", "minimum", "maximum", "chance", "meaning")
+COLUMN += ("of_people", "of_labels", "closed_spread")
+try:
+    from score.axes.known_causes import PART_WEIGHTS
+    from score.measure.noise import SMALLEST_EFFECT
+    from score.evaluation.fairness import ENOUGH_PEOPLE
+    from score.text.levels import BANDS
+    CONSTANTS = {
+        "claims_of_causes": PART_WEIGHTS[0],
+        "epsilon_least": SMALLEST_EFFECT,
+        "people_a_group": ENOUGH_PEOPLE,
+        **{f"level_{level}": list(limits) for level, limits in BANDS.items()},
+    }
+except ImportError:
+    CONSTANTS = {}  # a program with other axes has its columns all the same
+def tell(path):
+    settings = read_settings(path)
+    told = [{field: getattr(column, field, None) for field in COLUMN} for column in columns(settings)]
+    known = asdict(settings) if is_dataclass(settings) else {}
+    return {"columns": told, "settings": known, "constants": CONSTANTS}
+""",
+)

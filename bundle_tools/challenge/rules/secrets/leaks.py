@@ -1,0 +1,154 @@
+"""Rules about secrets: nothing that participants or their models can open gives answers, clips or the seal away.
+
+What is hidden is compared by content, by the ids of the clips and by the values of the labels, also inside zips.
+A task whose own report shows the true values hides nothing. Bundles of other formats name the same ids in many places,
+so there only whole files, and ids together with their values, count. docs/security.md says what is not looked for.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from bundle_tools.challenge.rules.secrets.answers import Answers, hidden_answers, is_public
+from bundle_tools.challenge.rules.secrets.inside import File, Unopened, look_inside
+from bundle_tools.challenge.rules.secrets.places import Place, places
+from bundle_tools.challenge.rules.secrets.seal import PROGRAMS, check_key_in, check_seals, seal_keys
+from bundle_tools.challenge.rules.secrets.search import (
+    Text,
+    holds_labels_in_order,
+    labelled_clips,
+    named_ids,
+    numbers_of_clip,
+    read_text,
+)
+from bundle_tools.codabench.rules.dataset import find
+from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.findings import Finding
+
+# Files that stand in every folder alike and answer nothing.
+NEUTRAL = ("readme", "license", "licence", "notice", ".git", "__init__", "metadata")
+KNOWN = "Whoever opens it knows the answers."
+# Shorter text is not compared after its white space is evened out.
+SHORTEST_TEXT = 16
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """Everything that a bundle must not show."""
+
+    files: dict[str, str]
+    """SHA-256 of a reference file, or of its words -> its path."""
+    answers: list[Answers]
+    """The labels of each task that hides them."""
+    keys: set[bytes]
+    """The seal keys of the programs."""
+    programs: set[str]
+    """Names of the places that are programs."""
+
+
+def check_leaks(draft: Draft) -> Iterator[Finding]:
+    """Compare everything that is open with the reference data, the hidden clips and the seal keys."""
+    yield from check_seals(draft)
+    unopened: list[Unopened] = []
+    programs = {str(task.get(key)) for _, task in draft.entries("tasks") for key in PROGRAMS}
+    secrets = Secrets(_reference_files(draft), hidden_answers(draft), seal_keys(draft), programs)
+    for place in places(draft):
+        unopened.clear()
+        names = [] if place.page else place.data.names(junk=True)
+        clips: list[str] = []
+        for file in place.files(unopened):
+            names.append(file.name)
+            yield from check_key_in(place, file, secrets.keys, secrets.programs)
+            text = read_text(file) if secrets.files or secrets.answers else None
+            yield from _check_copies(place, file, text, secrets)
+            if text is not None:
+                yield from _check_text(place, text, secrets)
+                own = [answers for answers in secrets.answers if answers.inputs == place.name]
+                clips += [line for answers in own if (line := numbers_of_clip(file, text, answers))]
+        yield from _check_text(place, Text("the file names", "\n".join(dict.fromkeys(names))), secrets)
+        yield from _check_text(place, Text("the content of the clips", "\n".join(clips)), secrets)
+        yield from (_cannot_open(place, problem) for problem in unopened)
+    yield from _check_reference_seals(draft, secrets)
+
+
+def _reference_files(draft: Draft) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for _, task in draft.entries("tasks"):
+        reference = find(draft, task.get("reference_data"))
+        if reference is None or is_public(reference):
+            continue
+        for file in look_inside(reference, []):
+            if not PurePosixPath(file.name).name.lower().startswith(NEUTRAL):
+                found |= dict.fromkeys(
+                    _digests(file, read_text(file)), str(PurePosixPath(str(task["reference_data"])) / file.name)
+                )
+    return found
+
+
+def _digests(file: File, text: Text | None) -> list[str]:
+    """Hash the content, and its words alone: line ends, indentation and a byte order mark hide nothing."""
+    words = "" if text is None or text.binary else " ".join(text.text.split())
+    spoken = [hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()] if len(words) >= SHORTEST_TEXT else []
+    return [file.sha256, *spoken]
+
+
+def _check_copies(place: Place, file: File, text: Text | None, secrets: Secrets) -> Iterator[Finding]:
+    if place.audience == "scoring":
+        return
+    copied = next((secrets.files[digest] for digest in _digests(file, text) if digest in secrets.files), None)
+    if copied is not None:
+        what = f"{place.at(file.name)} holds the same as {copied}."
+        yield Finding("leak", "error", place.name, what, KNOWN, "Delete it there.")
+    for answers in secrets.answers:
+        clip = answers.clips.get(file.sha256) or answers.starts.get(file.start_of_clip or "none")
+        if clip is not None and place.name != answers.inputs:
+            what = f"{place.at(file.name)} is the clip {clip} of {answers.inputs}, whose labels are hidden."
+            effect = "Its labels can be learnt, looked up or asked from people before the phase."
+            yield Finding("leak-clip", "error", place.name, what, effect, "Use other clips there.")
+
+
+def _check_text(place: Place, text: Text, secrets: Secrets) -> Iterator[Finding]:
+    for answers in secrets.answers:
+        path = place.at(text.name)
+        if answers.ours and place.audience == "participants" and place.name != answers.inputs:
+            named = sorted(named_ids(text.text, answers.telling_ids))
+            if named:
+                what = f"{path} names {len(named)} clips of {answers.place}, such as {named[0]}."
+                effect = "Participants see which clips are hidden, and what is said of them there."
+                yield Finding("leak-id", "error", place.name, what, effect, "Delete the file, or make it again.")
+        labelled = sorted(labelled_clips(text.text, answers))
+        if labelled:
+            clips = f"{len(labelled)} clips of {answers.place}"
+            what = f"{path} shows {clips} beside their {answers.what}, such as {labelled[0]}."
+        elif holds_labels_in_order(text, answers):
+            what = f"{path} holds {answers.what} of {answers.place} one after the other."
+        else:
+            continue
+        if place.audience == "scoring":
+            effect, fix = "They would be open if the programs were.", "Keep them in the reference data alone."
+            yield Finding("leak-labels", "warning", place.name, what, effect, fix)
+        else:
+            yield Finding("leak-labels", "error", place.name, what, KNOWN, "Delete them there.")
+
+
+def _check_reference_seals(draft: Draft, secrets: Secrets) -> Iterator[Finding]:
+    """Look for the key in the reference data too, older servers guarded their download weakly; and for bombs."""
+    unopened: list[Unopened] = []
+    for value in dict.fromkeys(str(task.get("reference_data")) for _, task in draft.entries("tasks")):
+        reference = find(draft, value)
+        if reference is not None:
+            place = Place(value, "scoring", reference)
+            unopened.clear()
+            for file in place.files(unopened):
+                yield from check_key_in(place, file, secrets.keys, secrets.programs)
+            yield from (_cannot_open(place, problem) for problem in unopened if problem.bomb)
+
+
+def _cannot_open(place: Place, problem: Unopened) -> Finding:
+    what = f"{place.at(problem.name)}: {problem.reason}."
+    if problem.bomb:
+        effect, fix = "Whoever unpacks it fills a disk.", "Look at what it holds."
+        return Finding("archive-bomb", "error", place.name, what, effect, fix)
+    effect, fix = "It was not searched for answers.", "Make sure that it holds none."
+    return Finding("archive-unopened", "note", place.name, what, effect, fix)

@@ -1,0 +1,67 @@
+"""Where the files of a bundle end up, and who can open them there."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Literal
+
+from bundle_tools.challenge.rules.secrets.inside import File, Unopened, look_inside
+from bundle_tools.codabench.rules.dataset import Dataset, find
+from bundle_tools.codabench.rules.document import FILE, Draft
+from bundle_tools.codabench.rules.fields import is_on
+
+Audience = Literal["participants", "models", "scoring"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """One folder, zip or page of the bundle."""
+
+    name: str
+    """As competition.yaml names it."""
+    audience: Audience
+    """participants: anybody may download it; models: a submission may read it while it runs; scoring: neither."""
+    data: Dataset
+    """Its files."""
+    page: str = ""
+    """The one file that counts, where the place is a page; else empty."""
+
+    def files(self, unopened: list[Unopened]) -> Iterator[File]:
+        """Give its files, also those in archives; what cannot be opened goes to `unopened`."""
+        if self.page:
+            yield File(self.page, self.data.read(self.page))
+        else:
+            yield from look_inside(self.data, unopened)
+
+    def at(self, name: str) -> str:
+        """Give the path of one of its files inside the bundle."""
+        return name if self.page else str(PurePosixPath(self.name) / name)
+
+
+def places(draft: Draft) -> list[Place]:
+    """Give all places but the reference data; one that several keys name stands there once, for its widest audience."""
+    opened: list[tuple[object, Audience]] = []
+    for _, phase in draft.entries("phases"):
+        opened += [(phase.get("public_data"), "participants"), (phase.get("starting_kit"), "participants")]
+    opened += [(solution.get("path"), "participants") for _, solution in draft.entries("solutions")]
+    for _, task in draft.entries("tasks"):
+        programs: Audience | None = "participants" if is_on(draft.content.get("make_programs_available")) else None
+        inputs: Audience = "participants" if is_on(draft.content.get("make_input_data_available")) else "models"
+        opened.append((task.get("input_data"), inputs))
+        opened.append((task.get("ingestion_program"), programs or "models"))
+        opened.append((task.get("scoring_program"), programs or "scoring"))
+    found: dict[str, Place] = {}
+    for value, audience in opened:
+        data = find(draft, value) if str(value) not in found else None
+        if data is not None:
+            found[str(value)] = Place(str(value), audience, data)
+    return [*found.values(), *_pages(draft)]
+
+
+def _pages(draft: Draft) -> Iterator[Place]:
+    root = Dataset(draft.root)
+    names = [FILE, draft.content.get("terms"), *(page.get("file") for _, page in draft.entries("pages"))]
+    for name in dict.fromkeys(name for name in names if isinstance(name, str) and name):
+        inside = not name.startswith("/") and ".." not in PurePosixPath(name).parts
+        if inside and (draft.root / name).is_file():
+            yield Place(name, "participants", root, name)

@@ -1,0 +1,73 @@
+"""The seal key: a secret that both programs of a task share and nobody else may hold."""
+
+import re
+from collections.abc import Iterator
+
+from bundle_tools.challenge.rules.secrets.inside import File
+from bundle_tools.challenge.rules.secrets.places import Place
+from bundle_tools.codabench.rules.dataset import find
+from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.findings import FAILS_LATER, Finding
+
+SEAL = "seal.key"
+PROGRAMS = ("ingestion_program", "scoring_program")
+# A shorter text could stand in a file by chance.
+SHORTEST_KEY = 16
+# What both programs accept, white space around it left aside.
+KEY = re.compile(rb"[0-9a-f]{64}")
+EFFECT = "Whoever holds the key can forge a run that scoring believes."
+FIX = "Delete it there and build again: `bundle build` makes a new key."
+
+
+def seal_keys(draft: Draft) -> set[bytes]:
+    """Give the keys at the roots of all programs."""
+    keys = set()
+    for _, task in draft.entries("tasks"):
+        for program in (find(draft, task.get(key)) for key in PROGRAMS):
+            if program is not None and SEAL in program.names():
+                keys.add(program.read(SEAL).strip())
+    return {key for key in keys if len(key) >= SHORTEST_KEY}
+
+
+def check_seals(draft: Draft) -> Iterator[Finding]:
+    """Find keys that are damaged, or that the two programs of a task do not share: then no run is believed."""
+    for position, task in draft.entries("tasks"):
+        where, fix = (
+            draft.at("tasks", position),
+            "Build the bundle again: `bundle build` puts one key into both programs.",
+        )
+        programs = {key: program for key in PROGRAMS if (program := find(draft, task.get(key))) is not None}
+        keys = {key: program.read(SEAL).strip() for key, program in programs.items() if SEAL in program.names()}
+        for key in sorted(key for key, content in keys.items() if not KEY.fullmatch(content)):
+            what = f"{SEAL} of the {key}: expected 64 hexadecimal digits in lower case; found something else."
+            yield Finding("seal-damaged", "error", where, what, FAILS_LATER, fix)
+        if len(programs) == len(PROGRAMS) and len(keys) == 1:
+            what = f"Expected {SEAL} in both programs or in none; found it in the {next(iter(keys))} only."
+            scored = "Scoring refuses every result as forged." if PROGRAMS[1] in keys else "No seal is ever checked."
+            yield Finding("seal-alone", "error", where, what, scored, fix)
+        elif len(set(keys.values())) > 1:
+            what = f"The two programs hold different keys in {SEAL}."
+            yield Finding("seal-differs", "error", where, what, "Scoring refuses every result as forged.", fix)
+
+
+def check_key_in(place: Place, file: File, keys: set[bytes], programs: set[str]) -> Iterator[Finding]:
+    """Object to a key outside the root of a program, by its name or by its content.
+
+    Parameters
+    ----------
+    place, file
+        What is looked at.
+    keys
+        The keys of the programs.
+    programs
+        Names of the places that are programs.
+    """
+    own = place.name in programs and file.name == SEAL
+    if own and place.audience != "participants":
+        return
+    if file.name.rpartition("/")[2] == SEAL or any(key in file.content for key in keys):
+        what = f"{place.at(file.name)} holds the key of the seal" + (
+            ", and make_programs_available is true." if own else "."
+        )
+        fix = "Set make_programs_available to false." if own else FIX
+        yield Finding("leak-seal", "error", place.name, what, EFFECT, fix)

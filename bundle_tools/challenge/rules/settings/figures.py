@@ -1,0 +1,34 @@
+"""Figures on pages and guides against the settings, data and programs from which they follow."""
+
+from collections.abc import Iterator
+
+from bundle_tools.challenge.rules.settings.registry import told_by_programs
+from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.findings import Finding, shown
+from bundle_tools.codabench.rules.settings.pages import MOST_TOLD
+
+
+def check_figures(draft: Draft) -> Iterator[Finding]:
+    """Find figures that are stale, and marks that cannot be filled."""
+    if not draft.folder and None in told_by_programs(draft).values():
+        return  # the program is not asked, so that nothing can be compared: said elsewhere
+    # Computing figures needs other rules' readers, and those come with this package.
+    from bundle_tools.challenge.figures.pages import look_through  # noqa: PLC0415
+
+    reasons: dict[str, list[tuple[str, str]]] = {}
+    for page in look_through(draft):
+        for change in page.filled.changes[:MOST_TOLD]:
+            what = f"{change.name}: found {shown(change.found)}; expected {shown(change.expected)}."
+            where = f"{page.name}:{change.line}"
+            yield Finding("page-figure", "warning", where, what, "People read another number.", "Run `bundle pages`.")
+        for problem in page.filled.problems:
+            reasons.setdefault(problem.what, []).append((f"{page.name}:{problem.line}", problem.name or "a mark"))
+    for reason, marks in reasons.items():
+        # One wrong setting can leave all marks empty: it is told once.
+        names = list(dict.fromkeys(name for _, name in marks))
+        more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
+        what = f"{', '.join(names[:MOST_TOLD])}{more}: {reason}"
+        fix = (
+            "Correct the mark, or what it tells of. `bundle pages` names every place, `bundle pages --names` all names."
+        )
+        yield Finding("page-mark", "warning", marks[0][0], what, "What stands there never becomes current.", fix)

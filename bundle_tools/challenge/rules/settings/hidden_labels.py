@@ -1,0 +1,50 @@
+"""A rule about how much of its hidden labels a phase tells in the scores of many submissions."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import ceil, inf
+from typing import Any
+
+from bundle_tools.challenge.label_budget import GAIN_ALLOWED, bits_of, gain, labels_needed, submissions_allowed
+from bundle_tools.challenge.rules.clips.tables import read_labels
+from bundle_tools.challenge.rules.settings.registry import told_by_programs
+from bundle_tools.codabench.rules.dataset import find
+from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.findings import Finding
+
+DEFAULT_SUBMISSIONS = 100
+"""Codabench's, where a phase names no number."""
+
+
+def check_hidden_labels(draft: Draft) -> Iterator[Finding]:
+    """Tell what the submissions of one participant tell of hidden labels, and warn where that pays."""
+    told = told_by_programs(draft)
+    for place, task in draft.entries("tasks"):
+        known, data = told.get(place), find(draft, task.get("reference_data"))
+        # An unbounded score has no number of values; a program without these fields is not this project's.
+        of_labels = [column for column in known.columns if column.get("of_labels")] if known else []
+        columns = [column for column in of_labels if column["maximum"] is not None]
+        if known is None or data is None or not columns or known.settings["report"]["truth"]:
+            continue
+        clips, targets = len(read_labels(data).rows), len(known.settings["targets"])
+        for position, phase in draft.entries("phases"):
+            tasks, allowed = phase.get("tasks"), phase.get("max_submissions", DEFAULT_SUBMISSIONS)
+            readable = allowed is None or (isinstance(allowed, int) and allowed >= 0)
+            if clips and readable and isinstance(tasks, list) and task.get("index") in tasks:
+                yield _budget(draft.at("phases", position, "max_submissions"), columns, clips, targets, allowed)
+
+
+def _budget(where: str, columns: Sequence[Mapping[str, Any]], clips: int, targets: int, allowed: int | None) -> Finding:
+    scores, labels, submissions = len(columns), clips * targets, allowed or inf  # 0 and null mean any number
+    bits = bits_of(columns)
+    of_all = f"{allowed} submissions {allowed * bits:.0f}" if allowed else "unlimited submissions any number"
+    what = (
+        f"{scores} scores and an interval tell at most {bits:.0f} bits of labels, {of_all}; "
+        f"there are {labels} labels of {clips} clips."
+    )
+    most = gain(scores, labels, submissions)
+    effect = f"Who submits variants can gain about {most:.3f} of skill; expected {GAIN_ALLOWED} or less."
+    if most <= GAIN_ALLOWED:
+        return Finding("labels-told", "note", where, what, effect, "Nothing.")
+    more = f", or take {ceil(labels_needed(scores, submissions) / targets)} clips" if allowed else ""
+    fix = f"Allow {submissions_allowed(scores, labels)} in max_submissions{more}."
+    return Finding("labels-told", "warning", where, what, effect, fix)

@@ -1,0 +1,75 @@
+"""The scoring program of a phase, for tools that compute with it."""
+
+import sys
+from pathlib import Path
+
+from bundle_tools.codabench.archive import extract
+from bundle_tools.codabench.competition import Phase
+from bundle_tools.errors import BundleError
+
+
+def use_scoring_program(phase: Phase, scratch: Path) -> Path:
+    """Make `score` importable, and give the reference data that go with it.
+
+    Parameters
+    ----------
+    phase
+        Whose program and data are used.
+    scratch
+        A folder where zips are unpacked.
+
+    Returns
+    -------
+    Path
+        The folder of the reference data.
+
+    Raises
+    ------
+    BundleError
+        When the phase has no scoring program of this project, or no reference data.
+    """
+    program, reference = _unpacked(phase.task.scoring_program, scratch), _unpacked(phase.task.reference_data, scratch)
+    if program is None or reference is None or not (program / "score" / "columns.py").is_file():
+        raise BundleError(f"phase {phase.slug}: expected this project's scoring program and reference data.")
+    if str(program) not in sys.path:
+        # The organiser's own program; no file of a submission is ever imported.
+        sys.path.insert(0, str(program))
+    return reference
+
+
+def use_own_scoring_program() -> None:
+    """Make `score` of this checkout importable, unless another one is already."""
+    program = str(Path(__file__).resolve().parents[2] / "scoring_program")
+    if "score" not in sys.modules and program not in sys.path:
+        sys.path.append(program)
+
+
+def scoring_input(source: Path, reference: Path, results: Path) -> Path:
+    """Lay data out as the scoring program reads them, without a copy.
+
+    Parameters
+    ----------
+    source
+        The folder to make.
+    reference
+        The folder of the reference data.
+    results
+        What ingestion left.
+
+    Returns
+    -------
+    Path
+        The folder, for ``prepare`` and ``page_again``.
+    """
+    source.mkdir()
+    (source / "ref").symlink_to(reference.resolve())
+    (source / "res").symlink_to(results.resolve())
+    return source
+
+
+def _unpacked(path: Path | None, scratch: Path) -> Path | None:
+    if path is None or path.is_dir():
+        return path
+    folder = scratch / path.stem
+    extract(path, folder)
+    return folder

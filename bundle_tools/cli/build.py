@@ -1,0 +1,81 @@
+"""`bundle build`: check, then write the zip to upload."""
+
+import argparse
+import re
+from pathlib import Path
+
+from bundle_tools.challenge.build import Options, build
+from bundle_tools.cli.data.baselines import compute_again
+from bundle_tools.cli.options import add_bundle, moment
+from bundle_tools.codabench.competition import find_root
+from bundle_tools.console import say
+
+# A name in lower case, perhaps with a server and folders, and a version or a digest.
+IMAGE = re.compile(
+    r"(?:[a-z0-9.-]+(?::[0-9]+)?/)?[a-z0-9._-]+(?:/[a-z0-9._-]+)*(?::[A-Za-z0-9_][A-Za-z0-9._-]{0,127}|@sha256:[0-9a-f]{64})"
+)
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    build = commands.add_parser("build", prog="bundle build", help="check, then write the zip to upload")
+    build.add_argument("--out", type=Path, default=Path("dist/bundle.zip"), help="the zip (default: dist/bundle.zip)")
+    build.add_argument(
+        "--start", type=moment, help='move all dates so that the first phase starts then, UTC: "2026-12-01 12:00:00"'
+    )
+    build.add_argument(
+        "--image", type=_image, help="what docker_image becomes: an image with an exact version, e.g. you/name:1.0"
+    )
+    build.add_argument(
+        "--wheels", action="store_true", help="pack the programs' packages too, for containers without a network"
+    )
+    build.add_argument(
+        "--training", type=Path, help="a labelled set (`bundle data synth`) to publish in place of public_data/"
+    )
+    build.add_argument(
+        "--stand-in", metavar="PHASE",
+        help="pack the open phase's data in the place of this one's, which `bundle server replace` brings later",
+    )  # fmt: skip
+    key = build.add_mutually_exclusive_group()
+    key.add_argument("--new-key", action="store_true", help="replace the seal key that is kept in private/")
+    key.add_argument("--no-key", action="store_true", help="pack no seal key: reports then say that runs are unsealed")
+    build.add_argument(
+        "--format", choices=("codabench-v2", "codalab-v1"), default="codabench-v2",
+        help="codalab-v1: the form of CodaLab, which Codabench converts (default: codabench-v2)",
+    )  # fmt: skip
+    build.add_argument(
+        "--baselines",
+        action="store_true",
+        help="first run the solutions and compute the landmarks again, which takes minutes",
+    )
+    add_bundle(build)
+    build.set_defaults(action=_build)
+
+
+def _image(text: str) -> str:
+    if not IMAGE.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"expected a name with an exact version, such as you/name:1.0; found {text!r}")
+    return text
+
+
+def _build(arguments: argparse.Namespace) -> int:
+
+    options = Options(
+        out=arguments.out,
+        start=arguments.start,
+        image=arguments.image,
+        training=arguments.training,
+        wheels=arguments.wheels,
+        key=not arguments.no_key,
+        new_key=arguments.new_key,
+        version1=arguments.format == "codalab-v1",
+        stand_in=arguments.stand_in,
+    )
+    root = find_root(arguments.bundle)
+    if arguments.baselines:
+        compute_again(root, None, None, [])
+    for finding in build(root, options):
+        for line in finding.lines():
+            say(line)
+    say(f"Built: {options.out}")
+    return 0

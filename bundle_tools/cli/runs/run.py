@@ -1,0 +1,80 @@
+"""`bundle run`: one submission, from its folder or zip to its row on the leaderboard."""
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from bundle_tools.cli.options import positive
+from bundle_tools.codabench.archive import extract
+from bundle_tools.codabench.competition import find_root, load
+from bundle_tools.codabench.worker.docker import DockerEngine
+from bundle_tools.codabench.worker.engine import Engine, ProcessEngine
+from bundle_tools.codabench.worker.jobs import limit_of
+from bundle_tools.codabench.worker.run import run_submission
+from bundle_tools.console import say
+from bundle_tools.errors import BundleError
+
+ENDING = """\
+Codabench always pulls the image from a registry, three times if need be: one that is only on your machine runs here
+and fails there. A time limit is for one job, both containers of the first one together. Exit code 0: finished, and
+the row is complete.
+"""
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    run = commands.add_parser(
+        "run", prog="bundle run", help="run a submission as Codabench would", usage="%(prog)s SUBMISSION [options]",
+        epilog=ENDING, formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    run.add_argument("submission", metavar="SUBMISSION", type=Path, help="a folder with model.py, or its zip")
+    run.add_argument("--phase", metavar="NAME", help="default: practice, else the first phase")
+    run.add_argument("--out", metavar="DIR", type=Path, help="results (default: runs/<submission>-<phase>)")
+    run.add_argument(
+        "--bundle", metavar="PATH", type=Path, help="folder or zip (default: this folder, else the checkout)"
+    )
+    run.add_argument("--engine", choices=("process", "docker"), default="process", help="default: process")
+    run.add_argument("--image", metavar="NAME", help="docker: default: the docker_image of competition.yaml")
+    run.add_argument("--pull", choices=("never", "missing", "always"), default="never", help="docker: default: never")
+    run.add_argument("--network", action="store_true", help="docker: let the containers reach the network")
+    run.add_argument("--over-limit", choices=("run", "kill"), default="run",
+                     help="a job over its time limit runs on (default, as 1.25 does) or fails")  # fmt: skip
+    run.add_argument("--time-limit", metavar="S", type=positive, help="seconds per job (default: the phase's limit)")
+    run.add_argument("--data", metavar="DIR", type=Path, help="the worker's /app/data (default: empty)")
+    run.set_defaults(action=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    bundle: Path | None = arguments.bundle
+    if bundle is None or not bundle.is_file():
+        return _run_in(find_root(bundle), arguments)
+    with tempfile.TemporaryDirectory(prefix="bundle-run-") as folder:
+        extract(bundle, Path(folder))
+        return _run_in(find_root(Path(folder)), arguments)
+
+
+def _run_in(root: Path, arguments: argparse.Namespace) -> int:
+    competition = load(root)
+    phase = competition.phase(arguments.phase) if arguments.phase else competition.default_phase()
+    submission: Path = arguments.submission
+    out: Path = arguments.out or Path("runs") / f"{submission.resolve().stem}-{phase.slug}"
+    engine: Engine = ProcessEngine()
+    if arguments.engine == "docker":
+        engine = DockerEngine(arguments.image or competition.docker_image, arguments.network, arguments.pull)
+    elif arguments.image is not None:
+        say("WARNING: --image is ignored: the process engine runs no container. Add --engine docker.")
+    limit = limit_of(competition, phase, kill=arguments.over_limit == "kill", override_s=arguments.time_limit)
+    verdicts = run_submission(competition, phase, submission, out, engine, limit, arguments.data)
+    alone = len(verdicts) == 1
+    for task, verdict in verdicts:
+        say()
+        for line in verdict.lines(phase.name if alone else f"{phase.name}, {task}", competition.columns):
+            say(line)
+    wrong = [
+        f"{verdict.status}: {verdict.reason}" if alone else f"task {task}: {verdict.status}: {verdict.reason}"
+        for task, verdict in verdicts
+        if not verdict.good
+    ]
+    if wrong:
+        raise BundleError("; ".join(wrong))
+    return 0

@@ -1,0 +1,302 @@
+"""What each action of `bundle server` does; `server.py` has its options."""
+
+import argparse
+import json
+import tempfile
+import zipfile
+from dataclasses import replace as changed
+from pathlib import Path
+
+import yaml
+
+from bundle_tools.codabench.archive import UNREADABLE, extract, zip_folder
+from bundle_tools.codabench.competition import Competition as Bundle
+from bundle_tools.codabench.competition import find_root, load
+from bundle_tools.codabench.server import audit as auditing
+from bundle_tools.codabench.server import board as boards
+from bundle_tools.codabench.server import publish as publishing
+from bundle_tools.codabench.server import rehearse as rehearsing
+from bundle_tools.codabench.server import replace as replacing
+from bundle_tools.codabench.server.fetch import fetch as fetch_all
+from bundle_tools.codabench.server.interface import calls
+from bundle_tools.codabench.server.interface.calls import Place
+from bundle_tools.codabench.server.interface.download import download
+from bundle_tools.codabench.server.interface.http import Connection
+from bundle_tools.codabench.server.interface.records import PARTS, Competition, PartName, Phase
+from bundle_tools.codabench.server.interface.token import SECOND_VARIABLE, log_in, second_account
+from bundle_tools.codabench.worker.docker import DockerEngine
+from bundle_tools.codabench.worker.engine import Engine, ProcessEngine
+from bundle_tools.codabench.worker.jobs import limit_of
+from bundle_tools.codabench.worker.run import run_submission
+from bundle_tools.console import confirm, counted, progress_bar, say
+from bundle_tools.errors import BundleError
+
+
+def publish(arguments: argparse.Namespace) -> int:
+    """Upload, wait, compare; print the link."""
+    archive: Path = arguments.bundle
+    if not archive.is_file():
+        found = "a folder" if archive.is_dir() else "no such file"
+        raise BundleError(f"{archive}: expected a bundle, found {found}. `bundle build` makes the zip.")
+    connection = log_in(arguments.server)
+    calls.look_in(connection)
+    size = archive.stat().st_size / 1e6
+    confirm(
+        [f"{archive} ({size:.1f} MB) becomes a competition on {connection.address}, which only its secret link opens."],
+        yes=arguments.yes,
+    )
+    with progress_bar("Upload", "B") as progress:
+        made = publishing.publish(connection, archive, progress=progress, say=say)
+    if made.was_there:
+        say("This very zip was uploaded before: nothing was uploaded now.")
+    say(f"Competition: {made.link}")
+    if not made.compared:
+        say("Version 1: the server has rewritten it, so it was not compared.")
+    for line in made.differences:
+        say(f"  {line}")
+    if made.differences:
+        raise BundleError(f"{counted(len(made.differences), 'thing')} on the server unlike the bundle, as listed.")
+    if made.compared:
+        say("All is there as it was written. Next: bundle server rehearse, bundle server audit.")
+    return 0
+
+
+def rehearse(arguments: argparse.Namespace) -> int:
+    """Submit, run at home meanwhile, wait, compare."""
+    connection, place, competition = _open(arguments.competition)
+    with tempfile.TemporaryDirectory(prefix="bundle-rehearse-") as folder:
+        scratch = Path(folder)
+        bundle = _unpacked(arguments.bundle, scratch / "bundle")
+        acts = _acts(bundle, competition, arguments, scratch)
+        confirm(
+            [f"Submits to {competition.title}, as {counted(len(acts), 'submission')} of your own:"]
+            + [f"  {act.title}{_closed(act.phase, connection)}" for act in acts],
+            yes=arguments.yes,
+        )
+        calls.register(connection, place)
+        numbers = [rehearsing.submit(connection, competition, act, say) for act in acts]
+        say("The same at home:")
+        expected = [_at_home(bundle, act, scratch / f"run-{number}", arguments) for number, act in enumerate(acts)]
+        say("On the server:")
+        titles = {number: act.title for number, act in zip(numbers, acts, strict=True)}
+        columns = [column.key for column in competition.columns]
+        ended = rehearsing.wait(connection, titles, columns, arguments.wait, say)
+    wrong = 0
+    lacking: dict[str, None] = {}
+    for number, act, here in zip(numbers, acts, expected, strict=True):
+        record = _record(connection, number)
+        lacking |= dict.fromkeys(rehearsing.missing_limits(_part(record, "container")))
+        lines = rehearsing.compare(here, rehearsing.there(ended[number]), columns)
+        wrong += bool(lines)
+        say(f"{act.title} (#{number}): {'differs' if lines else 'every column as at home'}")
+        for line in lines:
+            say(f"  {line}")
+        if lines and _part(record, "processor").get("busy") is True:
+            say("  The machine was busy with other things, as its record says: run this submission again.")
+    if lacking:
+        say("Missing where it ran, as seen from inside, where limits of a slice do not show (docs/operator.md):")
+        for line in lacking:
+            say(f"  - {line}")
+    if wrong:
+        raise BundleError(f"{wrong} of {len(acts)} submissions came to something else on the server.")
+    return 0
+
+
+def audit(arguments: argparse.Namespace) -> int:
+    """Ask for every private file as somebody who should not get it."""
+    connection, place, competition = _open(arguments.competition)
+    private = auditing.private_files(connection, competition)
+    people = {"somebody who is not logged in": Connection(place.server)}
+    second = second_account(place.server)
+    if second is not None:
+        if "secret_key" in calls.competition_content(second, place):
+            raise BundleError(f"{SECOND_VARIABLE}: this account is an organiser too. Take one that has no part in it.")
+        people["somebody with another account"] = second
+    else:
+        say(f"Not tried as a second account: {SECOND_VARIABLE} holds no token.")
+    leaks = auditing.try_all(private, place, people)
+    for line in auditing.lines(leaks):
+        say(line)
+    if had := {leak.private for leak in leaks if leak.had}:
+        raise BundleError(
+            f"{len(had)} of {len(private)} private files can be had by others. Do not publish with them, unless "
+            "those of a closed phase are a stand-in (`bundle build --stand-in`). docs/security.md tells more."
+        )
+    if any(leak.open for leak in leaks):
+        say("Whoever learns a key can have its file, but the server tells no key to those who were tried here.")
+    else:
+        say(f"None of the {len(private)} private files can be had by those who were tried here.")
+    return 0
+
+
+def fetch(arguments: argparse.Namespace) -> int:
+    """Bring submissions, and say what is missing."""
+    connection, _, competition = _open(arguments.competition)
+    phase = calls.phase_named(competition, arguments.phase)
+    with progress_bar("Fetch", "submission") as progress:
+        found = fetch_all(connection, phase, competition.columns, arguments.out, progress)
+    say(f"{counted(found.new, 'submission')} fetched, {found.kept} from before. Table: {found.table}")
+    for line in found.missing:
+        say(f"  {line}")
+    return 1 if found.missing else 0
+
+
+def replace(arguments: argparse.Namespace) -> int:
+    """Upload parts, point the task to them, run the submissions again."""
+    connection, _, competition = _open(arguments.competition)
+    phase = calls.phase_named(competition, arguments.phase)
+    given: dict[PartName, Path] = {part: path for part in PARTS if (path := getattr(arguments, part)) is not None}
+    task = replacing.only_task(connection, phase)
+    with tempfile.TemporaryDirectory(prefix="bundle-replace-") as folder:
+        zips = replacing.packed(given, Path(folder))
+        plan = [
+            f"{part} of {phase.name} becomes {given[part]} ({path.stat().st_size / 1e6:.1f} MB)."
+            for part, path in zips.items()
+        ]
+        plan += [f"  {doubt}" for part, path in zips.items() for doubt in _doubts(part, path)]
+        if not arguments.no_rerun:
+            plan.append(
+                f"Every submission to {phase.name} that ran on older parts is run once more, and its old runs are "
+                "deleted with their outputs (`bundle server fetch` keeps those). Their owners see the new run."
+            )
+        if not plan:
+            raise BundleError("nothing to do: name a part, such as --reference-data PATH.")
+        confirm(plan, yes=arguments.yes)
+        with progress_bar("Upload", "B") as progress:
+            since = replacing.put_in_place(connection, competition, phase, task, zips, progress)
+    if zips:
+        say(f"{phase.name} runs the new parts now.")
+    if arguments.no_rerun:
+        return 0
+    replacing.settle(connection, phase, since, arguments.wait, say)
+    old = replacing.old_runs(connection, phase, since)
+    if not old:
+        say("No submission ran on older parts.")
+        return 0
+    with progress_bar("Again", "submission") as progress:
+        wrong = replacing.run_all_again(
+            connection, old, own_queue=competition.own_queue, limit_s=arguments.wait, say=say, progress=progress
+        )
+    again = counted(len(old) - len(wrong), "submission")
+    say(f"{again} run again; `bundle server board` tells when their rows are there.")
+    for line in wrong:
+        say(f"  {line}")
+    if wrong:
+        raise BundleError(f"{len(wrong)} submissions could not be run again. Call this again: it goes on with them.")
+    return 0
+
+
+def board(arguments: argparse.Namespace) -> int:
+    """Show the rows and what is wrong with them."""
+    connection, _, competition = _open(arguments.competition)
+    phase = calls.phase_named(competition, arguments.phase)
+    found = boards.read_board(connection, competition, phase)
+    column = next((one for one in competition.columns if one.key == competition.primary()), None)
+    say(f"{competition.title}, {phase.name}")
+    for line in boards.lines(found, column):
+        say(line)
+    return 0
+
+
+def _doubts(part: PartName, path: Path) -> list[str]:
+    """Say what is odd about a part of this challenge, which any server takes."""
+    with zipfile.ZipFile(path) as opened:
+        names = set(opened.namelist())
+    if part in replacing.PROGRAMS:
+        if "seal.key" in names:
+            return []
+        return ["WARNING: no seal.key in it, so reports will say unsealed. Take it from an unpacked dist/bundle.zip."]
+    listed, other = ("clips.csv", "labels.csv") if part == "input_data" else ("labels.csv", "clips.csv")
+    if "task.yaml" in names and (listed in names or other not in names):
+        return []
+    return [f"WARNING: expected task.yaml and {listed} at its top. Is it the folder that is meant?"]
+
+
+def _open(address: str) -> tuple[Connection, Place, Competition]:
+    place = calls.place_of(address)
+    connection = log_in(place.server)
+    competition = calls.competition(connection, place)
+    if competition.secret_key is None:  # the server shows it to organisers alone
+        raise BundleError(f"{competition.title}: the account of this token is no organiser of it.")
+    return connection, changed(place, secret_key=competition.secret_key), competition
+
+
+def _unpacked(source: Path, scratch: Path) -> Bundle:
+    if not source.exists():
+        raise BundleError(f"--bundle {source}: expected what was uploaded, found nothing. `bundle build` makes it.")
+    if source.is_file():
+        extract(source, scratch)
+        source = scratch
+    return load(find_root(source))
+
+
+def _acts(
+    bundle: Bundle, competition: Competition, arguments: argparse.Namespace, scratch: Path
+) -> list[rehearsing.Act]:
+    """Say which zip goes to which phase."""
+    phases = [calls.phase_named(competition, name) for name in arguments.phase or []] or list(competition.phases)
+    acts = []
+    for phase in phases:
+        for name, path in _solutions(bundle, phase, arguments.submission):
+            archive = path
+            if path.is_file() and not zipfile.is_zipfile(path):
+                raise BundleError(f"{path}: expected the folder or the zip of a submission, found another file.")
+            if path.is_dir():
+                archive = scratch / f"{path.name}.zip"
+                if not archive.exists():
+                    zip_folder(path, archive)
+            acts.append(rehearsing.Act(phase, name, archive))
+    if not acts:
+        raise BundleError("expected solutions in the bundle, found none. Name one with --submission.")
+    return acts
+
+
+def _solutions(bundle: Bundle, phase: Phase, named: list[Path]) -> list[tuple[str, Path]]:
+    if named:
+        missing = [str(path) for path in named if not path.exists()]
+        if missing:
+            raise BundleError(f"{', '.join(missing)}: expected a submission, found nothing there.")
+        return [(path.stem, path) for path in named]
+    document = yaml.safe_load((bundle.root / "competition.yaml").read_text("utf-8-sig"))
+    runs: list[object] = next((entry["tasks"] for entry in document["phases"] if entry["name"] == phase.name), [])
+    return [
+        (str(entry["name"]), bundle.root / entry["path"])
+        for entry in document.get("solutions") or []
+        if "path" in entry and set(entry.get("tasks", ())) & set(runs)
+    ]
+
+
+def _closed(phase: Phase, connection: Connection) -> str:
+    """Say that the website would take nothing now; the programming interface does not look at dates."""
+    now = connection.server_time
+    if now is not None and phase.end is not None and phase.end < now:
+        return f" (ended {phase.end:%Y-%m-%d %H:%M} UTC: the website takes nothing any more, this command does)"
+    if now is not None and phase.start is not None and phase.start > now:
+        return f" (begins {phase.start:%Y-%m-%d %H:%M} UTC: the website takes nothing yet, this command does)"
+    return ""
+
+
+def _record(connection: Connection, number: int) -> dict[str, object]:
+    """Fetch what ingestion recorded of a run; what cannot be read says nothing."""
+    with tempfile.TemporaryDirectory(prefix="bundle-rehearse-") as folder:
+        packed = Path(folder) / "prediction_output.zip"
+        try:
+            download(connection, str(calls.files_of(connection, number)["prediction_result"]), packed)
+            with zipfile.ZipFile(packed) as opened:
+                return dict(json.loads(opened.read("run.json")))
+        except (BundleError, *UNREADABLE, KeyError, TypeError):
+            return {}
+
+
+def _part(record: dict[str, object], key: str) -> dict[str, object]:
+    part = record.get(key)
+    return part if isinstance(part, dict) else {}
+
+
+def _at_home(bundle: Bundle, act: rehearsing.Act, out: Path, arguments: argparse.Namespace) -> rehearsing.Result:
+    phase = bundle.phase(act.phase.name)
+    engine: Engine = ProcessEngine()
+    if arguments.engine == "docker":
+        engine = DockerEngine(bundle.docker_image, network=False, pull="never")
+    [(_, verdict), *_] = run_submission(bundle, phase, act.archive, out, engine, limit_of(bundle, phase, kill=False))
+    return rehearsing.Result(verdict.status, verdict.values, verdict.reason or "")

@@ -1,0 +1,155 @@
+"""Zip files: folders zipped as Codabench zips them, and zips that are the same bytes for the same input."""
+
+import shutil
+import zipfile
+import zlib
+from collections.abc import Iterable
+from pathlib import Path, PurePath
+
+from bundle_tools.errors import BundleError
+
+Entry = tuple[str, Path | bytes]
+"""Name in a zip, and content."""
+
+# The first instant a zip can hold: any fixed time makes equal input give equal bytes.
+FIXED_TIME = (1980, 1, 1, 0, 0, 0)
+# Already compressed: deflating them again costs time and saves nothing.
+STORED_SUFFIXES = frozenset({".whl", ".mp4", ".webm", ".mkv", ".jpg", ".jpeg", ".png", ".zip", ".npz"})
+LONGEST_REASON = 200
+MOST_MEMBERS = 200_000
+"""Files and folders in a zip: an unpacker is busy with more for minutes, however small they are."""
+# All that reading a zip made by somebody else can raise.
+UNREADABLE = (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, NotImplementedError, EOFError, ValueError)
+
+
+def zip_folder(folder: Path, target: Path) -> None:
+    """Zip what is inside `folder` without the folder itself: every file, dot-files and empty folders too.
+
+    Links are followed, as the platform follows them.
+
+    Raises
+    ------
+    BundleError
+        When the name of a file is not UTF-8: a zip cannot hold it.
+    """
+    paths = sorted(folder.rglob("*"))
+    for path in paths:
+        name = path.relative_to(folder)
+        if printable(name) != name.as_posix():
+            raise BundleError(f"{folder.name}: expected file names in UTF-8, found {printable(name)!r}. Rename it.")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
+        for path in paths:
+            if not path.is_file() and not path.is_dir():
+                # A dangling link or a pipe: nothing to read, or reading would never end.
+                continue
+            archive.write(path, path.relative_to(folder).as_posix(), compress_type=_method(path.name))
+
+
+def printable(name: PurePath) -> str:
+    """Give a name as text that can be printed and stored, whatever its bytes."""
+    return name.as_posix().encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def extract(archive: Path, folder: Path, most_bytes: int | None = None, most_members: int = MOST_MEMBERS) -> None:
+    """Extract as the platform does: plain files without execute bits, never a link.
+
+    Parameters
+    ----------
+    most_bytes
+        What it may hold, unpacked; None is any size.
+    most_members
+        How many files and folders.
+
+    Raises
+    ------
+    BundleError
+        When the file is not a readable zip, or holds more.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            members = opened.infolist()
+            if len(members) > most_members:
+                raise BundleError(f"{archive}: expected at most {most_members} files, found {len(members)}.")
+            size = sum(info.file_size for info in members)
+            if most_bytes is not None and size > most_bytes:
+                raise BundleError(f"{archive}: {size / 1e9:.1f} GB unpacked, more than {most_bytes / 1e9:.1f} GB.")
+            # extractall drops absolute names, "..", links and modes.
+            opened.extractall(folder)
+    except UNREADABLE as error:
+        # The reason may quote a broken name of any length.
+        found = str(error)[:LONGEST_REASON]
+        raise BundleError(f"{archive}: expected a readable zip file, found: {found}. Zip the files again.") from error
+
+
+def place(source: Path, folder: Path, scratch: Path) -> None:
+    """Bring a folder or a zip into `folder` by way of a zip, as everything on the platform goes."""
+    if source.is_dir():
+        zip_folder(source, scratch)
+        source = scratch
+    extract(source, folder)
+
+
+def write_deterministic(target: Path, entries: Iterable[Entry]) -> None:
+    """Write a zip whose bytes depend on names and contents alone (sorted, fixed time, fixed mode).
+
+    Parameters
+    ----------
+    entries
+        Name inside the zip, and the file to read or the content itself.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(target.name + ".part")
+    with zipfile.ZipFile(unfinished, "w") as archive:
+        for name, content in sorted(entries, key=lambda entry: entry[0]):
+            info = zipfile.ZipInfo(name, FIXED_TIME)
+            info.create_system = 3
+            info.external_attr = 0o100644 << 16
+            info.compress_type = _method(name)
+            data = content if isinstance(content, bytes) else content.read_bytes()
+            archive.writestr(info, data)
+    unfinished.replace(target)
+
+
+def zip_folders(folders: list[str], loose: list[Entry], scratch: Path) -> tuple[dict[str, str], list[Entry]]:
+    """Put a zip in the place of each folder.
+
+    Parameters
+    ----------
+    folders
+        As `competition.yaml` names them.
+    loose
+        All files.
+    scratch
+        Where the zips are written.
+
+    Returns
+    -------
+    zipped : dict of str to str
+        Folder as `competition.yaml` names it -> name of its zip.
+    packed : list of Entry
+        All files, those of these folders replaced by the zips.
+    """
+    zipped, packed = {}, list(loose)
+    for folder in folders:
+        prefix = folder.rstrip("/") + "/"
+        inside = [(name.removeprefix(prefix), content) for name, content in packed if name.startswith(prefix)]
+        if not inside:
+            # Not a folder of this bundle: a zip already, or the key of a data set on the server.
+            continue
+        zipped[folder] = prefix[:-1] + ".zip"
+        archive = scratch / zipped[folder]
+        write_deterministic(archive, inside)
+        packed = [entry for entry in packed if not entry[0].startswith(prefix)]
+        packed.append((zipped[folder], archive))
+    return zipped, packed
+
+
+def copy_tree(source: Path, target: Path) -> None:
+    """Copy the content of a folder into another one that may exist."""
+    shutil.copytree(source, target, dirs_exist_ok=True)
+
+
+def _method(name: str) -> int:
+    return zipfile.ZIP_STORED if Path(name).suffix.lower() in STORED_SUFFIXES else zipfile.ZIP_DEFLATED

@@ -1,0 +1,1 @@
+"""What any bundle needs to become a zip."""

@@ -1,0 +1,231 @@
+"""A bundle as the runner and the builder see it: `competition.yaml` read into frozen records.
+
+It reads only what running needs and trusts it; what is wrong with a bundle is for `rules` to say.
+"""
+
+import re
+import sys
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bundle_tools.codabench.booleans import is_on
+from bundle_tools.codabench.version1 import as_version2, is_version1
+from bundle_tools.errors import BundleError
+
+DEFAULT_TIME_LIMIT_S = 600
+DEFAULT_PRECISION = 2
+PATH_KEYS = ("scoring_program", "ingestion_program", "input_data", "reference_data")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the leaderboard."""
+
+    key: str
+    """The key in `scores.json`."""
+    title: str
+    """What the leaderboard shows above the column."""
+    index: int
+    """Its place; other columns name it by this number."""
+    precision: int
+    """Decimals shown."""
+    ascending: bool
+    """Whether lower values rank higher."""
+    hidden: bool
+    """Whether only organisers see it."""
+    computation: str | None
+    """"avg", "sum", "min" or "max" where the platform computes the column; then `scores.json` must not hold it."""
+    sources: tuple[int, ...]
+    """Indexes of the columns it is computed from; empty where they are not a list, and then no score can be stored."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """The programs and data of one task; None where the bundle leaves one out."""
+
+    name: str
+    """Shown to participants."""
+    scoring_program: Path | None
+    """Folder or zip."""
+    ingestion_program: Path | None
+    """Folder or zip; None for a competition of results."""
+    input_data: Path | None
+    """Folder or zip."""
+    reference_data: Path | None
+    """Folder or zip."""
+    on_server: tuple[str, ...]
+    """What the bundle names by the key of a stored task or dataset, e.g. "input_data"; None stands in its place."""
+    ingestion_only_during_scoring: bool
+    """Whether both programs run in the second job."""
+
+    @property
+    def slug(self) -> str:
+        """The name as a folder."""
+        return slug_of(self.name)
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One phase and its tasks."""
+
+    name: str
+    """As in `competition.yaml`, e.g. "Practice"."""
+    tasks: tuple[Task, ...]
+    """What the phase runs: one pair of jobs for each."""
+    time_limit_s: int
+    """`execution_time_limit`, seconds per job."""
+
+    @property
+    def slug(self) -> str:
+        """The name on the command line, e.g. "practice"."""
+        return slug_of(self.name)
+
+    @property
+    def task(self) -> Task:
+        """The only task, for callers that can do with one only."""
+        if len(self.tasks) != 1:
+            raise BundleError(f"phase {self.name!r}: expected one task, found {len(self.tasks)}.")
+        return self.tasks[0]
+
+
+@dataclass(frozen=True)
+class Competition:
+    """The parts of `competition.yaml` that running needs."""
+
+    root: Path
+    """The folder that holds `competition.yaml`."""
+    docker_image: str
+    """The image of both programs."""
+    own_queue: bool
+    """Whether the competition names a queue; the default queue caps the time limit."""
+    detailed_results: bool
+    """Whether the platform shows `detailed_results.html`."""
+    phases: tuple[Phase, ...]
+    """In the order of their index."""
+    columns: tuple[Column, ...]
+    """In the order of their index."""
+    primary_index: int
+    """Index of the column that ranks."""
+
+    def phase(self, name: str) -> Phase:
+        """Find a phase by its name, in any case."""
+        for phase in self.phases:
+            if name.lower() in {phase.slug, phase.name.lower()}:
+                return phase
+        known = ", ".join(phase.slug for phase in self.phases)
+        raise BundleError(f"--phase: expected one of {known}; found {name!r}.")
+
+    def default_phase(self) -> Phase:
+        """Give the phase to try things in: the one called "practice", else the first."""
+        if not self.phases:
+            raise BundleError("competition.yaml: expected at least one phase, found none.")
+        return next((phase for phase in self.phases if phase.slug == "practice"), self.phases[0])
+
+
+def find_root(start: Path | None = None) -> Path:
+    """Give the bundle's folder: `start`, else the nearest at or above the current folder, else this package's checkout.
+
+    The last is said on standard error, so that nobody takes it for a bundle of their own.
+    """
+    here, checkout = Path.cwd(), Path(__file__).resolve().parents[2]
+    for folder in [start] if start is not None else [here, *here.parents, checkout]:
+        if (folder / "competition.yaml").is_file():
+            if start is None and folder not in (here, *here.parents):
+                sys.stderr.write(f"bundle: no competition.yaml at or above {here}; taking the bundle in {checkout}.\n")
+            return folder.resolve()
+    where = start if start is not None else here
+    raise BundleError(f"{where}: expected a bundle (a folder with competition.yaml), found none. Use --bundle DIR.")
+
+
+def load(root: Path) -> Competition:
+    """Read `competition.yaml`; one of version 1 as Codabench converts it.
+
+    Raises
+    ------
+    BundleError
+        When it cannot be read; `bundle check` then tells everything that is wrong.
+    """
+    path = root / "competition.yaml"
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+        if is_version1(content):
+            content = as_version2(content)
+        tasks = {task["index"]: _task(root, task) for task in content["tasks"]}
+        return Competition(
+            root=root,
+            docker_image=content.get("docker_image", "codalab/codalab-legacy:py37"),
+            own_queue=bool(content.get("queue")),
+            detailed_results=is_on(content.get("enable_detailed_results")),
+            phases=tuple(_phase(entry, tasks) for entry in sorted(content["phases"], key=lambda p: p.get("index", 0))),
+            columns=columns_of(content),
+            primary_index=int(content["leaderboards"][0].get("primary_index", 0)),
+        )
+    except (
+        *(OSError, ValueError, yaml.YAMLError, KeyError, IndexError, TypeError, AttributeError),
+        RecursionError,
+    ) as error:
+        raise BundleError(f"{path}: cannot be used ({type(error).__name__}: {error}). Run `bundle check`.") from error
+
+
+def columns_of(content: dict[str, Any]) -> tuple[Column, ...]:
+    """Give the columns of the leaderboard in `competition.yaml`, in the order of their index."""
+    columns = content["leaderboards"][0]["columns"]
+    return tuple(_column(entry) for entry in sorted(columns, key=lambda column: column["index"]))
+
+
+def _task(root: Path, entry: dict[str, Any]) -> Task:
+    paths: dict[str, Path | None] = dict.fromkeys(PATH_KEYS)
+    on_server = ["key"] if "key" in entry else []
+    for key in [] if on_server else PATH_KEYS:
+        value = entry["scoring_program"] if key == "scoring_program" else entry.get(key)
+        if value and not (root / value).exists() and _is_uuid(value):
+            on_server.append(key)
+        elif value:
+            paths[key] = root / value
+    return Task(
+        name=str(entry["key"] if "key" in entry else entry["name"]),
+        on_server=tuple(on_server),
+        ingestion_only_during_scoring=is_on(entry.get("ingestion_only_during_scoring")),
+        **paths,
+    )
+
+
+def _phase(entry: dict[str, Any], tasks: dict[Any, Task]) -> Phase:
+    return Phase(
+        name=str(entry["name"]),
+        # A repeated index counts once on the platform, too.
+        tasks=tuple(tasks[index] for index in dict.fromkeys(entry["tasks"])),
+        time_limit_s=int(entry.get("execution_time_limit") or DEFAULT_TIME_LIMIT_S),
+    )
+
+
+def _column(entry: dict[str, Any]) -> Column:
+    computation = entry.get("computation")
+    sources = entry.get("computation_indexes")
+    return Column(
+        key=str(entry["key"]),
+        title=str(entry["title"]),
+        index=int(entry["index"]),
+        precision=int(entry.get("precision", DEFAULT_PRECISION)),
+        ascending=entry.get("sorting") == "asc",
+        hidden=is_on(entry.get("hidden")),
+        computation=str(computation) if computation else None,
+        sources=tuple(int(source) for source in sources) if isinstance(sources, list) else (),
+    )
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        uuid.UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
+def slug_of(name: str) -> str:
+    """Give the name of a phase or task as a folder and on the command line."""
+    return re.sub(r"[^\w.]+", "-", name.strip().lower()).strip("-.") or "unnamed"

@@ -1,0 +1,137 @@
+"""What is wrong with a bundle: everything that Codabench needs, and what it fails to say.
+
+Each module holds the rules of one area. A rule looks at a `Draft` and gives findings; it changes nothing and never
+stops the others. No code of the bundle is run. What only one challenge knows are rules of its own, which it brings.
+"""
+
+import csv
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from bundle_tools.codabench.archive import UNREADABLE, extract
+from bundle_tools.codabench.rules.archive import check_folder, check_yaml_size, check_zip
+from bundle_tools.codabench.rules.document import Draft, read
+from bundle_tools.codabench.rules.findings import FAILS_LATER, ORDER, Finding
+from bundle_tools.codabench.rules.programs.commands import check_programs
+from bundle_tools.codabench.rules.programs.images import check_image
+from bundle_tools.codabench.rules.programs.private import check_private
+from bundle_tools.codabench.rules.programs.sources import check_sources
+from bundle_tools.codabench.rules.settings.leaderboard import check_leaderboards
+from bundle_tools.codabench.rules.settings.pages import check_pages
+from bundle_tools.codabench.rules.settings.phases import check_phases
+from bundle_tools.codabench.rules.settings.sizes import check_names, check_quota, sizes_of_folder, uses_of
+from bundle_tools.codabench.rules.settings.tasks import check_solutions, check_tasks
+from bundle_tools.codabench.rules.settings.top import check_top
+from bundle_tools.codabench.rules.settings.version1 import check_version1
+from bundle_tools.codabench.version1 import as_version2, is_version1
+from bundle_tools.console import Progress
+from bundle_tools.errors import BundleError
+
+Rule = Callable[[Draft], Iterable[Finding]]
+
+GENERAL: tuple[Rule, ...] = (
+    check_top,
+    check_pages,
+    check_image,
+    check_tasks,
+    check_programs,
+    check_sources,
+    check_private,
+    check_solutions,
+    check_phases,
+    check_leaderboards,
+    check_names,
+)
+"""What holds for any bundle."""
+OF_VERSION_2: tuple[Rule, ...] = (check_top, check_pages, check_tasks, check_phases)
+"""Left out for a bundle of version 1, whose own form has rules of its own: the others hold once it is converted."""
+
+
+def check(
+    path: Path,
+    rules: Sequence[Rule] = GENERAL,
+    now: datetime | None = None,
+    progress: Progress | None = None,
+) -> list[Finding]:
+    """Check a bundle.
+
+    Parameters
+    ----------
+    path
+        The folder that holds `competition.yaml`, or the zip that would be uploaded.
+    rules
+        Those of one challenge come after the general ones.
+    now
+        What dates are held against, UTC without a zone; default: the present.
+    progress
+        Told of the clips as they are decoded.
+
+    Returns
+    -------
+    list of Finding
+        All of them: errors first, then warnings, then notes; empty for a perfect bundle.
+    """
+    if path.is_dir():
+        return _sorted(_check_root(path.resolve(), rules, now, progress))
+    findings = check_zip(path) + check_yaml_size(path)
+    if not any(finding.severity == "error" for finding in findings):
+        with tempfile.TemporaryDirectory(prefix="bundle-check-") as folder:
+            try:
+                extract(path, Path(folder))
+            except BundleError as error:
+                effect, fix = "Codabench refuses the bundle.", "Zip again."
+                return [Finding("zip-damaged", "error", path.name, str(error), effect, fix)]
+            findings += _check_root(Path(folder).resolve(), rules, now, progress, path)
+    return _sorted(findings)
+
+
+def _check_root(
+    root: Path, rules: Sequence[Rule], now: datetime | None, progress: Progress | None, archive: Path | None = None
+) -> list[Finding]:
+    draft, findings = read(root, folder=archive is None, now=now)
+    if draft is None:
+        return findings
+    draft = replace(draft, progress=progress)
+    if is_version1(draft.content):
+        findings += check_version1(draft)
+        if any(finding.severity == "error" for finding in findings):
+            return findings
+        draft = replace(draft, content=as_version2(draft.content))
+        rules = [rule for rule in rules if rule not in OF_VERSION_2]
+    findings += _apply(rules, draft)
+    if archive is None:
+        findings += check_folder(root, _packed(draft))
+        findings += check_quota(draft, sizes_of_folder(draft), root)
+    else:
+        with zipfile.ZipFile(archive) as opened:
+            sizes = {member.filename: member.compress_size for member in opened.infolist()}
+        findings += check_quota(draft, sizes, archive, archive.stat().st_size)
+    return findings
+
+
+def _apply(rules: Sequence[Rule], draft: Draft) -> Iterator[Finding]:
+    for rule in rules:
+        try:
+            yield from rule(draft)
+        except (*UNREADABLE, csv.Error) as error:
+            what = f"A file cannot be read: {error}."
+            yield Finding("file-unreadable", "error", rule.__name__, what, FAILS_LATER, "Write it again.")
+
+
+def _packed(draft: Draft) -> list[Path]:
+    values = sorted({value for _, value in uses_of(draft) if value.endswith("/")})
+    folders = [folder for folder in map(draft.inside, values) if folder is not None and folder.is_dir()]
+    return [folder for folder in folders if folder.resolve() != draft.root]
+
+
+def _sorted(findings: list[Finding]) -> list[Finding]:
+    def order(finding: Finding) -> tuple[int, str, int, str]:
+        file, _, line = finding.where.rpartition(":")
+        place = (file, int(line)) if line.isdecimal() else (finding.where, 0)
+        return (ORDER[finding.severity], *place, finding.code)
+
+    return sorted(dict.fromkeys(finding.short() for finding in findings), key=order)

@@ -1,0 +1,156 @@
+"""A program or data set of a bundle, seen alike whether it is a folder or a zip."""
+
+import os
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path, PurePosixPath
+from uuid import UUID
+
+from bundle_tools.codabench.rules.archive import JUNK, check_zip
+from bundle_tools.codabench.rules.document import Draft, Key
+from bundle_tools.codabench.rules.findings import CRASHES, FAILS_LATER, REFUSED, Finding, shown
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """The files that Codabench would hand to a program or a participant."""
+
+    path: Path
+    """Folder or zip."""
+    root: Path | None = None
+    """The bundle's folder: links to folders inside it are followed, as most zip programs do; None follows none."""
+
+    @cached_property
+    def _archive(self) -> zipfile.ZipFile:
+        return zipfile.ZipFile(self.path)
+
+    @cached_property
+    def _all_names(self) -> list[str]:
+        if self.path.is_dir():
+            return sorted(_walk(self.path, self.root))
+        return sorted(member.filename for member in self._archive.infolist() if not member.is_dir())
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return [name for name in self._all_names if JUNK.isdisjoint(name.split("/"))]
+
+    def names(self, *, junk: bool = False) -> list[str]:
+        """Give the files' names relative to the root, sorted; with junk only on demand: Codabench hands it out too."""
+        return list(self._all_names if junk else self._names)
+
+    def size(self, name: str) -> int:
+        """Give the bytes of one file."""
+        return (self.path / name).stat().st_size if self.path.is_dir() else self._archive.getinfo(name).file_size
+
+    def read(self, name: str) -> bytes:
+        """Give the content of one file."""
+        return (self.path / name).read_bytes() if self.path.is_dir() else self._archive.read(name)
+
+    def text(self, name: str) -> str:
+        """Give the content of one file as UTF-8 text; bytes that are none are replaced."""
+        return self.read(name).decode("utf-8-sig", "replace")
+
+
+def check_path(draft: Draft, path: tuple[Key, ...], value: object) -> Iterator[Finding]:
+    """Find what is wrong with the path of a program or data set; an absent key is not looked at here."""
+    where, name = draft.at(*path), str(path[-1])
+    if not isinstance(value, str):
+        if value is not None:
+            what = f"{name}: expected a path; found {shown(value)}."
+            yield Finding("path-type", "error", where, what, CRASHES, "Write a folder with a trailing slash.")
+        return
+    if not value.strip():
+        what = f"{name}: expected a path; found an empty one."
+        effect = "Codabench packs the whole bundle, labels included, as this data set."
+        yield Finding("path-empty", "error", where, what, effect, "Name a folder, or leave the key out.")
+        return
+    if is_key(value):
+        return
+    if value.startswith("/") or "\\" in value or ".." in PurePosixPath(value).parts:
+        what = f"{name}: expected a path inside the bundle; found {shown(value)}."
+        yield Finding("path-outside", "error", where, what, "It may exist here and not there.", "Use a relative path.")
+        return
+    target = draft.inside(value)
+    if target is None:
+        what = f"{name}: expected an existing folder or zip, or a data set's key; found {shown(value)}."
+        yield Finding("path-missing", "error", where, what, REFUSED, "Correct the path.")
+    elif target.is_dir():
+        yield from _check_folder(draft, where, name, value)
+    elif not target.is_file() or not _is_sound_zip(target):
+        what = f"{name}: expected a folder or a valid zip; found {shown(value)}."
+        yield Finding("path-zip", "error", where, what, FAILS_LATER, "Name a folder with a trailing slash.")
+
+
+def _check_folder(draft: Draft, where: str, name: str, value: str) -> Iterator[Finding]:
+    if not value.endswith("/"):
+        what = f"{name}: expected a trailing slash; found {shown(value)}."
+        # A path of one name is zipped beside the uploads of others; a longer one stays in the upload's own folder.
+        shared = "/" not in value
+        effect = "Codabench zips it into a temporary folder that all uploads share." if shared else "It works."
+        yield Finding("path-slash", "warning" if shared else "note", where, what, effect, f"Write {value}/.")
+    folder = draft.root / value
+    if folder.resolve() == draft.root.resolve():
+        what = f"{name}: names the bundle itself."
+        effect = "Codabench packs the whole bundle, labels included, as this data set."
+        yield Finding("path-empty", "error", where, what, effect, "Name a folder, or leave the key out.")
+    elif folder.with_name(folder.name + ".zip").exists():
+        what = f"{name}: both {folder.name}/ and {folder.name}.zip exist."
+        yield Finding("path-twins", "error", where, what, "Codabench overwrites the zip.", "Delete or rename one.")
+    elif not any(folder.iterdir()):
+        what = f"{name}: {value} is empty."
+        yield Finding("path-hollow", "warning", where, what, FAILS_LATER, "Put the files there.")
+
+
+def is_key(value: object) -> bool:
+    """Tell whether a value is the key (UUID) of something that is on the server already."""
+    try:
+        UUID(str(value))
+    except ValueError:
+        return False
+    return True
+
+
+def find(draft: Draft, value: object) -> Dataset | None:
+    """Open a path of the bundle; None where there is nothing to open, which `check_path` reports."""
+    if not isinstance(value, str):
+        return None
+    if value not in draft.opened:
+        draft.opened[value] = _open(draft, value)
+    found: Dataset | None = draft.opened[value]
+    return found
+
+
+def _open(draft: Draft, value: str) -> Dataset | None:
+    path = None if is_key(value) else draft.inside(value)
+    if path is None or path.resolve() == draft.root.resolve():
+        return None
+    return Dataset(path, draft.root) if path.is_dir() or (path.is_file() and _is_sound_zip(path)) else None
+
+
+def _is_sound_zip(path: Path) -> bool:
+    state = path.stat()
+    return _is_sound_file(path, state.st_mtime_ns, state.st_size)
+
+
+# Every rule opens the same few zips; one of many members takes seconds to look through.
+@lru_cache(maxsize=64)
+def _is_sound_file(path: Path, _changed_ns: int, _size: int) -> bool:
+    return not any(finding.severity == "error" for finding in check_zip(path))
+
+
+def _walk(folder: Path, root: Path | None) -> Iterator[str]:
+    """Give all files below a folder; a linked folder once and only inside the bundle: links can go in circles."""
+    seen = {folder.resolve()}
+    for parent, folders, files in os.walk(folder, followlinks=root is not None):
+        for name in list(folders):
+            path = Path(parent, name)
+            if path.is_symlink():
+                target = path.resolve()
+                if root is None or target in seen or root.resolve() not in target.parents:
+                    folders.remove(name)
+                seen.add(target)
+        # Plain text: a Path for each of many thousand files takes seconds.
+        below = "" if parent == str(folder) else os.path.relpath(parent, folder) + "/"
+        yield from (below + name for name in files if os.path.isfile(f"{parent}/{name}"))  # noqa: PTH113

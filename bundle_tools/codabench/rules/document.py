@@ -1,0 +1,167 @@
+"""`competition.yaml` with the line of every value: what the rules look at."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bundle_tools.codabench.bounded_yaml import LARGEST_BYTES, NOT_YAML, YamlBombError, check_bounds
+from bundle_tools.codabench.rules import clock
+from bundle_tools.codabench.rules.findings import CRASHES, REFUSED, Finding, shown
+from bundle_tools.console import Progress
+
+FILE = "competition.yaml"
+
+Key = str | int
+Path_ = tuple[Key, ...]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A bundle that may be wrong in any way."""
+
+    root: Path
+    """The folder that holds `competition.yaml`."""
+    content: dict[str, Any]
+    """The parsed file; its values may have any type."""
+    lines: dict[Path_, int]
+    """Keys and list positions down to a value -> line, from 1."""
+    folder: bool
+    """Whether the bundle was given as a folder, not as a zip."""
+    now: datetime = field(default_factory=clock.utc_now)
+    """The present, UTC without a zone: what dates are held against."""
+    progress: Progress | None = None
+    """Told of clips as they are decoded."""
+    opened: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What `dataset.find` has opened so far: most rules ask for the same few folders."""
+
+    def at(self, *path: Key) -> str:
+        """Give the file and line of a value, or of the nearest value around it."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return f"{FILE}:{self.lines[path]}" if path in self.lines else FILE
+
+    def inside(self, value: object) -> Path | None:
+        """Give an existing file or folder of the bundle; None for whatever else a value may be."""
+        if not isinstance(value, str) or not value.strip() or value.startswith("/") or ".." in value.split("/"):
+            return None
+        path = self.root / value
+        try:
+            return path if path.exists() else None
+        except (OSError, ValueError):
+            # A name that is too long, or holds a NUL.
+            return None
+
+    def entries(self, key: str) -> list[tuple[int, dict[str, Any]]]:
+        """Give the mappings of a top-level list with their positions; whatever is no mapping is left out."""
+        value = self.content.get(key)
+        if not isinstance(value, list):
+            return []
+        return [(position, entry) for position, entry in enumerate(value) if isinstance(entry, dict)]
+
+
+def read(root: Path, *, folder: bool, now: datetime | None = None) -> tuple[Draft | None, list[Finding]]:
+    """Read `competition.yaml`; where it cannot be used at all, say why and give no draft."""
+    path = root / FILE
+    if not path.is_file():
+        others = sorted(str(p.relative_to(root)) for p in [*root.glob("*.y*ml"), *root.glob("*/competition.y*ml")])
+        found = f"found {', '.join(others[:3])}" if others else "found none"
+        what = f"Expected {FILE} at the root, with exactly this name; {found}."
+        return None, [_fatal("yaml-missing", what, "Rename or move it; zip the files, not their folder.")]
+    if path.stat().st_size > LARGEST_BYTES:
+        return None, [too_large(path.stat().st_size)]
+    lines: dict[Path_, int] = {}
+    findings: list[Finding] = []
+    node = None
+    try:
+        loader = yaml.SafeLoader(path.read_bytes().decode("utf-8-sig"))
+        node = loader.get_single_node()
+        content = None
+        if node is not None:
+            check_bounds(node)
+            # Walked first: building the values writes merged keys into the nodes.
+            findings += _walk(node, (), lines, set())
+            content = loader.construct_document(node)
+    except UnicodeDecodeError as error:
+        return None, [_fatal("yaml-encoding", f"Expected UTF-8; found {error.reason}.", "Save it as UTF-8.")]
+    except yaml.MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        what = f"Expected plain YAML; found: {error.problem}."
+        return None, [_fatal("yaml-syntax", what, "Correct this line; no tabs, no tags.", line)]
+    except YamlBombError as error:
+        return None, [_fatal("yaml-bomb", f"{str(error).capitalize()}.", "Write it out, without aliases.")]
+    except NOT_YAML as error:
+        return None, [_unbuildable(node, error)]
+    if not isinstance(content, dict):
+        what = f"Expected keys and values; found {type(content).__name__}."
+        return None, [_fatal("yaml-mapping", what, "Start from the competition.yaml of this repository.")]
+    return Draft(root, content, lines, folder, now or clock.utc_now()), findings
+
+
+def _unbuildable(root: yaml.Node | None, error: Exception) -> Finding:
+    """Say which value cannot be built: a date like 2001-99-99, or one that is not what its tag says."""
+    waiting, seen = [root] if root is not None else [], set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.ScalarNode):
+            try:
+                yaml.SafeLoader("").construct_document(node)
+            except NOT_YAML as reason:
+                kind = str(node.tag).rpartition(":")[2]
+                what = f"Expected plain YAML; found {shown(node.value)}, which is no {kind}: {reason}."
+                fix = "Correct it, or write it in quotes."
+                return _fatal("yaml-syntax", what, fix, f":{node.start_mark.line + 1}")
+        elif isinstance(node, yaml.SequenceNode):
+            waiting += node.value
+        elif isinstance(node, yaml.MappingNode):
+            waiting += [part for pair in node.value for part in pair]
+    return _fatal("yaml-syntax", f"Expected plain YAML; found: {type(error).__name__}.", "Simplify it.")
+
+
+def too_large(size: int) -> Finding:
+    """Refuse a `competition.yaml` of this many bytes."""
+    what = f"Expected at most {LARGEST_BYTES} bytes; found {size}."
+    return _fatal("yaml-size", what, "Keep texts in pages.")
+
+
+def _walk(node: yaml.Node, path: Path_, lines: dict[Path_, int], seen: set[int]) -> Iterator[Finding]:
+    lines.setdefault(path, node.start_mark.line + 1)
+    if id(node) in seen:
+        # An alias: its line is known where it was defined, and walking it again could take for ever.
+        return
+    seen.add(id(node))
+    if isinstance(node, yaml.SequenceNode):
+        for position, child in enumerate(node.value):
+            yield from _walk(child, (*path, position), lines, seen)
+    elif isinstance(node, yaml.MappingNode):
+        keys = set()
+        for key, child in node.value:
+            name = str(key.value) if isinstance(key, yaml.ScalarNode) else "?"
+            if name in keys and name != "<<":
+                yield Finding(
+                    "yaml-duplicate-key",
+                    "warning",
+                    f"{FILE}:{key.start_mark.line + 1}",
+                    f"The key {name!r} stands here twice.",
+                    "Codabench silently keeps the last one.",
+                    "Delete one.",
+                )
+            keys.add(name)
+            lines[(*path, name)] = key.start_mark.line + 1
+            yield from _walk(child, (*path, name), lines, seen)
+
+
+def _fatal(code: str, what: str, fix: str, line: str = "") -> Finding:
+    effects = {
+        "yaml-mapping": CRASHES,
+        "yaml-size": "Codabench may well read it, slowly; nothing in it is checked here.",
+        "yaml-bomb": "The unpacker would run out of memory or time.",
+    }
+    effect = effects.get(code, REFUSED)
+    return Finding(code, "error", FILE + line, what, effect, fix)

@@ -1,0 +1,1 @@
+"""Rules about programs, their commands, imports and image."""

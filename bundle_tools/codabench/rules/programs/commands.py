@@ -1,0 +1,227 @@
+"""Rules about programs: the metadata file, the command in it, and the script that the command starts."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from bundle_tools.codabench.bounded_yaml import load_bounded
+from bundle_tools.codabench.rules.dataset import Dataset, find
+from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.findings import FAILS_LATER, Finding, shown
+from bundle_tools.codabench.worker import CannotStart
+from bundle_tools.codabench.worker.command import METADATA_NAMES, Role, arguments
+
+PROGRAMS: dict[str, Role] = {"ingestion_program": "ingestion", "scoring_program": "scoring"}
+SHELL = re.compile(r"[|&;<>`*?]|\$\(|\$[A-Z]")
+LARGEST_METADATA = 100_000
+# Options of Python that take the next argument, or that mean that no script follows.
+NO_SCRIPT = ("-c", "-m")
+TAKES_VALUE = ("-W", "-X")
+NOTHING_TO_RUN = ("-", "-u", "-B", "-E", "-I", "-O", "-s", "-S")
+SHELLS = ("sh", "bash", "dash")
+# -c, alone or after others without a value: -lc, -uc.
+TEXT_FOLLOWS = re.compile(r"-[bBdeEiIlOPqsSuvx]*c")
+# Words that only a shell understands; there is no program of their name.
+BUILTINS = frozenset({".", "source", "cd", "export", "set", "eval", "ulimit", "alias", "unset"})
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+# Programs whose names differ little from the usual ones; any other near miss is a typing error.
+TYPED_OFTEN = ("python3", "python", "bash", "Rscript")
+NEIGHBOURS = ("ipython", "bpython", "jython", "cython", "pypy", "ash", "dash", "zsh", "rbash", "mbash")
+ALIKE = 0.8
+BELOW_APP = re.compile(r"(?<![\w./-])/app/([^/\s:,;='\"]+)")
+MOUNTED: dict[Role, frozenset[str]] = {
+    "ingestion": frozenset({"program", "ingested_program", "input_data", "output", "data"}),
+    "scoring": frozenset({"program", "input", "output", "shared", "data"}),
+}
+# Rules of their own say more about these.
+TOLD_ELSEWHERE = frozenset({"ingestion_program", "input_data"})
+
+
+def check_programs(draft: Draft) -> Iterator[Finding]:
+    """Find what is wrong with the metadata and the commands of all programs."""
+    for position, task in draft.entries("tasks"):
+        for key, role in PROGRAMS.items():
+            program = find(draft, task.get(key))
+            if program is not None and task.get("key") is None:
+                yield from _check_program(draft.at("tasks", position, key), key, role, program)
+        paths = [str(task[key]).rstrip("/") for key in PROGRAMS if task.get(key) is not None]
+        if len(paths) > len(set(paths)):
+            what = f"ingestion_program and scoring_program are the same: {shown(paths[0])}."
+            where, effect = draft.at("tasks", position, "ingestion_program"), "Both jobs run the same command."
+            yield Finding("program-same", "warning", where, what, effect, "Name the folder of each.")
+
+
+def started(program: Dataset, role: Role) -> list[str]:
+    """Give the arguments that the worker would run, as far as they can be told; else an empty list."""
+    name = next((name for name in METADATA_NAMES if name in program.names()), None)
+    command, _ = _command(program, name) if name else ("", None)
+    try:
+        return arguments(command, role)
+    except CannotStart:
+        return []
+
+
+def _check_program(where: str, key: str, role: Role, program: Dataset) -> Iterator[Finding]:
+    names = program.names()
+    silent = "The platform runs nothing and goes on to scoring." if role == "ingestion" else "No run gets scores."
+    found = [name for name in METADATA_NAMES if name in names]
+    if not found:
+        below = [other for other in names if other.endswith(("/metadata.yaml", "/metadata")) or other == "metadata.yml"]
+        what = f"{key}: expected metadata.yaml at its root; found {below[0] if below else 'none'}."
+        yield Finding("program-metadata", "error", where, what, silent, "Put metadata.yaml at the root.")
+        return
+    command, problem = _command(program, found[0])
+    if problem:
+        yield Finding("program-command", "error", where, f"{key}: {problem}.", silent, "Write command: as one text.")
+        return
+    if len(found) > 1 and _differ(command, _command(program, found[1])[0], role):
+        what = f"{key}: metadata.yaml and metadata hold different commands."
+        effect = "The platform runs metadata.yaml and never looks into metadata."
+        yield Finding("program-metadata-two", "warning", where, what, effect, "Delete metadata, or make them agree.")
+    words = started(program, role)
+    if SHELL.search(command) and not runs_text(words):
+        what = f"{key}: the command holds signs of a shell: {shown(command)}."
+        yield Finding("program-shell", "error", where, what, "They arrive as plain arguments.", "Write one command.")
+    if "$input_data" in command and role == "ingestion":
+        what = f"{key}: the command holds $input_data."
+        effect = "Codabench replaces $input in it: /app/input_data_data."
+        yield Finding("program-variable", "error", where, what, effect, "Write /app/input_data/.")
+    try:
+        shlex.split(command)
+    except ValueError as error:
+        what = f"{key}: the command cannot be split: {error}."
+        yield Finding("program-quotes", "error", where, what, silent, "Close the quotes.")
+    if "/app/ingestion_program" in command:
+        what = f"{key}: the command names /app/ingestion_program, which is never mounted."
+        yield Finding("program-mount", "error", where, what, FAILS_LATER, "Write /app/program.")
+    yield from _check_start(where, key, command, words)
+    if not runs_text(words):
+        yield from _check_mounts(where, key, role, command)
+    yield from _check_script(where, key, names, words)
+
+
+def _check_script(where: str, key: str, names: list[str], words: list[str]) -> Iterator[Finding]:
+    direct = local_name(words[0]) if words and "/" in words[0] else None
+    if direct is not None:
+        what = f"{key}: the command starts {direct} itself."
+        effect = "Codabench unpacks files without the right to be executed: permission denied."
+        yield Finding("program-execute", "error", where, what, effect, f"Start it with python3 or sh: sh {direct}.")
+    script = direct or script_of(words)
+    if script is not None and script not in names:
+        what = f"{key}: the command runs {script}, which is not there."
+        yield Finding("program-script", "error", where, what, FAILS_LATER, "Correct the command.")
+
+
+def _check_start(where: str, key: str, command: str, words: list[str]) -> Iterator[Finding]:
+    if not words:
+        return
+    name, first = PurePosixPath(words[0]).name, shown(words[0])
+    fix = "Start one program, with its arguments: python3 /app/program/main.py."
+    if words[0] in BUILTINS or ASSIGNMENT.match(words[0]):
+        what = f"{key}: the command starts with {first}, which only a shell understands."
+        yield Finding("program-start", "error", where, what, "There is no such program: nothing runs.", fix)
+    elif "/" not in words[0] and not name.startswith((*TYPED_OFTEN, *NEIGHBOURS)):
+        near = get_close_matches(name, TYPED_OFTEN, n=1, cutoff=ALIKE)
+        if near:
+            what = f"{key}: the command starts {first}."
+            effect = "Without a program of this name in the image, nothing runs."
+            yield Finding("program-start", "error", where, what, effect, f"Did you mean {near[0]}?")
+    elif is_interpreter(name) and all(word in NOTHING_TO_RUN for word in words[1:]):
+        what = f"{key}: the command starts {first} with nothing to run."
+        yield Finding("program-start", "error", where, what, "It ends at once, and nothing is done.", fix)
+    for line in command.strip().splitlines()[1:]:
+        start = line.split()[:1]
+        if start and (is_interpreter(PurePosixPath(start[0]).name) or start[0] in ("pip", "pip3", *BUILTINS)):
+            what = f"{key}: the command has several lines; {shown(line.strip())} is one of them."
+            effect = "All of them are arguments of the first: only one program runs."
+            yield Finding("program-lines", "error", where, what, effect, "Put them into a script, and start that.")
+            return
+
+
+def _check_mounts(where: str, key: str, role: Role, command: str) -> Iterator[Finding]:
+    # Only what is written out: variables of other roles stand in many commands and are passed on unread.
+    for name in dict.fromkeys(BELOW_APP.findall(command)):
+        if name not in MOUNTED[role] | TOLD_ELSEWHERE:
+            what = f"{key}: the command names /app/{name}, which is not mounted in the container of {role}."
+            known = ", ".join(f"/app/{mount}" for mount in sorted(MOUNTED[role]))
+            effect = "Unless the image holds it, it is not there."
+            yield Finding("program-mount", "warning", where, what, effect, f"There are {known}.")
+
+
+def is_interpreter(name: str) -> bool:
+    """Tell whether a program runs scripts: Python of any version, or a shell."""
+    return name.startswith("python") or name in SHELLS
+
+
+def runs_text(words: list[str]) -> bool:
+    """Tell whether a command hands an interpreter its program as a text: `bash -c "a && b"`, `python3 -c ...`."""
+    if not words or not is_interpreter(PurePosixPath(words[0]).name):
+        return False
+    rest = iter(words[1:])
+    for word in rest:
+        if TEXT_FOLLOWS.match(word):
+            return True
+        if word in TAKES_VALUE:
+            next(rest, None)
+        elif not word.startswith("-"):
+            return False
+    return False
+
+
+def script_of(words: list[str]) -> str | None:
+    """Give the script that Python or a shell is told to run, relative to the program's root; None where unknown."""
+    if not words:
+        return None
+    if not is_interpreter(PurePosixPath(words[0]).name) or runs_text(words):
+        return None
+    rest = iter(words[1:])
+    for word in rest:
+        if word in TAKES_VALUE:
+            next(rest, None)
+        elif word.startswith(NO_SCRIPT):
+            return None
+        elif not word.startswith("-"):
+            return local_name(word)
+    return None
+
+
+def local_name(word: str) -> str | None:
+    """Give a path of a command relative to the program's root, which is also the working folder; None outside it."""
+    path = PurePosixPath("/app/program") / word
+    parts = [part for part in path.parts if part != "."]
+    if ".." in parts or parts[:3] != ["/", "app", "program"] or len(parts) < 4:
+        return None
+    return "/".join(parts[3:])
+
+
+def _command(program: Dataset, name: str) -> tuple[str, str | None]:
+    if program.size(name) > LARGEST_METADATA:
+        return "", f"{name} has {program.size(name)} bytes; expected a command"
+    try:
+        command = _command_in(program.read(name).decode("utf-8"))
+    except UnicodeDecodeError as error:
+        return "", f"{name} is not UTF-8 ({error.reason})"
+    except ValueError as error:
+        return "", f"{name} is not YAML: {error}"
+    if command is None:
+        return "", f"{name} has no `command` that is one text"
+    return command, None if command.strip() else f"{name} has an empty command"
+
+
+# Every rule that asks a program reads it again.
+@lru_cache(maxsize=64)
+def _command_in(text: str) -> str | None:
+    content = load_bounded(text)
+    command = content.get("command") if isinstance(content, dict) else None
+    return command if isinstance(command, str) else None
+
+
+def _differ(one: str, other: str, role: Role) -> bool:
+    try:
+        first, second = arguments(one, role), arguments(other, role)
+    except CannotStart:
+        return one != other
+    return [word.rstrip("/") for word in first] != [word.rstrip("/") for word in second]

@@ -1,0 +1,35 @@
+"""Passwords and keys that went into a program by mistake."""
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from bundle_tools.codabench.booleans import is_on
+from bundle_tools.codabench.rules.dataset import find
+from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.findings import Finding
+from bundle_tools.codabench.rules.programs.commands import PROGRAMS
+
+NAMES = frozenset({".env", ".netrc", ".pypirc", ".git-credentials", "id_rsa", "id_ed25519", "id_ecdsa"})
+KEY = re.compile(rb"-----BEGIN (?:[A-Z]+ ){0,3}PRIVATE KEY-----\r?\n")
+LARGEST_KEY = 100_000
+MOST_TOLD = 5
+
+
+def check_private(draft: Draft) -> Iterator[Finding]:
+    """Find files in programs that look like somebody's passwords or private keys."""
+    shows = is_on(draft.content.get("make_programs_available"))
+    reader = "Every participant can download it." if shows else "Every organiser and every worker can read it."
+    for value in dict.fromkeys(str(task.get(key)) for _, task in draft.entries("tasks") for key in PROGRAMS):
+        program = find(draft, value)
+        if program is None:
+            continue
+        found = [
+            name
+            for name in program.names()
+            if PurePosixPath(name).name in NAMES
+            or (program.size(name) <= LARGEST_KEY and KEY.search(program.read(name)))
+        ]
+        for name in found[:MOST_TOLD]:
+            what = f"{value.rstrip('/')}/{name}: looks like passwords or a private key."
+            yield Finding("program-private", "warning", value, what, reader, "Take it out of the folder.")

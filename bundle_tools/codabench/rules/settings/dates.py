@@ -1,0 +1,91 @@
+"""Rules about single dates: how Codabench reads one, and whether it leaves time."""
+
+import decimal
+import re
+import warnings
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+
+from dateutil import parser as dates
+
+from bundle_tools.codabench.rules.document import Draft, Key
+from bundle_tools.codabench.rules.findings import CRASHES, Finding, shown
+
+SAFE_FORM = 'Write it in quotes, in UTC: "2026-03-01 12:00:00".'
+LONGEST = 100
+DAY = timedelta(days=1)
+# Nobody writes year, day, month.
+YEAR_FIRST = re.compile(r"\s*\d{4}\D")
+# What a date leaves out is taken from the day on which it is read; two such days tell whether anything is left out.
+OTHER_DAYS = (datetime(2001, 1, 1), datetime(2002, 2, 2))
+DATE_ERRORS = (ValueError, OverflowError, TypeError, AttributeError, decimal.DecimalException)
+
+
+def check_time(
+    draft: Draft, path: tuple[Key, ...], start: datetime | None, end: datetime | None, *, first: bool
+) -> Iterator[Finding]:
+    """Find dates that leave no time. Never an error: a bundle that once ran is still a good one."""
+    now = draft.now
+    if end is not None and end <= now:
+        what = f"The phase ended at {end} UTC."
+        yield Finding("date-past", "warning", draft.at(*path, "end"), what, "It is over at once.", "Move it.")
+    elif first and start is not None and start <= now:
+        what = f"The first phase started at {start} UTC."
+        effect = "It opens the moment that the competition is published."
+        yield Finding("date-past", "warning", draft.at(*path, "start"), what, effect, "Move it, or mean it.")
+    elif first and start is not None and start - now < DAY:
+        what = f"The first phase starts at {start} UTC, in less than a day."
+        effect = "A mistake found after the upload has to be mended in the open."
+        yield Finding("date-soon", "warning", draft.at(*path, "start"), what, effect, "Leave a day to try it out.")
+    if start is not None and end is not None and timedelta(0) < end - start < DAY:
+        what = f"The phase lasts from {start} to {end} UTC: less than a day."
+        effect = "Half of the world sleeps through it."
+        yield Finding("date-short", "warning", draft.at(*path, "end"), what, effect, "Give it a day at least.")
+
+
+def kept(value: date | str) -> datetime:
+    """Give the moment that Codabench keeps of a date: UTC without a zone; one without quotes loses its time of day."""
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day)
+    return dates.parse(value).replace(tzinfo=None)
+
+
+def moment(draft: Draft, path: tuple[Key, ...], value: object) -> tuple[datetime | None, list[Finding]]:
+    """Read a date as Codabench does: the moment it keeps, or None, and what it changes without a word."""
+    where, key = draft.at(*path), path[-1]
+    if value is None or value == "":
+        return None, []
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return kept(value), []
+    if isinstance(value, datetime):
+        what = f"{key}: found an unquoted date with a time."
+        fix = SAFE_FORM if value.tzinfo else f'Write it in quotes, in UTC: "{value}".'
+        finding = Finding("date-unquoted", "warning", where, what, "Codabench drops its time of day.", fix)
+        return kept(value), [finding]
+    if not isinstance(value, str):
+        what = f"{key}: expected a quoted date; found {shown(value)}."
+        return None, [Finding("date-type", "error", where, what, CRASHES, SAFE_FORM)]
+    if len(value) > LONGEST:
+        what = f"{key}: expected a date; found {len(value)} characters."
+        return None, [Finding("date-unreadable", "error", where, what, CRASHES, SAFE_FORM)]
+    try:
+        # The parser warns of zones that it does not know, and leaves them out.
+        with warnings.catch_warnings(record=True) as unknown_zones:
+            warnings.simplefilter("always")
+            parsed = dates.parse(value)
+            orders = (False,) if YEAR_FIRST.match(value) else (False, True)
+            readings = {dates.parse(value, default=day, dayfirst=order) for day in OTHER_DAYS for order in orders}
+            offset = parsed.utcoffset()
+    except DATE_ERRORS:
+        what = f"{key}: expected a date; found {shown(value)}."
+        return None, [Finding("date-unreadable", "error", where, what, CRASHES, SAFE_FORM)]
+    moment = parsed.replace(tzinfo=None)
+    if offset or unknown_zones:
+        what = f"{key}: {shown(value)} names a time zone."
+        effect = "Codabench drops it and takes the clock as UTC."
+        return moment, [Finding("date-zone", "warning", where, what, effect, SAFE_FORM)]
+    if len(readings) > 1:
+        what = f"{key}: {shown(value)} can be read in more than one way."
+        effect = f"Codabench reads {moment}."
+        return moment, [Finding("date-form", "warning", where, what, effect, SAFE_FORM)]
+    return moment, []

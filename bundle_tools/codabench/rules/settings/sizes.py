@@ -1,0 +1,76 @@
+"""Rules about sizes: what the bundle takes of the organiser's storage, and names that are cut."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+from bundle_tools.codabench.rules.document import Draft, Key
+from bundle_tools.codabench.rules.findings import Finding, shown
+
+# Codabench keeps the bundle and a copy of every data set made from it; both count against one user.
+QUOTA_BYTES = 15_000_000_000
+LONGEST_NAME = 35
+USES = {
+    "tasks": ("ingestion_program", "scoring_program", "input_data", "reference_data"),
+    "solutions": ("path",),
+    "phases": ("starting_kit", "public_data"),
+}
+
+
+def uses_of(draft: Draft) -> list[tuple[tuple[Key, ...], str]]:
+    """Give every use of a program or data set with its place in the file; Codabench stores each use anew."""
+    return [
+        ((section, position, key), entry[key])
+        for section, keys in USES.items()
+        for position, entry in draft.entries(section)
+        for key in keys
+        if isinstance(entry.get(key), str) and entry[key].strip()
+    ]
+
+
+def check_names(draft: Draft) -> Iterator[Finding]:
+    """Find names of data sets that Codabench cuts."""
+    for place, value in uses_of(draft):
+        name = PurePosixPath(value).name
+        if len(name) > LONGEST_NAME and draft.inside(value) is not None:
+            what = f"{place[-1]}: the name {shown(name)} has {len(name)} characters."
+            effect = f"Codabench cuts it to {LONGEST_NAME}."
+            yield Finding("path-name", "note", draft.at(*place), what, effect, "Use a shorter name.")
+
+
+def sizes_of_folder(draft: Draft) -> dict[str, int]:
+    """Give the bytes of every file that a folder's bundle uses: an upper estimate of what they take once zipped."""
+    sizes = {}
+    for value in {value for _, value in uses_of(draft)}:
+        path = draft.inside(value)
+        if path is None or path.resolve() == draft.root.resolve():
+            continue
+        for file in path.rglob("*") if path.is_dir() else [path]:
+            if file.is_file():
+                sizes[file.relative_to(draft.root).as_posix()] = file.stat().st_size
+    return sizes
+
+
+def check_quota(draft: Draft, sizes: Mapping[str, int], where: Path, packed: int | None = None) -> Iterator[Finding]:
+    """Hold the bundle and each use of each data set against the quota of one user.
+
+    Parameters
+    ----------
+    sizes
+        Name relative to the root -> bytes, as far as known once zipped.
+    where
+        The bundle.
+    packed
+        Bytes of the bundle's zip; None for a folder, where all sizes are estimates and nothing is sure.
+    """
+    uses: list[int] = []
+    for _, value in uses_of(draft):
+        name = str(PurePosixPath(value))
+        folder = f"{name}/"
+        uses.append(sum(size for file, size in sizes.items() if file == name or file.startswith(folder)))
+    total = (sum(sizes.values()) if packed is None else packed) + sum(uses)
+    if total <= QUOTA_BYTES:
+        return
+    what = f"The bundle and its {len(uses)} programs and data sets, each use counted, take {total / 1e9:.1f} GB."
+    effect = f"Codabench refuses what goes beyond a user's quota, by default {QUOTA_BYTES / 1e9:.0f} GB."
+    fix = "Upload large data separately and name their key."
+    yield Finding("zip-quota", "warning" if packed is None else "error", where.name, what, effect, fix)

@@ -1,0 +1,142 @@
+"""Rules about the top level of `competition.yaml`: version, texts, image and fact sheet."""
+
+import re
+import warnings
+from collections.abc import Iterator
+
+from PIL import Image, UnidentifiedImageError
+
+from bundle_tools.codabench.rules.dataset import is_key
+from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.fields import Field, check_fields
+from bundle_tools.codabench.rules.findings import CRASHES, REFUSED, Finding, shown
+from bundle_tools.codabench.rules.settings.pages import file_of
+
+BOOL = Field("bool")
+TOP = {
+    "version": Field("any"),
+    "title": Field("text", required=True, longest=256),
+    "image": Field("path", required=True),
+    "terms": Field("path", required=True),
+    "pages": Field("list", required=True),
+    "tasks": Field("list", required=True),
+    "phases": Field("list", required=True),
+    "leaderboards": Field("list", required=True),
+    "solutions": Field("list", null=True),
+    "description": Field("text", null=True, empty=True),
+    "docker_image": Field("text", longest=128),
+    "queue": Field("any", null=True),
+    "registration_auto_approve": BOOL,
+    "enable_detailed_results": BOOL,
+    "show_detailed_results_in_submission_panel": BOOL,
+    "show_detailed_results_in_leaderboard": BOOL,
+    "auto_run_submissions": BOOL,
+    "can_participants_make_submissions_public": BOOL,
+    "make_programs_available": BOOL,
+    "make_input_data_available": BOOL,
+    "competition_type": Field("text", choices=frozenset({"competition", "benchmark"})),
+    "fact_sheet": Field("mapping", null=True),
+    "reward": Field("text", longest=256, null=True),
+    "contact_email": Field("text", longest=256, null=True),
+    "forum_enabled": BOOL,
+}
+# 25 million pixels take 75 MB and half a second.
+MOST_PIXELS = 25_000_000
+QUESTION = frozenset({"key", "type", "title", "selection", "is_required", "is_on_leaderboard"})
+FORMATS = frozenset({"PNG", "JPEG", "GIF", "WEBP"})
+# What the form that stores the address accepts: words joined by single dots, and a host of letters, digits and hyphens.
+MAILBOX = re.compile(r"""[^\s@.()<>,;:\\"\[\]]+(?:\.[^\s@.()<>,;:\\"\[\]]+)*|"[^"\\\r\n]*\"""")
+HOST_PART = re.compile(r"[^\W_](?:[^\W_]|-){0,61}[^\W_]|[^\W_]")
+
+
+def check_top(draft: Draft) -> Iterator[Finding]:
+    """Find what is wrong at the top level."""
+    content = draft.content
+    yield from check_fields(draft, (), content, TOP)
+    if "version" not in content:
+        what = "The key 'version' is missing."
+        effect = "Codabench takes the file for version 1, for CodaLab, and fails to convert it."
+        yield Finding("key-missing", "error", draft.at(), what, effect, "Write version: 2.")
+    elif content["version"] is not None and (isinstance(content["version"], float) or str(content["version"]) != "2"):
+        what = f"version: expected 2; found {shown(content['version'])}."
+        effect = "Codabench reads it as version 1 or refuses it, with a misleading message."
+        yield Finding("version", "error", draft.at("version"), what, effect, "Write version: 2.")
+    if "leaderboard" in content and "leaderboards" not in content:
+        what = "Found leaderboard; the key is leaderboards, a list."
+        yield Finding("leaderboard-singular", "error", draft.at("leaderboard"), what, REFUSED, "Rename it.")
+    if content.get("queue") is not None and not is_key(content["queue"]):
+        what = f"queue: expected the key (UUID) of a queue; found {shown(content['queue'])}."
+        yield Finding("queue", "error", draft.at("queue"), what, CRASHES, "Copy the key from the queue's page.")
+    email = content.get("contact_email")
+    if email is not None and not is_email(str(email)):
+        what = f"contact_email: expected an e-mail address; found {shown(email)}."
+        yield Finding("email", "error", draft.at("contact_email"), what, REFUSED, "Correct it or leave it out.")
+    yield from _check_image(draft)
+    yield from _check_fact_sheet(draft)
+
+
+def is_email(text: str) -> bool:
+    """Tell whether Codabench accepts an e-mail address."""
+    mailbox, _, host = text.rpartition("@")
+    parts = host.split(".")
+    if not mailbox.isascii() or not MAILBOX.fullmatch(mailbox) or len(parts) < 2 or len(parts[-1]) < 2:
+        return False
+    return all(HOST_PART.fullmatch(part) for part in parts)
+
+
+def _check_image(draft: Draft) -> Iterator[Finding]:
+    value = draft.content.get("image")
+    if value is None:
+        return
+    where = draft.at("image")
+    path = file_of(draft, value)
+    if path is None:
+        what = f"image: expected an existing file inside the bundle; found {shown(value)}."
+        yield Finding("image-missing", "error", where, what, REFUSED, "Correct the path.")
+        return
+    try:
+        with warnings.catch_warnings(action="ignore"), Image.open(path) as image:
+            kind, mode, (width, height) = image.format, image.mode, image.size
+            if width * height <= MOST_PIXELS:
+                image.load()
+    except UnidentifiedImageError:
+        # Its own message would name the temporary folder; SVG is the usual cause.
+        what = f"image: expected a picture made of pixels; {shown(value)} is none that is known."
+        yield Finding("image-broken", "error", where, what, REFUSED, "Save it as PNG.")
+        return
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        what = f"image: expected a picture; found: {error}."
+        yield Finding("image-broken", "error", where, what, REFUSED, "Save it again as PNG.")
+        return
+    if width * height > MOST_PIXELS:
+        what = f"image: {width} x {height} pixels; not all of them were looked at."
+        effect = "Codabench unpacks them all to make an icon 100 pixels wide."
+        yield Finding("image-large", "warning", where, what, effect, "Use a picture of at most 1000 x 1000.")
+    if kind not in FORMATS:
+        what = f"image: expected PNG, JPEG, GIF or WebP; found {kind}."
+        yield Finding("image-format", "error", where, what, REFUSED, "Save it as PNG.")
+    elif mode == "CMYK":
+        what = "image: expected RGB colours; found CMYK."
+        yield Finding("image-cmyk", "error", where, what, CRASHES, "Save it as an RGB PNG.")
+    elif int(100 / width * height) < 1:
+        what = f"image: expected at most 100 times as wide as high; found {width} x {height}."
+        yield Finding("image-flat", "error", where, what, CRASHES, "Use a squarer picture.")
+
+
+def _check_fact_sheet(draft: Draft) -> Iterator[Finding]:
+    sheet = draft.content.get("fact_sheet")
+    if not isinstance(sheet, dict):
+        return
+    for key, question in sheet.items():
+        where = draft.at("fact_sheet", str(key))
+        problem = None
+        if not isinstance(question, dict) or set(question) != QUESTION:
+            problem = f"expected exactly the keys {', '.join(sorted(QUESTION))}"
+        elif question["key"] != key:
+            problem = f"expected key: {key}; found {shown(question['key'])}"
+        elif question["type"] not in ("checkbox", "text", "select"):
+            problem = f"expected type checkbox, text or select; found {shown(question['type'])}"
+        elif any(question[flag] not in ("true", "false") for flag in ("is_required", "is_on_leaderboard")):
+            problem = 'expected the quoted words "true" or "false" in both flags'
+        if problem:
+            yield Finding("fact-sheet", "error", where, f"{key}: {problem}.", REFUSED, "Correct the question.")

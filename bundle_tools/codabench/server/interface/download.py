@@ -1,0 +1,42 @@
+"""Bring a file here, whole or not at all."""
+
+from pathlib import Path
+
+import requests
+
+from bundle_tools.codabench.server.interface.http import Connection, ServerError, is_good, try_again
+
+PIECE = 1 << 20
+MOST_BYTES = 4 << 30
+"""Of one file: more than anybody's submission or output."""
+
+
+def download(connection: Connection, url: str, target: Path) -> None:
+    """Read a signed address into a file, and again where the connection breaks.
+
+    Raises
+    ------
+    ServerError
+        If it cannot be had; then there is no file.
+    """
+    unfinished = target.with_name(target.name + ".part")
+    try:
+        try_again(lambda: _receive(connection, url, unfinished, target.name))
+    except ServerError:
+        unfinished.unlink(missing_ok=True)
+        raise
+    unfinished.replace(target)
+
+
+def _receive(connection: Connection, url: str, target: Path, name: str) -> None:
+    try:
+        with connection.open(url) as answer:
+            if not is_good(answer):
+                raise ServerError(f"{name}: status {answer.status_code} ({answer.reason})", answer.status_code)
+            with target.open("wb") as file:
+                for piece in answer.iter_content(PIECE):
+                    file.write(piece)
+                    if file.tell() > MOST_BYTES:
+                        raise ServerError(f"{name}: more than {MOST_BYTES >> 30} GB.", answer.status_code)
+    except requests.RequestException as error:
+        raise ServerError(f"{name}: {error}") from None

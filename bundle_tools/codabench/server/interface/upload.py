@@ -1,0 +1,133 @@
+"""Bring a file to the server: announce it, put it where the server says, tell that it is there, look whether it is."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from bundle_tools.codabench.server.interface import calls
+from bundle_tools.codabench.server.interface.http import Connection, ServerError, try_again
+from bundle_tools.console import Progress
+
+PIECE = 1 << 20
+LONGEST_NAME = 255
+LONGEST_FILE_NAME = 35
+"""Codabench cuts longer ones, without the suffix, to this."""
+
+
+@dataclass(frozen=True)
+class Digest:
+    """What a file holds, in a few letters."""
+
+    sha256: str
+    """Names it."""
+    md5: str
+    """What storage servers answer with."""
+    size: int
+    """Bytes."""
+
+
+def digest(path: Path) -> Digest:
+    """Read a file once."""
+    sha256, md5 = hashlib.sha256(), hashlib.md5(usedforsecurity=False)
+    with path.open("rb") as file:
+        while piece := file.read(PIECE):
+            sha256.update(piece)
+            md5.update(piece)
+    return Digest(sha256.hexdigest(), md5.hexdigest(), path.stat().st_size)
+
+
+def upload(
+    connection: Connection,
+    path: Path,
+    kind: str,
+    *,
+    name: str,
+    file_name: str,
+    competition_id: int | None = None,
+    progress: Progress | None = None,
+) -> str:
+    """Bring a zip to the server, but for the word that it is there; gives the data set's key.
+
+    Parameters
+    ----------
+    kind
+        Such as "competition_bundle", "submission" or "input_data".
+    name
+        Unlike those of other data sets of this account.
+    file_name
+        What others download it as.
+
+    Raises
+    ------
+    ServerError
+        If the server refuses it, or if what arrived is not what was sent.
+    """
+    content = digest(path)
+    announced = {
+        "type": kind,
+        "name": name[:LONGEST_NAME],
+        "request_sassy_file_name": file_name,
+        "file_name": file_name,
+        "file_size": content.size,
+    }
+    if competition_id is not None:
+        announced["competition"] = competition_id
+    answer = connection.post("/api/datasets/", announced)
+    _put(connection, str(answer["sassy_url"]), path, content, progress)
+    return str(answer["key"])
+
+
+def complete(connection: Connection, key: str, size: int) -> None:
+    """Tell that a file other than a bundle is there, and look whether it is.
+
+    Raises
+    ------
+    ServerError
+        If the server has lost it.
+    """
+    connection.put(f"/api/datasets/completed/{key}/")
+    found = calls.datasets(connection, key=key)
+    if [one.size for one in found] != [size]:
+        there = f"{found[0].size} bytes" if found else "no such file"
+        raise ServerError(f"the upload {key}: sent {size} bytes, and the server has {there}. Call again.")
+
+
+def file_name_for(stem: str, suffix: str = ".zip") -> str:
+    """Give a file name that the server keeps as it is."""
+    return re.sub(r"[^\w.-]+", "-", stem)[:LONGEST_FILE_NAME].strip("-.") + suffix
+
+
+def _put(connection: Connection, url: str, path: Path, content: Digest, progress: Progress | None) -> None:
+    # The content type is part of the signature; Azure wants to know what kind of blob it is.
+    headers = {"Content-Type": "application/zip", "Content-Length": str(content.size)}
+    if ".blob.core.windows.net" in url:
+        headers["x-ms-blob-type"] = "BlockBlob"
+
+    def send() -> str:
+        with path.open("rb") as file:
+            return connection.send_file(url, _Watched(file, content.size, progress), headers)
+
+    tag = try_again(send)
+    if tag and tag != content.md5:
+        raise ServerError(f"{path.name} was changed on the way: the storage has other bytes. Call again.")
+
+
+class _Watched:
+    """A file that is sent, and tells how far it is. `requests` asks for its length and reads it."""
+
+    def __init__(self, file: BinaryIO, size: int, progress: Progress | None) -> None:
+        self._file = file
+        self._size = size
+        self._progress = progress
+
+    def __len__(self) -> int:
+        return self._size
+
+    def read(self, count: int = -1) -> bytes:
+        """Read on."""
+        piece = self._file.read(count)
+        if self._progress is not None:
+            self._progress(self._file.tell(), self._size)
+        return piece

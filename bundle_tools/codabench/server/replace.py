@@ -1,0 +1,243 @@
+"""Give a running phase new programs or data, and see to it that no row of the old ones stays."""
+
+import time
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from bundle_tools.codabench.archive import UNREADABLE, write_deterministic
+from bundle_tools.codabench.server import age
+from bundle_tools.codabench.server.interface import calls
+from bundle_tools.codabench.server.interface.http import Connection, ServerError
+from bundle_tools.codabench.server.interface.records import Competition, PartName, Phase, Submission, Task
+from bundle_tools.codabench.server.interface.upload import LONGEST_NAME, complete, digest, file_name_for, upload
+from bundle_tools.codabench.worker.command import METADATA_NAMES
+from bundle_tools.console import Progress, counted
+from bundle_tools.errors import BundleError
+
+PROGRAMS = ("ingestion_program", "scoring_program")
+AT_ONCE = 30
+"""So many re-runs the server's own queue takes from a competition at a time."""
+PAUSE_S = 5.0
+
+
+@dataclass(frozen=True)
+class Old:
+    """A file that was run on what the phase does not hold any more."""
+
+    newest: Submission
+    """Its last run."""
+    runs: tuple[Submission, ...]
+    """All its old runs; they are deleted."""
+    ran_again: bool
+    """Whether a run on the new data is there already, of an earlier call."""
+
+
+def packed(sources: Mapping[PartName, Path], scratch: Path) -> dict[PartName, Path]:
+    """Give each part as the zip that the server wants: what is inside the folder, not the folder.
+
+    Raises
+    ------
+    BundleError
+        With every part that is no zip and no folder, or that no server could run.
+    """
+    zips: dict[PartName, Path] = {}
+    wrong = []
+    for part, source in sources.items():
+        target = source
+        if source.is_dir():
+            target = scratch / f"{part}.zip"
+            files = [path for path in source.rglob("*") if path.is_file()]
+            # The same content gives the same bytes: what an earlier call uploaded is found again.
+            write_deterministic(target, [(path.relative_to(source).as_posix(), path) for path in files])
+        try:
+            with zipfile.ZipFile(target) as opened:
+                names = [name for name in opened.namelist() if not name.endswith("/")]
+        except UNREADABLE:
+            wrong.append(f"{source}: expected a folder or a zip, found none.")
+            continue
+        if not names:
+            wrong.append(f"{source}: expected files in it, found none.")
+        elif part in PROGRAMS and not set(METADATA_NAMES) & set(names):
+            wrong.append(
+                f"{source}: expected {METADATA_NAMES[0]} at the top of a program. Zip what is inside the folder."
+            )
+        zips[part] = target
+    if wrong:
+        raise BundleError(" ".join(wrong))
+    return zips
+
+
+def only_task(connection: Connection, phase: Phase) -> Task:
+    """Give the task of a phase that has one.
+
+    Raises
+    ------
+    BundleError
+        If it has several: which one is meant?
+    """
+    if len(phase.tasks) != 1:
+        raise BundleError(f"phase {phase.name}: expected one task, found {len(phase.tasks)}. Use the website.")
+    return calls.task(connection, phase.tasks[0])
+
+
+def put_in_place(
+    connection: Connection,
+    competition: Competition,
+    phase: Phase,
+    task: Task,
+    zips: Mapping[PartName, Path],
+    progress: Progress | None = None,
+) -> datetime | None:
+    """Upload new parts, unless an earlier call has, and point the task to them.
+
+    Returns
+    -------
+    datetime or None
+        When the phase got what it has now.
+
+    Raises
+    ------
+    ServerError
+        If the server refuses; then the task is as it was, or the message says what it holds.
+    """
+    keys, newest = dict(task.keys), age.since(connection, phase)
+    for part, path in zips.items():
+        title = f"{competition.title[: LONGEST_NAME - 100]}, {phase.name[:40]}: {part}"
+        keys[part] = _uploaded(connection, part, path, title, keys[part], newest, progress)
+    if keys == dict(task.keys):
+        return newest
+    calls.change_task(connection, replace(task, keys=keys))
+    # The server tells whole seconds: who came in the same one ran on the old parts, or is run once too often.
+    changed = (connection.server_time or datetime.now(UTC)) + timedelta(seconds=1)
+    now = calls.task(connection, task.task_id)
+    if dict(now.keys) != keys:
+        wrong = ", ".join(part for part in keys if now.keys[part] != keys[part])
+        raise ServerError(
+            f"task {task.name}: the server holds another {wrong} than it was sent. Look at it before anybody submits."
+        )
+    return changed
+
+
+def _uploaded(
+    connection: Connection,
+    part: PartName,
+    path: Path,
+    title: str,
+    current: str | None,
+    newest: datetime | None,
+    progress: Progress | None,
+) -> str:
+    """Upload one part, unless it is there; gives its key."""
+    content = digest(path)
+    name = f"{title} {content.sha256[:12]}"
+    found = [one for one in calls.datasets(connection, search=content.sha256[:12]) if one.name.startswith(name)]
+    for one in found:
+        if one.size == 0:  # of an upload that broke off
+            connection.delete(f"/api/datasets/{one.dataset_id}/")
+        elif one.size == content.size and (one.key == current or newest is None or one.created >= newest):
+            return one.key
+    if found:  # older than what the phase holds: its age would hide the runs that came between
+        name += f", {time.time_ns() // 10**6}"
+    file_name = file_name_for(title.rpartition(", ")[2])
+    key = upload(connection, path, part, name=name, file_name=file_name, progress=progress)
+    complete(connection, key, content.size)
+    return key
+
+
+def settle(
+    connection: Connection, phase: Phase, changed: datetime | None, limit_s: float, say: Callable[[str], None]
+) -> None:
+    """Wait for the runs that began before the change: one of them may have half of it."""
+    running = [
+        one.submission_id for one in calls.submissions(connection, phase)
+        if not one.elsewhere and not one.ended and age.is_old(one, changed)
+    ]  # fmt: skip
+    if running:
+        say(f"  {counted(len(running), 'run')} began before the change: waiting.")
+        wait_for(connection, running, limit_s)
+
+
+def old_runs(connection: Connection, phase: Phase, changed: datetime | None) -> list[Old]:
+    """Find the files whose runs are older than what the phase holds now.
+
+    Parameters
+    ----------
+    changed
+        When the phase got it.
+    """
+    found = [one for one in calls.submissions(connection, phase) if not one.elsewhere]
+    files = _files(connection, found)
+    again = {files[one.submission_id] for one in found if not age.is_old(one, changed)}
+    runs: dict[str, list[Submission]] = {}
+    for one in found:
+        if one.ended and one.status != "Cancelled" and age.is_old(one, changed):
+            runs.setdefault(files[one.submission_id], []).append(one)
+    return [Old(of_file[-1], tuple(of_file), file in again) for file, of_file in runs.items()]
+
+
+def run_all_again(
+    connection: Connection,
+    old: Sequence[Old],
+    *,
+    own_queue: bool,
+    limit_s: float,
+    say: Callable[[str], None],
+    progress: Progress | None,
+) -> list[str]:
+    """Run each file once more and delete its old runs while the new one waits, so that no row of theirs stays.
+
+    Returns
+    -------
+    list
+        What did not work, one line each; calling again goes on with it.
+    """
+    wrong, waiting = [], []
+    for number, one in enumerate(old, 1):
+        try:
+            if not one.ran_again:
+                waiting.append(calls.run_again(connection, one.newest.submission_id))
+            for run in one.runs:
+                calls.delete_submission(connection, run.submission_id)
+        except ServerError as error:
+            if error.status is None:  # the server is gone: the others would fail in the same way
+                raise
+            wrong.append(f"#{one.newest.submission_id} {one.newest.owner}: {error}")
+        if progress is not None:
+            progress(number, len(old))
+        if not own_queue and len(waiting) == AT_ONCE and number < len(old):
+            say(f"  {AT_ONCE} re-runs are on the server's own queue, which takes no more at a time: waiting for them.")
+            wait_for(connection, waiting, limit_s)
+            waiting = []
+    return wrong
+
+
+def wait_for(connection: Connection, submission_ids: Sequence[int], limit_s: float) -> None:
+    """Wait until submissions have ended.
+
+    Raises
+    ------
+    BundleError
+        When they have not ended in time; calling again goes on.
+    """
+    began = time.monotonic()
+    for submission_id in submission_ids:
+        while not (one := calls.submission(connection, submission_id)).ended:
+            if time.monotonic() - began > limit_s:
+                raise BundleError(
+                    f"#{submission_id} is still {one.status} after {limit_s:.0f} s. Call again: it goes on."
+                )
+            time.sleep(PAUSE_S)
+
+
+def _files(connection: Connection, found: Sequence[Submission]) -> dict[int, str]:
+    """Give the file of each submission: a run and its re-run have the same one."""
+    if not found:
+        return {}
+    numbers = [one.submission_id for one in found]
+    answer = connection.post("/api/submissions/download_many/", {"pks": numbers})
+    by_name = {str(entry["name"]).partition("_")[0]: urlsplit(str(entry["url"])).path for entry in answer}
+    return {number: by_name.get(str(number), f"#{number}") for number in numbers}

@@ -1,0 +1,12 @@
+"""A Codabench worker at home: the same zips, mounts, commands and rules, with no server.
+
+Source of the rules: Codabench v1.25 (compute worker and server), read and observed.
+"""
+
+
+class CannotStart(Exception):
+    """A container never ran its program; the worker notices, and goes on or fails as the job demands."""
+
+
+class RunFailed(Exception):
+    """The platform would end the submission with the status Failed; the text says why."""

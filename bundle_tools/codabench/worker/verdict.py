@@ -1,0 +1,101 @@
+"""How a submission ends on the platform, and what the platform hides when it shows it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from bundle_tools.codabench.competition import Column, Competition
+from bundle_tools.codabench.worker import RunFailed
+from bundle_tools.codabench.worker.jobs import Job
+from bundle_tools.codabench.worker.report import find_report
+from bundle_tools.codabench.worker.scores import NotSent, Stored, accepted, my_submissions, read_scores, row, store
+
+Status = Literal["Finished", "Finished without scores", "Failed"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The end of one submission to one task."""
+
+    status: Status
+    """As Codabench would show it; "Finished without scores" looks like Finished there."""
+    reason: str | None
+    """Why it is not a full row; None where it is."""
+    values: dict[str, float]
+    """What the leaderboard holds: key of a column -> number."""
+    report: Path | None
+    """The detailed results that the platform would show."""
+    notes: tuple[str, ...]
+    """What Codabench accepts without a word."""
+
+    @property
+    def good(self) -> bool:
+        """Whether it is finished and its row complete."""
+        return self.reason is None
+
+    def lines(self, title: str, columns: tuple[Column, ...]) -> list[str]:
+        """Give what a person reads at the end of the run."""
+        lines = [f"Status on Codabench: {self.status}"]
+        if self.values or self.status != "Failed":
+            lines += [f"Leaderboard row ({title})", *row(self.values, columns)]
+            mine = my_submissions(self.values, columns)
+            lines += [f'Score in "My submissions": {mine}'] if mine else []
+            if all(column.hidden for column in columns):
+                lines.append("All columns are hidden: the leaderboard page ends in an error.")
+        if self.report is not None:
+            linked = "" if self.status != "Failed" else " (uploaded, but not linked from a failed submission)"
+            lines.append(f"Report: {self.report}{linked}")
+        if self.notes:
+            lines += ["Codabench accepts this without a word:", *(f"  - {note}" for note in self.notes)]
+        return lines
+
+
+def failed(reason: str, notes: list[str]) -> Verdict:
+    """Give the verdict on a run that never came to scoring's output."""
+    return Verdict("Failed", reason, {}, None, tuple(notes))
+
+
+def judge(competition: Competition, job: Job, *, computed: bool) -> Verdict:
+    """Read the output of the scoring job as worker and server do, in their order.
+
+    Parameters
+    ----------
+    computed
+        Whether the row gets computed columns (phases with one task).
+    """
+    report = find_report(job.output, enabled=competition.detailed_results)
+    notes = [*job.notes, *report.notes]
+    columns = competition.columns
+    if job.program is not None and job.program.exit_code != 0:
+        code = job.program.exit_code
+        why = f"the scoring program ended with exit code {code}. The platform drops its output; here it is kept."
+        return Verdict("Failed", why, {}, report.path, tuple(notes))
+    stored = Stored({})
+    unsent: str | None = None
+    try:
+        content, remarks = read_scores(job.output)
+    except RunFailed as error:
+        return Verdict("Failed", str(error), {}, report.path, tuple(notes))
+    except NotSent as error:
+        unsent = f"{error} The status stays Finished, with no score and no scoring output."
+    else:
+        stored = store(content, columns, computed=computed)
+        notes += [*remarks, *accepted(content, columns, competition.primary_index)]
+    if unsent is None:
+        try:
+            job.finish()
+        except RunFailed as error:
+            kept = " The scores were sent before and stay." if stored.values else ""
+            return Verdict("Failed", f"{error}{kept}", stored.values, report.path, tuple(notes))
+    status: Status = "Finished" if stored.values else "Finished without scores"
+    reason = unsent or _gap(stored, columns)
+    return Verdict(status, reason, stored.values, report.path, tuple(notes))
+
+
+def _gap(stored: Stored, columns: tuple[Column, ...]) -> str | None:
+    """Say what keeps the row from being complete."""
+    if stored.refused is not None:
+        kept = ", ".join(stored.values) or "nothing"
+        return f"{stored.refused}. The server answers with error 500, which the worker ignores; it keeps {kept}."
+    missing = [column.key for column in columns if column.key not in stored.values and not column.computation]
+    return f"the row is not complete: no {', '.join(missing)}." if missing else None

@@ -1,0 +1,119 @@
+"""The rest of a bundle: what is copied from this checkout, and what is rendered from the settings."""
+
+import json
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from bundle_tools.challenge.figures.pages import fill_pages
+from bundle_tools.challenge.scoring_program import use_own_scoring_program
+from bundle_tools.codabench.competition import load
+from bundle_tools.errors import BundleError
+from bundle_tools.own_clips.dataset import Dataset, Part
+from bundle_tools.own_clips.writing.data import Options
+from bundle_tools.phase_data.texts import templates_in
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+TEMPLATES = Path(__file__).with_name("templates")
+PROGRAMS = ("ingestion_program", "scoring_program")
+COPIED = (
+    *("logo.png", "starting_kit/requirements.txt", "starting_kit/augmentations.md"),
+    *("solutions/constant/model.py", "solutions/constant/README.md"),
+)
+SCRIPTS = "starting_kit/*.py"
+LEFT_OUT = ("__pycache__", "*.pyc", "seal.key", "wheels")
+STYLE = re.compile(r"^<style>.*</style>$", re.MULTILINE)
+"""Lines for tables, on one page for all of them."""
+OPEN_LASTS, CLOSED_LASTS = timedelta(days=89), timedelta(days=14)
+GAP = timedelta(days=1)
+"""Between phases: Codabench wants one to start after the other has ended, and version 1 knows no other gap."""
+
+
+def add_bundle(
+    folder: Path,
+    dataset: Dataset,
+    parts: Sequence[Part],
+    options: Options,
+    start: datetime,
+    constants: Mapping[str, float],
+) -> None:
+    """Add everything that a bundle has beside its data.
+
+    Parameters
+    ----------
+    folder
+        Holds ``input_data/``, ``reference_data/`` and ``public_data/`` already.
+    dataset, parts, options
+        What the texts are made from.
+    start
+        When the first phase starts, UTC.
+    constants
+        Mean of every target over the training clips.
+    """
+    for program in PROGRAMS:
+        ignore = shutil.ignore_patterns(*LEFT_OUT)
+        shutil.copytree(CHECKOUT / program, folder / program, ignore=ignore, dirs_exist_ok=True)
+    scripts = [path.relative_to(CHECKOUT).as_posix() for path in CHECKOUT.glob(SCRIPTS)]
+    for name in (*COPIED, *scripts):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(CHECKOUT / name, folder / name)
+    (folder / "solutions/constant/means.json").write_text(json.dumps(dict(constants), indent=1) + "\n", "utf-8")
+    facts = _facts(folder, dataset, parts, start) | {
+        "constants": constants,
+        "time_limit_s": options.time_limit_s,
+        "rank_by": options.rank_by,
+    }
+    texts = templates_in(TEMPLATES)
+    for name in texts.list_templates():
+        path = folder / name.removesuffix(".j2")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(texts.get_template(name).render(facts), encoding="utf-8")
+    fill_pages(folder)
+
+
+def _facts(folder: Path, dataset: Dataset, parts: Sequence[Part], start: datetime) -> dict[str, Any]:
+    challenge, columns = dataset.challenge, _columns(folder)
+    targets = ", ".join(f"{one.title.lower()} ({one.minimum:g} to {one.maximum:g})" for one in challenge.targets)
+    return {
+        "title": challenge.title,
+        "style": next(iter(STYLE.findall((CHECKOUT / "pages/overview.md").read_text("utf-8"))), ""),
+        "description": challenge.description or f"Predict {targets} from short clips, and explain why.",
+        "image": load(CHECKOUT).docker_image,
+        "phases": _phases(parts, start),
+        "training": next(part for part in parts if not part.is_phase),
+        "columns": columns,
+        "titles": {column.key: column.title for column in columns},
+        "targets": challenge.targets,
+        "listed": targets,
+        "main": challenge.targets[challenge.main],
+        "vocabulary": challenge.vocabulary,
+        "attributes": dataset.attributes,
+        "has_sources": dataset.has_sources,
+    }
+
+
+def _phases(parts: Sequence[Part], start: datetime) -> list[dict[str, Any]]:
+    """Give the phases with their dates, one after the other from `start` on; the open ones come first."""
+    found = []
+    for part in sorted((part for part in parts if part.is_phase), key=lambda part: not part.is_open):
+        end = start + (OPEN_LASTS if part.is_open else CLOSED_LASTS)
+        found.append({"part": part, "name": part.name, "title": part.name.capitalize(), "start": start, "end": end})
+        start = end + GAP
+    return found
+
+
+def _columns(folder: Path) -> Sequence[Any]:
+    """Give the columns that the scoring program has for these settings."""
+    use_own_scoring_program()
+    from score.columns import columns  # noqa: PLC0415 - the path is known only now
+    from score.errors import ScoringError  # noqa: PLC0415
+    from score.settings import read_settings  # noqa: PLC0415
+
+    try:
+        return columns(read_settings(folder / "reference_data" / "practice" / "task.yaml"))
+    except ScoringError as error:
+        lines = "".join(f"\n  - {problem.line()}" for problem in error.problems)
+        raise BundleError(f"the scoring program would not accept these settings:{lines}") from error

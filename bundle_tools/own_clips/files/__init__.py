@@ -1,0 +1,1 @@
+"""Files as organisers have them: in folders, in archives, in archives inside archives; and tables of any dialect."""

@@ -1,0 +1,61 @@
+"""Everything that is wrong with what an organiser brings, collected and told at once."""
+
+from collections.abc import Iterator
+
+from bundle_tools.errors import BundleError
+
+MOST_NAMED = 5
+LONGEST_TOLD = 240
+
+
+class Problems:
+    """What was found, by kind and in the order of the first of each kind.
+
+    Thousands of clips may have one problem, so those of one kind are told together; a rule of `bundle check` has a
+    code, an effect and one place instead.
+    """
+
+    def __init__(self) -> None:
+        self._places: dict[tuple[str, str], list[str]] = {}
+
+    def add(self, what: str, *places: str, fix: str) -> None:
+        """Note one kind of problem.
+
+        Parameters
+        ----------
+        what
+            The kind, such as "labels without a clip"; problems of one kind and fix are told together.
+        places
+            Files, lines or clips; without any there is no problem.
+        fix
+            What to do about it.
+        """
+        if places:
+            self._places.setdefault((what, fix), []).extend(map(_printable, places))
+
+    def __bool__(self) -> bool:
+        return bool(self._places)
+
+    def lines(self) -> Iterator[str]:
+        """Give one line a kind: how many, the first few places, and the fix."""
+        for (what, fix), places in self._places.items():
+            named = "; ".join(places[:MOST_NAMED]) + ("; ..." if len(places) > MOST_NAMED else "")
+            yield f"{what} ({len(places)}): {named}. {fix}"
+
+    def stop(self, subject: str, outcome: str = "Nothing was written.") -> None:
+        """Stop with all problems, if there are any.
+
+        Raises
+        ------
+        BundleError
+            With one line a kind.
+        """
+        if self:
+            lines = "".join(f"\n  - {line}" for line in self.lines())
+            raise BundleError(f"{subject}: {outcome} What has to be put right:{lines}")
+
+
+def _printable(text: str) -> str:
+    """Give a name as one short line, whatever it holds: names come from archives of others."""
+    shown = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+    return shown if len(shown) <= LONGEST_TOLD else shown[:LONGEST_TOLD] + "..."

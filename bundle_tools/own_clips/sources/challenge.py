@@ -1,0 +1,146 @@
+"""What an organiser says of a challenge: its title, targets, ranges and words, in one small file.
+
+Everything in it may be left out: then every column of numbers is a target, in one range for all of them.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from bundle_tools.challenge.scoring_program import use_own_scoring_program
+from bundle_tools.own_clips.problems import Problems
+from bundle_tools.phase_data.settings import VOCABULARY, Challenge, Target
+
+use_own_scoring_program()
+# What the file says goes into the settings of scoring, so it is read in the same way.
+from score.schema import Between, Form, Found, Length, WrongSettings, one_of, read  # noqa: E402
+
+NAME = r"[a-z][a-z0-9_]{0,31}"
+LONGEST_TITLE = 24
+_Name = Annotated[str, Form(NAME, "at most 32 lower-case letters, digits and underscores, a letter first")]
+_Title = Annotated[str, Length(LONGEST_TITLE)]
+_Bound = Annotated[float, Between(-1e6, 1e6)]
+
+
+@dataclass(frozen=True)
+class Description:
+    """What the file says; what it leaves out has its default."""
+
+    challenge: Challenge = field(default_factory=Challenge)
+    """Without targets where the file names none: then every column of numbers is one."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Column of the table by role: clip, source, transcript."""
+    ignore: tuple[str, ...] = ()
+    """Columns that are left alone."""
+
+
+@dataclass(frozen=True)
+class _Target:
+    name: _Name
+    minimum: _Bound
+    maximum: _Bound
+    title: _Title = ""
+    column: str = ""
+    high: str = ""
+
+    def mistakes(self) -> Iterator[Found]:
+        if self.minimum >= self.maximum:
+            yield "", f"minimum {self.minimum:g} and maximum {self.maximum:g}", "two numbers, rising"
+
+
+@dataclass(frozen=True)
+class _Group:
+    name: _Name
+    targets: tuple[str, ...]
+    title: _Title = ""
+
+
+@dataclass(frozen=True)
+class _Columns:
+    clip: str | None = None
+    source: str | None = None
+    transcript: str | None = None
+
+
+@dataclass(frozen=True)
+class _File:
+    """The keys of the file, as docs/adapting.md explains them."""
+
+    # Stands above every report.
+    title: Annotated[str, Length(100)] = Challenge.title
+    description: Annotated[str, Length(2000)] = ""
+    targets: tuple[_Target, ...] = ()
+    main_target: str = ""
+    group: _Group | None = None
+    vocabulary: tuple[_Name, ...] = VOCABULARY
+    aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    columns: _Columns = field(default_factory=_Columns)
+    ignore: tuple[str, ...] = ()
+
+    def mistakes(self) -> Iterator[Found]:
+        names = [target.name for target in self.targets]
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            yield "targets", f"{name} twice", "every name once"
+        if names and self.main_target and self.main_target not in names:
+            yield "main_target", repr(self.main_target), one_of(names, self.main_target)
+        for name in self.group.targets if self.group else ():
+            if name not in names:
+                yield "group.targets", repr(name), one_of(names, name)
+        for cue in self.aliases.keys() - set(self.vocabulary):
+            yield f"aliases.{cue}", "no cue of the vocabulary", one_of(self.vocabulary, cue)
+
+
+def read_description(path: Path, problems: Problems) -> Description:
+    """Read the file.
+
+    Parameters
+    ----------
+    path
+        A YAML file.
+    problems
+        What was found so far; told with everything that is wrong in the file.
+
+    Raises
+    ------
+    BundleError
+        With all problems: a table cannot be read as a file says that has mistakes.
+    """
+    try:
+        found = read(_File, path)
+    except WrongSettings as error:
+        told = [f"{one.key or path.name}: found {one.found}; expected {one.expected}" for one in error.mistakes]
+        problems.add("settings that cannot be used", *told, fix="docs/adapting.md shows the file.")
+        problems.stop(f"--challenge {path}")
+        raise
+    targets = tuple(
+        Target(one.name, one.title or _titled(one.name), one.minimum, one.maximum, one.column or one.name, one.high)
+        for one in found.targets
+    )
+    group = None
+    if found.group is not None:
+        title = found.group.title or _titled(found.group.name)
+        group = {"name": found.group.name, "title": title, "targets": found.group.targets}
+    challenge = Challenge(
+        found.title,
+        found.description,
+        targets,
+        found.main_target or next((one.name for one in targets), ""),
+        group,
+        found.vocabulary,
+        found.aliases,
+    )
+    columns = {role: column for role, column in vars(found.columns).items() if column is not None}
+    return Description(challenge, columns, found.ignore)
+
+
+def _titled(name: str) -> str:
+    return name.replace("_", " ").strip().capitalize()[:LONGEST_TITLE].strip()
+
+
+def target_of(column: str, ends: tuple[float, float]) -> Target:
+    """Make a target of a column; its name is the column's, spelt as names are."""
+    spelt = re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_")[:32]
+    name = spelt if re.fullmatch(NAME, spelt) else f"target_{spelt}"[:32].rstrip("_")
+    return Target(name, _titled(column), *ends, column)

@@ -1,0 +1,74 @@
+"""Ages, ethnicity and gender as raters saw them: to leave out minors and to measure fairness, never to predict."""
+
+import statistics
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from bundle_tools.own_clips.files.places import Place, read_one
+from bundle_tools.own_clips.files.tables import read_table
+from bundle_tools.own_clips.problems import Problems
+from bundle_tools.own_clips.sources.first_impressions.facts import (
+    AGES,
+    CLIP_NAME,
+    DOWNLOAD_AGAIN,
+    ETHNICITIES,
+    GENDERS,
+    OLDEST_MINOR,
+)
+
+
+@dataclass(frozen=True)
+class People:
+    """What the tables say of who is shown."""
+
+    groups: Mapping[str, Mapping[str, str]]
+    """By clip, its groups by attribute."""
+    aged: frozenset[str]
+    """Clips whose age somebody judged."""
+    minors: frozenset[str]
+    """Clips in which anybody saw a person of 18 or younger."""
+
+
+def read_people(groups: Iterable[Place], ages: Iterable[Place], problems: Problems) -> People:
+    """Read all tables.
+
+    A clip with several ages, one of each rater, has the middle one as its group, and counts as one of a minor if any
+    of them says so.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for clip, column, code in _codes(groups, {"Ethnicity": ETHNICITIES, "Gender": GENDERS}, problems):
+        names = ETHNICITIES if column == "Ethnicity" else GENDERS
+        found.setdefault(clip, {})[column.lower()] = names[code]
+    judged: dict[str, list[int]] = {}
+    for clip, _, code in _codes(ages, {"AgeGroup": AGES}, problems):
+        judged.setdefault(clip, []).append(int(code))
+    for clip, ratings in judged.items():
+        found.setdefault(clip, {})["age"] = AGES[str(statistics.median_low(ratings))]
+    minors = frozenset(clip for clip, ratings in judged.items() if min(ratings) <= OLDEST_MINOR)
+    return People(found, frozenset(judged), minors)
+
+
+def _codes(
+    places: Iterable[Place], known: Mapping[str, Mapping[str, str]], problems: Problems
+) -> Iterator[tuple[str, str, str]]:
+    """Give clip, column and code of every cell in these columns, of which these codes are known."""
+    for place in places:
+        content = read_one(place)
+        if isinstance(content, str):
+            problems.add("files that cannot be read", f"{place} ({content})", fix=DOWNLOAD_AGAIN)
+            continue
+        table = read_table(content, str(place), problems, wanted=("VideoName", *known))
+        for line, row in table.rows if table else ():
+            clip = row["VideoName"].removesuffix(".mp4") + ".mp4"
+            if not CLIP_NAME.fullmatch(clip):
+                where = f"{place}:{line} ({row['VideoName']})"
+                problems.add("rows about something that is no clip", where, fix="Correct the table.")
+            for column, names in known.items():
+                # Some tables write 5 as 5.0.
+                code = row[column].removesuffix(".0")
+                if code not in names:
+                    where = f"{place}:{line} ({column}): {row[column]!r}"
+                    fix = f"Known are {', '.join(f'{code} {name}' for code, name in names.items())}."
+                    problems.add("codes that are not known", where, fix=fix)
+                elif CLIP_NAME.fullmatch(clip):
+                    yield clip, column, code

@@ -1,0 +1,288 @@
+"""Clips and a table of labels as a `Dataset`: everything that does not fit together is told at once."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from bundle_tools.console import Progress
+from bundle_tools.errors import BundleError
+from bundle_tools.own_clips.dataset import Clip, Dataset
+from bundle_tools.own_clips.files.places import Place
+from bundle_tools.own_clips.files.scan import by_name, scan
+from bundle_tools.own_clips.files.tables import Table, read_table
+from bundle_tools.own_clips.problems import Problems
+from bundle_tools.own_clips.sources.challenge import Description, target_of
+from bundle_tools.phase_data.settings import Challenge, Target
+
+VIDEOS = (".mp4", ".mov", ".mkv", ".webm", ".avi", ".m4v", ".mpg", ".mpeg")
+# Names under which the columns of each role usually go; capitals, blanks and underscores do not matter.
+USUAL = {
+    "clip": ("clip", "clipid", "clipname", "file", "filename", "video", "videoid", "videoname", "name"),
+    "source": ("source", "sourceid", "person", "personid", "speaker", "speakerid", "participant", "participantid",
+               "subject", "subjectid", "youtubeid"),
+    "transcript": ("transcript", "transcription", "text", "words"),
+}  # fmt: skip
+MOST_ATTRIBUTES, MOST_GROUPS = 8, 20
+LONGEST_NAME = 40
+"""Characters of the title that become part of `data_version`."""
+PROTECTED = ("gender", "sex", "age", "agegroup", "ethnicity", "race")
+"""Plain names of columns that say what people are: nobody wants them predicted by oversight."""
+_TABLE_FIX = "Correct the table."
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What the organiser names."""
+
+    clips: Path
+    """Folder with the clips; zips in it are looked into."""
+    labels: Path
+    """Table of labels."""
+    groups: Path | None = None
+    """Table of the groups that people belong to; None without one."""
+    ends: tuple[float, float] = (0.0, 1.0)
+    """Range of all targets where the challenge names none."""
+    wanted: int = 0
+    """Clips that were asked for in all phases together; 0 where nothing was said."""
+
+
+def read_folder(
+    sources: Sources, description: Description, problems: Problems, progress: Progress | None = None
+) -> Dataset:
+    """Read clips, labels and groups.
+
+    Parameters
+    ----------
+    sources
+        Where they are.
+    description
+        What the organiser says of them.
+    problems
+        What was found so far; told with everything that is found here.
+    progress
+        Told of every file.
+
+    Raises
+    ------
+    BundleError
+        With all problems.
+    """
+    if not sources.clips.is_dir():
+        raise BundleError(f"--clips {sources.clips}: expected a folder, found none.")
+    places = scan(sources.clips, problems=problems, progress=progress)
+    videos = [place for place in places if place.name.lower().endswith(VIDEOS)]
+    clips = by_name(videos, "clips with the same name", problems, fix="Rename or delete one.")
+    if 0 < len(clips) <= sources.wanted:
+        what = f"--practice and --final ask for {sources.wanted} clips; found {len(clips)}"
+        problems.add("phases that leave no clips for training", what, fix="Ask for smaller phases.")
+    table = _table(sources.labels, "--labels", problems)
+    labelled: dict[str, Clip] = {}
+    challenge, roles = description.challenge, {}
+    if table is not None:
+        roles = _roles(table, description, problems)
+        challenge = _completed(description, table, roles, sources.ends, problems)
+        labelled = _labelled(table, roles, challenge.targets, clips, problems) if "clip" in roles else {}
+    groups: dict[str, dict[str, str]] = {}
+    attributes: tuple[str, ...] = ()
+    if sources.groups is not None:
+        groups, attributes = _groups(sources.groups, labelled.values(), description, challenge.targets, problems)
+    problems.stop(f"{sources.clips} and {sources.labels}")
+    return Dataset(
+        name=re.sub(r"[^a-z0-9]+", "-", challenge.title.lower())[:LONGEST_NAME].strip("-") or "own",
+        challenge=challenge,
+        clips=tuple(replace(clip, groups=_groups_of(clip, groups)) for clip in labelled.values()),
+        attributes=attributes,
+        has_sources="source" in roles,
+    )
+
+
+def _table(path: Path, option: str, problems: Problems) -> Table | None:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise BundleError(f"{option} {path}: {error.strerror}. Name a CSV file.") from error
+    return read_table(content, path.name, problems)
+
+
+def _roles(table: Table, description: Description, problems: Problems) -> dict[str, str]:
+    """Tell which column is what: as the challenge says, else by the usual names."""
+    columns, found = description.columns, f"found {', '.join(table.columns)}"
+    taken = {*columns.values(), *(one.column for one in description.challenge.targets), *description.ignore}
+    roles = {}
+    for role, usual in USUAL.items():
+        named = columns.get(role)
+        free = [column for column in table.columns if column not in taken and _plain(column) in usual]
+        if named is not None and named not in table.columns:
+            fix = "Correct columns: in the challenge file."
+            problems.add("columns that are named and not there", f"{named} ({role}); {found}", fix=fix)
+        elif named is not None:
+            roles[role] = named
+        elif free:
+            roles[role] = min(free, key=lambda column: usual.index(_plain(column)))
+    if "clip" not in roles and "clip" not in columns:
+        fix = "Call the column with the names of the files clip, or name it under columns: in the challenge file."
+        problems.add("tables without a column of clips", found, fix=fix)
+    return roles
+
+
+def _plain(column: str) -> str:
+    return re.sub(r"[\s_-]", "", column.lower())
+
+
+def _completed(
+    description: Description,
+    table: Table,
+    roles: Mapping[str, str],
+    ends: tuple[float, float],
+    problems: Problems,
+) -> Challenge:
+    """Give the challenge with its targets: those it names, else every column that is left."""
+    challenge, found = description.challenge, f"found {', '.join(table.columns)}"
+    if challenge.targets:
+        missing = [f"{one.column}; {found}" for one in challenge.targets if one.column not in table.columns]
+        problems.add("targets without a column", *missing, fix="Correct column: or name:.")
+        return challenge
+    low, high = ends
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        given = f"--range {low:g} {high:g}"
+        problems.add("ranges that cannot be used", given, fix="Give two finite numbers, rising.")
+        # No label is outside of it.
+        ends = -math.inf, math.inf
+    free = [column for column in table.columns if column not in {*roles.values(), *description.ignore}]
+    protected = [column for column in free if _plain(column) in PROTECTED]
+    fix = (
+        "Move them to the table of --groups, or list them under ignore: in the challenge file; to predict them all the "
+        "same, name every target under targets:."
+    )
+    problems.add("columns of what people are, which would become targets", *protected, fix=fix)
+    targets = tuple(target_of(column, ends) for column in free if column not in protected)
+    if not targets:
+        problems.add("tables without labels", found, fix="Add a column of numbers for each target.")
+    names = [one.name for one in targets]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    problems.add("columns whose names become the same", *twice, fix="Rename one of them.")
+    main = challenge.main_target or next(iter(names), "")
+    if names and main not in names:
+        fix = f"Name one of {', '.join(names)}."
+        problems.add("main targets that are no target", f"main_target: {main}", fix=fix)
+    return replace(challenge, targets=targets, main_target=main)
+
+
+def _labelled(
+    table: Table, roles: Mapping[str, str], targets: Sequence[Target], clips: Mapping[str, Place], problems: Problems
+) -> dict[str, Clip]:
+    """Give the clips with labels by the name of their file."""
+    spellings = _spellings(clips)
+    found: dict[str, Clip] = {}
+    lines: dict[str, int] = {}
+    for line, cells in table.rows:
+        given = cells[roles["clip"]].replace("\\", "/").rpartition("/")[2]
+        matches = [given] if given in clips else spellings.get(given) or spellings.get(given.casefold(), [])
+        if len(matches) != 1:
+            what = "labels without a clip" if not matches else "labels that fit several clips"
+            fix = "Add the file, or take the row out; capitals do not matter."
+            problems.add(what, f"line {line}: {given}", fix=fix)
+            continue
+        (name,) = matches
+        if name in found:
+            where = f"lines {lines[name]} and {line}: {name}"
+            problems.add("clips with several rows of labels", where, fix="Keep one row a clip, for instance the mean.")
+            continue
+        labels = tuple(_label(cells, one, line, table, problems) for one in targets)
+        source = cells[roles["source"]] if "source" in roles else name
+        if not source:
+            problems.add("clips without a source", f"line {line}: {name}", fix="Name the person or source video.")
+        spoken = cells[roles["transcript"]] if "transcript" in roles else ""
+        found[name], lines[name] = Clip(name, source, clips[name], labels, spoken), line
+    fix = "Add their rows, or take the files out of the folder."
+    problems.add("clips without labels", *sorted(clips.keys() - found.keys()), fix=fix)
+    return found
+
+
+def _spellings(names: Iterable[str]) -> dict[str, list[str]]:
+    """Give the files by what tables call them: without the ending, or with other capitals; the former goes first."""
+    exact: dict[str, list[str]] = {}
+    loose: dict[str, list[str]] = {}
+    for name in names:
+        stem = PurePosixPath(name).stem
+        exact.setdefault(stem, []).append(name)
+        for spelling in {name.casefold(), stem.casefold()}:
+            loose.setdefault(spelling, []).append(name)
+    return loose | exact
+
+
+def _label(cells: Mapping[str, str], target: Target, line: int, table: Table, problems: Problems) -> float:
+    text = cells.get(target.column)
+    if text is None:
+        # That the column is missing is said already.
+        return target.minimum
+    value = table.number(text)
+    if math.isnan(value):
+        fix = "Write a number; a column that is no target belongs under ignore: in the challenge file."
+        problems.add("labels that are no numbers", f"line {line}, {target.column}: {text!r}", fix=fix)
+    elif not target.minimum <= value <= target.maximum:
+        fix = f"Give the range ({target.minimum:g} to {target.maximum:g} so far) with --range or in the challenge file."
+        problems.add("labels outside their range", f"line {line}, {target.column}: {text}", fix=fix)
+    return value
+
+
+def _groups(
+    path: Path,
+    clips: Iterable[Clip],
+    description: Description,
+    targets: Sequence[Target],
+    problems: Problems,
+) -> tuple[dict[str, dict[str, str]], tuple[str, ...]]:
+    """Read the groups by clip or source, whichever the table names, and the attributes."""
+    table = _table(path, "--groups", problems)
+    if table is None:
+        return {}, ()
+    keys = [
+        column
+        for role in ("source", "clip")
+        for column in table.columns
+        if column == description.columns.get(role) or _plain(column) in USUAL[role]
+    ]
+    if not keys:
+        fix = "Call the column with the files' names clip, or the one with people's names source."
+        problems.add("tables of groups without a column of clips or sources", path.name, fix=fix)
+        return {}, ()
+    attributes = [column for column in table.columns if column not in {*keys, *description.ignore}]
+    spelt = {column: re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_") for column in attributes}
+    _check_attributes(path.name, table, spelt, {target.name for target in targets}, problems)
+    known = {name for clip in clips for name in _names_of(clip)}
+    found: dict[str, dict[str, str]] = {}
+    for line, cells in table.rows:
+        who = cells[keys[0]]
+        if who not in known:
+            problems.add("groups of people without clips", f"{path.name}:{line}: {who}", fix=_TABLE_FIX)
+        elif who in found:
+            problems.add("people with several rows of groups", f"{path.name}:{line}: {who}", fix=_TABLE_FIX)
+        else:
+            found[who] = {name: cells[column] for column, name in spelt.items() if cells[column]}
+    return found, tuple(spelt.values())
+
+
+def _check_attributes(file: str, table: Table, spelt: Mapping[str, str], targets: set[str], problems: Problems) -> None:
+    names = list(spelt.values())
+    unclear = [column for column, name in spelt.items() if not name or names.count(name) > 1]
+    fix = "Rename them with letters a-z and digits, each another way."
+    problems.add("attributes whose names become empty or the same", *unclear, fix=fix)
+    wrong = [column for column, name in spelt.items() if name in targets]
+    problems.add("attributes that are targets too", *wrong, fix="Groups are never predicted: take one of them out.")
+    if not 1 <= len(names) <= MOST_ATTRIBUTES:
+        what = "tables of groups with none or too many attributes"
+        problems.add(what, f"{file}: {len(names)}", fix=f"Keep 1 to {MOST_ATTRIBUTES} columns.")
+    many = [column for column in spelt if len({cells[column] for _, cells in table.rows}) > MOST_GROUPS]
+    problems.add("attributes with too many groups", *many, fix=f"Join them into at most {MOST_GROUPS}.")
+
+
+def _names_of(clip: Clip) -> tuple[str, str, str]:
+    """Give the names under which a table of groups may speak of a clip."""
+    return clip.name, PurePosixPath(clip.name).stem, clip.source
+
+
+def _groups_of(clip: Clip, groups: Mapping[str, dict[str, str]]) -> dict[str, str]:
+    return next((groups[name] for name in _names_of(clip) if name in groups), {})

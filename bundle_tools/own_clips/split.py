@@ -1,0 +1,97 @@
+"""Dealing clips out to parts: all clips of a source video or person go to one part, and every part has like labels."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from bundle_tools.errors import BundleError
+from bundle_tools.own_clips.dataset import PUBLIC, Clip, Dataset, Part
+from bundle_tools.synthetic.seeds import stream
+
+NEIGHBOURS = 8
+"""Sources that are next to each other by their labels and are dealt in random order."""
+TOLERANCE = 0.2
+"""How far the size of a part may be off what was asked for before it is told."""
+
+
+def split_by_source(dataset: Dataset, sizes: Mapping[str, int], *, seed: int) -> tuple[Part, ...]:
+    """Deal the clips out.
+
+    Sources are put in order of their mean main target, shuffled among neighbours, and each goes to the part that lags
+    furthest behind its share: so every part spans all labels, and no person is in two parts. A source of more clips
+    than a part should have never goes to that part while there are smaller ones.
+
+    Parameters
+    ----------
+    dataset
+        The labelled set.
+    sizes
+        How many clips each phase should have; reached to within the clips of one source.
+    seed
+        Where the random order comes from.
+
+    Returns
+    -------
+    tuple of Part
+        The phases, and public data with all other clips; clips in the order of the set.
+
+    Raises
+    ------
+    BundleError
+        When there are too few clips or sources.
+    """
+    families: dict[str, list[Clip]] = {}
+    for clip in dataset.clips:
+        families.setdefault(clip.source, []).append(clip)
+    total, wanted = len(dataset.clips), sum(sizes.values())
+    if wanted >= total or len(families) <= len(sizes):
+        raise BundleError(
+            f"expected more than {wanted} clips of more than {len(sizes)} people or source videos, so that every part "
+            f"gets some and {PUBLIC} too; found {total} clips of {len(families)}. Ask for smaller parts."
+        )
+    smallest = min(map(len, families.values()))
+    largest = {name: max(size, smallest) for name, size in sizes.items()}
+    # Sources that fit into no phase are public, and leave that so much less of the others.
+    part_of = {source: PUBLIC for source, clips in families.items() if len(clips) > max(largest.values())}
+    left = total - wanted - sum(len(families[source]) for source in part_of)
+    targets = {**sizes, **({PUBLIC: left} if left > 0 else {})}
+    given, dealt = dict.fromkeys(targets, 0), 0
+    for source in _order(families, dataset.challenge.main, seed):
+        if source in part_of:
+            continue
+        count = len(families[source])
+        dealt += count
+        # Relative to its share: else the largest part would always lag furthest.
+        fitting = [name for name in targets if count <= largest.get(name, count)]
+        part = max(fitting, key=lambda name: dealt / sum(targets.values()) - given[name] / targets[name])
+        given[part] += count
+        part_of[source] = part
+    parts = tuple(
+        Part(name, tuple(clip for clip in dataset.clips if part_of[clip.source] == name)) for name in (*sizes, PUBLIC)
+    )
+    empty = [part.name for part in parts if not part.clips]
+    if empty:
+        raise BundleError(f"no clips are left for {', '.join(empty)}: too few people or source videos. Ask for others.")
+    return parts
+
+
+def off_size(parts: Sequence[Part], sizes: Mapping[str, int]) -> Iterator[str]:
+    """Give a sentence for each part that is far from the size that was asked for."""
+    for part in parts:
+        size = sizes.get(part.name, len(part.clips))
+        if abs(len(part.clips) - size) > TOLERANCE * size:
+            yield (
+                f"WARNING: {part.name} has {len(part.clips)} clips instead of {size}: all clips of a person or source "
+                "video stay together. Ask for another size, or add people."
+            )
+
+
+def _order(families: Mapping[str, Sequence[Clip]], main: int, seed: int) -> list[str]:
+    """Put sources in order of their mean label, shuffled among neighbours."""
+    draw = stream(seed, "split")
+    sources = sorted(families, key=lambda one: (float(np.mean([clip.labels[main] for clip in families[one]])), one))
+    shuffled: list[str] = []
+    for start in range(0, len(sources), NEIGHBOURS):
+        block = sources[start : start + NEIGHBOURS]
+        shuffled += [block[at] for at in draw.permutation(len(block))]
+    return shuffled

@@ -1,0 +1,147 @@
+"""Clips from where an organiser has them to where the programs find them: read once, cleaned, hashed while written."""
+
+import hashlib
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from bundle_tools.console import Progress
+from bundle_tools.own_clips.files.places import read
+from bundle_tools.own_clips.problems import Problems
+from bundle_tools.own_clips.writing.media import Facts, Unusable, clean
+from bundle_tools.own_clips.writing.names import Named
+from bundle_tools.own_clips.writing.stage import Stage
+
+BATCH = 8
+"""Clips that one worker takes at a time."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A finished clip."""
+
+    sha256: str
+    """Of the file, in hexadecimal."""
+    size: int
+    """Bytes of the file."""
+    facts: Facts
+    """What its headers say."""
+
+
+class Workshop:
+    """Makes clips, and writes the finished ones down one by one: an interrupted run goes on after them."""
+
+    def __init__(self, stage: Stage, height: int | None, problems: Problems, progress: Progress | None) -> None:
+        """Read what an interrupted run has finished.
+
+        Parameters
+        ----------
+        stage
+            Where the clips go, and where the finished ones are noted.
+        height
+            As in `clean`.
+        problems
+            Receives the clips that cannot be made.
+        progress
+            Told of every clip.
+        """
+        self.finished = dict(_read_journal(stage.journal)) if stage.journal.exists() else {}
+        self.kept = 0
+        """Clips of an earlier run whose file still has its hash."""
+        self._stage, self._height, self._problems, self._progress = stage, height, problems, progress
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._done = self._total = 0
+
+    def make(self, clips: Sequence[Named], workers: int) -> None:
+        """Make all clips that are not finished yet, so many at once.
+
+        Workers are threads: the codecs let go of the interpreter's lock, and starting processes would take longer than
+        a hundred clips.
+        """
+        self._total = len(clips)
+        for folder in {self._path(one).parent for one in clips}:
+            folder.mkdir(parents=True, exist_ok=True)
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                for _ in pool.map(self._make, batches(clips)):
+                    pass
+            except BaseException:
+                # Interrupted: the clips that are being made are finished, the others are not begun.
+                self._stopped.set()
+                raise
+
+    def _path(self, one: Named) -> Path:
+        return self._stage.folder / one.file
+
+    def _make(self, clips: Sequence[Named]) -> None:
+        missing = [one for one in clips if not self._is_finished(one)]
+        for one, (_, content) in zip(missing, read(one.clip.place for one in missing), strict=True):
+            if self._stopped.is_set():
+                return
+            if isinstance(content, str):
+                self._refuse("clips that cannot be read", one, content)
+            else:
+                try:
+                    self._note(one.clip_id, _written(content, self._height, self._path(one)))
+                except Unusable as error:
+                    self._refuse("clips that cannot be used", one, str(error))
+            self._count(kept=False)
+
+    def _is_finished(self, one: Named) -> bool:
+        known, path = self.finished.get(one.clip_id), self._path(one)
+        if known is None or not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != known.sha256:
+            return False
+        self._count(kept=True)
+        return True
+
+    def _refuse(self, what: str, one: Named, reason: str) -> None:
+        with self._lock:
+            fix = "Get them again, or take them out of the labels."
+            self._problems.add(what, f"{one.clip.place} ({reason})", fix=fix)
+
+    def _note(self, clip_id: str, made: Made) -> None:
+        with self._lock, self._stage.journal.open("a", encoding="utf-8") as file:
+            file.write(json.dumps([clip_id, asdict(made)]) + "\n")
+            self.finished[clip_id] = made
+
+    def _count(self, *, kept: bool) -> None:
+        with self._lock:
+            self.kept += kept
+            self._done += 1
+            if self._progress is not None:
+                self._progress(self._done, self._total)
+
+
+def _read_journal(path: Path) -> Iterator[tuple[str, Made]]:
+    for line in path.read_text("utf-8").splitlines():
+        try:
+            clip_id, made = json.loads(line)
+        except ValueError:
+            # The line that was being written when the run was cut off: its clip is made again.
+            continue
+        yield clip_id, Made(**{**made, "facts": Facts(**made["facts"])})
+
+
+def _written(content: bytes, height: int | None, target: Path) -> Made:
+    data, facts = clean(content, height)
+    unfinished = target.with_suffix(".part")
+    unfinished.write_bytes(data)
+    unfinished.replace(target)
+    return Made(hashlib.sha256(data).hexdigest(), len(data), facts)
+
+
+def batches(clips: Sequence[Named]) -> list[list[Named]]:
+    """Cut the clips into runs of neighbours; what has to be copied out stays in one run."""
+    runs: list[list[Named]] = []
+    for one in sorted(clips, key=lambda one: one.clip.place.order):
+        place, last = one.clip.place, runs[-1] if runs else []
+        same = bool(last) and last[0].clip.place.container == place.container
+        if same and (place.is_nested or len(last) < BATCH):
+            last.append(one)
+        else:
+            runs.append([one])
+    return runs

@@ -1,0 +1,169 @@
+"""Clips without anything but picture and sound: muxed into a new MP4 file, as they are or encoded again."""
+
+import io
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import av
+import numpy as np
+from av.error import FFmpegError
+
+if TYPE_CHECKING:
+    from av import AudioFrame, AudioStream, Packet, VideoFrame
+    from av.container import InputContainer, OutputContainer
+    from numpy.typing import NDArray
+
+SOUND_RATE, SOUND_BITS = 44_100, 96_000
+MICROSECONDS = 1_000_000
+"""A second in the unit of a file's start time and length."""
+QUALITY = "23"
+"""Constant rate factor of libx264."""
+
+
+class Unusable(Exception):
+    """A clip that cannot be handed out; its text says why."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a clip's headers say of it."""
+
+    duration_s: float
+    """Length, seconds, > 0."""
+    width: int
+    """Pixels, as stored."""
+    height: int
+    """Pixels, as stored."""
+    sound: bool
+    """Whether there is a sound track."""
+
+
+def clean(data: bytes, height: int | None) -> tuple[bytes, Facts]:
+    """Return a clip of one picture and at most one sound track, without metadata, as a new MP4 file.
+
+    Encoding again makes all clips alike and quicker to decode; it takes time and a little quality.
+
+    Parameters
+    ----------
+    data
+        The file.
+    height
+        Encode again at this height, pixels, even; None leaves pictures and sound as they are, bit by bit.
+
+    Raises
+    ------
+    Unusable
+        When it is no video, breaks off, or holds what MP4 cannot.
+    """
+    target = io.BytesIO()
+    try:
+        # bitexact leaves out the time of writing and the writer's version.
+        with (
+            av.open(io.BytesIO(data), "r", metadata_errors="replace") as source,
+            av.open(target, "w", format="mp4", options={"fflags": "+bitexact"}) as written,
+        ):
+            if not source.streams.video:
+                raise Unusable("it holds no picture track")
+            if height is None:
+                _copy(source, written)
+            else:
+                _encode(source, written, height)
+        with av.open(io.BytesIO(target.getvalue()), "r") as made:
+            video = made.streams.video[0].codec_context
+            facts = Facts((made.duration or 0) / MICROSECONDS, video.width, video.height, bool(made.streams.audio))
+    except (FFmpegError, ValueError, IndexError) as error:
+        hint = "; if it plays, try --reencode" if height is None else ""
+        reason = getattr(error, "strerror", None) or error
+        raise Unusable(f"FFmpeg: {reason}"[:200] + hint) from error
+    if facts.duration_s <= 0:
+        raise Unusable("its headers give no length")
+    return target.getvalue(), facts
+
+
+def _copy(source: "InputContainer", written: "OutputContainer") -> None:
+    """Take the packets of the first picture and sound track over."""
+    streams = [source.streams.video[0], *source.streams.audio[:1]]
+    # Opaque: a codec need not be one that could be encoded here.
+    targets = {stream.index: written.add_stream_from_template(stream, opaque=True) for stream in streams}
+    pictures = 0
+    for packet in source.demux(streams):
+        if packet.is_corrupt:
+            raise Unusable("it breaks off, or is damaged")
+        # The last packet of each stream is empty and only says that it ends.
+        if packet.size:
+            pictures += packet.stream.index == streams[0].index
+            packet.stream = targets[packet.stream.index]
+            written.mux(packet)
+    if not pictures:
+        raise Unusable("its picture track is empty")
+
+
+def _encode(source: "InputContainer", written: "OutputContainer", height: int) -> None:
+    video, sounds = source.streams.video[0], source.streams.audio[:1]
+    # Clips are encoded side by side, which is faster than several threads for one.
+    video.thread_type = "NONE"
+    rate = video.average_rate or Fraction(25)
+    options = {"crf": QUALITY, "preset": "veryfast", "tune": "fastdecode", "threads": "1", "flags": "+bitexact"}
+    target = written.add_stream("libx264", rate=rate, options=options)
+    target.pix_fmt = "yuv420p"
+    # Pictures keep their times, so that those of a phone, which come at no constant rate, stay with the sound.
+    unit = video.time_base or 1 / rate
+    target.codec_context.time_base = unit
+    step = max(1, round(1 / (rate * unit)))
+    # Some containers count from the middle of a recording; picture and sound are moved to its start alike.
+    begins = Fraction(max(0, source.start_time or 0), MICROSECONDS)
+    sound = (
+        written.add_stream("aac", rate=SOUND_RATE, layout="mono", options={"flags": "+bitexact"}) if sounds else None
+    )
+    if sound is not None:
+        sound.bit_rate = SOUND_BITS
+    resampler = av.AudioResampler("fltp", "mono", SOUND_RATE)
+    last: int | None = None
+    # Nothing can be muxed before the size of the first picture is known.
+    waiting: list[Packet[AudioStream]] = []
+    for frame in source.decode(video, *sounds):
+        if isinstance(frame, av.VideoFrame):
+            picture = _picture(frame, height)
+            if last is None:
+                target.width, target.height = picture.width, picture.height
+            last = _time(frame, last, step, round(begins / unit))
+            picture.pts, picture.time_base = last, unit
+            written.mux(target.encode(picture))
+        elif isinstance(frame, av.AudioFrame) and sound is not None:
+            for piece in resampler.resample(_moved(frame, begins)):
+                waiting += sound.encode(piece)
+        if last is not None:
+            written.mux(waiting)
+            waiting.clear()
+    if last is None:
+        raise Unusable("no picture of it can be decoded")
+    written.mux(target.encode(None))
+    if sound is not None:
+        for piece in resampler.resample(None):
+            written.mux(sound.encode(piece))
+        written.mux(sound.encode(None))
+
+
+def _time(frame: "VideoFrame", last: int | None, step: int, begins: int) -> int:
+    """Return when a picture is shown: always later than the one before it, and a step later where nothing is said."""
+    if frame.pts is None:
+        return 0 if last is None else last + step
+    return frame.pts - begins if last is None else max(frame.pts - begins, last + 1)
+
+
+def _moved(frame: "AudioFrame", begins: Fraction) -> "AudioFrame":
+    """Return sound so many seconds earlier."""
+    if frame.pts is not None and frame.time_base:
+        frame.pts -= round(begins / frame.time_base)
+    return frame
+
+
+def _picture(frame: "VideoFrame", height: int) -> "VideoFrame":
+    """Return a picture upright and at a height; its width follows and is even."""
+    if frame.rotation:
+        # Players turn what a phone took on its side; a file encoded again carries no such note.
+        turned: NDArray[np.uint8] = np.rot90(frame.to_ndarray(format="rgb24"), round(frame.rotation / 90))
+        frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(turned), format="rgb24")
+    width = max(2, round(frame.width * height / frame.height / 2) * 2)
+    return frame.reformat(width=width, height=height, format="yuv420p")

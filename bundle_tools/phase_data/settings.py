@@ -1,0 +1,130 @@
+"""The two settings files of a phase, and what they say of the challenge."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bundle_tools.phase_data.texts import templates_in
+
+VOCABULARY = (
+    "smile", "gaze", "motion", "posture", "lighting", "framing",
+    "background", "clothing", "speech_rate", "words", "face", "voice",
+)  # fmt: skip
+"""The cues that the programs have words for."""
+TIME_LIMIT_S = 600
+
+
+@dataclass(frozen=True)
+class Target:
+    """One number that is predicted."""
+
+    name: str
+    """Key in tables and settings: lower-case letters, digits and underscores."""
+    title: str
+    """How people read it, at most 24 characters."""
+    minimum: float
+    """Lower end of the range."""
+    maximum: float
+    """Upper end of the range, > minimum."""
+    column: str = ""
+    """What it is called where its labels come from, if that is another name."""
+    high: str = ""
+    """What a high value means, for the pages; empty where nothing is said."""
+
+
+@dataclass(frozen=True)
+class Challenge:
+    """What is predicted, and in which words it is explained."""
+
+    title: str = "Explained impressions"
+    """Of the competition."""
+    description: str = ""
+    """One or two sentences for the pages; empty where nothing is said."""
+    targets: tuple[Target, ...] = ()
+    """What is predicted."""
+    main_target: str = ""
+    """Name of the target that the split is balanced by and that has score columns of its own."""
+    group: Mapping[str, object] | None = None
+    """`name`, `title` and `targets` of the group whose mean has score columns of its own."""
+    vocabulary: tuple[str, ...] = VOCABULARY
+    """The closed vocabulary of cue claims."""
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Words for cues beyond the built-in lexicon, by cue."""
+    skill_reference: Mapping[str, float] = field(default_factory=dict)
+    """By target, the mean absolute error that earns full credit."""
+
+    @property
+    def main(self) -> int:
+        """Place of the main target among the targets."""
+        return [target.name for target in self.targets].index(self.main_target)
+
+
+@dataclass(frozen=True)
+class Phase:
+    """What both settings files of a phase agree on."""
+
+    task: str
+    """Name of the phase."""
+    version: str
+    """Its `data_version`."""
+    is_open: bool
+    """Whether participants may see single clips, labels and what their model prints."""
+
+
+def input_settings(
+    challenge: Challenge,
+    phase: Phase,
+    *,
+    time_limit_s: int = TIME_LIMIT_S,
+    files: Mapping[str, str],
+    old_targets: Mapping[str, str] | None = None,
+) -> str:
+    """Return the text of ``input_data/<phase>/task.yaml``.
+
+    Parameters
+    ----------
+    time_limit_s
+        Time limit of the phase, seconds: the same as `execution_time_limit` in competition.yaml.
+    files
+        Optional files beside the settings, by their key, such as ``copies``.
+    old_targets
+        Older names of targets, where results may take the place of code; None takes code only.
+    """
+    facts = {"time_limit_s": time_limit_s, "files": files, "old_targets": old_targets}
+    return _render("input.yaml.j2", challenge, phase, facts)
+
+
+def reference_settings(
+    challenge: Challenge,
+    phase: Phase,
+    constants: Mapping[str, float],
+    *,
+    files: Mapping[str, str],
+    rank_by: str = "",
+    weighting: Mapping[str, object] | None = None,
+    key_frames: str = "",
+) -> str:
+    """Return the text of ``reference_data/<phase>/task.yaml``.
+
+    Parameters
+    ----------
+    constants
+        Mean of every target over the training clips.
+    files
+        Optional files beside the settings, by their key, such as ``groups``.
+    rank_by
+        What the leaderboard is ordered by; empty leaves that to the program.
+    weighting
+        Weights, power, gate and bands of the explanation score, as far as they differ from the program's.
+    key_frames
+        List of the pictures of clips; empty where there are none.
+    """
+    facts = {"constants": constants, "files": files, "rank_by": rank_by}
+    return _render(
+        "reference.yaml.j2", challenge, phase, {**facts, "weighting": weighting or {}, "key_frames": key_frames}
+    )
+
+
+def _render(name: str, challenge: Challenge, phase: Phase, facts: Mapping[str, object]) -> str:
+    template = templates_in(Path(__file__).with_name("templates")).get_template(name)
+    return template.render(challenge=challenge, **vars(phase), **facts)

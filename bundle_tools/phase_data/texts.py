@@ -1,0 +1,34 @@
+"""Templates of Markdown, YAML and Python, filled with words of anybody."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import yaml
+
+
+def templates_in(folder: Path) -> jinja2.Environment:
+    """Return the templates of a folder; a name that is not given is an error."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        # No HTML: each kind of text has a filter of its own.
+        autoescape=False,  # noqa: S701
+    )
+    environment.filters["cell"] = lambda text: str(text).replace("|", "\\|")
+    # Not as in HTML, where the filter of this name also writes quotation marks as \u0027.
+    environment.filters["tojson"] = lambda text: json.dumps(text, ensure_ascii=False)
+    environment.filters["flow"] = in_one_line
+    return environment
+
+
+def in_one_line(value: Any) -> str:  # noqa: ANN401 - whatever YAML can hold
+    """Write a value as YAML in one line."""
+    text: str = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=math.inf, allow_unicode=True)
+    # YAML marks the end of a value that is neither a list nor a mapping.
+    return text.strip().removesuffix("...").strip()

@@ -1,0 +1,349 @@
+"""A challenge of somebody's own clips: another target, another scale, other words, and nothing of ours in it."""
+
+import ast
+import json
+import re
+import shutil
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bundle_tools.challenge.rules import check
+from bundle_tools.cli.main import main
+from bundle_tools.errors import BundleError
+from bundle_tools.own_clips.dataset import Dataset
+from bundle_tools.own_clips.problems import Problems
+from bundle_tools.own_clips.sources.challenge import Description, read_description
+from bundle_tools.own_clips.sources.folder import Sources, read_folder
+from tests import warm
+
+from .clips import make_clip
+from .sets import rows
+
+ROOT = Path(__file__).resolve().parents[2]
+PEOPLE = ("Ann", "Bob", "Cem", "Dot", "Eve")
+WARMTH = {f"{person}-{take}": 1.5 + number + take / 2 for number, person in enumerate(PEOPLE) for take in (0, 1)}
+CHALLENGE = """\
+title: "How warm?"
+description: Say how warm a speaker seems, and why.
+targets:
+  - {name: warmth, title: Warmth, minimum: 1, maximum: 7, column: Rating (1-7), high: friendly}
+vocabulary: [lighting, hat]
+aliases: {hat: [cap, headgear]}
+columns: {source: Who}
+ignore: [Remark]
+"""
+OURS = re.compile(
+    r"extraversion|agreeableness|conscientiousness|emotional|stability|neuroticism|openness|interview|trait|personalit"
+    r"|big five|first impression|synthetic|talking head|cue_reader",
+    re.IGNORECASE,
+)
+
+
+def table(separator: str = ";", comma: bool = True) -> str:
+    lines = [separator.join(("Video name", "Who", "Rating (1-7)", "Remark"))]
+    for name, value in WARMTH.items():
+        number = str(value).replace(".", ",") if comma else str(value)
+        lines.append(separator.join((f"{name}.mp4", name[:3], number, '"nice; warm, indeed"')))
+    return "\n".join(lines) + "\n"
+
+
+def write_sources(folder: Path, labels: str = "", challenge: str = CHALLENGE, groups: str = "") -> Sources:
+    clips = folder / "clips"
+    clips.mkdir(parents=True)
+    for seed, name in enumerate(WARMTH):
+        (clips / f"{name}.mp4").write_bytes(make_clip(seed, seconds=1))
+    (folder / "labels.csv").write_text(labels or table(), "utf-8")
+    (folder / "challenge.yaml").write_text(challenge, "utf-8")
+    if groups:
+        (folder / "groups.csv").write_text(groups, "utf-8")
+    return Sources(clips, folder / "labels.csv", folder / "groups.csv" if groups else None)
+
+
+def read(sources: Sources) -> Dataset:
+    problems = Problems()
+    return read_folder(sources, read_description(sources.labels.with_name("challenge.yaml"), problems), problems)
+
+
+def make(sources: Sources, out: Path, *options: str) -> int:
+    given = ["--clips", str(sources.clips), "--labels", str(sources.labels), "--out", str(out), "--seed", "3"]
+    given += ["--challenge", str(sources.labels.with_name("challenge.yaml")), "--practice", "2", "--final", "2"]
+    return main(["data", "from-folder", *given, *options])
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("own")
+    groups = "speaker,age\n" + "".join(f"{person},{'old' if person > 'C' else 'young'}\n" for person in PEOPLE)
+    sources = write_sources(folder / "sources", groups=groups)
+    assert make(sources, folder / "out", "--groups", str(sources.groups), "--start", "2030-01-10 12:00:00") == 0
+    return folder / "out"
+
+
+def test_the_bundle_is_sound_and_ranked_by_prediction(bundle: Path) -> None:
+    # Groups of so few people are not compared, and so few labels are soon told, which is said and is no fault.
+    assert {finding.code for finding in check(bundle, now=datetime(2029, 12, 1))} <= {"groups-small", "labels-told"}
+    board = yaml.safe_load((bundle / "competition.yaml").read_text())["leaderboards"][0]
+    columns = {column["key"]: column for column in board["columns"]}
+    assert columns["skill"]["index"] == board["primary_index"]
+    assert not columns["explanation"].get("hidden")
+    evaluation = (bundle / "pages/evaluation.md").read_text()
+    assert "ordered by *Skill over the constant*" in evaluation
+    assert "is a diagnostic and does not rank" in evaluation
+    assert "**Without a cue** a clip has the voice" in evaluation
+
+
+def test_phases_are_dated_and_limited(bundle: Path) -> None:
+    practice, final = yaml.safe_load((bundle / "competition.yaml").read_text())["phases"]
+    times = [phase[key] for phase in (practice, final) for key in ("start", "end")]
+    assert times == [f"{day} 12:00:00" for day in ("2030-01-10", "2030-04-09", "2030-04-10", "2030-04-24")]
+    assert (practice["max_submissions_per_day"], final["max_submissions"]) == (10, 6)
+    assert (practice.get("hide_output"), final["hide_output"]) == (None, True)
+
+
+def test_an_organiser_can_rank_by_explanations_and_is_warned(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert make(write_sources(tmp_path / "s"), tmp_path / "out", "--rank-by", "explanation") == 0
+    codes = {finding.code for finding in check(tmp_path / "out") if finding.severity != "note"}
+    assert codes == {"ranks-filmed", "ranks-few", "labels-told"}
+    assert "ordered by *Explanation score*" in (tmp_path / "out/pages/evaluation.md").read_text()
+    assert "WARNING: practice and final: luck decides among fewer than 10 people" in capsys.readouterr().out
+
+
+def test_its_kit_runs_its_template_and_the_columns_follow_the_settings(bundle: Path, tmp_path: Path) -> None:
+    kit, out = bundle / "starting_kit", tmp_path / "run"
+    done = warm.run(kit / "run.py", [kit / "template", "--clips", "2", "--out", out], cwd=tmp_path)
+    assert done.code == 0, done.printed
+    scores = json.loads((out / "output/scores.json").read_text())
+    columns = yaml.safe_load((bundle / "competition.yaml").read_text())["leaderboards"][0]["columns"]
+    assert list(scores) == [column["key"] for column in columns]
+    assert {"warmth_accuracy", "warmth_ccc"} < set(scores)
+    assert (scores["failed_clips"], scores["coverage"]) == (0, 1)
+    page = (out / "output/detailed_results.html").read_text()
+    assert "Warmth" in page
+    assert "How warm? · practice" in page
+    assert "First Impressions" not in page
+    predictions = (out / "input/res/predictions.csv").read_text().splitlines()
+    assert predictions[0] == "clip_id,warmth"
+    assert len(predictions) == 3
+    assert all(1 <= float(line.split(",")[1]) <= 7 for line in predictions[1:])
+
+
+def test_nothing_in_it_speaks_of_another_challenge(bundle: Path) -> None:
+    texts = [*bundle.glob("pages/*"), *bundle.glob("starting_kit/**/*.py"), *bundle.glob("starting_kit/*.md")]
+    texts += [*bundle.glob("*_data/**/task.yaml"), *bundle.glob("solutions/**/*.*"), bundle / "competition.yaml"]
+    texts += [bundle / "public_data/README.md"]
+    assert len(texts) > 12
+    for path in texts:
+        assert OURS.findall(path.read_text("utf-8")) == [], path
+    competition = yaml.safe_load((bundle / "competition.yaml").read_text())
+    assert competition["title"] == "How warm?"
+    data, overview, environment = ((bundle / f"pages/{n}.md").read_text() for n in ("data", "overview", "environment"))
+    assert "friendly" in data
+    assert "| 6 labelled clips of 3 people" in data
+    assert "1 to 7" in overview
+    assert "No person is in more than one" in overview
+    assert "[id^=page_] table" in overview
+    assert "<!--=load_s-->60<!--/--> s" in environment
+    assert re.search(r"^\| numpy \| \d+\.\d+", environment, re.MULTILINE)
+
+
+def test_figures_on_its_pages_follow_its_settings(bundle: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(bundle, tmp_path / "copy"))
+    assert main(["pages", "--bundle", str(copy), "--check"]) == 0
+    page = (copy / "pages/environment.md").read_text()
+    assert "| <!--=call_s-->30<!--/--> s |" in page
+    clips = "| <!--=clips.practice-->2<!--/--> | <!--=clips.final-->2<!--/--> |"
+    assert clips in (copy / "pages/overview.md").read_text()
+    assert "how well what is named agrees" in (copy / "pages/evaluation.md").read_text().lower()
+    for path in copy.glob("input_data/*/task.yaml"):
+        path.write_text(path.read_text().replace("call_s: 30", "call_s: 45"))
+    assert main(["pages", "--bundle", str(copy)]) == 0
+    assert (copy / "pages/environment.md").read_text() == page.replace("call_s-->30<", "call_s-->45<")
+
+
+def test_no_program_names_a_target() -> None:
+    names = re.compile(
+        r"extraversion|agreeableness|conscientiousness|emotional_stability|neuroticism|openness|\binterview\b"
+    )
+    for program in ("ingestion_program", "scoring_program"):
+        for path in (ROOT / program).rglob("*.py"):
+            tree = ast.parse(path.read_text("utf-8"))
+            # An expression that stands alone is a docstring, where an example may name one.
+            spoken = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+            texts = [
+                str(node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in spoken
+            ]
+            assert [text for text in texts if names.search(text)] == [], path
+
+
+def test_no_person_is_in_two_parts_and_groups_reach_the_reference_data_alone(bundle: Path) -> None:
+    private = rows(bundle / "private/clips.csv")
+    assert sorted(row["name"] for row in private) == sorted(f"{name}.mp4" for name in WARMTH)
+    parts = {(row["source"], row["part"]) for row in private}
+    assert sorted(source for source, _ in parts) == list(PEOPLE)
+    tables = [*bundle.glob("*_data/**/*.csv"), *bundle.glob("*_data/**/*.json")]
+    assert not any(person in path.read_text("utf-8") for person in PEOPLE for path in tables)
+    age = {row["clip_id"]: "old" if row["source"] > "C" else "young" for row in private}
+    for phase in ("practice", "final"):
+        groups = rows(bundle / "reference_data" / phase / "groups.csv")
+        assert groups == [{"clip_id": row["clip_id"], "age": age[row["clip_id"]]} for row in groups]
+    assert not [*bundle.glob("input_data/**/groups.csv"), *bundle.glob("public_data/groups.csv")]
+
+
+def test_the_data_alone(tmp_path: Path) -> None:
+    assert make(write_sources(tmp_path / "sources"), tmp_path / "out", "--data-only") == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        *("SHA256SUMS", "input_data", "private", "public_data", "reference_data")
+    ]
+
+
+def test_without_a_file_every_column_of_numbers_is_a_target(tmp_path: Path) -> None:
+    lines = ["file,Quick & Bright,calm"] + [f"{name},0.5,0.25" for name in WARMTH]
+    dataset = read_folder(write_sources(tmp_path / "s", "\n".join(lines)), Description(), Problems())
+    assert [(one.name, one.title, one.maximum) for one in dataset.challenge.targets] == [
+        ("quick_bright", "Quick & bright", 1.0),
+        ("calm", "Calm", 1.0),
+    ]
+    assert dataset.challenge.main_target == "quick_bright"
+    assert not dataset.has_sources
+    assert len({clip.source for clip in dataset.clips}) == len(WARMTH)
+
+
+def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+    lines = table(",", comma=False).splitlines()
+    lines[1] = "Ann-0.mp4,Ann,warm,x"
+    lines[2] = "Ann-1.mp4,Ann,8.5,x"
+    lines[3] = "Zoe-0.mp4,Zoe,3,x"
+    lines.append("Eve-1.mp4,Eve,3,x")
+    lines.append("Dot-0.mp4,,3,x")
+    sources = write_sources(tmp_path / "s", "\n".join(lines), groups="who,age\nMallory,old\n")
+    with pytest.raises(BundleError) as caught:
+        read(sources)
+    for said in (
+        "labels that are no numbers (1): line 2, Rating (1-7): 'warm'",
+        "labels outside their range (1): line 3, Rating (1-7): 8.5",
+        "labels without a clip (1): line 4: Zoe-0.mp4",
+        "clips with several rows of labels (2): lines 11 and 12: Eve-1.mp4; lines 8 and 13: Dot-0.mp4",
+        "clips without labels (1): Bob-0.mp4",
+        "groups without a column of clips or sources",
+    ):
+        assert said in str(caught.value)
+
+
+def test_capitals_of_file_names_do_not_matter(tmp_path: Path) -> None:
+    sources = write_sources(tmp_path / "s", table().replace("Ann-0.mp4", "ANN-0.MP4").replace("Bob-0.mp4", "bob-0"))
+    assert {clip.name for clip in read(sources).clips} == {f"{name}.mp4" for name in WARMTH}
+    # Exact names go first; where two files differ in capitals alone, nobody can tell which one another spelling means.
+    (sources.clips / "ann-0.mp4").write_bytes(make_clip(99, seconds=1))
+    with pytest.raises(BundleError, match=r"labels that fit several clips \(1\): line 2: ANN-0\.MP4"):
+        read(sources)
+    sources.labels.write_text(table() + "ann-0.mp4;Ann;2,5;x\n", "utf-8")
+    assert len(read(sources).clips) == len(WARMTH) + 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('title: "How warm?"', f"title: {'x' * 101}", "title: found 'x"),
+        ("minimum: 1,", "minimum: 7,", "targets[0]: found minimum 7 and maximum 7; expected two numbers, rising"),
+        ("maximum: 7,", "maximum: .inf,", "targets[0].maximum: found inf"),
+        ("maximum: 7,", "", "maximum: found nothing"),
+        ("name: warmth", "name: Warmth!", "lower-case letters, digits and underscores"),
+        ("title: Warmth,", "title: A title that is far too long,", "expected a text of 1 to 24 characters"),
+        ("column: Rating (1-7)", "column: Score", "targets without a column (1): Score"),
+        ("columns: {source: Who}", "columns: {source: Person}", "columns that are named and not there (1): Person"),
+        (
+            "columns: {source: Who}",
+            "columns: {speaker: Who}",
+            "columns.speaker: found a key that is not known",
+        ),
+        ("ignore: [Remark]", "main_target: cold", "main_target: found 'cold'; expected one of warmth"),
+        (
+            "ignore: [Remark]",
+            "group: {name: all, title: All, targets: [cold]}",
+            "group.targets: found 'cold'",
+        ),
+        ("vocabulary: [lighting, hat]", "vocabulary: lighting", "vocabulary: found 'lighting'; expected a list"),
+        ("vocabulary: [lighting, hat]", "vocabulary: [Lighting!, hat]", "lower-case letters, digits and underscores"),
+        (
+            "vocabulary:",
+            "vocabularies: [a]\nvocabulary:",
+            "vocabularies: found a key that is not known",
+        ),
+        (
+            "aliases: {hat:",
+            "aliases: {cap:",
+            "aliases.cap: found no cue of the vocabulary",
+        ),
+        ("[lighting, hat]", "[lighting, hat, hat]", "vocabulary: found an entry that stands twice"),
+        (CHALLENGE, "- a list", "challenge.yaml: found ['a list']; expected a mapping"),
+        (CHALLENGE, "a: [", "expected a YAML file in UTF-8"),
+    ],
+)
+def test_mistakes_in_the_file_are_named(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert old in CHALLENGE
+    with pytest.raises(BundleError, match="What has to be put right") as caught:
+        read(write_sources(tmp_path / "s", challenge=CHALLENGE.replace(old, new)))
+    assert said in str(caught.value)
+
+
+def test_what_scoring_would_refuse_is_told_before_anything_stands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sources = write_sources(tmp_path / "s", challenge=f"{CHALLENGE}group: {{name: warmth, targets: [warmth]}}\n")
+    assert make(sources, tmp_path / "out") == 1
+    assert "the scoring program would not accept these settings" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("groups", "said"),
+    [
+        ("source,warmth\nAnn,x\n", "attributes that are targets too (1): warmth"),
+        ("source,age\nAnn,x\nAnn,y\n", "people with several rows of groups (1): groups.csv:3: Ann"),
+        ("source\nAnn\n", "none or too many attributes"),
+        ("source,age\n" + "".join(f"Ann,{n}\n" for n in range(21)), "attributes with too many groups (1): age"),
+        ("source,age\nAnn,x\nMallory,y\n", "groups of people without clips (1): groups.csv:3: Mallory"),
+        ("source,性别,地区,Light,light!,age\nAnn,x,y,a,b,c\n", "empty or the same (4): 性别; 地区; Light; light!."),
+    ],
+)
+def test_mistakes_in_groups_are_named(tmp_path: Path, groups: str, said: str) -> None:
+    with pytest.raises(BundleError) as caught:
+        read(write_sources(tmp_path / "s", groups=groups))
+    assert said in str(caught.value)
+
+
+def test_groups_by_clip_count_too(tmp_path: Path) -> None:
+    dataset = read(write_sources(tmp_path / "s", groups="clip,light\nAnn-0,dim\nBob-1.mp4,bright\n"))
+    groups = {clip.name: dict(clip.groups) for clip in dataset.clips if clip.groups}
+    assert groups == {"Ann-0.mp4": {"light": "dim"}, "Bob-1.mp4": {"light": "bright"}}
+
+
+def test_what_people_are_is_no_target_by_oversight(tmp_path: Path) -> None:
+    lines = ["file,calm,Gender,ignored age,RACE"] + [f"{name},0.5,1,0,0" for name in WARMTH]
+    sources = write_sources(tmp_path / "s", "\n".join(lines))
+    with pytest.raises(BundleError, match=r"would become targets \(2\): Gender; RACE\..*--groups"):
+        read_folder(sources, Description(ignore=("ignored age",)), Problems())
+    dataset = read_folder(sources, Description(ignore=("Gender", "RACE")), Problems())
+    assert [one.column for one in dataset.challenge.targets] == ["calm", "ignored age"]
+
+
+@pytest.mark.parametrize("ends", [("0", "inf"), ("1", "1"), ("0", "nan")])
+def test_options_that_cannot_be_are_told_with_the_rest(
+    tmp_path: Path, ends: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    sources = write_sources(tmp_path / "s", challenge="main_target: cold\nignore: [Remark]\n")
+    assert make(sources, sources.clips / "out", "--practice", "9", "--final", "9", "--range", *ends) == 1
+    told = capsys.readouterr().err
+    for said in (
+        "--out inside the folder of --clips",
+        "ask for 18 clips; found 10",
+        "main_target: cold",
+        f"--range {ends[0]} {ends[1]}",
+    ):
+        assert said in told
+    assert "outside their range" not in told

@@ -1,0 +1,187 @@
+"""What is taken out of a clip, and what stays: every picture and every sample, bit by bit, and nothing else."""
+
+import io
+import struct
+from pathlib import Path
+
+import av
+import pytest
+
+from bundle_tools.challenge.rules.clips.video import describe
+from bundle_tools.own_clips.writing.media import Unusable, clean
+from tests.ingestion.clips import Format, write_clip
+
+from .clips import METADATA, frames, make_clip, sound
+
+TIMES_MS = (0, 40, 80, 400, 440, 1000, 1033, 1066, 1900, 2000)
+
+
+def rotated(content: bytes) -> bytes:
+    """Turn the picture track by a quarter: the matrix of its header (ISO/IEC 14496-12, 8.3.2)."""
+    data = bytearray(content)
+    struct.pack_into(">9i", data, data.index(b"tkhd") + 44, 0, 1 << 16, 0, -1 << 16, 0, 0, 64 << 16, 0, 1 << 30)
+    return bytes(data)
+
+
+def cut_in_front(content: bytes) -> bytes:
+    """Let the picture track begin seven frames later, by its edit list (8.6.6)."""
+    data = bytearray(content)
+    at = data.index(b"elst") + 12
+    duration_ms, begins = struct.unpack_from(">Ii", data, at)
+    struct.pack_into(">Ii", data, at, duration_ms - 7 * 40, begins + 7 * 512)
+    return bytes(data)
+
+
+def shown(content: bytes) -> list[tuple[float, int]]:
+    """Return time and rotation of every picture."""
+    with av.open(io.BytesIO(content), "r") as container:
+        return [(frame.time or 0.0, frame.rotation) for frame in container.decode(video=0)]
+
+
+def test_everything_but_picture_and_sound_is_left_out() -> None:
+    original = make_clip(1)
+    # The name of the encoder, 32 bytes in the entry that describes the pictures.
+    named = bytearray(original)
+    entry = named.index(b"avc1", named.index(b"stsd")) - 4
+    named[entry + 50 : entry + 82] = METADATA.encode().ljust(32)
+    assert named.count(METADATA.encode()) >= 4
+    data, facts = clean(bytes(named), None)
+    assert (facts.width, facts.height, facts.sound) == (160, 90, True)
+    assert facts.duration_s == pytest.approx(2, abs=0.02)
+    for mark in (METADATA.encode(), b"Lavf", b"libx264"):
+        assert mark not in data
+    with av.open(io.BytesIO(data), "r") as container:
+        assert {stream.language for stream in container.streams} <= {None, "und"}
+        assert set(container.streams.video[0].metadata) <= {"language", "handler_name", "vendor_id"}
+    found = describe(data)
+    assert (found.created, found.tags) == ("", ())
+    assert (frames(data), sound(data), shown(data)) == (frames(original), sound(original), shown(original))
+    assert clean(data, None)[0] == data
+
+
+@pytest.mark.parametrize(
+    ("suffix", "form", "change"),
+    [
+        (".mov", Format(audio="pcm_s16le"), bytes),
+        (".ts", Format(late_sound_s=0.5), bytes),
+        (".avi", Format(codec="mpeg4", audio="mp3"), bytes),
+        (".mp4", Format(codec="libx265"), bytes),
+        (".mp4", Format(codec="libsvtav1"), bytes),
+        (".mp4", Format(), rotated),
+        (".mp4", Format(), cut_in_front),
+        (".mp4", Format(audio=None), bytes),
+    ],
+)
+def test_pictures_times_and_sound_stay_as_they_were(suffix: str, form: Format, change: type, tmp_path: Path) -> None:
+    original = change(write_clip(tmp_path / f"clip{suffix}", 30, form).read_bytes())
+    data, facts = clean(original, None)
+    assert frames(data) == frames(original)
+    assert shown(data) == shown(original)
+    if facts.sound:
+        assert sound(data) == sound(original)
+    assert change is not cut_in_front or len(shown(data)) == 23
+    assert change is not rotated or shown(data)[0][1] == -90
+
+
+def test_words_hidden_between_the_samples_and_other_tracks_are_left_behind() -> None:
+    hidden = make_clip(1) + (20).to_bytes(4, "big") + b"mdathidden words"
+    two, packets = io.BytesIO(), []
+    with av.open(two, "w", "matroska") as made:
+        made.add_attachment("notes.txt", "text/plain", METADATA.encode())
+        for kind in ("video", "audio", "audio"):
+            with av.open(io.BytesIO(make_clip(3)), "r") as source:
+                (track,) = (stream for stream in source.streams if stream.type == kind)
+                target = made.add_stream_from_template(track)
+                packets += [(target, packet) for packet in source.demux(track) if packet.size]
+        for target, packet in packets:
+            packet.stream = target
+            made.mux(packet)
+    with av.open(io.BytesIO(two.getvalue()), "r") as container:
+        assert len(container.streams.audio) == 2
+    for content in (hidden, two.getvalue()):
+        data, _ = clean(content, None)
+        assert b"hidden words" not in data
+        assert METADATA.encode() not in data
+        assert frames(data) == frames(content)
+        with av.open(io.BytesIO(data), "r") as container:
+            assert [stream.type for stream in container.streams] == ["video", "audio"]
+
+
+def test_any_change_of_a_header_is_refused_or_harmless() -> None:
+    """No file, however broken, ends in anything but Unusable; and an accepted one keeps no word of the metadata."""
+    original = make_clip(2, seconds=0.5)
+    accepted = 0
+    for at in range(original.index(b"moov") - 4, len(original), 17):
+        data = bytearray(original)
+        data[at] ^= 0xFF
+        try:
+            made, _ = clean(bytes(data), None)
+        except Unusable:
+            continue
+        accepted += 1
+        assert METADATA.encode() not in made
+    assert accepted
+
+
+@pytest.mark.parametrize("height", [None, 60])
+@pytest.mark.parametrize("content", [b"", b"plain text", make_clip(1)[:2000], make_clip(1)[:-2500]])
+def test_what_is_no_video_or_breaks_off_is_named(content: bytes, height: int | None) -> None:
+    with pytest.raises(Unusable):
+        clean(content, height)
+
+
+def test_a_clip_that_breaks_off_behind_its_table_of_contents_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "clip.mp4"
+    with (
+        av.open(io.BytesIO(make_clip(1)), "r") as source,
+        av.open(str(path), "w", options={"movflags": "+faststart"}) as written,
+    ):
+        targets = [written.add_stream_from_template(stream) for stream in source.streams]
+        for packet in source.demux():
+            if packet.size:
+                packet.stream = targets[packet.stream.index]
+                written.mux(packet)
+    whole = path.read_bytes()
+    assert frames(clean(whole, None)[0]) == frames(make_clip(1))
+    with pytest.raises(Unusable, match="breaks off"):
+        clean(whole[:-5000], None)
+
+
+def test_a_file_without_pictures_and_one_that_mp4_cannot_hold_are_named(tmp_path: Path) -> None:
+    target = io.BytesIO()
+    with av.open(target, "w", format="mp4") as written:
+        track = written.add_stream("aac", rate=48_000, layout="mono")
+        written.mux(track.encode(None))
+    with pytest.raises(Unusable):
+        clean(target.getvalue(), None)
+    foreign = write_clip(tmp_path / "clip.webm", 5, Format(codec="libvpx", audio="libopus")).read_bytes()
+    with pytest.raises(Unusable, match=r"vp8.*if it plays, try --reencode"):
+        clean(foreign, None)
+    assert len(frames(clean(foreign, 64)[0])) == 5
+
+
+def test_encoding_again_sets_the_height_and_leaves_nothing_else() -> None:
+    data, facts = clean(make_clip(1), 60)
+    assert (facts.width, facts.height) == (106, 60)
+    assert facts.duration_s == pytest.approx(2, abs=0.2)
+    assert len(frames(data)) == 20
+    assert METADATA.encode() not in data
+    assert b"Lavf" not in data
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".mkv", ".ts"])
+def test_encoding_again_keeps_the_time_of_every_picture(suffix: str, tmp_path: Path) -> None:
+    clip = write_clip(tmp_path / f"clip{suffix}", len(TIMES_MS), times_ms=TIMES_MS)
+    data, _ = clean(clip.read_bytes(), 64)
+    found = [time for time, _ in shown(data)]
+    with av.open(io.BytesIO(data), "r") as container:
+        first_sound = next(container.decode(audio=0)).time
+    assert first_sound is not None
+    assert [time - first_sound for time in found] == pytest.approx([time / 1000 for time in TIMES_MS], abs=0.05)
+    assert found[0] == pytest.approx(0, abs=0.05)
+
+
+def test_pictures_without_a_time_follow_each_other_at_the_rate() -> None:
+    data, _ = clean(make_clip(1, seconds=1, container="h264", sound=False), 60)
+    # A bare stream of H.264 tells no rate; FFmpeg takes it for 25 a second.
+    assert [time for time, _ in shown(data)] == pytest.approx([number / 25 for number in range(10)])
