@@ -21,8 +21,7 @@ from pathlib import Path
 from score.evaluation.evaluate import evaluate
 from score.messages.findings import of_run
 from score.pipeline import prepare
-from score.report.beside import Beside
-from score.report.scored import may_show
+from score.report.gate import Beside, may_show
 from score.report.write import report_page
 
 def memory():

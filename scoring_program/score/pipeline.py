@@ -33,8 +33,7 @@ from score.read.reference.key_frames import NO_KEY_FRAMES, KeyFrames, read_key_f
 from score.read.reference.known import read_known
 from score.read.reference.labels import read_reference
 from score.read.reference.landmarks import Landmarks, read_landmarks
-from score.report.beside import Beside
-from score.report.scored import may_show, may_tell
+from score.report.gate import Beside, Facts, may_show, may_tell
 from score.report.write import early_page, failure_page, last_page, report_page
 from score.scores import check_scores, write_atomically, write_scores
 from score.settings import Settings, read_settings
@@ -52,7 +51,6 @@ _REPORT = (
 )
 
 Made = TypeVar("Made")
-Facts = tuple[tuple[str, str], ...]
 Scores = dict[str, float | int]
 
 

@@ -39,3 +39,8 @@ def visible(text: str, limit: int = 10_000) -> str:
 def one_line(text: str, limit: int) -> str:
     """Like `visible`, with every run of white space as one space: a log line cannot be forged with a line break."""
     return visible(" ".join(text.split()), limit)
+
+
+def in_words(name: str, limit: int) -> str:
+    """Write a name of code, such as ``speech_rate``, as words."""
+    return one_line(name.replace("_", " "), limit)

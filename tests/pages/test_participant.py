@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from score.diagnostics.shortfalls import Shortfalls
-from score.report import advice
-from score.report.axis_advice import axis_advice
+from score.report.first_screen import advice
+from score.report.first_screen.axis_advice import axis_advice
 from tests.fewer import keep_clips
 from tests.guides import run_script
 from tests.pages.conftest import FORKING
@@ -39,7 +39,7 @@ def test_every_finding_of_the_report_is_explained() -> None:
     nothing = Shortfalls(**{one.name: 0.0 for one in fields(Shortfalls)} | {"between": 1.0})
     every = [nothing, *(replace(nothing, **{one.name: 1.0 - getattr(nothing, one.name)}) for one in fields(nothing))]
     said = {axis_advice(axis, found)[0] for axis in AXES for found in every}
-    others = re.findall(r'(?:sentence = |_Candidate\(gain, )"([^"]+)"', inspect.getsource(advice))
+    others = re.findall(r'(?:sentence = |Advice\(gain, )"([^"]+)"', inspect.getsource(advice))
     assert len(others) == 6
     explained = [row[0] for row in table("the report says")]
     assert sorted(explained) == sorted({*said, *others})

@@ -8,8 +8,8 @@ from pathlib import Path
 from score.evaluation.evaluate import evaluate
 from score.messages.findings import of_run
 from score.pipeline import prepare
-from score.report.beside import Beside
-from score.report.scored import Scored, may_show
+from score.report.gate import Beside, Scored, may_show
+from score.report.write import report_page
 from tests.scoring.factory import Case, make_input
 
 HIDDEN = {"clips": False, "truth": False, "gallery": 4}
@@ -42,6 +42,11 @@ def scored_of(folder: Path, case: Case, beside: Beside | None = None) -> Scored:
     return may_show(results, outcomes, evaluation, settings, findings, beside or Beside())
 
 
+def page_of(folder: Path, case: Case, beside: Beside | None = None) -> Page:
+    """Render the report of a case, and read it."""
+    return Page(report_page(scored_of(folder, case, beside)))
+
+
 class Page(HTMLParser):
     """Collects every element, and insists that they nest."""
 
@@ -49,6 +54,9 @@ class Page(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.text = ""
+        self.tables: dict[str, list[list[str]]] = {}
+        """Cells of all tables of a class, row by row; the first row of each is its headings."""
+        self._cells: list[list[str]] = []
         self._open: list[str] = []
         self.feed(text)
         self.close()
@@ -56,6 +64,12 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append((tag, dict(attrs)))
+        if tag == "table":
+            self._cells = self.tables.setdefault(str(dict(attrs).get("class")), [])
+        elif tag == "tr":
+            self._cells.append([])
+        elif tag in {"td", "th"}:
+            self._cells[-1].append("")
         if tag not in VOID:
             self._open.append(tag)
 
@@ -68,3 +82,5 @@ class Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._open[-1:] not in (["style"], ["script"]):
             self.text += data
+        if {"td", "th"} & set(self._open):
+            self._cells[-1][-1] += data

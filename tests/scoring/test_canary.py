@@ -21,8 +21,7 @@ from score import pipeline
 from score.diagnostics.shortfalls import Shortfalls
 from score.evaluation.evaluate import Estimate, Evaluation, evaluate
 from score.pipeline import Prepared, prepare
-from score.report.beside import Beside
-from score.report.scored import may_show
+from score.report.gate import Beside, may_show
 from score.report.write import report_page
 from tests.scoring.canary import (
     CAUSE,
@@ -96,6 +95,8 @@ KINDS: dict[str, tuple[Change, int]] = {
     "label with a comma": (edit(LABEL_FILE, FIRST, FIRST.replace(".", ",")), 2),
     "label with a unit": (edit(LABEL_FILE, FIRST, FIRST + "x"), 2),
     "label quoted badly": (edit(LABEL_FILE, FIRST, '"' + FIRST), 2),
+    "row too long": (lines(LABEL_FILE, lambda all_: [*all_, f"cX,{SOURCES[0]}{f',{LABELS[0]}' * 7}\n"]), 2),
+    "row too short": (lines(LABEL_FILE, lambda all_: [*all_, f"{LABELS[0]},{LABELS[1]}\n"]), 2),
     "labels without header": (lines(LABEL_FILE, lambda all_: all_[1:]), 2),
     "header without line break": (labels(lambda text: text.replace("\n", "", 1)), 2),
     "labels in UTF-16": (labels(lambda text: text, "utf-16"), 2),

@@ -11,12 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from score.report.choice import choose
-from score.report.content.explanations import Text
-from score.report.highlight import highlight
-from score.report.place import outline, whereabouts
-from score.report.shorten import cut_place
-from score.report.timeline import bars, lane, runs, spoken, ticks
+from score.report.drawings.outline import outline, whereabouts
+from score.report.drawings.timeline import bars, lane, runs, spoken, ticks
+from score.report.drawings.words import Text, cut_place, highlight
+from score.report.explanations.cards import choose
 from score.text import Vocabulary, cue_mentions
 from score.visible import visible
 
@@ -228,21 +226,19 @@ def test_a_long_text_waits_behind_a_click_and_no_marked_word_is_torn() -> None:
 def test_the_choice_does_not_hang_on_the_order(held: list[float | None], count: int, random: object) -> None:
     ids = [f"c{number:02d}" for number in range(len(held))]
     chosen = choose(ids, held, count, seed=1)
-    every = (*chosen.best, *chosen.worst, *chosen.drawn)
+    every = [clip for part in chosen for clip in part]
     assert len(every) == len(set(every)) == min(count, sum(one is not None for one in held))
     order = sorted(range(len(ids)), key=lambda _: random.random())  # type: ignore[attr-defined]
     again = choose([ids[clip] for clip in order], [held[clip] for clip in order], count, seed=1)
-    for part in ("best", "worst", "drawn"):
-        assert [ids[clip] for clip in getattr(chosen, part)] == [ids[order[clip]] for clip in getattr(again, part)]
+    for part, same in zip(chosen, again, strict=True):
+        assert [ids[clip] for clip in part] == [ids[order[clip]] for clip in same]
     able = [value for value in held if value is not None]
-    if chosen.best:
-        assert held[chosen.best[0]] == max(able)
-    if chosen.worst:
-        assert held[chosen.worst[0]] == min(able)
+    best, worst, _ = chosen
+    assert [held[clip] for clip in best[:1]] == sorted(able, reverse=True)[: len(best[:1])]
+    assert [held[clip] for clip in worst[:1]] == sorted(able)[: len(worst[:1])]
 
 
 def test_another_seed_draws_other_clips() -> None:
     ids, held = [f"c{number:03d}" for number in range(200)], [number / 200 for number in range(200)]
-    drawn = {choose(ids, held, 30, seed).drawn for seed in range(3)}
-    assert len(drawn) == 3
-    assert choose(ids, held, 30, 0).best == choose(ids, held, 30, 1).best
+    best, _, drawn = zip(*(map(tuple, choose(ids, held, 30, seed)) for seed in range(3)), strict=True)
+    assert (len(set(best)), len(set(drawn))) == (1, 3)

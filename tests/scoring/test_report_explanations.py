@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -11,24 +11,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from score.diagnostics.by_rank import Rank, RankCurve
 from score.evaluation.clip_numbers import ClipNumbers, HiddenNumbers
 from score.read.output.explanation_record import NO_EXPLANATION, Claim, Explanation
 from score.read.output.probe_record import ProbeCall
-from score.read.reference.key_frames import KeyFrames, read_key_frames
-from score.report.beside import Beside
-from score.report.claim_table import claim_rows, untested
-from score.report.content.explanations import Card, Explanations
-from score.report.explanations import explanations, smaller
-from score.report.hidden_parts import call_rows, place, timeline
-from score.report.picture import data_uri
-from score.report.rank_plot import rank_plot
-from score.report.verdict import verdict
+from score.report.drawings.picture import data_uri
+from score.report.explanations.cards import Card
+from score.report.explanations.claims import claim_rows, untested
+from score.report.explanations.hidden import call_rows, place, timeline
+from score.report.explanations.section import Explanations, explanations, smaller
+from score.report.explanations.verdict import clip_state, reasons
 from score.report.write import report_page
 from score.settings import Target
-from tests.scoring.conftest import Score
-from tests.scoring.factory import Case, full_explanation, honest_probes, jpeg, make_case, write_frames
-from tests.scoring.pages import CLIPS_ONLY, HIDDEN, Page, scored_of
+from tests.scoring.factory import Case, full_explanation, honest_probes, jpeg, make_case
+from tests.scoring.pages import CLIPS_ONLY, HIDDEN, Page, page_of, scored_of
 
 WIDE = Target("age", "Age", 0.0, 100.0, 40.0)
 """Its range is 100 times the unit scale."""
@@ -81,7 +76,7 @@ CALLS = (
 
 
 def cards_of(section: Explanations) -> list[Card]:
-    return [card for group in section.groups for card in (*group.first, *group.more)]
+    return [card for _, cards in section.groups for card in cards]
 
 
 def test_claims_beside_what_was_measured() -> None:
@@ -111,17 +106,16 @@ def test_a_cue_without_an_answer_counts_as_worst() -> None:
     failed = replace(NUMBERS, edited={"smile": None}, hidden={"space": (hid((1,), 1.0, None),)})
     (row,) = claim_rows(failed, (), WIDE)
     assert (row.measured, row.state) == ("no valid answer", "bad")
-    reasons = verdict(failed, MAPS, (row,), WIDE).reasons
-    assert [reason.state for reason in reasons] == ["bad", "none", "bad", "good"]
-    assert "no valid answer" in reasons[0].words
-    assert "no valid answer" in reasons[2].words
+    place_, _, cues, _ = found = reasons(failed, MAPS, (row,), WIDE)
+    assert [reason.state for reason in found] == ["bad", "none", "bad", "good"]
+    assert "no valid answer" in place_.words
+    assert "no valid answer" in cues.words
 
 
 def test_the_verdict_gives_its_reasons_in_the_targets_own_range() -> None:
-    judged = verdict(NUMBERS, MAPS, claim_rows(NUMBERS, MAPS.claims, WIDE), WIDE)
-    assert (judged.state, judged.words, judged.value) == ("good", "Holds up", "0.60")
-    assert [reason.state for reason in judged.reasons] == ["good", "bad", "part", "good"]
-    place_words, time_words, cue_words, _ = (reason.words for reason in judged.reasons)
+    found = reasons(NUMBERS, MAPS, claim_rows(NUMBERS, MAPS.claims, WIDE), WIDE)
+    assert [reason.state for reason in found] == ["good", "bad", "part", "good"]
+    place_words, time_words, cue_words, _ = (reason.words for reason in found)
     assert place_words == "Hiding what it marks most moved the prediction by 8.000."
     assert time_words == "Hiding what it marks most moved the prediction by 1.000, hiding something else by 4.000."
     assert cue_words == "1 of 3 named cues that were tested did what is said."
@@ -131,19 +125,18 @@ def test_the_verdict_gives_its_reasons_in_the_targets_own_range() -> None:
     ("held", "state"), [(1.0, "good"), (0.5, "good"), (0.499, "part"), (0.2, "part"), (0.199, "bad"), (-1.0, "bad")]
 )
 def test_words_for_values(held: float, state: str) -> None:
-    assert verdict(replace(NUMBERS, held=held), MAPS, (), WIDE).state == state
+    assert clip_state(replace(NUMBERS, held=held)) == state
 
 
 def test_what_was_not_given_or_not_asked_is_said() -> None:
     nothing = replace(NUMBERS, hidden={}, edited={}, claimed={}, text=0.0)
-    judged = verdict(nothing, NO_EXPLANATION, (), WIDE)
-    assert (judged.state, judged.value) == ("none", "–")
-    words = [reason.words for reason in judged.reasons]
+    assert clip_state(nothing) == "none"
+    words = [reason.words for reason in reasons(nothing, NO_EXPLANATION, (), WIDE)]
     assert words[0].startswith("No map was given")
     assert words[1].startswith("No seconds were given")
     assert words[2].startswith("Nothing that can be tested is said about Age")
     assert words[3].startswith("Not valid")
-    assert "contradicts" in verdict(nothing, MAPS, (), WIDE).reasons[3].words
+    assert "contradicts" in reasons(nothing, MAPS, (), WIDE)[3].words
 
 
 def test_the_drawings_show_what_was_hidden() -> None:
@@ -154,23 +147,23 @@ def test_the_drawings_show_what_was_hidden() -> None:
     assert drawn.label == (
         "Marked most: 2 of 12 cells, mostly lower right; marked least: 2 of 12 cells, mostly upper left."
     )
-    assert [(bar.part, bar.words, bar.value, bar.width) for bar in drawn.effects] == [
+    assert drawn.effects == (
         ("top", "marked most, lower right", "8.000", 100.0),
         ("", "thing 1", "5.000", 62.5),
         ("bottom", "marked least, upper left", "0.100", 1.2),
-    ]
+    )
     line = timeline(MAPS, NUMBERS, WIDE)
     assert line is not None
     assert (line.bins, line.top, line.bottom) == (3, "M1 0h1v1h-1z", "M0 0h1v1h-1z")
     assert line.label == "The largest weight is at 1 to 2 s; marked most: 1 to 2 s; marked least: 0 to 1 s."
-    assert [bar.width for bar in line.effects] == [12.5, 25.0, 50.0]  # of the largest change of the clip
+    assert [width for *_, width in line.effects] == [12.5, 25.0, 50.0]  # of the largest change of the clip
     assert place(NO_EXPLANATION, NUMBERS, WIDE) is None
     assert timeline(NO_EXPLANATION, NUMBERS, WIDE) is None
 
 
 def test_the_numbers_behind_the_drawings() -> None:
     asked = (*CALLS, replace(CALLS[2], again=True))
-    rows = [(row.what, row.places, row.change) for row in call_rows(MAPS, asked, NUMBERS, WIDE)]
+    rows = [(what, places, change) for what, _, places, change in call_rows(MAPS, asked, NUMBERS, WIDE)]
     assert rows == [
         ("Cue smile, taken away", "–", "−6.000"),
         ("Place", "2 of 12 cells", "8.000"),
@@ -180,15 +173,19 @@ def test_the_numbers_behind_the_drawings() -> None:
     ]
 
 
-def test_rank_curves_keep_their_order_on_paper() -> None:
-    plot = rank_plot(RankCurve("space", tuple(Rank(n, 6, 0.04 - 0.01 * n, 0.001) for n in (1, 2, 3))))
-    assert plot is not None
-    assert [point.x for point in plot.points] == sorted(point.x for point in plot.points)
-    assert [point.y for point in plot.points] == sorted(point.y for point in plot.points)
-    assert all(point.high < point.y < point.low for point in plot.points)
-    assert plot.rows[0].change == "3.00 ± 0.10"
-    assert plot.y_ticks[-1][1] == "5.0\N{NO-BREAK SPACE}%"
-    assert rank_plot(RankCurve("time", ())) is None
+def test_rank_curves_keep_their_order_on_paper(tmp_path: Path) -> None:
+    page = report_page(scored_of(tmp_path, make_case(clips=12)))
+    drawn = [re.findall(r"([\d.]+),([\d.]+) ", line) for line in re.findall(r'<polyline points="(.*?)"', page)]
+    highest = map(float, re.findall(r'y="16.0">([\d.]+)', page))
+    rows = iter(row for row in Page(page).tables["by_rank"] if row[0] != "Marked")
+    assert [len(points) for points in drawn] == [6, 5]
+    for points in drawn:
+        changes = [float(change.partition(" ± ")[0]) for _, (_, _, change) in zip(points, rows, strict=False)]
+        heights = [(126 - float(y)) / 114 for _, y in points]
+        assert [float(x) for x, _ in points] == pytest.approx(np.linspace(60, 290, len(points)))
+        assert heights == pytest.approx(np.array(changes) / next(highest), abs=0.001)
+    for low, high in re.findall(r'<line class="error".*?y1="([\d.]+)" y2="([\d.]+)"', page):
+        assert float(low) >= float(high)
 
 
 def inverted(clip_id: str) -> dict[str, Any]:
@@ -201,14 +198,14 @@ def inverted(clip_id: str) -> dict[str, Any]:
 
 
 def test_honest_explanations_hold_up_and_inverted_ones_do_not(tmp_path: Path) -> None:
-    section = explanations(scored_of(tmp_path / "a", make_case(clips=12)))
-    assert {(tally.state, tally.count) for tally in section.tallies} == {("good", 12)}
+    honest = page_of(tmp_path / "a", make_case(clips=12))
+    assert [row[2] for row in honest.tables["clips"][1:]] == ["Holds up"] * 12
     case = make_case(clips=12)
     case.explain = inverted
-    against = explanations(scored_of(tmp_path / "b", case))
-    assert "good" not in {tally.state for tally in against.tallies}  # the maps are still true
-    rows = [row for card in cards_of(against) for row in card.claims if row.claimed_sign]
-    assert {row.agrees for row in rows} == {"the other way"}
+    against = page_of(tmp_path / "b", case)
+    assert "Holds up" not in {row[2] for row in against.tables["clips"]}  # the maps are still true
+    said = [agrees for _, claimed, _, agrees in against.tables["claims"] if claimed[0] in "+−"]
+    assert {agrees.strip() for agrees in said} == {"✗ the other way"}
 
 
 def test_best_and_worst_come_first_and_all_clips_are_listed(tmp_path: Path) -> None:
@@ -216,26 +213,34 @@ def test_best_and_worst_come_first_and_all_clips_are_listed(tmp_path: Path) -> N
     case = make_case(clips=12, report=report, statuses=["failed", *["ok"] * 11])
     silent = set(case.clip_ids[1:4])
     case.explain = lambda clip_id: {"text": "", "image": None} if clip_id in silent else full_explanation(clip_id)
-    section = explanations(scored_of(tmp_path, case))
-    assert [group.title for group in section.groups] == ["What held up best", "What held up least", "Drawn by lot"]
-    assert {card.clip_id for card in section.groups[1].first} <= silent
-    assert not {card.clip_id for card in section.groups[0].first} & silent
-    assert len({card.clip_id for card in cards_of(section)}) == 6
-    assert sorted(row.clip_id for row in section.rows) == sorted(case.clip_ids)
-    assert section.rows[0].clip_id == case.clip_ids[0]  # what failed comes first
-    values = [float(row.held.replace("−", "-")) for row in section.rows[1:]]
+    page = report_page(scored_of(tmp_path, case))
+    parts = re.split('<h3 class="group">', page)
+    assert [part.partition("<")[0] for part in parts[1:4]] == [
+        "What held up best",
+        "What held up least",
+        "Drawn by lot",
+    ]
+    best, worst, drawn = (set(re.findall(r'id="clip-(\w+)"', part)) for part in parts[1:4])
+    assert worst <= silent
+    assert not best & silent
+    assert len(best | worst | drawn) == 6
+    parsed = Page(page)
+    assert f'class="bad"><th scope="row">{case.clip_ids[0]}<' in page
+    first, *others = parsed.tables["clips"][1:]
+    assert first[:5] == [case.clip_ids[0], "failed", "–", "–", "–"]  # what failed comes first
+    assert sorted(row[0] for row in others) == sorted(case.clip_ids[1:])
+    values = [float(row[3].replace("−", "-")) for row in others]
     assert values == sorted(values)
-    assert sum(tally.count for tally in section.tallies) == 11
-    assert sum(tally.length for tally in section.tallies) == pytest.approx(100, abs=0.05)
+    lengths = re.findall(r'<rect class="(?:good|part|bad|none)" x="[\d.]+%" y="0" width="([\d.]+)%"', page)
+    assert sum(map(float, lengths)) == pytest.approx(100, abs=0.05)
 
 
 def test_without_a_second_pass_nothing_is_said_to_hold(tmp_path: Path) -> None:
     case = make_case(clips=4)
     case.probes = None
-    section = explanations(scored_of(tmp_path, case))
-    assert {card.verdict.state for card in cards_of(section)} == {"none"}
-    assert section.ranks == ()
-    assert {row.held for row in section.rows} == {"–"}
+    page = page_of(tmp_path, case)
+    assert {(verdict, value) for _, _, verdict, value, *_ in page.tables["clips"][1:]} == {("Not measured", "–")}
+    assert "What is marked higher should change more" not in page.text
 
 
 @pytest.mark.parametrize("weights", [[0.0], [[0.0, -1.0]], [[1.0, 1.0]] * 9])
@@ -244,7 +249,7 @@ def test_maps_of_any_kind_give_a_page(tmp_path: Path, weights: Any) -> None:  # 
     evidence = {"space": {"rows": len(weights), "columns": 2, "weights": [weights]}, "time": weights, "cues": []}
     case.explain = lambda clip_id: full_explanation(clip_id) | {"evidence": evidence}
     case.probes = lambda made: [one for one in honest_probes(made) if one["kind"] not in ("space", "time")]
-    assert "No map was given" in report_page(scored_of(tmp_path, case))
+    assert "No map was given" in page_of(tmp_path, case).text
 
 
 def test_a_fine_grid_is_outlined_exactly_and_a_scattered_one_left_out(tmp_path: Path) -> None:
@@ -274,11 +279,14 @@ def test_a_closed_phase_holds_no_clip_and_an_open_one_without_truth_no_label(
     tmp_path: Path, report: dict[str, Any]
 ) -> None:
     case = make_case(clips=6, report=report)
-    section = explanations(scored_of(tmp_path, case))
+    scored = scored_of(tmp_path, case)
+    section = explanations(scored)
+    assert {len(row) for row in Page(report_page(scored)).tables.get("values", [])} <= {3}
     if not report["clips"]:
-        assert section == Explanations(section.main_title, False, False, (), (), (), ())
-    assert {card.truth for card in cards_of(section)} <= {""}
-    assert {(row.truth, row.error) for row in section.rows} <= {("", "")}
+        assert (section.tallies, section.groups, section.ranks, section.rows) == ((), (), (), ())
+    assert section.reasons is None
+    assert {truth for card in cards_of(section) for _, _, truth in card.values} <= {None}
+    assert {row.truth for row in section.rows} <= {None}
     assert {card.frame for card in cards_of(section)} <= {""}
 
 
@@ -289,76 +297,9 @@ def test_where_truth_is_closed_the_section_does_not_hang_on_labels(tmp_path: Pat
     assert explanations(scored_of(tmp_path / "b", case)) == section
 
 
-def test_key_frames_of_a_closed_phase_are_refused(score: Score) -> None:
-    for report in (HIDDEN, CLIPS_ONLY):
-        done = score(make_case(clips=2, report=report | {"key_frames": "key_frames.csv"}))
-        assert (done.code, "pictures of clips while truth is false" in done.log) == (2, True)
-
-
-IDS = ["c1", "c2", "c3"]
-
-
-def test_key_frames_are_read_when_they_are_asked_for(tmp_path: Path) -> None:
-    write_frames(tmp_path, IDS)
-    frames = read_key_frames(tmp_path, "frames.csv", IDS)
-    assert frames.problems == ()
-    frame = frames.read("c2")
-    assert frame is not None
-    assert (frame.data, frame.time_s) == (jpeg(1), 1.5)
-    assert frames.read("c4") is None
-    assert read_key_frames(tmp_path, None, IDS) == KeyFrames()
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda rows: rows.pop(),
-        lambda rows: rows[1].__setitem__(0, "c9"),
-        lambda rows: rows.append(rows[1]),
-        lambda rows: rows[1].__setitem__(1, "../frames/c1.jpg"),
-        lambda rows: rows[1].__setitem__(1, "/etc/passwd"),
-        lambda rows: rows[1].__setitem__(2, "inf"),
-        lambda rows: rows[1].__setitem__(2, "-1"),
-        lambda rows: rows[1].__setitem__(3, "x"),
-        lambda rows: rows[1].append(""),
-        lambda rows: rows[0].reverse(),
-        lambda rows: rows.clear(),
-    ],
-)
-def test_a_wrong_list_is_a_warning_without_a_clip(tmp_path: Path, change: Callable[[list[list[str]]], object]) -> None:
-    write_frames(tmp_path, IDS, change)
-    frames = read_key_frames(tmp_path, "frames.csv", IDS)
-    assert frames.problems
-    assert {problem.severity for problem in frames.problems} == {"warning"}
-    assert not any(clip_id in repr(frames.problems) for clip_id in (*IDS, "c9"))
-
-
-def test_a_picture_that_is_another_or_a_link_is_not_shown(tmp_path: Path) -> None:
-    write_frames(tmp_path, IDS)
-    first, second, third = (tmp_path / "frames" / f"{clip_id}.jpg" for clip_id in IDS)
-    first.write_bytes(jpeg(7))
-    second.unlink()
-    (tmp_path / "elsewhere.jpg").write_bytes(jpeg(1))
-    second.symlink_to(tmp_path / "elsewhere.jpg")
-    third.write_bytes(b"\xff" * 2**17)
-    frames = read_key_frames(tmp_path, "frames.csv", IDS)
-    assert [frames.read(clip_id) for clip_id in IDS] == [None, None, None]
-
-
-def test_without_a_list_the_run_is_scored_and_the_organisers_are_told(score: Score) -> None:
-    report = {"clips": True, "truth": True, "gallery": 2, "key_frames": "frames.csv"}
-    case = make_case(clips=3, report=report)
-    missing = score(case)
-    assert (missing.code, "key_frames_broken" in missing.page) == (0, True)
-    shown = score(case, lambda root: write_frames(root / "ref", case.clip_ids))
-    assert (shown.code, "key_frames_broken" in shown.page) == (0, False)
-    assert shown.page.count('class="canvas"') == 2
-    assert shown.scores == missing.scores
-
-
 def test_pictures_are_left_out_where_there_is_no_more_room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     one = len(data_uri(jpeg()) or "")
-    monkeypatch.setattr("score.report.cards._BUDGET", 5 * one // 2)
+    monkeypatch.setattr("score.report.explanations.cards._BUDGET", 5 * one // 2)
     section = explanations(scored_of(tmp_path, make_case(clips=4, report={"clips": True, "truth": True, "gallery": 4})))
     shown = [(bool(card.picture), card.no_picture) for card in cards_of(section)]
     assert shown == [(True, "")] * 2 + [(False, "Left out to keep this page small.")] * 2
@@ -378,8 +319,7 @@ def test_a_smaller_section_ends(tmp_path: Path) -> None:
 
 
 def test_the_page_works_without_scripts_and_speaks_to_those_who_cannot_see(tmp_path: Path) -> None:
-    page = report_page(scored_of(tmp_path, make_case(clips=6), Beside()))
-    parsed = Page(page)
+    parsed = page_of(tmp_path, make_case(clips=6))
     forms = [attributes for tag, attributes in parsed.elements if tag == "form"]
     assert all("hidden" in attributes for attributes in forms)  # a script that runs shows them
     for label in ("Marked most:", "The largest weight is at"):

@@ -13,8 +13,7 @@ import pytest
 from score import pipeline
 from score.pipeline import page_again
 from score.read.hashes import read_hashes
-from score.report import record as record_module
-from score.report.record import record
+from score.report import provenance
 from score.scores import write_atomically
 from tests.scoring.canary import CLIP_IDS, canary_case, secrets
 from tests.scoring.conftest import Score, run_scoring
@@ -128,11 +127,11 @@ def test_the_record_of_a_closed_phase_holds_no_more_than_its_page(score: Score) 
 def test_the_record_cannot_end_its_element(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     attack = "</script><script>alert(1)</script><!--&"
     scored = scored_of(tmp_path, make_case(clips=4))
-    text = record(replace(scored, settings=replace(scored.settings, task=attack)))
+    text = provenance.record(replace(scored, settings=replace(scored.settings, task=attack)))
     assert not set(text) & set("<>&")
     assert json.loads(text)["task"] == attack
-    monkeypatch.setattr(record_module, "__version__", attack)
-    assert not set(record(scored)) & set("<>&")
+    monkeypatch.setattr(provenance, "__version__", attack)
+    assert not set(provenance.record(scored)) & set("<>&")
 
 
 def test_a_score_can_be_cited(score: Score) -> None:

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from score.diagnostics.shortfalls import Shortfalls
 from score.errors import OrganiserError
 from score.read.reference.landmarks import Landmark, Landmarks
-from score.report.advice import MEASURED
-from score.report.axis_advice import axis_advice
-from score.report.beside import Beside
-from score.report.build import build_page
-from score.report.content.scores import Scores
-from score.report.factors import factors
-from score.report.numbers import factor, interval, number, percent, plural, position, signed
+from score.report.first_screen.advice import MEASURED
+from score.report.first_screen.axis_advice import axis_advice
+from score.report.first_screen.factors import factors
+from score.report.first_screen.section import FirstScreen, first_screen
+from score.report.gate import Beside
+from score.report.numbers import NONE, ceiling, factor, interval, number, percent, plural, position, signed
+from score.report.write import report_page
 from score.settings import AXES, ExplanationScore
 from tests.scoring.conftest import Score
 from tests.scoring.factory import Case, full_explanation, honest_probes, make_case
@@ -31,8 +31,8 @@ NOTHING_LOST = Shortfalls(**{one.name: 0.0 for one in fields(Shortfalls)} | {"be
 unit = st.floats(0, 1)
 
 
-def first_screen(folder: Path, case: Case, beside: Beside | None = None) -> Scores:
-    return build_page(scored_of(folder, case, beside or Beside())).scores
+def screen(folder: Path, case: Case, beside: Beside | None = None) -> FirstScreen:
+    return first_screen(scored_of(folder, case, beside))
 
 
 @pytest.mark.parametrize(
@@ -46,12 +46,8 @@ def test_words_begin_at_their_limits(total: float, word: str) -> None:
 
 def test_the_settings_have_other_words(tmp_path: Path) -> None:
     case = make_case(explanation_score={"bands": {"meagre": 0, "splendid": 1}})
-    scores = first_screen(tmp_path, case)
-    assert scores.band == "splendid"
-    assert [(band.word, band.start, band.length, band.here) for band in scores.bands] == [
-        ("meagre", 0, 1, False),
-        ("splendid", 1, 99, True),
-    ]
+    scores = screen(tmp_path, case)
+    assert (scores.band, scores.bands) == ("splendid", (("meagre", 0, 1), ("splendid", 1, 100)))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +88,7 @@ def silent(clip_id: str) -> dict[str, Any]:
 def test_what_would_gain_most_comes_first(tmp_path: Path) -> None:
     case = make_case()
     case.explain = silent
-    scores = first_screen(tmp_path, case)
+    scores = screen(tmp_path, case)
     gains = [int(found.group()) for item in scores.advice if (found := re.search(r"\d+", item.gain))]
     assert gains == sorted(gains, reverse=True)
     assert 3 <= len(scores.advice) <= 5
@@ -101,19 +97,27 @@ def test_what_would_gain_most_comes_first(tmp_path: Path) -> None:
     assert re.fullmatch(said, time.evidence)
 
 
-def test_failed_clips_are_named_with_their_commonest_problem(tmp_path: Path) -> None:
-    case = make_case(clips=6, statuses=["failed"] * 4 + ["ok"] * 2)
+WORTHLESS = "Predict better than always answering the training mean: nothing counts without it."
+
+
+@pytest.mark.parametrize(
+    ("status", "turned", "sentence", "evidence"),
+    [
+        ("failed", False, "Get a prediction for every clip.", "4 of 6 clips have no prediction.*predict_raised"),
+        ("not_reached", False, "Make the model faster: time ran out.", "4 of 6 clips"),
+        ("ok", True, WORTHLESS, "The skill over the constant is −"),
+    ],
+)
+def test_what_makes_all_else_pointless_comes_first(
+    tmp_path: Path, status: str, turned: bool, sentence: str, evidence: str
+) -> None:
+    case = make_case(clips=6, statuses=[status] * 4 + ["ok"] * 2)
+    case.prediction = 1 - case.truth if turned else case.prediction
     raised = {"stage": "predict", "where": "", "found": "x", "expected": "", "fix": "", "severity": "error"}
     case.problems = {clip: [raised | {"code": "predict_raised", "fault": "participant"}] for clip in case.clip_ids[:4]}
-    first = first_screen(tmp_path, case).advice[0]
-    assert first.sentence == "Get a prediction for every clip."
-    assert "4 of 6 clips" in first.evidence
-    assert "predict_raised" in first.evidence
-
-
-def test_a_run_out_of_time_is_told_to_hurry(tmp_path: Path) -> None:
-    first = first_screen(tmp_path, make_case(clips=6, statuses=["not_reached"] * 4 + ["ok"] * 2)).advice[0]
-    assert first.sentence == "Make the model faster: time ran out."
+    first = screen(tmp_path, case).advice[0]
+    assert first.sentence == sentence
+    assert re.match(evidence, first.evidence)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +128,7 @@ def test_copies_that_were_not_reached_are_a_reason_to_hurry(
 ) -> None:
     case = make_case()
     case.run = {"probes": {"planned": 40, "asked": asked, "answered": 20 if asked == 10 else 29}, "time_limit_s": 600}
-    scores = first_screen(tmp_path, case)
+    scores = screen(tmp_path, case)
     hurry = [one for one in scores.advice if one.sentence == "Make the model faster: altered copies were not reached."]
     assert bool(hurry) == told
     if told:
@@ -134,21 +138,14 @@ def test_copies_that_were_not_reached_are_a_reason_to_hurry(
     assert (time.tone == "warning") == bool(late)
 
 
-def test_predictions_that_are_worth_nothing_come_before_any_explanation(tmp_path: Path) -> None:
-    case = make_case()
-    case.prediction[:] = 1 - case.truth
-    first = first_screen(tmp_path, case).advice[0]
-    assert first.sentence == "Predict better than always answering the training mean: nothing counts without it."
-
-
 @pytest.mark.parametrize("hit", [0, 1], ids=["nothing is right", "next to nothing is right"])
 def test_worthless_predictions_come_first_where_the_explanations_are_poor_too(tmp_path: Path, hit: int) -> None:
     case = make_case()
     case.prediction[:, hit:] = 1 - case.truth[:, hit:]
     case.prediction[:, :hit] = 0.5 + 0.05 * (case.truth[:, :hit] - 0.5)
     case.explain = lambda _: {"text": "Because of the smile.", "evidence": None}
-    first, *others = first_screen(tmp_path, case).advice
-    assert first.sentence == "Predict better than always answering the training mean: nothing counts without it."
+    first, *others = screen(tmp_path, case).advice
+    assert first.sentence == WORTHLESS
     # What it alone would gain is next to nothing here, and saying so would mislead.
     assert first.gain == ""
     assert others[0].gain
@@ -172,10 +169,12 @@ def test_worthless_predictions_come_first_where_the_explanations_are_poor_too(tm
         ("text", "contradicting", "no level"),
         ("text", "disagreeing", "other cues"),
         ("text", "unstable", "shifted"),
+        ("text", "between", "same for other clips"),
     ],
 )
 def test_each_shortfall_has_its_sentence(axis: str, share: str, words: str) -> None:
-    _, figure = axis_advice(axis, replace(NOTHING_LOST, **{share: 0.42}))
+    # A distance between texts of 1 is the best, any other share the worst.
+    _, figure = axis_advice(axis, replace(NOTHING_LOST, **{share: 0.58 if share == "between" else 0.42}))
     assert figure.startswith("42\N{NO-BREAK SPACE}% ")
     assert words in figure
     assert axis_advice(axis, NOTHING_LOST)[1] == ""
@@ -188,10 +187,6 @@ def test_what_holds_for_most_clips_is_advised_first() -> None:
     assert axis_advice("cue_claims", replace(found, no_claims=0.4))[1].startswith(
         "40\N{NO-BREAK SPACE}% of the clips have no claim"
     )
-
-
-def test_texts_that_fit_every_clip_are_called_so() -> None:
-    assert "same for other clips" in axis_advice("text", replace(NOTHING_LOST, between=0.3))[1]
 
 
 def test_shortfalls_of_an_honest_and_of_a_contrary_account(tmp_path: Path) -> None:
@@ -213,17 +208,41 @@ def test_shortfalls_of_an_honest_and_of_a_contrary_account(tmp_path: Path) -> No
 def test_landmarks_stand_on_the_bars_and_in_the_evidence(tmp_path: Path) -> None:
     known = {"explanation": 69.99, "faithfulness_time": 0.9876, "interview_accuracy": 0.9589}
     solution = Landmark("cue_reader", "solution", "Cue reader", "An example.", known, {})
-    beside = Beside(landmarks=Landmarks("0" * 64, (solution,)))
+    second = Landmark("second", "solution", "Second", "An example.", {"explanation": 10.0}, {})
+    beside = Beside(landmarks=Landmarks("0" * 64, (solution, second)))
     case = make_case()
     case.explain = silent
-    scores = first_screen(tmp_path, case, beside)
-    marks = {(row.key, mark.title): mark for row in scores.rows for mark in row.marks}
+    scores = screen(tmp_path, case, beside)
+    marks = {(row.column.key, mark.title): mark for row in scores.rows for mark in row.marks}
     assert marks["explanation", "Cue reader"].position == 69.99
     assert marks["interview_accuracy", "Cue reader"].value == "0.959"
     assert marks["interview_accuracy", "constant"].kind == "constant"
     assert ("text", "Cue reader") not in marks
     assert any("; Cue reader has 0.988." in item.evidence for item in scores.advice)
-    assert [mark.title for mark in scores.compared] == ["chance", "constant", "Cue reader"]
+    assert [mark.title for mark in scores.compared] == ["chance", "constant", "Cue reader", "Second"]
+
+
+def test_bars_are_drawn_to_scale(tmp_path: Path) -> None:
+    scored = scored_of(tmp_path, make_case())
+    columns = {column.title: (column, estimate) for column, estimate in scored.evaluation.columns}
+    page = report_page(scored)
+    bars = re.findall(
+        r'<p class="name">([^<]+?)(?: <span.*?)?</p>.*?<rect class="fill" x="(.+?)%" y="7" width="(.+?)%".*?'
+        r'<rect class="interval" x="(.+?)%" y="11" width="(.+?)%"', page, re.DOTALL,
+    )  # fmt: skip
+    assert len(bars) == 10
+    for title, *drawn in bars:
+        column, one = columns[title]
+        assert one.interval
+        assert column.maximum
+        zero, value, low, high = (
+            100 * (number - column.minimum) / (column.maximum - column.minimum)
+            for number in (max(0.0, column.minimum), one.value, *one.interval)
+        )
+        expected = [min(zero, value), abs(value - zero), low, high - low]
+        assert [float(number) for number in drawn] == pytest.approx(expected, abs=0.011)
+    [needle] = re.findall(r'class="needle".*? x="(.+?)%"', page)
+    assert float(needle) == pytest.approx(columns["Explanation score"][1].value, abs=0.01)
 
 
 def test_in_a_closed_phase_landmarks_are_as_rough_as_intervals(tmp_path: Path) -> None:
@@ -234,16 +253,11 @@ def test_in_a_closed_phase_landmarks_are_as_rough_as_intervals(tmp_path: Path) -
     )
     for known, said in ((round(value, 2), False), (value + 0.2, True)):
         solution = Landmark("cue_reader", "solution", "Cue reader", "An example.", {"faithfulness_time": known}, {})
-        scores = first_screen(tmp_path, case, Beside(landmarks=Landmarks("0" * 64, (solution,))))
+        scores = screen(tmp_path, case, Beside(landmarks=Landmarks("0" * 64, (solution,))))
+        assert {mark.kind for row in scores.rows for mark in row.marks} == {"chance", "solution"}  # no exact constant
         [mark] = [mark for row in scores.axes for mark in row.marks if mark.title == "Cue reader"]
         assert mark.value == f"{known:.2f}"
         assert any(f"Cue reader has {known:.2f}" in item.evidence for item in scores.advice) == said
-
-
-def test_a_closed_phase_has_no_exact_constant(tmp_path: Path) -> None:
-    scores = first_screen(tmp_path, make_case(report=HIDDEN))
-    assert {mark.kind for row in scores.rows for mark in row.marks} == {"chance"}
-    assert scores.advice
 
 
 def test_without_scripts_the_page_has_every_score(score: Score) -> None:
@@ -267,6 +281,8 @@ def test_numbers_as_people_read_them() -> None:
         *("0.00", "0.84", "0.01", "0.005", "0.0004", "0.00")
     ]
     assert [interval(None, 2), interval((-1, 0.5), 2)] == ["", "−1.00 to 0.50"]
+    assert [number(None, 2), number(float("nan"), 2), signed(None, 2), percent(None), factor(None)] == [NONE] * 5
+    assert [ceiling(value) for value in (0.031, 0.05, 0.6, 24)] == pytest.approx([0.05, 0.05, 1, 25])
     assert [position(0, -1, 1), position(1, -1, 1)] == [50, 100]
     assert [plural(1, "clip"), plural(2, "clip"), plural(0, "box", "boxes")] == ["1 clip", "2 clips", "0 boxes"]
 
@@ -277,27 +293,29 @@ def test_the_total_of_filmed_clips_is_called_a_diagnostic(tmp_path: Path) -> Non
         call | {"operator": call["operator"] and call["operator"].replace("exchange", "blur")}
         for call in honest_probes(case)
     ]
-    ours, theirs = first_screen(tmp_path / "drawn", drawn), first_screen(tmp_path / "filmed", filmed)
+    ours, theirs = screen(tmp_path / "drawn", drawn), screen(tmp_path / "filmed", filmed)
     assert theirs.verdict == (theirs.verdict[0], *ours.verdict)
     assert theirs.verdict[0].startswith("This total is a diagnostic: altered copies of filmed clips")
     assert theirs.total == ours.total
 
 
 def test_where_predictions_rank_skill_is_first_and_the_total_stays_what_it_is(tmp_path: Path) -> None:
-    usual = first_screen(tmp_path / "usual", make_case())
-    other = first_screen(tmp_path / "other", make_case(rank_by="prediction"))
-    assert usual.rows[0].key == other.total.key == "explanation"
-    assert [row.key for row in other.rows] == ["skill", *(row.key for row in usual.rows if row.key != "skill")]
-    assert (other.total.value, other.band, other.factors) == (usual.total.value, usual.band, usual.factors)
-    assert "does not rank" in other.total.meaning
+    usual = screen(tmp_path / "usual", make_case())
+    other = screen(tmp_path / "other", make_case(rank_by="prediction"))
+    assert usual.rows[0].column.key == other.total.column.key == "explanation"
+    keys = [row.column.key for row in usual.rows if row.column.key != "skill"]
+    assert [row.column.key for row in other.rows] == ["skill", *keys]
+    assert (other.total.value, other.band, other.parts) == (usual.total.value, usual.band, usual.parts)
+    assert "does not rank" in other.total.column.meaning
     assert "The leaderboard ranks by another column: skill over the constant." in other.verdict
 
 
 @pytest.mark.parametrize(("rank_by", "ranking"), [("explanation", "explanation"), ("prediction", "skill")])
 def test_in_a_closed_phase_what_ranks_has_an_interval(tmp_path: Path, rank_by: str, ranking: str) -> None:
-    screen = first_screen(tmp_path, make_case(rank_by=rank_by, report={"clips": False, "truth": False, "gallery": 0}))
-    assert [row.key for row in screen.rows if row.key in {"explanation", "skill"} and row.interval] == [ranking]
-    assert screen.level  # so that the table has a column of intervals
+    scores = screen(tmp_path, make_case(rank_by=rank_by, report={"clips": False, "truth": False, "gallery": 0}))
+    spread = [row.column.key for row in scores.rows if row.interval]
+    assert {"explanation", "skill"} & set(spread) == {ranking}
+    assert scores.level  # so that the table has a column of intervals
 
 
 def test_what_ranks_is_one_of_two(tmp_path: Path) -> None:
@@ -308,13 +326,10 @@ def test_what_ranks_is_one_of_two(tmp_path: Path) -> None:
 
 def test_results_say_why_the_measured_axes_are_empty(tmp_path: Path) -> None:
     case = replace(make_case(), run={"results": True}, probes=None)
-    page = build_page(scored_of(tmp_path, case, Beside())).scores
-    assert page.verdict[0].startswith("Results were submitted instead of code. ")
-    measured = [row for row in page.rows if row.key in MEASURED]
+    scores = screen(tmp_path / "results", case)
+    assert scores.verdict[0].startswith("Results were submitted instead of code. ")
+    measured = [row.column.title for row in scores.rows if row.column.key in MEASURED]
     assert len(measured) == len(MEASURED)
-    assert all(row.title in page.verdict[0] for row in measured)
-    assert not any(row.title in change.evidence for row in measured for change in page.advice)
-
-
-def test_a_run_of_code_does_not_speak_of_results(tmp_path: Path) -> None:
-    assert "instead of code" not in " ".join(first_screen(tmp_path, make_case()).verdict)
+    assert all(title in scores.verdict[0] for title in measured)
+    assert not any(title in change.evidence for title in measured for change in scores.advice)
+    assert "instead of code" not in " ".join(screen(tmp_path / "code", make_case()).verdict)

@@ -18,7 +18,7 @@ from bundle_tools.challenge.rules.clips.tables import read_settings
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.errors import BundleError
-from score.report.picture import jpeg_size
+from score.report.drawings.picture import jpeg_size
 from tests.ingestion.clips import Format, write_clip
 
 ROOT = Path(__file__).parents[2]

@@ -20,8 +20,8 @@ from score.columns import Column, columns, spread_decimals, total_column
 from score.diagnostics.reaction import LARGE
 from score.diagnostics.reasons import GROUNDED, TITLES
 from score.measure.bootstrap import percentile_interval
+from score.report.gate import MOST_DECIMALS
 from score.report.numbers import NO_BREAK, NONE, counted, interval, number, percent, plural, position, signed
-from score.report.scored import MOST_DECIMALS
 from score.report.write import render
 from score.settings import AXES
 from score.visible import one_line, visible

@@ -162,7 +162,7 @@ def _text(run: Path, name: str) -> str:
 
 
 def _picture(run: Path, record: dict[str, Any]) -> npt.NDArray[np.uint8] | None:
-    from score.report.picture import LARGEST, jpeg_size  # noqa: PLC0415 - importable only now
+    from score.report.drawings.picture import LARGEST, jpeg_size  # noqa: PLC0415 - importable only now
 
     if record["image"] is None:
         return None

@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
+import math
+
 NONE = "–"
 """Where there is no number."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 """A space at which no line ends."""
+_ROUND_STEPS = (1, 2, 2.5, 5, 10)
 
 
-def number(value: float, places: int) -> str:
-    """Write a number with a true minus sign, and zero without any."""
+def number(value: float | None, places: int) -> str:
+    """Write a number with a true minus sign, and zero without any; a dash where it is not known or not finite."""
+    if value is None or not math.isfinite(value):
+        return NONE
     text = f"{value:.{places}f}"
     return text.replace("-", "−") if float(text) else text.lstrip("-")
 
 
-def signed(value: float, places: int) -> str:
+def signed(value: float | None, places: int) -> str:
     """Write a difference: its sign is always there, but for zero."""
     text = number(value, places)
-    return f"+{text}" if value > 0 and float(text) else text
+    return f"+{text}" if text[0].isdigit() and float(text) else text
 
 
-def factor(value: float) -> str:
+def factor(value: float | None) -> str:
     """Write a factor in two decimals, or in up to four where it would look like 0."""
-    return number(value, next((places for places in (2, 3, 4) if round(value, places)), 2))
+    return number(value, next((places for places in (2, 3, 4) if round(value or 0.0, places)), 2))
 
 
-def percent(share: float, places: int = 0) -> str:
+def percent(share: float | None, places: int = 0) -> str:
     """Write a share as a percentage; no line ends before its sign."""
-    return f"{number(100 * share, places)}{NO_BREAK}%"
+    text = number(None if share is None else 100 * share, places)
+    return text if text == NONE else f"{text}{NO_BREAK}%"
 
 
 def counted(count: int, whole: int) -> str:
@@ -43,6 +49,14 @@ def interval(ends: tuple[float, float] | None, places: int) -> str:
 def position(value: float, minimum: float, maximum: float) -> float:
     """Place a value on a scale: percentage of its length, two decimals."""
     return round(100 * (value - minimum) / (maximum - minimum), 2)
+
+
+def ceiling(value: float) -> float:
+    """Return the next round number above a value; a scale ends there."""
+    power = 1e-4
+    while value > 10 * power:
+        power *= 10
+    return next(step * power for step in _ROUND_STEPS if value <= step * power or step == _ROUND_STEPS[-1])
 
 
 def plural(count: int, one: str, many: str = "") -> str:

@@ -1,50 +1,158 @@
-"""The section on predictions."""
+"""The section on predictions: metrics beside baselines, plots, and how groups of people are treated."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from dataclasses import dataclass
+
+import numpy as np
 
 from score.evaluation.evaluate import Estimate
-from score.measure.metrics import METRICS
-from score.report.content.predictions import Comparison, MetricCell, Predictions, TargetRow
-from score.report.group_gaps import group_gaps
-from score.report.numbers import NONE, interval, number
-from score.report.plots import plots
-from score.report.scored import MOST_DECIMALS, Scored
+from score.evaluation.fairness import ENOUGH_PEOPLE, FEWEST_PEOPLE, AttributeGaps, Fairness, GroupGaps, Summary
+from score.measure.bootstrap import resample_weights
+from score.read.reference.landmarks import Landmark
+from score.report.drawings.plots import Calibration, Residuals, Scatter, calibration, residuals, scatter
+from score.report.gate import MOST_DECIMALS, Scored
+from score.report.numbers import number, plural
+from score.settings import Settings, Target
+from score.visible import in_words
 
-METRIC_TITLES = {"accuracy": "Accuracy", "r2": "R²", "ccc": "CCC", "pearson": "Pearson", "skill": "Skill"}
-_CONSTANT_HAS_NONE = ("ccc", "pearson", "skill")
-"""Metrics in which the constant has 0 by definition, which needs no line of its own."""
-_COMPARED = ("accuracy", "ccc")
+_RATIO_PLACES = 2
+
+
+@dataclass(frozen=True)
+class TargetPlots:
+    """The three plots of one target."""
+
+    target: Target
+    """Its range is the scale."""
+    main: bool
+    """Whether it is the main target."""
+    scatter: Scatter
+    """Predicted against true."""
+    calibration: Calibration
+    """Mean truth of clips with like predictions."""
+    residuals: Residuals
+    """Predicted minus true."""
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """The groups of one attribute."""
+
+    title: str
+    """Of the attribute."""
+    sentence: str
+    """The largest gaps."""
+    note: str
+    """What is missing or to be taken with care; may be empty."""
+    groups: tuple[GroupGaps, ...]
+    """None where readers may see the sentence only, or nothing can be compared."""
+    reach: float
+    """How far the scale of mean residuals reaches to both sides of zero, > 0."""
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """How good the predictions are, target by target."""
+
+    main: Target
+    """The main target."""
+    place: int
+    """Its number."""
+    targets: tuple[tuple[Target, dict[str, Estimate]], ...]
+    """Each target's metrics by name; empty where true values are closed."""
+    landmarks: tuple[Landmark, ...]
+    """Those with metrics of targets: none where they are coarse."""
+    plots: tuple[TargetPlots, ...]
+    """One a target, the main one first; empty where true values are closed."""
+    rule: str
+    """From where on somebody counts as selected."""
+    attributes: tuple[Attribute, ...]
+    """None where the phase has no groups."""
 
 
 def predictions(scored: Scored) -> Predictions:
     """Build the section."""
+    settings, fairness = scored.settings, scored.evaluation.fairness
+    main = settings.names.index(settings.main_target)
     return Predictions(
-        metric_titles=tuple(METRIC_TITLES[name] for name in METRICS),
-        targets=tuple(
-            TargetRow(target.title, tuple(_cell(name, metrics[name]) for name in METRICS))
-            for target, metrics in scored.evaluation.targets
-        ),
-        comparisons=tuple(_comparisons(scored)),
-        plots=plots(scored),
-        main_title=scored.settings.main.title,
-        groups=group_gaps(scored),
+        main=settings.main,
+        place=main,
+        targets=scored.evaluation.targets,
+        landmarks=tuple(item for item in scored.beside.landmarks.items if item.targets),
+        plots=_plots(scored),
+        rule=_rule(fairness, settings) if fairness else "",
+        attributes=_attributes(fairness, main) if fairness else (),
     )
 
 
-def _cell(name: str, estimate: Estimate) -> MetricCell:
-    constant = None if name in _CONSTANT_HAS_NONE else estimate.baseline
-    baseline = "" if constant is None else number(constant, MOST_DECIMALS)
-    return MetricCell(number(estimate.value, MOST_DECIMALS), interval(estimate.interval, MOST_DECIMALS), baseline)
+def _plots(scored: Scored) -> tuple[TargetPlots, ...]:
+    """Draw every target, the main one first; nothing where true values are closed or no clip has a prediction."""
+    settings, outcomes = scored.settings, scored.outcomes
+    good = np.array([status == "ok" for status in outcomes.statuses])
+    if not settings.report.truth or not good.any():
+        return ()
+    _, people = np.unique(outcomes.sources[good], return_inverse=True)
+    resamples = settings.bootstrap.resamples if people.max() else 0
+    draws = list(resample_weights(int(people.max()) + 1, resamples, settings.bootstrap.seed))
+    weights = np.concatenate(draws)[:, people] if draws else np.empty((0, len(people)))
+    drawn = []
+    for at, target in enumerate(settings.targets):
+        truth, predicted = outcomes.truth[good, at], outcomes.prediction[good, at]
+        drawn.append(
+            TargetPlots(
+                target=target,
+                main=target.name == settings.main_target,
+                scatter=scatter(truth, predicted, target),
+                calibration=calibration(truth, predicted, weights, settings.bootstrap.level),
+                residuals=residuals(truth, predicted, target),
+            )
+        )
+    return tuple(sorted(drawn, key=lambda one: not one.main))
 
 
-def _comparisons(scored: Scored) -> Iterable[Comparison]:
-    known = [item for item in scored.beside.landmarks.items if item.targets]
-    for metric in _COMPARED if known else ():
-        rows = []
-        for target, metrics in scored.evaluation.targets:
-            others = [item.targets.get(target.name, {}).get(metric) for item in known]
-            values = [metrics[metric].value, *others]
-            rows.append((target.title, tuple(NONE if one is None else number(one, MOST_DECIMALS) for one in values)))
-        yield Comparison(METRIC_TITLES[metric], ("This run", *(item.title for item in known)), tuple(rows))
+def _rule(fairness: Fairness, settings: Settings) -> str:
+    parts = [number(fairness.threshold, MOST_DECIMALS)] if math.isfinite(fairness.threshold) else []
+    parts += ["the median of the labels"] if fairness.threshold_is_median else []
+    return f"A clip counts as selected when the predicted {settings.main.title} is at least {', '.join(parts)}."
+
+
+def _attributes(fairness: Fairness, main: int) -> tuple[Attribute, ...]:
+    # Where only the rough summaries are open, there are no attributes.
+    found = fairness.attributes or (None,) * len(fairness.summaries)
+    return tuple(_attribute(summary, gaps, main) for summary, gaps in zip(fairness.summaries, found, strict=True))
+
+
+def _attribute(summary: Summary, gaps: AttributeGaps | None, main: int) -> Attribute:
+    notes = []
+    if gaps and gaps.left_out:
+        notes.append(f"{plural(gaps.left_out, 'group')} of fewer than {FEWEST_PEOPLE} people left out.")
+    if summary.few:
+        notes.append(f"Fewer than {ENOUGH_PEOPLE} people in a group: a gap may well be chance.")
+    groups = gaps.groups if gaps else ()
+    residuals = [group.residual[main] for group in groups]
+    ends = [abs(end) for gap in residuals for end in (gap.interval or (gap.value,)) if math.isfinite(end)]
+    return Attribute(
+        title=in_words(summary.name.capitalize(), 40),
+        sentence=_sentence(summary, rough=gaps is None),
+        note=" ".join(notes),
+        groups=groups,
+        reach=max(ends, default=0.0) or 1.0,
+    )
+
+
+def _sentence(summary: Summary, *, rough: bool) -> str:
+    if not summary.groups:
+        return f"Nothing to compare: it takes two groups of {FEWEST_PEOPLE} people or more."
+    if not any(map(math.isfinite, (summary.residual, summary.error_gap, summary.rate_ratio))):
+        return (
+            f"{summary.groups} groups. Nothing is said here before each has {ENOUGH_PEOPLE} people and nearly all "
+            "clips have a prediction: it could tell who is in which group."
+        )
+    places, ratio_places = (1, 1) if rough else (MOST_DECIMALS, _RATIO_PLACES)
+    return (
+        f"{summary.groups} groups. Largest mean residual {number(summary.residual, places)}, largest difference of "
+        f"mean absolute errors {number(summary.error_gap, places)}, lowest ratio of selection rates "
+        f"{number(summary.rate_ratio, ratio_places)}."
+    )

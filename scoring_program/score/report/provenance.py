@@ -1,35 +1,68 @@
-"""Where the numbers come from, how they were made, and how to cite them."""
+"""Where the numbers come from, how they were made, how to cite them, and the numbers once more for machines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterator
+from typing import Any
 
 from score import __version__
 from score.columns import spread_decimals
-from score.report.content.provenance import Facts, Provenance
+from score.report.gate import Facts, Scored
 from score.report.numbers import interval, number
-from score.report.scored import Scored
 from score.visible import one_line
 
+FORMAT_VERSION = 1
+"""Of the record."""
 _SHORT = 12
 """Digits of a hash in a citation: enough to tell it from any other."""
 
 
-def provenance(scored: Scored) -> Provenance:
-    """Build the section."""
-    return Provenance(
-        citation=_citation(scored),
-        versions=_given(_versions(scored)),
-        machine=_given(_machine(scored)),
-        method=tuple(_method(scored)),
-    )
+def record(scored: Scored) -> str:
+    """Write the scores, and what they depend on, as JSON that may stand inside HTML.
+
+    It holds no more than the page shows: where clips are closed the numbers are already rounded.
+    """
+    run, settings = scored.results.run, scored.settings
+    content = {
+        "format_version": FORMAT_VERSION,
+        "task": settings.task,
+        "data_version": settings.data_version,
+        "scoring_version": __version__,
+        "ingestion_version": run.program_version,
+        "status": run.status,
+        "clips": {"total": len(scored.outcomes.clip_ids), "failed": scored.outcomes.failed},
+        "duration_s": round(run.duration_s, 1),
+        "isolation": run.isolation,
+        "sealed": scored.results.folder.sealed,
+        "level": settings.bootstrap.level,
+        "scores": _scores(scored),
+        "input_data_sha256": run.data_sha256 or None,
+        "input_settings_sha256": run.settings_sha256 or None,
+        "scoring_settings_sha256": scored.beside.hashes.settings or None,
+        "reference_data_sha256": scored.beside.hashes.labels or None,
+        "submission_sha256": run.submission_sha256 or None,
+    }
+    text = json.dumps(content, indent=1, allow_nan=False)
+    for sign in "<>&":  # so that nothing in it can end the element it stands in
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
 
 
-def _given(facts: Facts) -> Facts:
-    return tuple((label, one_line(value, 1000)) for label, value in facts if value)
+def _scores(scored: Scored) -> dict[str, dict[str, Any]]:
+    scores: dict[str, dict[str, Any]] = {}
+    for column, estimate in scored.evaluation.columns:
+        places = spread_decimals(column, open_=scored.settings.report.truth)
+        ends = estimate.interval
+        scores[column.key] = {
+            "value": column.rounded(estimate.value),
+            "interval": [round(end, places) + 0.0 for end in ends] if ends else None,
+        }
+    return scores
 
 
-def _versions(scored: Scored) -> Facts:
+def versions(scored: Scored) -> Facts:
+    """List data, settings, submission and seeds, as hashes where they are files; empty where they are not known."""
     run, hashes = scored.results.run, scored.beside.hashes
     return (
         ("Data", scored.settings.data_version),
@@ -46,34 +79,34 @@ def _versions(scored: Scored) -> Facts:
     )
 
 
-def _machine(scored: Scored) -> Facts:
+def machine(scored: Scored) -> Facts:
+    """List what it ran on, and how long."""
     planted = scored.results.folder.planted.count
     ignored = f"{planted}, ignored" if planted else "none"
     duration = ("Ingestion", f"{scored.results.run.duration_s:.1f} s")
     return (duration, *scored.results.run.details, ("Other files in the results", ignored), *scored.beside.worker)
 
 
-def _citation(scored: Scored) -> str:
-    settings, run = scored.settings, scored.results.run
+def citation(scored: Scored) -> str:
+    """Write one line to cite the score by: what, of what, under which settings."""
+    settings = scored.settings
     column, estimate = scored.evaluation.columns[0]
     ends = interval(estimate.interval, spread_decimals(column, open_=settings.report.truth))
     spread = f" ({100 * settings.bootstrap.level:g} % interval {ends})" if ends else ""
+    hashes = {"settings": scored.beside.hashes.settings, "submission": scored.results.run.submission_sha256}
     parts = [
         *([settings.challenge] if settings.challenge else []),
         f"scoring program {__version__}",
         f"phase {settings.task}",
         f"data {settings.data_version}",
         f"{column.title.lower()} {number(estimate.value, column.decimals)}{spread}",
-        *(
-            f"{name} {digest[:_SHORT]}"
-            for name, digest in (("settings", scored.beside.hashes.settings), ("submission", run.submission_sha256))
-            if digest
-        ),
+        *(f"{name} {digest[:_SHORT]}" for name, digest in hashes.items() if digest),
     ]
     return one_line(", ".join(parts), 400) + "."
 
 
-def _method(scored: Scored) -> Iterable[str]:
+def method(scored: Scored) -> Iterator[str]:
+    """Say in sentences how the numbers were made."""
     options = scored.settings.bootstrap
     _, total = scored.evaluation.columns[0]
     if total.interval:

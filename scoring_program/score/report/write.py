@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from score.messages.findings import Finding
 from score.read.outcomes import Outcomes
 from score.read.output.results import Results
-from score.report.build import NO_SCORES, build_early_page, build_failed_page, build_page
-from score.report.content.provenance import Facts
-from score.report.explanations import smaller
+from score.report import numbers
+from score.report.explanations.section import explanations, smaller
+from score.report.first_screen.section import first_screen
+from score.report.first_screen.status import clips_sentence
+from score.report.gate import Facts, Scored
 from score.report.look import look
-from score.report.scored import Scored
+from score.report.predictions import predictions
+from score.report.provenance import citation, machine, method, record, versions
+from score.visible import in_words, one_line, visible
 
 LARGEST_PAGE = 5_000_000
 """Bytes; the platform takes no page of more than 5 MB."""
+NO_SCORES = "no scores"
+_FILTERS = (
+    *(numbers.number, numbers.signed, numbers.factor, numbers.percent, numbers.counted),
+    *(numbers.interval, numbers.position, in_words, one_line),
+)
 _LAST_PAGE = """\
 <!doctype html>
 <html lang="en">
@@ -38,28 +48,51 @@ _LAST_PAGE = """\
 
 
 def report_page(scored: Scored) -> str:
-    """Render the page of a scored run, at most 5 MB; what it may show is decided in score.report.scored."""
-    content = build_page(scored)
+    """Render the page of a scored run, at most 5 MB; what it may show is decided in score.report.gate."""
+    content = contents(scored)
     page = render("scored.html", content)
     while len(page.encode()) > LARGEST_PAGE:
-        fewer = smaller(content.explanations)
+        fewer = smaller(content["explanations"])
         if fewer is None:
             break
-        content = replace(content, explanations=fewer)
+        content["explanations"] = fewer
         page = render("scored.html", content)
     return page
 
 
+def contents(scored: Scored) -> dict[str, Any]:
+    """Build the sections: all that the templates of a scored run get to see."""
+    return {
+        "heading": scored.settings.heading,
+        "private": scored.beside.private,
+        "scores": first_screen(scored),
+        "predictions": predictions(scored),
+        "explanations": explanations(scored),
+        "findings": scored.findings,
+        "citation": citation(scored),
+        "versions": versions(scored),
+        "machine": machine(scored),
+        "method": tuple(method(scored)),
+        "record": record(scored),
+    }
+
+
 def early_page(heading: str, results: Results, outcomes: Outcomes, findings: Sequence[Finding], worker: Facts) -> str:
-    """Render what is known before the run is scored; the platform shows it meanwhile."""
-    return render("early.html", build_early_page(heading, results, outcomes, findings, worker))
+    """Render what is known before anything is compared with a label; the platform shows it meanwhile."""
+    facts = (("Ingestion", f"{results.run.duration_s:.1f} s"), *worker)
+    known = {"heading": heading, "clips": clips_sentence(outcomes), "findings": findings, "facts": facts}
+    return render("early.html", known)
 
 
 def failure_page(
     headline: str, findings: Sequence[Finding], worker: Facts, heading: str = "", band: str = NO_SCORES
 ) -> str:
-    """Render the page of a run without scores or report: what happened, where, and how to fix it."""
-    return render("failed.html", build_failed_page(headline, findings, worker, heading, band))
+    """Render the page of a run without scores or report: what happened, where, and how to fix it.
+
+    Findings never hold label values (score.errors).
+    """
+    known = {"band": band, "heading": heading, "headline": headline, "findings": findings, "facts": worker}
+    return render("failed.html", known)
 
 
 def last_page(headline: str) -> str:
@@ -88,10 +121,22 @@ def render(template: str, page: object, own: Path | None = None) -> str:
 def _environment(own: Path | None) -> Environment:
     folders = [Path(__file__).parent / "templates", *([own] if own else [])]
     # Autoescape for every template, whatever its name: nearly all text in the page is a participant's.
-    return Environment(
+    environment = Environment(
         loader=FileSystemLoader(folders),
         autoescape=True,
+        finalize=_harmless,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters.update({one.__name__: one for one in _FILTERS})
+    environment.tests["finite"] = math.isfinite
+    return environment
+
+
+def _harmless(value: object) -> object:
+    """Show the hidden characters of whatever text a template puts into the page, before that is escaped.
+
+    What has ``__html__`` is markup of the templates' own.
+    """
+    return visible(value, len(value)) if isinstance(value, str) and not hasattr(value, "__html__") else value

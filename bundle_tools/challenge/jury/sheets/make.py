@@ -169,7 +169,7 @@ def hide_numbers(text: str) -> str:
 
 
 def _item(shown: Shown, places: dict[str, int], final: Final) -> dict[str, Any]:
-    from score.report.picture import data_uri  # noqa: PLC0415 - the program's path is known only now
+    from score.report.drawings.picture import data_uri  # noqa: PLC0415 - the program's path is known only now
     from score.visible import visible  # noqa: PLC0415
 
     image = None

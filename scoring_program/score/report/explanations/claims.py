@@ -7,13 +7,32 @@ from dataclasses import dataclass
 
 from score.evaluation.clip_numbers import ClipNumbers
 from score.read.output.explanation_record import Claim
-from score.report.content.explanations import ClaimRow
 from score.report.numbers import NONE, signed
 from score.settings import Target
-from score.visible import one_line
+from score.visible import in_words
 
 _MOST_TOLD = 12
 _PLACES = 3
+
+
+@dataclass(frozen=True)
+class ClaimRow:
+    """One cue: what was claimed and what was measured."""
+
+    cue: str
+    """Its name."""
+    claimed: str
+    """Signed and rounded, or a dash."""
+    claimed_sign: int
+    """1, -1 or 0."""
+    measured: str
+    """Signed and rounded, or why there is nothing."""
+    measured_sign: int
+    """1, -1 or 0."""
+    state: str
+    """``good`` or ``bad``."""
+    agrees: str
+    """Whether both agree, in a few words."""
 
 
 def claim_rows(numbers: ClipNumbers, claims: Sequence[Claim], target: Target) -> tuple[ClaimRow, ...]:
@@ -29,14 +48,13 @@ def claim_rows(numbers: ClipNumbers, claims: Sequence[Claim], target: Target) ->
         The target on which the explanation is judged; changes are shown in its range.
     """
     cues = sorted(numbers.edited, key=lambda cue: (-abs(numbers.claimed.get(cue, 0.0)), cue))
-    return tuple(_row(cue, numbers, _Claimed(claims, target), target) for cue in cues)
+    return tuple(_row(cue, numbers, claims, target) for cue in cues)
 
 
 def untested(numbers: ClipNumbers, claims: Sequence[Claim], target: Target) -> Iterable[str]:
     """Say which claims were not tested on a clip; parameters as of `claim_rows`."""
-    claimed = _Claimed(claims, target)
     left = sorted(numbers.claimed.keys() - numbers.edited.keys(), key=lambda cue: (-abs(numbers.claimed[cue]), cue))
-    told = [f"{_words(cue)} {claimed.words(numbers.claimed[cue])}" for cue in left[:_MOST_TOLD]]
+    told = [f"{in_words(cue, 40)} {_size(numbers.claimed[cue], claims, target)}" for cue in left[:_MOST_TOLD]]
     if told:
         more = f" and {len(left) - _MOST_TOLD} more" if len(left) > _MOST_TOLD else ""
         yield f"Also said, not tested on this clip: {', '.join(told)}{more}."
@@ -45,45 +63,24 @@ def untested(numbers: ClipNumbers, claims: Sequence[Claim], target: Target) -> I
         yield f"{others} more about other targets." if others > 1 else "One more about another target."
 
 
-@dataclass(frozen=True)
-class _Claimed:
-    """How a claim is written: with its size where the evidence gives one, else in the text's words."""
-
-    claims: Sequence[Claim]
-    target: Target
-
-    def words(self, value: float) -> str:
-        """Write one claim, in [-1, 1] and not 0."""
-        if any(claim.target == self.target.name and claim.contribution for claim in self.claims):
-            return signed(value * (self.target.maximum - self.target.minimum), _PLACES)
-        return "raised" if value > 0 else "lowered"
+def _size(claimed: float, claims: Sequence[Claim], target: Target) -> str:
+    """Write what is claimed: its size where the evidence gives one, else the text's words."""
+    if not claimed:
+        return NONE
+    if any(claim.target == target.name and claim.contribution for claim in claims):
+        return signed(claimed * (target.maximum - target.minimum), _PLACES)
+    return "raised" if claimed > 0 else "lowered"
 
 
-def _words(cue: str) -> str:
-    return one_line(cue.replace("_", " "), 40)
-
-
-def _row(cue: str, numbers: ClipNumbers, written: _Claimed, target: Target) -> ClaimRow:
+def _row(cue: str, numbers: ClipNumbers, claims: Sequence[Claim], target: Target) -> ClaimRow:
     claimed, change = numbers.claimed.get(cue, 0.0), numbers.edited[cue]
-    claimed_sign = (claimed > 0) - (claimed < 0)
-    measured_sign = 0
+    said, claimed_sign = _size(claimed, claims, target), (claimed > 0) - (claimed < 0)
     if change is None:
-        measured, state, agrees = "no valid answer", "bad", "counts as worst"
-    elif abs(change) < numbers.epsilon:
-        measured, (state, agrees) = "no effect", _judge(claimed_sign, 0)
-    else:
-        measured_sign = (change > 0) - (change < 0)
-        measured = signed(change * (target.maximum - target.minimum), _PLACES)
-        state, agrees = _judge(claimed_sign, measured_sign)
-    return ClaimRow(
-        cue=_words(cue),
-        claimed=written.words(claimed) if claimed_sign else NONE,
-        claimed_sign=claimed_sign,
-        measured=measured,
-        measured_sign=measured_sign,
-        state=state,
-        agrees=agrees,
-    )
+        return ClaimRow(cue, said, claimed_sign, "no valid answer", 0, "bad", "counts as worst")
+    if abs(change) < numbers.epsilon:
+        return ClaimRow(cue, said, claimed_sign, "no effect", 0, *_judge(claimed_sign, 0))
+    measured, measured_sign = signed(change * (target.maximum - target.minimum), _PLACES), 1 if change > 0 else -1
+    return ClaimRow(cue, said, claimed_sign, measured, measured_sign, *_judge(claimed_sign, measured_sign))
 
 
 def _judge(claimed: int, measured: int) -> tuple[str, str]:

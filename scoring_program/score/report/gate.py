@@ -1,7 +1,8 @@
-"""A scored run as its builders get it: already reduced to what its readers may learn."""
+"""The only door to the report: a scored run, reduced to what its readers may learn before anything is built from it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -12,15 +13,34 @@ from score.diagnostics.diagnose import Diagnostic
 from score.diagnostics.shortfalls import Shortfalls
 from score.evaluation.evaluate import Estimate, Evaluation
 from score.messages.findings import Finding
+from score.read.hashes import NO_HASHES, Hashes
 from score.read.outcomes import Outcomes
 from score.read.output.results import Results
-from score.read.reference.key_frames import NO_KEY_FRAMES
+from score.read.reference.key_frames import NO_KEY_FRAMES, KeyFrames
 from score.read.reference.known import NOTHING_KNOWN
-from score.report.beside import Beside
+from score.read.reference.landmarks import NO_LANDMARKS, Landmarks
 from score.settings import Settings
 
 MOST_DECIMALS = 3
 """Of a score on the page; scores.json has one more."""
+Facts = tuple[tuple[str, str], ...]
+"""(label, value) pairs."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What the report shows that comes neither from the run nor from the evaluation; each part may be empty."""
+
+    worker: Facts = ()
+    """What the platform's worker noted."""
+    landmarks: Landmarks = NO_LANDMARKS
+    """Scores of baselines and known submissions, to compare with."""
+    key_frames: KeyFrames = NO_KEY_FRAMES
+    """A picture of each clip, where the phase has some."""
+    hashes: Hashes = NO_HASHES
+    """Of the files that the scores depend on."""
+    private: bool = False
+    """Whether the page shows what participants of this phase may not see."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +54,7 @@ class Scored:
     evaluation: Evaluation
     """Every number; reduced to what is shown of it where labels or clips are closed."""
     settings: Settings
-    """``settings.report`` says what may be shown."""
+    """``settings.report`` says what may be shown; without training means where labels are closed."""
     findings: Sequence[Finding]
     """Problems, fit for their readers."""
     beside: Beside
@@ -53,7 +73,7 @@ def may_show(
     findings: Sequence[Finding],
     beside: Beside,
 ) -> Scored:
-    """Take away what the settings close, before any section is built: a builder cannot show what it never had.
+    """Take away what the settings close: neither a section's builder nor a template can show what it never had.
 
     Bars are drawn from what is left, since a position is a number, too.
     """
@@ -63,6 +83,7 @@ def may_show(
         outcomes = replace(outcomes, truth=hidden, known=NOTHING_KNOWN)
         hashes = replace(beside.hashes, labels="")
         beside = replace(beside, landmarks=beside.landmarks.coarse(settings), hashes=hashes)
+        settings = replace(settings, targets=tuple(replace(one, constant=math.nan) for one in settings.targets))
     if not settings.report.clips:
         beside = replace(beside, key_frames=NO_KEY_FRAMES)
     return Scored(results, outcomes, evaluation, settings, findings, beside)

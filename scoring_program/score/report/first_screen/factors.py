@@ -42,11 +42,11 @@ class Factors:
         self, axes: Mapping[str, float] | None = None, coverage: float | None = None, credit: float | None = None
     ) -> float:
         """Compute how many points the total would gain if some of its parts had other values."""
-        changed = Factors(
-            self.coverage if coverage is None else coverage,
-            self.credit if credit is None else credit,
-            {**self.axes, **(axes or {})},
-            self.score,
+        changed = replace(
+            self,
+            coverage=self.coverage if coverage is None else coverage,
+            credit=self.credit if credit is None else credit,
+            axes={**self.axes, **(axes or {})},
         )
         return changed.total - self.total
 

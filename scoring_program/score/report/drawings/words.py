@@ -1,18 +1,46 @@
-"""A text with the words marked that the parser of claims reads as cues."""
+"""A text with the words marked that the parser of claims reads as cues, and cut where the rest can wait for a click."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from score.report.content.explanations import Piece, Text
-from score.report.shorten import cut_place
 from score.text import Mention, Vocabulary, cue_mentions
 from score.text.reading import Triple
 from score.visible import visible
 
 _SHOWN = 420
 _LONGEST = 5000
+_JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
+_LEAST_SHARE = 0.6
+_HIDES_LITTLE = 1.25
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some words of a text."""
+
+    text: str
+    """With hidden characters made visible."""
+    cue: str
+    """The cue that they name, in words; empty for other words."""
+    sign: int
+    """What the text says of the cue: 1 raised, -1 lowered, 0 nothing, or one thing of one target and one of another."""
+    said: str
+    """The same in words; empty where the text says nothing of the cue that could be read."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """What the model wrote."""
+
+    shown: tuple[Piece, ...]
+    """Its beginning; all of it, unless it is long."""
+    rest: tuple[Piece, ...]
+    """What waits behind a click."""
+    cut_off: bool
+    """Whether there is more than is kept here."""
 
 
 def highlight(text: str, vocabulary: Vocabulary, told: Iterable[Triple], titles: Mapping[str, str]) -> Text:
@@ -84,3 +112,45 @@ def _stretches(first: int, behind: int, mentions: Iterable[Mention]) -> Iterator
             place = mention.end
     if behind > place:
         yield place, behind, ""
+
+
+def cut_place(text: str, length: int) -> int:
+    """Return how many characters of a text are shown at first.
+
+    Behind a sentence if one ends late enough, else behind a word, and never inside what looks like one character. A
+    text that is hardly longer than allowed is shown whole: a click for a few words is a nuisance.
+
+    Parameters
+    ----------
+    text
+        Any text.
+    length
+        About how many characters are wanted, >= 1.
+
+    Returns
+    -------
+    int
+        In 1 .. ``1.25 * length``, or 0 for an empty text; the text's length if all of it is shown.
+    """
+    if len(text) <= _HIDES_LITTLE * length:
+        return len(text)
+    least = max(1, int(_LEAST_SHARE * length))
+    for ends in (_ends_sentence, _ends_word):
+        place = next((place for place in range(length, least - 1, -1) if ends(text, place)), 0)
+        if place:
+            return place
+    place = next((place for place in range(length, 0, -1) if not _inside_character(text, place)), 0)
+    return place or length
+
+
+def _ends_sentence(text: str, place: int) -> bool:
+    return text[place].isspace() and text[place - 1] in ".!?"
+
+
+def _ends_word(text: str, place: int) -> bool:
+    return text[place].isspace() and not text[place - 1].isspace()
+
+
+def _inside_character(text: str, place: int) -> bool:
+    joined = text[place] in _JOINERS or text[place - 1] in _JOINERS
+    return joined or bool(unicodedata.combining(text[place]))

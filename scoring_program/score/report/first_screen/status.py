@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from score.read.outcomes import Outcomes
 from score.read.output.run_facts import ISOLATION, Receipt
-from score.report.content.scores import StatusItem
+from score.report.gate import Scored
 from score.report.numbers import percent, plural
-from score.report.scored import Scored
 from score.visible import one_line
 
 STATUS_WORDS = {
@@ -18,6 +19,20 @@ STATUS_WORDS = {
 }
 _NEARLY_ALL = 0.9
 """Share of the time limit from which a run is close to it."""
+
+
+@dataclass(frozen=True)
+class StatusItem:
+    """One fact of how the run went."""
+
+    title: str
+    """What it is about."""
+    value: str
+    """In few words."""
+    note: str
+    """In a few more; may be empty."""
+    tone: str
+    """``good``, ``warning``, ``error`` or ``plain``."""
 
 
 def status(scored: Scored) -> tuple[StatusItem, ...]:
@@ -35,15 +50,16 @@ def status(scored: Scored) -> tuple[StatusItem, ...]:
 
 def clips_sentence(outcomes: Outcomes) -> str:
     """Count the clips by how they went, in one sentence."""
-    counts = [f"{outcomes.count(one)} {word}" for one, word in STATUS_WORDS.items() if outcomes.count(one)]
-    return f"{plural(len(outcomes.clip_ids), 'clip')}: {', '.join(counts)}."
+    return f"{plural(len(outcomes.clip_ids), 'clip')}: {', '.join(_counts(outcomes, tuple(STATUS_WORDS)))}."
+
+
+def _counts(outcomes: Outcomes, of: tuple[str, ...]) -> list[str]:
+    return [f"{outcomes.count(one)} {STATUS_WORDS[one]}" for one in of if outcomes.count(one)]
 
 
 def _clips(scored: Scored) -> StatusItem:
     outcomes = scored.outcomes
-    counts = [
-        f"{outcomes.count(one)} {word}" for one, word in STATUS_WORDS.items() if one != "ok" and outcomes.count(one)
-    ]
+    counts = _counts(outcomes, tuple(one for one in STATUS_WORDS if one != "ok"))
     failed = outcomes.failed
     return StatusItem(
         title="Clips",

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 
 from score.evaluation.evaluate import Estimate
 from score.messages.findings import Finding
-from score.report.axis_advice import axis_advice
-from score.report.content.scores import Advice
-from score.report.factors import Factors
+from score.report.first_screen.axis_advice import axis_advice
+from score.report.first_screen.factors import Factors
+from score.report.gate import MOST_DECIMALS, Scored
 from score.report.numbers import number, plural
-from score.report.scored import MOST_DECIMALS, Scored
 from score.visible import one_line
 
 MEASURED = ("faithfulness_space", "faithfulness_time", "cue_claims")
@@ -27,17 +26,19 @@ _NOTABLE_GAIN = 2.0
 
 
 @dataclass(frozen=True)
-class _Candidate:
-    """One change."""
+class Advice:
+    """One thing to fix."""
 
-    gain: float
-    """Points of the total that it may gain, at most."""
+    points: float
+    """What the total may gain by it, at most."""
     sentence: str
     """What to do."""
     evidence: str
-    """Why."""
+    """The figures that say so."""
     first: bool = False
     """Whether nothing else counts before it: it raises a factor of the total that is next to 0."""
+    gain: str = ""
+    """What it is worth, in words; an empty text where that would mislead."""
 
 
 def advice(scored: Scored, parts: Factors) -> tuple[Advice, ...]:
@@ -51,26 +52,25 @@ def advice(scored: Scored, parts: Factors) -> tuple[Advice, ...]:
         coverage=1.0 if _is_lost(parts.coverage) else parts.coverage,
         credit=1.0 if parts.credit is None or _is_lost(parts.credit) else parts.credit,
     )
-    candidates = sorted(_candidates(scored, parts, usable), key=lambda one: (not one.first, -one.gain))
-    notable = [one for one in candidates if one.first or one.gain >= _NOTABLE_GAIN]
-    worthwhile = [one for one in candidates if one.first or one.gain > 0]
+    candidates = sorted(_candidates(scored, parts, usable), key=lambda one: (not one.first, -one.points))
+    notable = [one for one in candidates if one.first or one.points >= _NOTABLE_GAIN]
+    worthwhile = [one for one in candidates if one.first or one.points > 0]
     chosen = notable[:_MOST] if len(notable) >= _FEWEST else worthwhile[:_FEWEST]
-    largest = max((one.gain for one in chosen), default=0.0)
-    return tuple(Advice(one.sentence, one.evidence, _points(one, largest)) for one in chosen)
+    largest = max((one.points for one in chosen), default=0.0)
+    return tuple(replace(one, gain=_gain(one, largest)) for one in chosen)
 
 
 def _is_lost(factor: float | None) -> bool:
     return factor is not None and factor < _LOST
 
 
-def _points(one: _Candidate, largest: float) -> str:
-    if one.first and one.gain < largest:
+def _gain(one: Advice, largest: float) -> str:
+    if one.first and one.points < largest:
         return ""  # a few points would hide that all the others hang on it
-    gain = one.gain
-    return f"up to {plural(round(gain), 'point')}" if round(gain) >= 1 else "less than 1 point"
+    return f"up to {plural(round(one.points), 'point')}" if round(one.points) >= 1 else "less than 1 point"
 
 
-def _candidates(scored: Scored, parts: Factors, usable: Factors) -> Iterable[_Candidate]:
+def _candidates(scored: Scored, parts: Factors, usable: Factors) -> Iterable[Advice]:
     columns = {column.key: estimate for column, estimate in scored.evaluation.columns}
     yield from _failed(scored, parts)
     yield from _unreached(scored, usable)
@@ -78,11 +78,11 @@ def _candidates(scored: Scored, parts: Factors, usable: Factors) -> Iterable[_Ca
     if parts.coverage < 1 and not scored.outcomes.failed:
         share = f"Coverage is {number(parts.coverage, MOST_DECIMALS)}: an explanation without a valid text counts 0."
         gain = parts.gain(coverage=1.0)
-        yield _Candidate(gain, "Write a valid text for every clip.", share, first=_is_lost(parts.coverage))
+        yield Advice(gain, "Write a valid text for every clip.", share, first=_is_lost(parts.coverage))
     yield from _axes(scored, usable)
 
 
-def _axes(scored: Scored, usable: Factors) -> Iterable[_Candidate]:
+def _axes(scored: Scored, usable: Factors) -> Iterable[Advice]:
     """Advise on each axis; axes that are low for the same reason are one change."""
     found = scored.evaluation.shortfalls
     reasons: dict[tuple[str, str], list[str]] = {}
@@ -97,10 +97,10 @@ def _axes(scored: Scored, usable: Factors) -> Iterable[_Candidate]:
             f"{titles[axis]} is {number(usable.axes[axis], MOST_DECIMALS)}{_solution(scored, axis)}." for axis in axes
         ]
         gain = usable.gain(dict.fromkeys(axes, 1.0))
-        yield _Candidate(gain, sentence, " ".join([*values, figure]).strip())
+        yield Advice(gain, sentence, " ".join([*values, figure]).strip())
 
 
-def _failed(scored: Scored, parts: Factors) -> Iterable[_Candidate]:
+def _failed(scored: Scored, parts: Factors) -> Iterable[Advice]:
     """Judge failed clips: each counts 0 in every mean, so all means grow with the share of the others."""
     outcomes = scored.outcomes
     clips, failed = int(outcomes.counted.sum()), outcomes.failed
@@ -118,10 +118,10 @@ def _failed(scored: Scored, parts: Factors) -> Iterable[_Candidate]:
     grown = clips / (clips - failed) if clips > failed else 1.0
     axes = {name: min(1.0, value * grown) for name, value in parts.axes.items()}
     gain = 100.0 if clips == failed else parts.gain(axes, coverage=min(1.0, parts.coverage * grown), credit=1.0)
-    yield _Candidate(gain, sentence, evidence, first=_is_lost(parts.credit))
+    yield Advice(gain, sentence, evidence, first=_is_lost(parts.credit))
 
 
-def _unreached(scored: Scored, usable: Factors) -> Iterable[_Candidate]:
+def _unreached(scored: Scored, usable: Factors) -> Iterable[Advice]:
     """Judge altered copies that were not reached: each counts as nothing shown."""
     second = scored.results.run.second_pass
     if second is None or second.planned - second.asked < max(1, _NOTABLE_SHARE * second.planned):
@@ -130,7 +130,7 @@ def _unreached(scored: Scored, usable: Factors) -> Iterable[_Candidate]:
     grown = second.planned / max(1, second.asked)
     axes = {name: min(1.0, value * grown) for name, value in usable.axes.items() if name in MEASURED}
     sentence = "Make the model faster: altered copies were not reached."
-    yield _Candidate(usable.gain(axes), sentence, f"{late}: what was not asked counts as nothing shown.")
+    yield Advice(usable.gain(axes), sentence, f"{late}: what was not asked counts as nothing shown.")
 
 
 def _most_often(findings: Iterable[Finding]) -> str:
@@ -141,7 +141,7 @@ def _most_often(findings: Iterable[Finding]) -> str:
     return f" Most often: {one_line(most.problem.code, 60)}."
 
 
-def _skill(parts: Factors, columns: Mapping[str, Estimate]) -> Iterable[_Candidate]:
+def _skill(parts: Factors, columns: Mapping[str, Estimate]) -> Iterable[Advice]:
     skill = columns["skill"].value
     if parts.credit == 1:
         return
@@ -154,7 +154,7 @@ def _skill(parts: Factors, columns: Mapping[str, Estimate]) -> Iterable[_Candida
         known = "" if parts.credit is None else f"The credit for the predictions is {number(parts.credit, 2)} of 1. "
         evidence = f"{known}The skill over the constant is {number(skill, MOST_DECIMALS)}."
     lost = skill <= 0 if parts.credit is None else _is_lost(parts.credit)
-    yield _Candidate(gain, sentence, evidence, first=lost)
+    yield Advice(gain, sentence, evidence, first=lost)
 
 
 def _solution(scored: Scored, axis: str) -> str:

@@ -2,19 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from score.evaluation.clip_numbers import ClipNumbers, HiddenNumbers
 from score.read.output.explanation_record import Explanation
 from score.read.output.probe_record import ProbeCall
-from score.report.content.explanations import CallRow, EffectBar, Place, Timeline
+from score.report.drawings.outline import outline, whereabouts
+from score.report.drawings.timeline import bars, lane, spoken, ticks
 from score.report.numbers import NONE, number, signed
-from score.report.place import outline, whereabouts
-from score.report.timeline import bars, lane, spoken, ticks
 from score.settings import Target
-from score.visible import one_line
+from score.visible import in_words, one_line
 
 _FAILED = "no valid answer"
+
+
+Effects = tuple[tuple[str, str, str, float], ...]
+"""(``top``, ``bottom`` or empty for what is marked most, least or between; what was hidden; what that changed; the same
+as a percentage of the clip's largest change)."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Cells of the frame, as path data in units of cells."""
+
+    rows: int
+    """Rows of the grid."""
+    columns: int
+    """Columns of the grid."""
+    top: str
+    """Outline of what the explanation marks most; may be empty."""
+    bottom: str
+    """Outline of what it marks least; may be empty."""
+    label: str
+    """What a reader who cannot see it needs to know."""
+    effects: Effects
+    """What hiding the cells changed; empty where that was not measured."""
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Bins of a clip, as path data in units of bins."""
+
+    bins: int
+    """Number of bins."""
+    bars: str
+    """Weights, drawn 100 high."""
+    top: str
+    """Bins that the explanation marks most, drawn 1 high; may be empty."""
+    bottom: str
+    """Bins that it marks least; may be empty."""
+    ticks: tuple[tuple[float, str], ...]
+    """(percentage of the length, seconds as written)."""
+    label: str
+    """What a reader who cannot see it needs to know."""
+    effects: Effects
+    """What hiding the bins changed; empty where that was not measured."""
 
 
 def place(explanation: Explanation, numbers: ClipNumbers, target: Target) -> Place | None:
@@ -38,13 +81,18 @@ def place(explanation: Explanation, numbers: ClipNumbers, target: Target) -> Pla
         for words, places in (("Marked most", top), ("marked least", bottom))
         if places
     ]
+
+    def where(hidden: HiddenNumbers) -> str:
+        parts = one_line(", ".join(part.replace("-", " ") for part in hidden.parts), 60)
+        return parts or whereabouts(hidden.places, rows, columns)
+
     return Place(
         rows=rows,
         columns=columns,
         top=outline(top, rows, columns) or "",
         bottom=outline(bottom, rows, columns) or "",
         label="; ".join(told) + "." if told else "What the explanation marks was not tested.",
-        effects=_effects("space", numbers, target, lambda one: _what(one) or whereabouts(one.places, rows, columns)),
+        effects=_effects("space", numbers, target, where),
     )
 
 
@@ -54,11 +102,13 @@ def timeline(explanation: Explanation, numbers: ClipNumbers, target: Target) -> 
         return None
     weights, bin_s = explanation.time, explanation.bin_s
     top, bottom = _most_and_least("time", numbers)
-    strongest = int(weights.argmax())
-    told = [f"The largest weight is at {spoken([strongest], bin_s)}"]
-    told += [
-        f"{words}: {spoken(places, bin_s)}"
-        for words, places in (("marked most", top), ("marked least", bottom))
+    told = [
+        f"{words} {spoken(places, bin_s)}"
+        for words, places in (
+            ("The largest weight is at", (int(weights.argmax()),)),
+            ("marked most:", top),
+            ("marked least:", bottom),
+        )
         if places
     ]
     return Timeline(
@@ -74,25 +124,29 @@ def timeline(explanation: Explanation, numbers: ClipNumbers, target: Target) -> 
 
 def call_rows(
     explanation: Explanation, calls: Sequence[ProbeCall], numbers: ClipNumbers, target: Target
-) -> tuple[CallRow, ...]:
-    """List the calls of a clip and what they changed, without what was asked again; other parameters as of `place`."""
+) -> Iterator[tuple[str, str, str, str]]:
+    """List the calls of a clip, without what was asked again; other parameters as of `place`.
+
+    Yields
+    ------
+    tuple
+        What was altered, by what, how much or which of it, and the change of the prediction.
+    """
     span = target.maximum - target.minimum
-    rows = []
     for call in (one for one in calls if not one.again):
-        how = one_line(call.operator.replace("_", " "), 40) or NONE
+        how = in_words(call.operator, 40) or NONE
         if call.kind in ("space", "time"):
-            hidden = numbers.hidden.get(call.kind, ())
             named = call.places, call.exchanged
-            change = next((one.change for one in hidden if (one.places, one.parts) == named), None)
+            found = (one.change for one in numbers.hidden.get(call.kind, ()) if (one.places, one.parts) == named)
+            change = next(found, None)
             size = explanation.space.size if call.kind == "space" and explanation.space is not None else 0
             where = f"{len(call.places)} of {size} cells" if size else spoken(call.places, explanation.bin_s)
             what = "Place" if call.kind == "space" else "Time"
-            rows.append(CallRow(what, how, where, _FAILED if change is None else number(change * span, 3)))
+            yield what, how, where, _FAILED if change is None else number(change * span, 3)
         elif call.kind == "cue" and call.cue in numbers.edited:
             change = numbers.edited[call.cue]
-            what = f"Cue {one_line(call.cue.replace('_', ' '), 40)}, taken away"
-            rows.append(CallRow(what, how, NONE, _FAILED if change is None else signed(-change * span, 3)))
-    return tuple(rows)
+            what = f"Cue {in_words(call.cue, 40)}, taken away"
+            yield what, how, NONE, _FAILED if change is None else signed(-change * span, 3)
 
 
 def _most_and_least(kind: str, numbers: ClipNumbers) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -100,14 +154,7 @@ def _most_and_least(kind: str, numbers: ClipNumbers) -> tuple[tuple[int, ...], t
     return (hidden[0].places, hidden[-1].places) if len(hidden) > 1 else ((), ())
 
 
-def _what(hidden: HiddenNumbers) -> str:
-    """Name the parts that were exchanged."""
-    return one_line(", ".join(part.replace("-", " ") for part in hidden.parts), 60)
-
-
-def _effects(
-    kind: str, numbers: ClipNumbers, target: Target, where: Callable[[HiddenNumbers], str]
-) -> tuple[EffectBar, ...]:
+def _effects(kind: str, numbers: ClipNumbers, target: Target, where: Callable[[HiddenNumbers], str]) -> Effects:
     """Bars on a scale that all drawings of a clip share, so that they can be compared; what is marked most first."""
     changes = [one.change for hidden in numbers.hidden.values() for one in hidden if one.change is not None]
     largest = max([numbers.epsilon, *changes])
@@ -119,5 +166,5 @@ def _effects(
         part, words = ends.get(place, ("", ""))
         value = _FAILED if one.change is None else number(one.change * span, 3)
         width = 0.0 if one.change is None else round(100 * one.change / largest, 1)
-        bars.append(EffectBar(part, f"{words}{where(one)}", value, width))
+        bars.append((part, f"{words}{where(one)}", value, width))
     return tuple(bars)

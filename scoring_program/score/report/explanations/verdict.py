@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from score.evaluation.clip_numbers import ClipNumbers
 from score.read.output.explanation_record import Explanation
-from score.report.content.explanations import ClaimRow, Reason, Verdict
-from score.report.numbers import NONE, number
+from score.report.explanations.claims import ClaimRow
+from score.report.numbers import number
 from score.settings import Target
 from score.text import text_validity
 
 HOLDS, PARTLY = 0.5, 0.2
 """Lowest values, on a scale on which chance is 0 and perfect 1, that are called good, and partly so."""
-WORDS = {
-    "good": ("Holds up", "hold up"),
-    "part": ("Holds up in part", "hold up in part"),
-    "bad": ("Does not hold up", "do not hold up"),
-    "none": ("Not measured", "not measured"),
-}
-"""Of one explanation, and of many."""
+STATES = ("good", "part", "bad", "none")
+"""Best first; ``none`` where nothing was measured."""
 _WHERE = {"space": "a place", "time": "a moment"}
 _NOT_GIVEN = {"space": "No map was given, which counts 0.", "time": "No seconds were given, which counts 0."}
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What one axis says about one explanation."""
+
+    state: str
+    """One of `STATES`."""
+    part: str
+    """What it is about, in a word."""
+    words: str
+    """One sentence or two."""
 
 
 def state_of(value: float) -> str:
@@ -34,8 +42,10 @@ def clip_state(numbers: ClipNumbers) -> str:
     return state_of(numbers.held) if numbers.hidden or numbers.edited else "none"
 
 
-def verdict(numbers: ClipNumbers, explanation: Explanation, claims: Sequence[ClaimRow], target: Target) -> Verdict:
-    """Judge one explanation in words.
+def reasons(
+    numbers: ClipNumbers, explanation: Explanation, claims: Sequence[ClaimRow], target: Target
+) -> tuple[Reason, ...]:
+    """Judge one explanation in words: place, time, cues and text.
 
     Parameters
     ----------
@@ -48,14 +58,12 @@ def verdict(numbers: ClipNumbers, explanation: Explanation, claims: Sequence[Cla
     target
         The target on which it is judged.
     """
-    state = clip_state(numbers)
-    reasons = (
+    return (
         _hidden("Place", "space", explanation.space is not None, numbers.space, numbers, target),
         _hidden("Time", "time", explanation.time is not None, numbers.time, numbers, target),
         _cues(numbers, claims, target),
         _text(numbers, explanation),
     )
-    return Verdict(state, WORDS[state][0], NONE if state == "none" else number(numbers.held, 2), reasons)
 
 
 def _hidden(part: str, kind: str, given: bool, value: float, numbers: ClipNumbers, target: Target) -> Reason:

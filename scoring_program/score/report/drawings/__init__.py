@@ -1,0 +1,1 @@
+"""Drawings for SVG, and pictures: from numbers to path data and positions; none knows what it shows to whom."""

@@ -1,0 +1,164 @@
+"""Plots of predictions against true values; only for phases whose true values are open."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from score.measure.bootstrap import percentile_interval
+from score.report.numbers import NO_BREAK, number, plural, signed
+from score.settings import Target
+
+MOST_DOTS = 300
+"""Beyond this many clips points would cover each other, and the page would grow: shades take their place."""
+CELLS = 25
+"""Along each side of a density plot."""
+_SHADES = 5
+_MOST_BINS, _CLIPS_IN_BIN = 10, 4
+_BARS = 21
+_PLACES = 3
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Predicted against true values: points, or shades where there are too many for points."""
+
+    dots: tuple[tuple[float, float], ...]
+    """(predicted, true), percentages of the scale; one a clip."""
+    shades: tuple[tuple[str, tuple[tuple[int, int], ...]], ...]
+    """(opacity, its cells as column and row from below), lightest first."""
+    said: str
+    """What it shows, in words."""
+    cells: int = CELLS
+    """Along each side of the density plot."""
+
+
+@dataclass(frozen=True)
+class CalibrationBin:
+    """Clips with about the same prediction."""
+
+    clips: int
+    """How many."""
+    predicted: float
+    """Their mean prediction."""
+    truth: float
+    """Their mean truth."""
+    interval: tuple[float, float] | None
+    """Of the mean truth."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Whether clips with a high prediction have a label as high."""
+
+    bins: tuple[CalibrationBin, ...]
+    """From low to high predictions."""
+    span: str
+    """How many clips a bin has."""
+    said: str
+    """What it shows, in words."""
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """How far predictions are off: predicted minus true."""
+
+    bars: tuple[tuple[float, float, int, float], ...]
+    """(from, to, clips, percentage of the highest bar), from too low to too high; none without clips."""
+    end: float
+    """The scale reaches from minus this to this."""
+    said: str
+    """What it shows, in words."""
+
+    @property
+    def width(self) -> float:
+        """Of a bar, percentage of the scale."""
+        return round(100 / _BARS, 2)
+
+
+def scatter(truth: Array, predicted: Array, target: Target) -> Scatter:
+    """Set predicted against true values.
+
+    Parameters
+    ----------
+    truth, predicted
+        (n,) values in the target's range.
+    target
+        Its range is the scale of both axes.
+    """
+    x, y = ((values - target.minimum) / (target.maximum - target.minimum) for values in (predicted, truth))
+    thin = len(truth) > MOST_DOTS
+    dots = ((round(100 * a, 1), round(100 * b, 1)) for a, b in zip(x.tolist(), y.tolist(), strict=True))
+    near = f"{float(np.mean(np.abs(x - y) <= 0.1)):.0%}".replace("%", f"{NO_BREAK}%")
+    said = f"{plural(len(truth), 'clip')}; {near} lie within a tenth of the range of their true value"
+    return Scatter(() if thin else tuple(dots), _density(x, y) if thin else (), said)
+
+
+def _density(x: Array, y: Array) -> tuple[tuple[str, tuple[tuple[int, int], ...]], ...]:
+    counts, _, _ = np.histogram2d(x, y, bins=CELLS, range=[[0, 1], [0, 1]])
+    levels = np.ceil(_SHADES * np.sqrt(counts / counts.max())).astype(int)
+    return tuple(
+        (f"{level / _SHADES:.1f}", tuple((int(column), int(row)) for column, row in np.argwhere(levels == level)))
+        for level in range(1, _SHADES + 1)
+        if (levels == level).any()
+    )
+
+
+def calibration(truth: Array, predicted: Array, weights: Array, level: float) -> Calibration:
+    """Compare mean prediction and mean truth of clips with like predictions.
+
+    Parameters
+    ----------
+    truth, predicted
+        (n,) values in the target's range.
+    weights
+        (b, n) how often each clip counts in each resample of people; no rows for no intervals.
+    level
+        Nominal coverage of the intervals.
+    """
+    count = max(1, min(_MOST_BINS, len(truth) // _CLIPS_IN_BIN))
+    order = np.argsort(predicted, kind="stable")
+    bins = tuple(_bin(part, truth, predicted, weights, level) for part in np.array_split(order, count))
+    spread = float(np.var(predicted))
+    slope = float(np.cov(predicted, truth, ddof=0)[0, 1]) / spread if spread > 1e-12 else math.nan
+    said = f"slope {number(slope, 2)}, where 1 is perfect" if math.isfinite(slope) else "all predictions are the same"
+    clips = {one.clips for one in bins}
+    return Calibration(bins, " to ".join(map(str, sorted({min(clips), max(clips)}))), said)
+
+
+def _bin(part: NDArray[np.intp], truth: Array, predicted: Array, weights: Array, level: float) -> CalibrationBin:
+    own = weights[:, part]
+    drawn = own.sum(axis=1)
+    ends = None
+    if np.count_nonzero(drawn) > level * len(drawn):  # seldom are all people of a bin missing from a resample
+        low, high = percentile_interval((own @ truth[part])[drawn > 0] / drawn[drawn > 0], level)
+        ends = float(low), float(high)
+    return CalibrationBin(len(part), float(predicted[part].mean()), float(truth[part].mean()), ends)
+
+
+def residuals(truth: Array, predicted: Array, target: Target) -> Residuals:
+    """Count how often predictions are too low and too high, and by how much.
+
+    Parameters
+    ----------
+    truth, predicted
+        (n,) values in the target's range.
+    target
+        The scale reaches over the largest residual, in steps of a tenth of its range.
+    """
+    off = predicted - truth
+    step = (target.maximum - target.minimum) / 10
+    end = step * max(1, math.ceil(float(np.abs(off).max()) / step - 1e-9))
+    counts, edges = np.histogram(off, bins=_BARS, range=(-end, end))
+    bars = tuple(
+        (float(low), float(high), int(count), round(100 * count / counts.max(), 1))
+        for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
+        if count
+    )
+    mean, half = float(off.mean()), float(np.median(np.abs(off)))
+    return Residuals(bars, end, f"mean {signed(mean, _PLACES)}, half of them within ±{number(half, _PLACES)}")

@@ -1,0 +1,1 @@
+"""Clip by clip: whether what an explanation marks and claims is what moved the prediction."""

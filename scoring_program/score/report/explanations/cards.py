@@ -1,0 +1,196 @@
+"""The gallery: a few explanations, shown whole."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from score.errors import NotGradableError, Problem
+from score.evaluation.clip_numbers import ClipNumbers
+from score.read.output.explanation_record import Explanation
+from score.report.drawings.picture import data_uri
+from score.report.drawings.words import Text, highlight
+from score.report.explanations.claims import ClaimRow, claim_rows, untested
+from score.report.explanations.hidden import Place, Timeline, call_rows, place, timeline
+from score.report.explanations.verdict import Reason, clip_state, reasons
+from score.report.gate import Scored
+from score.settings import Target
+from score.text.reading import vocabulary_of
+from score.visible import one_line
+
+_BUDGET = 1_500_000
+"""Characters of all pictures; with the table of 2,000 clips the page stays under 5 MB."""
+_NO_ROOM = "Left out to keep this page small."
+
+
+@dataclass(frozen=True)
+class Card:
+    """One explanation of the gallery."""
+
+    clip_id: str
+    """Opaque id."""
+    state: str
+    """The verdict."""
+    numbers: ClipNumbers
+    """How it was judged."""
+    reasons: tuple[Reason, ...]
+    """Why: place, time, cues, text."""
+    values: tuple[tuple[Target, float, float | None], ...]
+    """(target, predicted, true) of every target; None for true unless the settings open it."""
+    frame: str
+    """The clip's key frame as a ``data:`` URI, or an empty text."""
+    frame_note: str
+    """Which moment it shows, or why there is none."""
+    place: Place | None
+    """Where the model looked; None without a map."""
+    timeline: Timeline | None
+    """When it looked; None without weights."""
+    text: Text
+    """What it wrote."""
+    claims: tuple[ClaimRow, ...]
+    """Cues that were tested."""
+    others: tuple[str, ...]
+    """What of the claims was not tested, and what went wrong with the clip, in sentences."""
+    picture: str
+    """The submission's picture as a ``data:`` URI, or an empty text."""
+    no_picture: str
+    """Why there is no picture."""
+    calls: tuple[tuple[str, str, str, str], ...]
+    """What was altered, by what, how much of it, and the change: the numbers behind the drawings."""
+
+
+CardGroups = tuple[tuple[str, tuple[Card, ...]], ...]
+"""(why these, at least one)."""
+
+
+class _Album:
+    """The pictures of a page, as long as there is room."""
+
+    def __init__(self) -> None:
+        self._left = _BUDGET
+
+    def take(self, data: bytes) -> str | None:
+        """Return a picture's URI; None where it is no picture, an empty text where there is no more room."""
+        uri = data_uri(data)
+        if uri is None or len(uri) > self._left:
+            return uri and ""
+        self._left -= len(uri)
+        return uri
+
+
+def choose(
+    clip_ids: Sequence[str], held: Sequence[float | None], count: int, seed: int
+) -> tuple[list[int], list[int], list[int]]:
+    """Choose a third each; what cannot be shared out evenly goes to the best, then to the worst.
+
+    The choice must not hang on labels: which clips are shown would tell something about them. It does not hang on the
+    order in which clips are listed either.
+
+    Parameters
+    ----------
+    clip_ids
+        n ids.
+    held
+        n values of how well the explanations held up; None for a clip that cannot be shown.
+    count
+        How many are shown at most, >= 0.
+    seed
+        Of the lot.
+
+    Returns
+    -------
+    tuple
+        Numbers of the best clips, best first; of the worst, worst first; of others, drawn by lot. None is in two.
+    """
+    able = [(value, clip_ids[clip], clip) for clip, value in enumerate(held) if value is not None]
+    ranked = [clip for _, _, clip in sorted(able, key=lambda one: (-one[0], one[1]))]
+    count = min(count, len(ranked))
+    best, worst = (count + 2) // 3, (count + 1) // 3
+    between = ranked[best : len(ranked) - worst]
+    between.sort(key=lambda clip: hashlib.sha256(f"{seed} {clip_ids[clip]}".encode()).digest())
+    return ranked[:best], ranked[len(ranked) - worst :][::-1], between[: count - best - worst]
+
+
+def card_groups(scored: Scored) -> CardGroups:
+    """Choose the gallery and prepare it; nothing where the settings close clips."""
+    report, judged = scored.settings.report, scored.evaluation.clips
+    if not report.clips or not judged:
+        return ()
+    held = [one.held if one else None for one in judged]
+    chosen = choose(scored.outcomes.clip_ids, held, report.gallery, scored.settings.bootstrap.seed)
+    everything = sum(map(len, chosen)) == sum(one is not None for one in judged)
+    titles = ("What held up best", "What held up least", "What lies between" if everything else "Drawn by lot")
+    album, groups = _Album(), []
+    for title, clips in zip(titles, chosen, strict=True):
+        cards = tuple(_card(clip, numbers, scored, album) for clip in clips if (numbers := judged[clip]))
+        if cards:
+            groups.append((title, cards))
+    return tuple(groups)
+
+
+def _card(clip: int, numbers: ClipNumbers, scored: Scored, album: _Album) -> Card:
+    outcomes, settings = scored.outcomes, scored.settings
+    clip_id, explanation, calls = outcomes.clip_ids[clip], outcomes.explanations[clip], outcomes.probes[clip]
+    target = settings.targets[numbers.target]
+    prediction = outcomes.prediction[clip].tolist()
+    truth = outcomes.truth[clip].tolist() if settings.report.truth else [None] * len(prediction)
+    claims = claim_rows(numbers, explanation.claims, target)
+    titles = {one.name: one.title for one in settings.targets}
+    frame, frame_note = _frame(clip_id, scored, album)
+    picture, no_picture = _picture(explanation, scored, album)
+    return Card(
+        clip_id=clip_id,
+        state=clip_state(numbers),
+        numbers=numbers,
+        reasons=reasons(numbers, explanation, claims, target),
+        values=tuple(zip(settings.targets, prediction, truth, strict=True)),
+        frame=frame,
+        frame_note=frame_note,
+        place=place(explanation, numbers, target),
+        timeline=timeline(explanation, numbers, target),
+        text=highlight(explanation.text, vocabulary_of(settings), numbers.told, titles),
+        claims=claims,
+        others=(*untested(numbers, explanation.claims, target), *_trouble(clip_id, scored)),
+        picture=picture,
+        no_picture=no_picture,
+        calls=tuple(call_rows(explanation, calls, numbers, target)),
+    )
+
+
+def _frame(clip_id: str, scored: Scored, album: _Album) -> tuple[str, str]:
+    """Return the key frame's URI and what it shows, or an empty text and why there is none."""
+    frame = scored.beside.key_frames.read(clip_id)
+    uri = album.take(frame.data) if frame else None
+    if frame is None or uri is None:
+        return "", "There is no picture of this clip."
+    return uri, f"The clip at {frame.time_s:.1f} s." if uri else _NO_ROOM
+
+
+def _picture(explanation: Explanation, scored: Scored, album: _Album) -> tuple[str, str]:
+    """Return the picture's URI, or an empty text and the reason."""
+    if explanation.image is None:
+        return "", "No picture was given."
+    try:
+        uri = album.take(scored.results.folder.read(explanation.image))
+    except (NotGradableError, OSError):
+        uri = None
+    if uri is None:
+        return "", "The picture could not be read."
+    return uri, "" if uri else _NO_ROOM
+
+
+def _trouble(clip_id: str, scored: Scored) -> Iterator[str]:
+    """Tell what went wrong with the clip: an explanation that is not there may be one that broke down."""
+    record = scored.results.clips.get(clip_id)
+    if record and record.problems:
+        yield f"Problem: {problem_note(record.problems)}"
+
+
+def problem_note(problems: tuple[Problem, ...]) -> str:
+    """Tell the first of a clip's problems in one line; an empty text where there is none."""
+    if not problems:
+        return ""
+    first = problems[0]
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return one_line(f"{first.code}: {first.found}", 120)[:240] + more

@@ -1,0 +1,182 @@
+"""The section itself: every score with its bar and what to compare it with, and what the scores say in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from score.columns import TOTAL, Column
+from score.diagnostics.diagnose import Diagnostic
+from score.evaluation.evaluate import Estimate
+from score.report.first_screen.advice import MEASURED, Advice, advice
+from score.report.first_screen.factors import Factors, factors
+from score.report.first_screen.status import StatusItem, status
+from score.report.gate import MOST_DECIMALS, Scored
+from score.report.numbers import NO_BREAK, interval, number, percent, position
+from score.settings import Settings
+
+_DRAWN = ("chance", "constant", "solution")
+"""Kinds of marks on the bars: a few that matter to everybody."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Something to compare a score with, on the score's bar."""
+
+    kind: str
+    """``chance``, or the kind of a landmark: it decides the shape."""
+    title: str
+    """What it is."""
+    value: str
+    """Its rounded score."""
+    position: float
+    """Percentage of the scale's length."""
+
+    @property
+    def drawn(self) -> bool:
+        """Whether it stands on the bars of the first screen; the table has them all."""
+        return self.kind in _DRAWN
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """One score column."""
+
+    column: Column
+    """What is measured."""
+    estimate: Estimate
+    """With its interval."""
+    value: str
+    """Rounded value."""
+    interval: str
+    """Rounded interval, or an empty text."""
+    marks: tuple[Mark, ...]
+    """What to compare it with."""
+    weight: float | None
+    """Of an axis: its share in the total's mean."""
+
+
+@dataclass(frozen=True)
+class FirstScreen:
+    """The first screen, and the numbers behind it."""
+
+    total: ScoreRow
+    """The total of the explanations."""
+    band: str
+    """The word for it."""
+    bands: tuple[tuple[str, float, float], ...]
+    """(word, begin, end) of the scale, lowest first."""
+    verdict: tuple[str, ...]
+    """What the numbers say, in sentences; the most important first."""
+    parts: Factors
+    """What is multiplied to make the total."""
+    axes: tuple[ScoreRow, ...]
+    """How well the explanations did; in the order of their weights."""
+    predictions: tuple[ScoreRow, ...]
+    """How well the predictions did."""
+    rows: tuple[ScoreRow, ...]
+    """All columns, in leaderboard order."""
+    compared: tuple[Mark, ...]
+    """One mark of each kind that occurs, for the legend and the headings of the table."""
+    advice: tuple[Advice, ...]
+    """What to fix first: what gains most comes first."""
+    status: tuple[StatusItem, ...]
+    """How the run went."""
+    diagnostics: tuple[Diagnostic, ...]
+    """What else was noticed about the explanations."""
+    fine: bool
+    """Whether diagnostics have all their decimals."""
+    level: str
+    """Nominal coverage of the intervals, such as ``95 %``; empty without intervals."""
+
+
+def first_screen(scored: Scored) -> FirstScreen:
+    """Build the section."""
+    settings, columns = scored.settings, scored.evaluation.columns
+    values = {column.key: estimate.value for column, estimate in columns}
+    parts = factors(values, settings.explanation, causes=settings.causes is not None)
+    weights = {name: getattr(settings.explanation.weights, name) for name in parts.axes}
+    whole = sum(weights.values())
+    shares = {name: weight / whole for name, weight in weights.items()} if whole else {}
+    rows = {column.key: _row(column, one, scored, shares.get(column.key)) for column, one in columns}
+    limits = settings.explanation.bands
+    return FirstScreen(
+        total=rows[TOTAL],
+        band=settings.explanation.word(values[TOTAL]),
+        bands=tuple((word, *ends) for word, ends in zip(limits, pairwise([*limits.values(), 100.0]), strict=True)),
+        verdict=tuple(_verdict(scored)),
+        parts=parts,
+        axes=tuple(rows[name] for name in parts.axes),
+        predictions=tuple(rows[key] for key in _prediction_keys(settings)),
+        rows=tuple(rows.values()),
+        compared=tuple({(mark.kind, mark.title): mark for row in rows.values() for mark in row.marks}.values()),
+        advice=advice(scored, parts),
+        status=status(scored),
+        diagnostics=scored.evaluation.diagnostics,
+        fine=settings.report.clips,
+        level=f"{100 * settings.bootstrap.level:g}{NO_BREAK}%" if any(row.interval for row in rows.values()) else "",
+    )
+
+
+def _prediction_keys(settings: Settings) -> tuple[str, ...]:
+    subjects = [settings.main_target, *([settings.group.name] if settings.group else [])]
+    return (*(f"{name}_{metric}" for name in subjects for metric in ("accuracy", "ccc")), "skill")
+
+
+def _row(column: Column, estimate: Estimate, scored: Scored, weight: float | None) -> ScoreRow:
+    value = number(estimate.value, min(column.decimals, MOST_DECIMALS))
+    spread = interval(estimate.interval, scored.spread_places(column))
+    return ScoreRow(column, estimate, value, spread, tuple(_marks(column, estimate, scored)), weight)
+
+
+def _marks(column: Column, estimate: Estimate, scored: Scored) -> Iterator[Mark]:
+    """Chance, the constant on the same clips where that is open, and the landmarks of the phase."""
+    if column.maximum is None:
+        return
+    low, high = column.minimum, column.maximum
+    places = min(column.decimals, scored.spread_places(column))
+    known: list[tuple[str, str, float | None]] = [
+        ("chance", "chance", column.chance),
+        ("constant", "constant", estimate.baseline),
+    ]
+    for landmark in scored.beside.landmarks.items:
+        if landmark.kind != "constant" or estimate.baseline is None:
+            known.append((landmark.kind, landmark.title, landmark.columns.get(column.key)))
+    for kind, title, value in known:
+        if value is not None:
+            yield Mark(kind, title, number(value, places), position(min(high, max(low, value)), low, high))
+
+
+def _verdict(scored: Scored) -> Iterator[str]:
+    outcomes = scored.outcomes
+    if any(call.shows for calls in outcomes.probes for call in calls):
+        yield (
+            "This total is a diagnostic: altered copies of filmed clips can be recognised, so an honest explanation "
+            "need not have the highest total."
+        )
+    first, _ = scored.evaluation.columns[0]
+    if first.key != TOTAL:
+        yield f"The leaderboard ranks by another column: {first.title.lower()}."
+    if scored.results.run.results:
+        *titles, last = (column.title for column, _ in scored.evaluation.columns if column.key in MEASURED)
+        yield (
+            f"Results were submitted instead of code. {', '.join(titles)} and {last} are measured by asking a model "
+            "about altered clips; there was no model to ask, so they have their worst value."
+        )
+    counted = int(outcomes.counted.sum())
+    if outcomes.failed * 2 > counted:
+        yield f"{outcomes.failed} of {counted} clips failed: look at the problems below first."
+    elif outcomes.failed:
+        yield f"{outcomes.failed} of {counted} clips failed and were scored with the worst value."
+    left_out = outcomes.count("unreadable")
+    if left_out:
+        yield f"{left_out} clips could not be decoded and are left out for everybody: the organisers need to know."
+    skill = next(estimate for column, estimate in scored.evaluation.columns if column.key == "skill")
+    low, high = skill.interval or (skill.value, skill.value)
+    if round(low, 2) > 0:
+        yield f"The predictions remove {percent(abs(skill.value))} of the error of always answering the training mean."
+    elif round(high, 2) < 0:
+        yield "Always answering the training mean would have been better than these predictions."
+    else:
+        yield "The predictions cannot be told apart from always answering the training mean."
