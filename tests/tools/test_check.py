@@ -97,7 +97,7 @@ TEXT_MUTATIONS = [
     ("key-missing", "{title: Overview, file: pages/overview.md}", "{title: Overview}"),
     ("key-value", "title: Overview", "title: " + "x" * 256),
     ("page-terms", "title: Overview", "title: Terms"),
-    ("page-type", "- {title: Overview, file: pages/overview.md}", "- pages/overview.md"),
+    ("entry-type", "- {title: Overview, file: pages/overview.md}", "- pages/overview.md"),
     ("key-missing", "pages:\n  - {title: Overview, file: pages/overview.md}\n", ""),
     ("tasks-unknown", "tasks: [0]\n    execution", "tasks: [1]\n    execution"),
     ("tasks-unknown", "tasks: [0]\n    execution", "tasks: ['0']\n    execution"),

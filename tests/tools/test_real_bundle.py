@@ -32,6 +32,7 @@ from bundle_tools.codabench.rules import Rule
 from bundle_tools.codabench.rules.archive import check_folder, check_zip
 from bundle_tools.codabench.rules.document import Draft, read
 from bundle_tools.codabench.rules.findings import Finding
+from bundle_tools.codabench.rules.known_keys import check_keys
 from bundle_tools.codabench.rules.settings.leaderboard import check_leaderboards
 from bundle_tools.codabench.rules.settings.tasks import check_solutions
 from tests.fewer import keep_clips
@@ -110,7 +111,7 @@ def test_the_built_zip_is_valid_breaks_no_rule_and_runs(
         "ranks-few",
         "labels-told",
     }
-    assert rules() - asked == {"check_folder", "check_version1"}
+    assert rules() - asked == {"check_folder", "check_version1", "check_board_keys"}
     solution = short / "solutions" / "constant"
     arguments = ["run", str(solution), "--bundle", str(out), "--phase", "practice", "--out", str(tmp_path / "out")]
     assert main(arguments) == 0
@@ -296,7 +297,7 @@ def test_rubbish_in_the_leaderboard_is_a_finding_never_a_traceback(
     for entry in (board, board["columns"][0], board["columns"][-2]):
         for key in list(entry):
             kept, entry[key] = entry[key], value
-            assert list(check_leaderboards(draft)) or isinstance(value, (str, float, int))
+            assert [*check_keys(draft), *check_leaderboards(draft)] or isinstance(value, (str, float, int))
             list(check_registry(draft))
             entry[key] = kept
 

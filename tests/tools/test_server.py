@@ -3,13 +3,14 @@
 import json
 import math
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bundle_tools.codabench.competition import Column
+from bundle_tools.codabench.keys import Column
 from bundle_tools.codabench.worker import RunFailed
 from bundle_tools.codabench.worker.scores import NotSent, accepted, my_submissions, read_scores, row, store
 
@@ -17,14 +18,15 @@ from bundle_tools.codabench.worker.scores import NotSent, accepted, my_submissio
 def column(
     key: str,
     index: int,
-    computation: str | None = None,
+    computation: Literal["avg", "avg_rank", "max", "min", "sum"] | None = None,
     sources: tuple[int, ...] = (),
     *,
     precision: int = 2,
     hidden: bool = False,
     ascending: bool = False,
 ) -> Column:
-    return Column(key, key.upper(), index, precision, ascending, hidden, computation, sources)
+    sorting: Literal["asc", "desc"] = "asc" if ascending else "desc"
+    return Column(key.upper(), key, index, sorting, precision, hidden, computation, list(sources))
 
 
 AB = (column("a", 0), column("b", 1))

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from bundle_tools.challenge.rules.clips.tables import Side
 from bundle_tools.challenge.rules.clips.video import UnreadableVideo, Video, count_frames, describe_file
+from bundle_tools.codabench.keys import LONGEST_SHOWN
 from bundle_tools.codabench.rules.dataset import Dataset
-from bundle_tools.codabench.rules.findings import FAILS_LATER, LONGEST_SHOWN, Finding
+from bundle_tools.codabench.rules.findings import FAILS_LATER, Finding
 from bundle_tools.console import Progress
 
 
