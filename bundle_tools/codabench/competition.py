@@ -1,6 +1,6 @@
-"""A bundle as the runner and the builder see it: `competition.yaml` read into frozen records.
+"""A bundle as the runner and the builder see it: its tasks and phases with the files that they name.
 
-It reads only what running needs and trusts it; what is wrong with a bundle is for `rules` to say.
+What running does not need may be wrong; all that is wrong with a bundle is for `rules` to say.
 """
 
 import re

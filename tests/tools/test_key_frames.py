@@ -127,6 +127,7 @@ def picture(content: bytes) -> Mutation:
 BROKEN: list[Mutation] = [
     lambda phase: (phase / "key_frames" / f"{CLIPS[1]}.jpg").unlink(),
     lambda phase: (phase / "key_frames" / f"{CLIPS[1]}.jpg").write_bytes(b"x"),
+    lambda phase: shutil.copy(phase / "key_frames" / f"{CLIPS[0]}.jpg", phase / "key_frames" / f"{CLIPS[1]}.jpg"),
     rows(lambda table: table[1].__setitem__(1, "../labels.csv")),
     picture(b"GIF89a"),
     picture(b"\xff\xd8" + b"x" * 70_000),
