@@ -18,6 +18,8 @@ from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import Draft
 
 TIMEOUT_S = 60
+BYTES_A_SECOND = 20_000_000
+"""How much of the data a program looks at in a second, on a slow disk: that much longer it may take."""
 OWN_PROGRAMS = Path(__file__).resolve().parents[4]
 """Where the programs of this checkout lie."""
 # Arguments: the program's folder, then the folders of data. One line of JSON is printed for each of them.
@@ -154,7 +156,7 @@ def _ask(program: Given, question: Question, data: tuple[Given, ...]) -> tuple[A
                 [sys.executable, "-B", "-c", FRAME.format(code=question.code), *map(str, folders)],
                 capture_output=True,
                 text=True,
-                timeout=TIMEOUT_S,
+                timeout=TIMEOUT_S + sum(size for _, state in data for *_, size in state) / BYTES_A_SECOND,
                 check=False,
             )
             if done.returncode == 0:

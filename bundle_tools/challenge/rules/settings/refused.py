@@ -21,7 +21,7 @@ def check_settings(draft: Draft) -> Iterator[Finding]:
         for position, answer in ask_programs(draft, question).items():
             where = draft.at("tasks", position, question.program)
             if answer is None:
-                what = f"The {question.title} is not the one of this checkout, so it was not asked about {SETTINGS}."
+                what = f"The {question.title} is not the one of this checkout, so it was not asked about its data."
                 effect = "Its code would run on this machine."
                 fix = "Unpack the zip and check the folder if you trust it."
                 yield Finding("program-unasked", "note", where, what, effect, fix)
