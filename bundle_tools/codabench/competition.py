@@ -5,19 +5,17 @@ What running does not need may be wrong; all that is wrong with a bundle is for 
 
 import re
 import sys
-import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bundle_tools.codabench.bounded_yaml import load_bounded
-from bundle_tools.codabench.keys import Board, Column, Keys, Mistake, PhaseKeys, TaskKeys, read
+from bundle_tools.codabench.keys import FILES_OF_TASK, Board, Column, Keys, Mistake, PhaseKeys, TaskKeys, is_key, read
 from bundle_tools.codabench.version1 import as_version2, is_version1
 from bundle_tools.errors import BundleError
 
 DEFAULT_TIME_LIMIT_S = PhaseKeys.execution_time_limit
 DEFAULT_PRECISION = Column.precision
-PATH_KEYS = ("scoring_program", "ingestion_program", "input_data", "reference_data")
 
 
 @dataclass(frozen=True)
@@ -162,11 +160,11 @@ def columns_of(content: dict[str, Any]) -> tuple[Column, ...]:
 
 
 def _task(root: Path, keys: TaskKeys) -> Task:
-    paths: dict[str, Path | None] = dict.fromkeys(PATH_KEYS)
+    paths: dict[str, Path | None] = dict.fromkeys(FILES_OF_TASK)
     on_server = ["key"] if keys.key is not None else []
-    for name in [] if on_server else PATH_KEYS:
+    for name in [] if on_server else FILES_OF_TASK:
         value = getattr(keys, name)
-        if value and not (root / value).exists() and _is_uuid(value):
+        if value and not (root / value).exists() and is_key(value):
             on_server.append(name)
         elif value:
             paths[name] = root / value
@@ -187,14 +185,6 @@ def _phase(keys: PhaseKeys, tasks: dict[Any, Task]) -> Phase:
         tasks=tuple(tasks[index] for index in dict.fromkeys(keys.tasks)),
         time_limit_s=keys.execution_time_limit or DEFAULT_TIME_LIMIT_S,
     )
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        uuid.UUID(text)
-    except ValueError:
-        return False
-    return True
 
 
 def slug_of(name: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from uuid import UUID
 
 from bundle_tools.codabench.booleans import BOOLEAN_WORDS, is_on
 
@@ -17,6 +18,8 @@ Section = TypeVar("Section")
 Place = tuple[str | int, ...]
 """Keys and list positions down to a value."""
 
+FILES_OF_TASK = ("scoring_program", "ingestion_program", "input_data", "reference_data")
+"""What a task names: folders, zips, or keys of what is on the server."""
 LARGEST_INTEGER = 2**31 - 1
 LONGEST_SHOWN = 60
 ALIKE = 0.75
@@ -223,6 +226,15 @@ def read(schema: type[Section], entry: object, place: Place = ()) -> tuple[Secti
             if NOT_EMPTY in marks and not given[name]:
                 mistakes.append(Mistake("empty", where, "is empty"))
     return schema(**values), mistakes
+
+
+def is_key(value: object) -> bool:
+    """Tell whether a value is the key (UUID) of something that is on the server already."""
+    try:
+        UUID(str(value))
+    except ValueError:
+        return False
+    return True
 
 
 def shown(value: object) -> str:

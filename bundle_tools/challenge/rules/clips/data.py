@@ -30,7 +30,7 @@ def check_data(draft: Draft) -> Iterator[Finding]:
         if inputs is None or reference is None:
             continue
         clips = {clip: file for clip, file, _ in read_clips(inputs.data)}
-        yield from _check_agreement(draft, task.get("index"), inputs, reference)
+        yield from _check_agreement(draft, task, inputs, reference)
         yield from _check_videos(inputs, clips, draft.progress)
         yield from check_probes(inputs, len(clips))
         yield from check_ranking(draft, inputs, reference, clips)
@@ -38,7 +38,7 @@ def check_data(draft: Draft) -> Iterator[Finding]:
         yield from check_reference(inputs, reference, clips.keys())
 
 
-def _check_agreement(draft: Draft, index: object, inputs: Side, reference: Side) -> Iterator[Finding]:
+def _check_agreement(draft: Draft, task: dict[str, Any], inputs: Side, reference: Side) -> Iterator[Finding]:
     where, given, wanted = inputs.at(SETTINGS), inputs.settings, reference.settings
     for key in ("task", "data_version"):
         if given.get(key) != wanted.get(key) or given.get(key) is None:
@@ -58,8 +58,7 @@ def _check_agreement(draft: Draft, index: object, inputs: Side, reference: Side)
         yield Finding("data-challenge", "warning", reference.at(SETTINGS), what, effect, fix)
     limit = inputs.section("limits").get("time_limit_s")
     for _, phase in draft.entries("phases"):
-        tasks = phase.get("tasks")
-        if isinstance(tasks, list) and index in tasks:
+        if draft.runs(phase, task):
             allowed = phase.get("execution_time_limit", 600) or 600
             if limit != allowed:
                 what = f"time_limit_s: {shown(limit)}; execution_time_limit of the phase is {shown(allowed)}."

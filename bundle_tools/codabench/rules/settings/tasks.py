@@ -5,13 +5,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from bundle_tools.codabench.booleans import is_on
-from bundle_tools.codabench.rules.dataset import Dataset, check_path, find, is_key
+from bundle_tools.codabench.keys import FILES_OF_TASK, is_key
+from bundle_tools.codabench.rules.dataset import Dataset, check_path, find
 from bundle_tools.codabench.rules.document import Draft, Key
 from bundle_tools.codabench.rules.findings import CRASHES, FAILS_LATER, IGNORED, REFUSED, Finding, shown
-from bundle_tools.codabench.rules.programs.commands import PROGRAMS, started
+from bundle_tools.codabench.rules.programs.commands import started
 from bundle_tools.codabench.worker.command import METADATA_NAMES
-
-DATA = ("input_data", "reference_data")
 
 
 def check_tasks(draft: Draft) -> Iterator[Finding]:
@@ -29,7 +28,7 @@ def check_tasks(draft: Draft) -> Iterator[Finding]:
             if key not in task:
                 what = f"The task has no {key}."
                 yield Finding("task-missing", "error", draft.at(*path), what, REFUSED, "Add it.")
-        for key in (*PROGRAMS, *DATA):
+        for key in FILES_OF_TASK:
             if key in task:
                 yield from check_path(draft, (*path, key), task[key])
         if is_on(task.get("ingestion_only_during_scoring")):

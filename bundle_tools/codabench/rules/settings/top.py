@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from PIL import Image, UnidentifiedImageError
 
-from bundle_tools.codabench.rules.dataset import is_key
+from bundle_tools.codabench.keys import is_key
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import CRASHES, REFUSED, Finding, shown
 from bundle_tools.codabench.rules.settings.pages import file_of
