@@ -14,11 +14,13 @@ from bundle_tools.codabench.keys import Column
 from bundle_tools.codabench.worker import RunFailed
 from bundle_tools.codabench.worker.scores import NotSent, accepted, my_submissions, read_scores, row, store
 
+Computation = Literal["avg", "avg_rank", "max", "min", "sum"]
+
 
 def column(
     key: str,
     index: int,
-    computation: Literal["avg", "avg_rank", "max", "min", "sum"] | None = None,
+    computation: Computation | None = None,
     sources: tuple[int, ...] = (),
     *,
     precision: int = 2,
@@ -79,7 +81,7 @@ def test_anything_but_an_object_stores_nothing(content: object) -> None:
 @pytest.mark.parametrize(
     ("computation", "value"), [("avg", 2.0), ("sum", 4.0), ("min", 1.0), ("max", 3.0), ("avg_rank", None)]
 )
-def test_computed_columns(computation: str, value: float | None) -> None:
+def test_computed_columns(computation: Computation, value: float | None) -> None:
     columns = (*AB, column("c", 2, computation, (0, 1)))
     scores = {"a": 1, "b": 3}
     assert store(scores, columns).values.get("c") == value

@@ -16,6 +16,7 @@ from bundle_tools.challenge.rules.clips.tables import SETTINGS
 from bundle_tools.codabench.archive import extract
 from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.errors import BundleError
 
 TIMEOUT_S = 60
 BYTES_A_SECOND = 20_000_000
@@ -149,8 +150,8 @@ Given = tuple[Dataset, tuple[tuple[str, int, int], ...]]
 def _ask(program: Given, question: Question, data: tuple[Given, ...]) -> tuple[Answer, ...]:
     """Start a program once, and ask it about the data of some tasks."""
     with tempfile.TemporaryDirectory() as scratch:
-        folders = [_unpacked(one, Path(scratch) / f"{number}") for number, (one, _) in enumerate((program, *data))]
         try:
+            folders = [_unpacked(one, Path(scratch) / f"{number}") for number, (one, _) in enumerate((program, *data))]
             # -B: asking must not leave caches in the folder that would be packed.
             done = subprocess.run(  # noqa: S603 - the organiser's own program
                 [sys.executable, "-B", "-c", FRAME.format(code=question.code), *map(str, folders)],
@@ -164,7 +165,7 @@ def _ask(program: Given, question: Question, data: tuple[Given, ...]) -> tuple[A
                 lines = done.stdout.splitlines()[-len(data) :]
                 return tuple(_answer(json.loads(line)) for line, _ in zip(lines, data, strict=True))
             problem = (done.stderr.strip().splitlines() or ["no reason given."])[-1]
-        except (subprocess.TimeoutExpired, ValueError, TypeError, KeyError) as error:
+        except (BundleError, subprocess.TimeoutExpired, ValueError, TypeError, KeyError) as error:
             problem = f"{error}."
         return (Answer({}, problem),) * len(data)
 
