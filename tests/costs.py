@@ -21,7 +21,7 @@ BUDGETS_S = {
     "scoring": 72,
     "server": 11,
     "solutions": 12,
-    "synth": 26,
+    "synthetic": 26,
     "tools": 103,
 }
 """Processor seconds that a folder may take in `make test`."""

@@ -5,6 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.decomposition import PCA
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from benchmarks.detect.features import Seen
 
@@ -43,11 +49,6 @@ class Sample:
 
 def by_hand(train: Sample, test: Sample) -> Scores:
     """Score calls by their numbers: a linear classifier and a forest, ranks added."""
-    from sklearn.ensemble import ExtraTreesClassifier  # noqa: PLC0415 - takes two seconds
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
-    from sklearn.pipeline import make_pipeline  # noqa: PLC0415
-    from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
-
     x, y = _numbers(train), _numbers(test)
     linear = make_pipeline(StandardScaler(), LogisticRegression(C=0.05, max_iter=2000))
     forest = ExtraTreesClassifier(200, min_samples_leaf=3, random_state=0)
@@ -58,11 +59,6 @@ def by_hand(train: Sample, test: Sample) -> Scores:
 
 def learned(train: Sample, test: Sample) -> Scores:
     """Score calls by patches across the outlines: components, then a small network; the mean of a call's patches."""
-    from sklearn.decomposition import PCA  # noqa: PLC0415
-    from sklearn.neural_network import MLPClassifier  # noqa: PLC0415
-    from sklearn.pipeline import make_pipeline  # noqa: PLC0415
-    from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
-
     x, of_x = _patches(train)
     y, of_y = _patches(test)
     network = MLPClassifier((32,), alpha=1.0, batch_size=64, learning_rate_init=0.003, max_iter=40, random_state=0)

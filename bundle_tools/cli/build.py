@@ -4,7 +4,8 @@ import argparse
 import re
 from pathlib import Path
 
-from bundle_tools.cli.baselines import compute_again
+from bundle_tools.challenge.build import Options, build
+from bundle_tools.cli.data.baselines import compute_again
 from bundle_tools.cli.options import add_bundle, moment
 from bundle_tools.codabench.competition import find_root
 from bundle_tools.console import say
@@ -58,7 +59,6 @@ def _image(text: str) -> str:
 
 
 def _build(arguments: argparse.Namespace) -> int:
-    from bundle_tools.challenge.build import Options, build  # noqa: PLC0415 - with all rules, and what turns Markdown into HTML
 
     options = Options(
         out=arguments.out,

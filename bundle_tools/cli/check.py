@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from bundle_tools.challenge.rules import check
 from bundle_tools.codabench.competition import find_root
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
@@ -26,7 +27,6 @@ def _check(arguments: argparse.Namespace) -> int:
     path: Path = arguments.path or find_root()
     if not path.exists():
         raise BundleError(f"{path}: expected a folder or a zip, found nothing there.")
-    from bundle_tools.challenge.rules import check  # noqa: PLC0415 - all rules, which no other command needs
 
     with progress_bar("clips") as progress, _rarely_collected():
         findings = check(path, progress=progress)

@@ -1,25 +1,12 @@
 """The `bundle` command."""
 
 import argparse
+import importlib
 import os
 import signal
 import sys
 from collections.abc import Sequence
 
-from bundle_tools.cli import (
-    build,
-    check,
-    compare,
-    convert,
-    coopetition,
-    data,
-    jury,
-    pages,
-    report,
-    run,
-    server,
-    submission,
-)
 from bundle_tools.console import visible
 from bundle_tools.errors import BundleError
 
@@ -49,6 +36,17 @@ SUBMISSION is a folder with model.py, or its zip. `bundle COMMAND --help` tells 
 """
 
 
+COMMANDS = {
+    "build": "build",
+    "check": "check",
+    "pages": "pages",
+    "data": "data.data",
+    "server": "server.server",
+    **{name: f"runs.{name}" for name in ("run", "report", "submission", "compare", "coopetition", "convert", "jury")},
+}
+"""Name of a command -> its module. Only that of the command which is asked for is imported, with all that it needs."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command.
 
@@ -60,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:  # ended from outside as by a key: what it started goes with it
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     given = sys.argv[1:] if argv is None else argv
-    arguments = _parser().parse_args(given or ["--help"])
+    arguments = _parser(next(iter(given), "")).parse_args(given or ["--help"])
     try:
         return int(arguments.action(arguments))
     except BundleError as error:
@@ -77,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(command: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="bundle",
         description=DESCRIPTION,
@@ -88,8 +86,11 @@ def _parser() -> argparse.ArgumentParser:
     # Not listed: the description ends with it, and all commands fit on a screen.
     parser.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
     commands = parser.add_subparsers(required=True, metavar="COMMAND", help=argparse.SUPPRESS)
-    for command in (run, check, pages, build, compare, report, jury, coopetition, convert, submission, data, server):
-        command.add(commands)
+    for name, module in COMMANDS.items():
+        if name == command:
+            importlib.import_module(f"bundle_tools.cli.{module}").add(commands)
+        else:
+            commands.add_parser(name)
     return parser
 
 

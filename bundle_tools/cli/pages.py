@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from bundle_tools.challenge.figures.pages import Figures, look_through, open_bundle, told
 from bundle_tools.cli.options import add_bundle
 from bundle_tools.codabench.competition import find_root
 from bundle_tools.console import say
@@ -26,7 +27,6 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def _pages(arguments: argparse.Namespace) -> int:
-    from bundle_tools.challenge.figures.pages import Figures, look_through, open_bundle, told  # noqa: PLC0415 - heavy
 
     draft = open_bundle(find_root(arguments.bundle))
     if arguments.names:

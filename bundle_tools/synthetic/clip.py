@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bundle_tools.synthetic.acting import perform
-from bundle_tools.synthetic.cast import Cast
-from bundle_tools.synthetic.cues import Cues
+from bundle_tools.synthetic.drawing.acting import perform
+from bundle_tools.synthetic.drawing.room import choose_things
+from bundle_tools.synthetic.drawing.scene import Scene, to_yuv
 from bundle_tools.synthetic.encode import encode_together
-from bundle_tools.synthetic.labels import LabelRule
-from bundle_tools.synthetic.script import Script, write_script
+from bundle_tools.synthetic.people.cast import Cast
+from bundle_tools.synthetic.people.cues import Cues
+from bundle_tools.synthetic.people.labels import LabelRule
+from bundle_tools.synthetic.people.script import Script, write_script
+from bundle_tools.synthetic.people.voice import RATE, speak
 from bundle_tools.synthetic.seeds import stream
-from bundle_tools.synthetic.voice import RATE, speak
 
 if TYPE_CHECKING:
-    from bundle_tools.synthetic.scene import Scene
+    from bundle_tools.synthetic.drawing.scene import Scene
 
 WIDTH, HEIGHT, FPS, DURATION_S = 640, 360, 25, 5
 FRAMES = FPS * DURATION_S
@@ -67,9 +69,6 @@ def script_of(spec: ClipSpec) -> Script:
 
 def scene_of(spec: ClipSpec) -> "Scene":
     """Return what draws a clip's frames."""
-    from bundle_tools.synthetic.room import choose_things  # noqa: PLC0415 - OpenCV is needed for pictures only
-    from bundle_tools.synthetic.scene import Scene  # noqa: PLC0415 - as above
-
     things = choose_things(spec.cues.background, stream(spec.seed, "room"))
     random = stream(spec.seed, "other room")
     other = choose_things(random.uniform(), random)
@@ -93,7 +92,5 @@ def render(spec: ClipSpec) -> Rendering:
 
 def encode(renderings: Sequence[Rendering]) -> list[bytes]:
     """Return the MP4 files of renderings, all of one quality: what differs between them is what was drawn."""
-    from bundle_tools.synthetic.scene import to_yuv  # noqa: PLC0415 - as above
-
     clips = [([to_yuv(frame) for frame in rendering.frames], rendering.sound) for rendering in renderings]
     return encode_together(clips, fps=FPS, rate=RATE)

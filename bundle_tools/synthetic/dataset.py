@@ -5,11 +5,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from bundle_tools.synthetic.cast import draw_cast
-from bundle_tools.synthetic.causes import choose_edits
 from bundle_tools.synthetic.clip import ClipSpec
-from bundle_tools.synthetic.draws import draw_set
-from bundle_tools.synthetic.labels import MAIN_TARGET, TARGETS, rule_of
+from bundle_tools.synthetic.people.cast import draw_cast
+from bundle_tools.synthetic.people.causes import choose_edits
+from bundle_tools.synthetic.people.draws import draw_set
+from bundle_tools.synthetic.people.labels import MAIN_TARGET, TARGETS, rule_of
 from bundle_tools.synthetic.seeds import opaque_id, stream
 
 CLIPS_PER_PERSON = 2

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
-from bundle_tools.synthetic.acting import spells
-from bundle_tools.synthetic.canvas import Points
 from bundle_tools.synthetic.clip import DURATION_S, HEIGHT, WIDTH, ClipSpec, scene_of
-from bundle_tools.synthetic.cues import NEUTRAL
-from bundle_tools.synthetic.room import REACH, SLOTS
+from bundle_tools.synthetic.drawing.acting import spells
+from bundle_tools.synthetic.drawing.canvas import Points
+from bundle_tools.synthetic.drawing.room import REACH, SLOTS
+from bundle_tools.synthetic.people.cues import NEUTRAL
 
 CALM = {"smile": NEUTRAL, "gaze": 1.0, "motion": 0.0}
 """Intensities at which nothing happens: a straight mouth, no glance aside, no gesture."""

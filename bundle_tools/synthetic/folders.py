@@ -10,22 +10,23 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from bundle_tools.challenge.key_frames import write_key_frames
 from bundle_tools.phase_data.tables import by_clip, write_table, write_transcripts
-from bundle_tools.synthetic.cast import groups_of
-from bundle_tools.synthetic.causes import as_entry, contributions
 from bundle_tools.synthetic.clip import DURATION_S, encode, render, script_of
 from bundle_tools.synthetic.dataset import Member, plan, training_means
 from bundle_tools.synthetic.exchange import as_entry as as_exchange
 from bundle_tools.synthetic.exchange import exchange_of, parts_of
-from bundle_tools.synthetic.labels import MAIN_TARGET, TARGETS
 from bundle_tools.synthetic.masks import COLUMNS, ROWS, occupied
+from bundle_tools.synthetic.people.cast import groups_of
+from bundle_tools.synthetic.people.causes import as_entry, contributions
+from bundle_tools.synthetic.people.labels import MAIN_TARGET, TARGETS
+from bundle_tools.synthetic.people.telling import tell
 from bundle_tools.synthetic.seeds import stream
 from bundle_tools.synthetic.settings import DATA_VERSION, PHASES, input_settings, readme, reference_settings
-from bundle_tools.synthetic.telling import tell
 
 Progress = Callable[[int, int], None]
 """Called with the number of finished clips and of all clips."""
@@ -192,8 +193,6 @@ def write_committed(root: Path, *, workers: int, progress: Progress | None = Non
 
 def _make_one(job: _Job) -> _Made:
     """Render a clip, its copies and its exchange into their files, and find its causes."""
-    import cv2  # noqa: PLC0415 - in the worker process only
-
     cv2.setNumThreads(1)
     member = job.member
     drawn = {f"clips/{member.clip_id}.mp4": member.spec}

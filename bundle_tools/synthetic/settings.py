@@ -2,7 +2,7 @@
 
 from bundle_tools.phase_data import settings
 from bundle_tools.phase_data.settings import Challenge, Phase, Target
-from bundle_tools.synthetic.labels import MAIN_TARGET, TARGETS
+from bundle_tools.synthetic.people.labels import MAIN_TARGET, TARGETS
 
 DATA_VERSION = "synthetic-3"
 PHASES = {"practice": True, "final": False}

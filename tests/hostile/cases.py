@@ -1,5 +1,6 @@
-"""The cases: one folder each, with what is submitted and the verdict that it gets."""
+"""The cases, each with what is submitted and the verdict that it gets: a table of methods, or a folder."""
 
+import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -11,6 +12,17 @@ TIERS = ("portable", "basic", "seccomp", "full")
 EXIT_CODES = {"complete": 0, "partial": 0, "invalid": 1, "organiser_error": 2}
 OWN = ("tier", "container", "scored", "alone", "stains", "waits", "settings")
 """Keys that a case has once; all others belong to a verdict."""
+CODE = ("imports", "predict", "explain")
+"""Keys of a case in a table: lines of its model."""
+MODEL = """\
+{imports}
+from honest import Escaped, Honest, kernel, must_fail
+
+
+class Model(Honest):
+    def in_{method}(self, clip, answer):
+{code}
+"""
 Class = Literal["S", "C", "W", "ok"]
 Lost = Literal["prediction", "explanation", "text", "image", "evidence", "nothing", "some"]
 
@@ -42,10 +54,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Case:
-    """One folder."""
+    """One submission."""
 
     name: str
-    """Of the folder."""
+    """Of its folder, or of its entry in a table."""
     rows: tuple[int, ...]
     """Of the table of bad inputs."""
     tier: str
@@ -67,10 +79,18 @@ class Case:
     settings: dict[str, Any] = field(default_factory=dict)
     """Keys of `limits` that differ from the corpus's own."""
 
+    source: str | None = None
+    """Its `model.py`, where that is all; None for a folder."""
+
     @property
     def folder(self) -> Path:
-        """Where it lies."""
+        """Where its files lie."""
         return HERE / self.name
+
+    @property
+    def model(self) -> str:
+        """Its `model.py`."""
+        return (self.folder / "model.py").read_text("utf-8") if self.source is None else self.source
 
     def at(self, tier: str) -> Verdict | None:
         """Return the verdict at `tier`; None where none is promised."""
@@ -84,19 +104,41 @@ def waits(case: Case) -> bool:
     return case.waits or "timeout" in case.verdict.codes or case.verdict.attacked == (2, 3)
 
 
-def read_case(folder: Path) -> Case:
-    """Read `expect.yaml` of a folder; an unknown key is an error."""
-    content = yaml.safe_load((folder / "expect.yaml").read_text("utf-8"))
+def read_cases() -> dict[str, Case]:
+    """Read all of them, in the order of their names; an unknown key is an error."""
+    folders = {path.parent.name: yaml.safe_load(path.read_text("utf-8")) for path in HERE.glob("*/expect.yaml")}
+    cases = {name: read_case(name, content) for name, content in folders.items()}
+    for table in HERE.glob("*.yaml"):
+        for name, content in yaml.safe_load(table.read_text("utf-8")).items():
+            cases[name] = read_case(name, content, in_table=True)
+    return dict(sorted(cases.items()))
+
+
+def read_case(name: str, content: dict[str, Any], *, in_table: bool = False) -> Case:
+    """Make a case of its keys.
+
+    Raises
+    ------
+    ValueError
+        For a key that is not known.
+    """
+    code = {key: content.pop(key) for key in CODE if key in content}
     rows, otherwise = content.pop("row"), content.pop("otherwise", {})
-    own = {name: content.pop(name) for name in OWN if name in content}
+    own = {key: content.pop(key) for key in OWN if key in content}
     return Case(
-        name=folder.name,
+        name=name,
         rows=tuple(rows),
         tier=own.pop("tier", "portable"),
         verdict=_verdict(content),
         elsewhere={tier: _verdict({**content, "hole": "", **changes}) for tier, changes in otherwise.items()},
+        source=_source(**code) if in_table else None,
         **own,
     )
+
+
+def _source(imports: str = "", **methods: str) -> str:
+    ((method, code),) = methods.items()
+    return MODEL.format(imports=imports, method=method, code=textwrap.indent(code, " " * 8))
 
 
 def _verdict(content: dict[str, Any]) -> Verdict:
@@ -117,4 +159,4 @@ def _verdict(content: dict[str, Any]) -> Verdict:
     return verdict
 
 
-CASES = {path.parent.name: read_case(path.parent) for path in sorted(HERE.glob("*/expect.yaml"))}
+CASES = read_cases()

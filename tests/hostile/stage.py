@@ -136,7 +136,11 @@ def lay_stage(
 
 def write_submission(case: Case, folder: Path) -> None:
     """Write what a case submits: its files, or what its make.py makes."""
-    shutil.copytree(case.folder, folder, ignore=shutil.ignore_patterns("expect.yaml", "make.py", "__pycache__"))
+    if case.source is None:
+        shutil.copytree(case.folder, folder, ignore=shutil.ignore_patterns("expect.yaml", "make.py", "__pycache__"))
+    else:
+        folder.mkdir(parents=True)
+        (folder / "model.py").write_text(case.source, "utf-8")
     if (folder / "model.py").is_file():
         shutil.copy(HERE / "honest.py", folder)
         shutil.copy(HERE / "wire.py", folder)

@@ -30,6 +30,10 @@ ENDS = {"crashed", "timeout", "too_much", "bad_answer"}
 """Codes of cases that end the model process."""
 
 
+FILES = {"expect.yaml", "model.py"}
+"""Of a folder whose model is all that is submitted."""
+
+
 def only_loads(case: Case) -> bool:
     """Tell whether loading the model shows all that a case promises."""
     needs_more = case.alone or case.scored or case.settings or case.tier != "portable"
@@ -40,12 +44,12 @@ def only_loads(case: Case) -> bool:
 
 def plays_alone(case: Case) -> bool:
     """Tell whether a case needs a run of its own."""
-    files = {path.name for path in case.folder.iterdir()} - {"__pycache__"}
+    more_files = case.source is None and {path.name for path in case.folder.iterdir()} - {"__pycache__"} != FILES
     verdict = case.verdict
     on_its_clip = verdict.kind != "S" and verdict.attacked in {(2,), (2, 3)}
     if only_loads(case):
         return False
-    return case.alone or not on_its_clip or bool(case.settings) or files != {"expect.yaml", "model.py"}
+    return case.alone or not on_its_clip or bool(case.settings) or more_files
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,7 @@ def play_together(app: Path, short_phase: Path, cases: Sequence[Case], tier: str
             shutil.copy(HERE / name, folder)
         shutil.copy(HERE / "gathered.py", folder / "model.py")
         for case in listed:
-            shutil.copy(case.folder / "model.py", folder / "cases" / f"{case.name}.py")
+            (folder / "cases" / f"{case.name}.py").write_text(case.model, "utf-8")
 
     stage = lay_stage(app, phase, submit, limits, tier)
     before = stage.snapshot()

@@ -1,5 +1,6 @@
 """The programs in an image without their packages: installed from wheels, or a clear word to the organiser."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -17,8 +18,6 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def wheel(folder: Path, name: str, module: str) -> str:
     """Write a wheel with one module; return its line for a lock, with its hash."""
-    import hashlib  # noqa: PLC0415
-
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}-1.0-py3-none-any.whl"
     info = f"{name}-1.0.dist-info"

@@ -16,6 +16,7 @@ from score.errors import OrganiserError
 from score.pipeline import main as score
 from score.read.reference.jury import read_jury
 from tests.jury.finalists import PHASE, make_bundle, make_run
+from tests.scoring.factory import write_manifest
 
 from .juries import answers_of, honest, write_ratings
 from .ratings import BROKEN, write
@@ -80,8 +81,6 @@ def test_scoring_again_fills_the_column(played: Path, tmp_path: Path) -> None:
     shutil.copytree(played / "honest-team", changed)
     explanations = changed / "ingestion_output" / "explanations.jsonl"
     explanations.write_bytes(explanations.read_bytes().replace(b"raised", b"lifted", 1))
-    from tests.scoring.factory import write_manifest  # noqa: PLC0415
-
     write_manifest(changed / "ingestion_output")
     assert column(played, "changed", tmp_path / "changed") == 0  # other explanations than the jury saw
 

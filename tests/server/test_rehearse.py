@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.cli import on_server
 from bundle_tools.cli.main import main
+from bundle_tools.cli.server import on_server
 from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.server.rehearse import Result, compare, missing_limits
 from tests.server.codabench import Server

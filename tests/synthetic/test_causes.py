@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bundle_tools.synthetic.causes import choose_edits, contributions, occupancy_hex, shapley
-from bundle_tools.synthetic.cues import CAUSAL, CUE_NAMES, NEUTRAL, Cues
-from bundle_tools.synthetic.labels import MAIN_TARGET, TARGETS, LabelRule, rule_of
+from bundle_tools.synthetic.people.causes import choose_edits, contributions, occupancy_hex, shapley
+from bundle_tools.synthetic.people.cues import CAUSAL, CUE_NAMES, NEUTRAL, Cues
+from bundle_tools.synthetic.people.labels import MAIN_TARGET, TARGETS, LabelRule, rule_of
 from bundle_tools.synthetic.seeds import stream
 from tests.synthetic.test_cues import INTENSITIES
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bundle_tools.synthetic.acting import spells
 from bundle_tools.synthetic.clip import DURATION_S, FRAMES, HEIGHT, WIDTH, scene_of
 from bundle_tools.synthetic.dataset import Member, plan
+from bundle_tools.synthetic.drawing.acting import spells
 from bundle_tools.synthetic.exchange import CALM, Part, as_entry, exchange_of, parts_of, with_others
 
 CLIPS = plan("practice", clips=6, seed=31)

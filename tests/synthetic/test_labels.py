@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import cross_val_predict
 
-from bundle_tools.synthetic.cast import COLLARS, HAIR_STYLES
-from bundle_tools.synthetic.cues import CAUSAL, CUE_NAMES, DISTRACTORS, NEUTRAL, Cues
 from bundle_tools.synthetic.dataset import Member, plan
-from bundle_tools.synthetic.labels import TARGETS, LabelRule, rule_of
+from bundle_tools.synthetic.people.cast import COLLARS, HAIR_STYLES
+from bundle_tools.synthetic.people.cues import CAUSAL, CUE_NAMES, DISTRACTORS, NEUTRAL, Cues
+from bundle_tools.synthetic.people.labels import TARGETS, LabelRule, rule_of
 from bundle_tools.synthetic.seeds import stream
 from tests.synthetic.test_cues import INTENSITIES
 

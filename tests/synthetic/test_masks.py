@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from bundle_tools.synthetic.clip import ClipSpec, scene_of
-from bundle_tools.synthetic.cues import NEUTRAL
 from bundle_tools.synthetic.dataset import Member, plan
 from bundle_tools.synthetic.folders import COMMITTED
-from bundle_tools.synthetic.labels import MAIN_TARGET, TARGETS
 from bundle_tools.synthetic.masks import COLUMNS, PLACED, ROWS, occupied
+from bundle_tools.synthetic.people.cues import NEUTRAL
+from bundle_tools.synthetic.people.labels import MAIN_TARGET, TARGETS
 from tests.stills import hold_pictures
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,6 +15,7 @@ from bundle_tools.challenge.baselines.predictors import ceiling_of_people, from_
 from bundle_tools.challenge.fingerprint import fingerprint
 from bundle_tools.challenge.rules.clips.reference import check_landmarks
 from bundle_tools.cli.main import main
+from bundle_tools.codabench.competition import load
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.codabench.rules.document import read
 from score.read.reference.landmarks import read_landmarks
@@ -198,8 +199,6 @@ def test_the_command_writes_the_page_and_a_second_time_nothing(computed: Path) -
 
 @pytest.mark.parametrize("open_", [True, False])
 def test_a_closed_phases_page_is_rough_and_silent_on_shortcuts(computed: Path, open_: bool) -> None:
-    from bundle_tools.codabench.competition import load  # noqa: PLC0415
-
     text = table(record_of(computed), load(computed).columns, open_=open_)
     header = text.splitlines()[0]
     assert ("Noise ceiling" in header, "Labels of the same person" in header) == (open_, open_)

@@ -18,7 +18,7 @@ from bundle_tools.challenge.coopetition.works import Credit, Work, read_teams, r
 from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError
 from tests.jury.finalists import make_bundle, make_run
-from tests.scoring.factory import make_case, make_input
+from tests.scoring.factory import make_case, make_input, write_manifest
 
 REPOSITORY = "https://code.example/face"
 
@@ -354,8 +354,6 @@ def test_work_of_another_phase_is_credited_only_if_it_is_named_so(
 
 @pytest.fixture
 def change_run() -> Callable[..., None]:
-    from tests.scoring.factory import write_manifest  # noqa: PLC0415
-
     def change(folder: Path, **facts: object) -> None:
         path = folder / "ingestion_output" / "run.json"
         path.write_text(json.dumps(json.loads(path.read_text()) | facts))

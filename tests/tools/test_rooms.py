@@ -4,9 +4,13 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
-THIS_CHALLENGE = ("score", "ingest", "model_process", "bundle_tools.challenge", "bundle_tools.own_clips")
-THIS_CHALLENGE += ("bundle_tools.synthetic", "bundle_tools.phase_data", "bundle_tools.cli")
+THIS_CHALLENGE = (
+    *("score", "ingest", "model_process"),
+    *(f"bundle_tools.{room}" for room in ("challenge", "cli", "own_clips", "phase_data", "synthetic")),
+)
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -18,14 +22,24 @@ def imported(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{name.name}" for name in node.names)
 
 
-def test_tools_for_any_bundle_know_nothing_of_this_challenge() -> None:
-    modules = sorted((ROOT / "bundle_tools" / "codabench").rglob("*.py"))
-    assert len(modules) > 40
+@pytest.mark.parametrize(
+    ("folder", "foreign"),
+    [
+        ("ingestion_program", ("score", "bundle_tools", "tests")),
+        ("scoring_program", ("ingest", "model_process", "bundle_tools", "tests")),
+        ("solutions", ("ingest", "model_process", "score", "bundle_tools", "tests")),
+        ("bundle_tools", ("tests",)),
+        ("bundle_tools/codabench", THIS_CHALLENGE),
+    ],
+)
+def test_what_must_not_be_known_is_not_imported(folder: str, foreign: tuple[str, ...]) -> None:
+    modules = sorted((ROOT / folder).rglob("*.py"))
+    assert len(modules) > 10
     known = {
         (str(path.relative_to(ROOT)), name)
         for path in modules
         for name in imported(path)
-        for other in THIS_CHALLENGE
+        for other in foreign
         if f"{name}.".startswith(f"{other}.")
     }
     assert known == set()

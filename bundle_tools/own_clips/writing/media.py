@@ -5,6 +5,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import av
+import numpy as np
+from av.error import FFmpegError
+
 if TYPE_CHECKING:
     from av import AudioFrame, AudioStream, Packet, VideoFrame
     from av.container import InputContainer, OutputContainer
@@ -52,9 +56,6 @@ def clean(data: bytes, height: int | None) -> tuple[bytes, Facts]:
     Unusable
         When it is no video, breaks off, or holds what MP4 cannot.
     """
-    import av  # noqa: PLC0415 - commands that make no clips need not wait for it
-    from av.error import FFmpegError  # noqa: PLC0415
-
     target = io.BytesIO()
     try:
         # bitexact leaves out the time of writing and the writer's version.
@@ -99,8 +100,6 @@ def _copy(source: "InputContainer", written: "OutputContainer") -> None:
 
 
 def _encode(source: "InputContainer", written: "OutputContainer", height: int) -> None:
-    import av  # noqa: PLC0415
-
     video, sounds = source.streams.video[0], source.streams.audio[:1]
     # Clips are encoded side by side, which is faster than several threads for one.
     video.thread_type = "NONE"
@@ -162,9 +161,6 @@ def _moved(frame: "AudioFrame", begins: Fraction) -> "AudioFrame":
 
 def _picture(frame: "VideoFrame", height: int) -> "VideoFrame":
     """Return a picture upright and at a height; its width follows and is even."""
-    import av  # noqa: PLC0415
-    import numpy as np  # noqa: PLC0415
-
     if frame.rotation:
         # Players turn what a phone took on its side; a file encoded again carries no such note.
         turned: NDArray[np.uint8] = np.rot90(frame.to_ndarray(format="rgb24"), round(frame.rotation / 90))

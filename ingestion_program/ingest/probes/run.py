@@ -14,10 +14,11 @@ from ingest.media.video import UnreadableClip
 from ingest.model.asking import NO_EXPLANATION, Asked, ask_explanation, ask_prediction
 from ingest.probes.edits import choose_edits
 from ingest.probes.plan import askings, plan_calls
-from ingest.probes.record import ProbeCount, line
+from ingest.probes.record import line
 from ingest.probes.repeats import choose_repeats
 from ingest.probes.stage import Stage
 from ingest.record.receipt import Determinism
+from ingest.record.tally import ProbeCount
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

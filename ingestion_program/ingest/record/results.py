@@ -12,10 +12,11 @@ import cv2
 
 from ingest.errors import Problem
 from ingest.model.answers import Explanation, Image
-from ingest.probes.record import FILE as PROBES
 from ingest.record.folder import append, write_file
 from ingest.settings import Target
 
+PROBES = "probes.jsonl"
+"""The file of the second pass."""
 JPEG_QUALITIES = (90, 75, 50, 25)
 """The best comes first; one that is small enough is taken."""
 LARGEST_JPEG = 32 * 2**10

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from ingest.errors import Problem
 
 if TYPE_CHECKING:  # a run whose image lacks packages is recorded, too
     from ingest.confined.process import ConfinedProcess
     from ingest.log import Log
-    from ingest.probes.record import ProbeCount
     from ingest.record.feedback import Feedback
     from ingest.record.receipt import Determinism
     from model_process.sandbox import Held
@@ -22,6 +21,32 @@ CLIP_STATUSES: tuple[ClipStatus, ...] = ("ok", "failed", "not_reached", "unreada
 SUMMARISED = 12
 ENOUGH_TO_COMPARE = 3
 NAMED_CALLS = 5
+
+
+@dataclass
+class ProbeCount:
+    """How far the second pass came."""
+
+    planned: int = 0
+    """Calls of the plan."""
+    asked: int = 0
+    """Calls that were reached."""
+    answered: int = 0
+    """Calls with a valid answer."""
+    duration_s: float = 0.0
+    """Seconds of the whole pass."""
+    again: Determinism | None = None
+    """What came of asking some of them again in a fresh process; None where that was not done."""
+
+    def record(self) -> dict[str, Any]:
+        """Return the counts as they stand in `run.json`."""
+        return {
+            "planned": self.planned,
+            "asked": self.asked,
+            "answered": self.answered,
+            "duration_s": round(self.duration_s, 3),
+            "again": self.again and asdict(self.again),
+        }
 
 
 @dataclass

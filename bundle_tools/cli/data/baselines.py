@@ -1,0 +1,61 @@
+"""`bundle data baselines`: what simple methods and example solutions reach, beside the labels and on the pages."""
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from bundle_tools.challenge.baselines.update import phases_with_landmarks, solutions_of, update
+from bundle_tools.cli.options import add_bundle
+from bundle_tools.codabench.competition import find_root, load
+from bundle_tools.console import say
+from bundle_tools.errors import BundleError
+
+
+def add_baselines(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the kind of data."""
+    baselines = kinds.add_parser(
+        "baselines", prog="bundle data baselines", help="scores of baselines and solutions that put others in place"
+    )
+    baselines.add_argument(
+        "--phase", metavar="NAME", action="append", help="default: every phase whose task.yaml names landmarks"
+    )
+    baselines.add_argument(
+        "--solution", metavar="DIR", type=Path, action="append",
+        help="a submission to run (default: the solutions of competition.yaml, unless --run is given)",
+    )  # fmt: skip
+    baselines.add_argument(
+        "--run", metavar="RUN", type=Path, action="append", default=[],
+        help="a submission that was run already: the folder of `bundle run`",
+    )  # fmt: skip
+    add_bundle(baselines)
+    baselines.set_defaults(action=_baselines)
+
+
+def _baselines(arguments: argparse.Namespace) -> int:
+    compute_again(find_root(arguments.bundle), arguments.phase, arguments.solution, arguments.run)
+    return 0
+
+
+def compute_again(root: Path, names: list[str] | None, solutions: list[Path] | None, runs: list[Path]) -> None:
+    """Compute the landmarks of some phases.
+
+    Parameters
+    ----------
+    root
+        The bundle's folder.
+    names
+        Phases; None: all that name a file of landmarks.
+    solutions
+        Submissions to run; None: those of `competition.yaml`, unless there are runs.
+    runs
+        Submissions that were run already.
+    """
+    competition = load(root)
+    phases = [competition.phase(name) for name in names] if names else phases_with_landmarks(competition)
+    if not phases:
+        raise BundleError(f"{root}: no phase has `landmarks: landmarks.json` in task.yaml of its reference data.")
+    if solutions is None:
+        solutions = [] if runs else solutions_of(root)
+    for phase in phases:
+        with tempfile.TemporaryDirectory(prefix="bundle-baselines-") as folder:
+            say(f"Written: {update(competition, phase, solutions, runs, Path(folder))}")

@@ -1,0 +1,138 @@
+"""`bundle data`: make clips and labels."""
+
+import argparse
+import secrets
+from pathlib import Path
+
+import yaml
+
+from bundle_tools.challenge.enough_clips import CLIPS_TO_RANK, points_apart
+from bundle_tools.challenge.figures.pages import fill_pages
+from bundle_tools.cli.data import key_frames, own_clips
+from bundle_tools.cli.data.baselines import add_baselines
+from bundle_tools.cli.options import add_bundle, count, positive, workers
+from bundle_tools.codabench.competition import find_root, load
+from bundle_tools.console import progress_bar, say
+from bundle_tools.errors import BundleError
+from bundle_tools.synthetic.folders import write_committed, write_phase, write_training
+
+PHASE_CLIPS = 24
+SEED_BITS = 128
+SYNTHETIC = "synthetic"
+"""How the `data_version` of generated clips begins."""
+SPLITS = ("independent", "stress", "spurious")
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command and its kinds."""
+    data = commands.add_parser("data", prog="bundle data", help="make data")
+    kinds = data.add_subparsers(required=True, metavar="KIND")
+    synth = kinds.add_parser("synth", prog="bundle data synth", help="a labelled set of synthetic clips")
+    synth.add_argument("--clips", type=positive, required=True, help="how many")
+    synth.add_argument("--seed", type=count, required=True, help="the same seed gives the same bytes")
+    synth.add_argument("--out", type=Path, required=True, help="a folder that is empty or does not exist yet")
+    synth.add_argument(
+        "--split",
+        choices=SPLITS,
+        default=SPLITS[0],
+        help="stress: the causes go together; spurious: the clothes tell the main target (default: %(default)s)",
+    )
+    synth.set_defaults(action=_synth)
+    phase = kinds.add_parser("phase", prog="bundle data phase", help="new clips and labels of a phase of this bundle")
+    phase.add_argument("phase", help="name of the phase, e.g. final")
+    phase.add_argument("--clips", type=positive, default=PHASE_CLIPS, help="how many (default: %(default)s)")
+    phase.add_argument("--seed", type=count, help="keep it secret: it gives the labels (default: a new random one)")
+    phase.add_argument("--replace", action="store_true", help="replace the clips and labels that are there")
+    add_bundle(phase)
+    phase.set_defaults(action=_phase)
+    add_baselines(kinds)
+    committed = kinds.add_parser("committed", prog="bundle data committed", help="the data in this repository, again")
+    add_bundle(committed)
+    committed.set_defaults(action=_committed)
+    own_clips.add(kinds)
+    key_frames.add(kinds)
+
+
+def _synth(arguments: argparse.Namespace) -> int:
+
+    out: Path = arguments.out
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise BundleError(f"--out {out}: expected a folder that is empty or new. Choose another one.")
+    with progress_bar("clips") as progress:
+        write_training(
+            out,
+            clips=arguments.clips,
+            seed=arguments.seed,
+            workers=workers(),
+            progress=progress,
+            split=arguments.split,
+        )
+    say(f"{arguments.clips} clips, labels and transcripts: {out}")
+    return 0
+
+
+def _phase(arguments: argparse.Namespace) -> int:
+
+    root = find_root(arguments.bundle)
+    phase = load(root).phase(arguments.phase)
+    given, wanted = phase.task.input_data, phase.task.reference_data
+    if given is None or wanted is None or given.is_file() or wanted.is_file():
+        raise BundleError(f"phase {phase.slug}: expected folders as input and reference data. Add them to its task.")
+    if (given / "clips").exists() and not arguments.replace:
+        raise BundleError(f"{given / 'clips'} exists already. Add --replace if its clips and labels may be lost.")
+    _check_synthetic(phase.slug, given, wanted)
+    seed: int = secrets.randbits(SEED_BITS) if arguments.seed is None else arguments.seed
+    try:
+        with progress_bar("clips") as progress:
+            write_phase(
+                phase.slug,
+                clips=arguments.clips,
+                seed=seed,
+                input_dir=given,
+                reference_dir=wanted,
+                workers=workers(),
+                progress=progress,
+                keep_settings=True,
+            )
+    except ValueError as error:
+        raise BundleError(f"phase {phase.slug}: {error}.") from error
+    say(f"{arguments.clips} clips of phase {phase.slug} with the seed {seed}. Whoever knows it can make the labels.")
+    if arguments.clips < CLIPS_TO_RANK:
+        apart, enough = points_apart(arguments.clips), points_apart(CLIPS_TO_RANK)
+        say(f"Note: with {arguments.clips} clips only differences of {apart:.0f} points or more are told from luck.")
+        say(f"A phase that ranks should have {CLIPS_TO_RANK}: there {enough:.0f} points are enough.")
+    _fill_pages(root)
+    return 0
+
+
+def _check_synthetic(phase: str, *folders: Path) -> None:
+    """Refuse to put synthetic clips in the place of somebody's own, or under settings that speak of those."""
+    for path in (folder / "task.yaml" for folder in folders):
+        try:
+            settings = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError, yaml.YAMLError) as error:
+            raise BundleError(f"{path}: cannot be read. Correct it; `bundle check` tells more.") from error
+        version = settings.get("data_version") if isinstance(settings, dict) else None
+        if version is not None and not str(version).startswith(SYNTHETIC):
+            raise BundleError(
+                f"phase {phase}: expected synthetic clips in it; found data_version: {version} in {path}. This command "
+                "would put synthetic clips in their place. Delete the two folders of the phase if that is meant."
+            )
+
+
+def _committed(arguments: argparse.Namespace) -> int:
+
+    root = find_root(arguments.bundle)
+    with progress_bar("clips") as progress:
+        write_committed(root, workers=workers(), progress=progress)
+    say(f"Made again: input_data/, reference_data/ and public_data/ in {root}")
+    _fill_pages(root)
+    return 0
+
+
+def _fill_pages(root: Path) -> None:
+    """Bring figures on pages up to date with the new data, and say which."""
+    for line in fill_pages(root):
+        say(line)

@@ -1,0 +1,57 @@
+"""`bundle data key-frames`: one small picture of each clip for the report."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from bundle_tools.challenge.key_frames import LIST, write_key_frames
+from bundle_tools.challenge.rules.clips.tables import read_clips
+from bundle_tools.cli.options import add_bundle
+from bundle_tools.codabench.bounded_yaml import load_bounded
+from bundle_tools.codabench.competition import find_root, load
+from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.console import progress_bar, say
+from bundle_tools.errors import BundleError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    frames = kinds.add_parser(
+        "key-frames", prog="bundle data key-frames", help="small pictures of a phase's clips, for its report"
+    )
+    frames.add_argument("phase", help="name of a phase whose report shows true values, e.g. practice")
+    add_bundle(frames)
+    frames.set_defaults(action=_key_frames)
+
+
+def _key_frames(arguments: argparse.Namespace) -> int:
+
+    phase = load(find_root(arguments.bundle)).phase(arguments.phase)
+    given, wanted = phase.task.input_data, phase.task.reference_data
+    if given is None or wanted is None or given.is_file() or wanted.is_file():
+        raise BundleError(f"phase {phase.slug}: expected folders as input and reference data. Add them to its task.")
+    settings = wanted / "task.yaml"
+    report = _report(settings)
+    if report.get("truth") is not True:
+        what = f"{settings}: expected truth: true under report; found {report.get('truth')!r}."
+        raise BundleError(f"{what} Clips of a phase that hides its true values must not be shown.")
+    clips = [(clip_id, given / file) for clip_id, file, _ in read_clips(Dataset(given))]
+    if not clips:
+        raise BundleError(f"{given}: expected a list of clips. Name it as clips in task.yaml.")
+    with progress_bar("clips") as progress:
+        size = write_key_frames(clips, wanted, progress)
+    say(f"{len(clips)} key frames, {size / 1000:.0f} kB: {wanted / LIST}")
+    if report.get("key_frames") != LIST:
+        say(f"To show them, add under report in {settings}: key_frames: {LIST}")
+    return 0
+
+
+def _report(settings: "Path") -> dict[str, object]:
+    try:
+        content = load_bounded(settings.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BundleError(f"{settings}: {error}. See docs/data_format.md.") from error
+    report = content.get("report") if isinstance(content, dict) else None
+    return report if isinstance(report, dict) else {}

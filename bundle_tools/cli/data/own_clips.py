@@ -1,0 +1,232 @@
+"""`bundle data from-folder`, `first-impressions` and `observations`: filmed clips and what people said of them."""
+
+import argparse
+import shlex
+from collections.abc import Mapping
+from datetime import datetime, time, timedelta
+from pathlib import Path
+
+from bundle_tools.cli.options import count, moment, positive, workers
+from bundle_tools.codabench.rules import clock
+from bundle_tools.console import progress_bar, say
+from bundle_tools.errors import BundleError
+from bundle_tools.own_clips.bundle.make import add_bundle
+from bundle_tools.own_clips.look_up import look_up_table
+from bundle_tools.own_clips.problems import Problems
+from bundle_tools.own_clips.sources.challenge import Description, read_description
+from bundle_tools.own_clips.sources.first_impressions import facts
+from bundle_tools.own_clips.sources.first_impressions.reader import read_first_impressions
+from bundle_tools.own_clips.sources.folder import Sources, read_folder
+from bundle_tools.own_clips.split import off_size, split_by_source
+from bundle_tools.own_clips.writing.data import Options, write
+from bundle_tools.own_clips.writing.observations import annotate, summary
+from bundle_tools.own_clips.writing.stage import Stage
+
+NOTICE = timedelta(days=30)
+"""Time between making a bundle and its first phase, unless asked for otherwise."""
+FEW_PEOPLE = 10
+"""Intervals resample people: with fewer of them in a phase they are wider than most differences between models."""
+PHASE_CLIPS = 60
+"""Clips of a phase unless asked for otherwise: on the default queue, more would leave a model little time a clip."""
+SHARE = 5
+"""One of so many clips of a small set is in each phase, unless asked for otherwise."""
+TIME_LIMIT_S = 600
+LEAST_HEIGHT = 90
+RANK_BY = ("prediction", "explanation")
+NOTES = "The labels are impressions of people. Do not pass the clips on, and do not try to find out who is shown.\n"
+
+
+def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the kinds."""
+    own = kinds.add_parser("from-folder", prog="bundle data from-folder", help="a bundle of your own clips and labels")
+    own.add_argument("--clips", type=Path, required=True, help="the folder with the clips; zips in it are read too")
+    own.add_argument("--labels", type=Path, required=True, help="a CSV table: one row a clip, one column a target")
+    own.add_argument("--groups", type=Path, help="a CSV table of the groups that people belong to, for fairness")
+    own.add_argument("--challenge", type=Path, help="titles, targets, ranges and words (docs/adapting.md)")
+    own.add_argument(
+        "--range", type=float, nargs=2, default=(0.0, 1.0), metavar=("LOW", "HIGH"),
+        help="of all targets, where --challenge names none (default: 0 1)",
+    )  # fmt: skip
+    own.add_argument("--practice", type=positive, help="clips (default: a fifth, 60 at most)")
+    own.add_argument("--final", type=positive, help="clips (default: a fifth, 60 at most)")
+    own.add_argument("--start", type=moment, help="when Practice starts, UTC (default: in 30 days)")
+    own.add_argument("--data-only", action="store_true", help="write data and settings, no programs and no pages")
+    _add_writing(own)
+    own.set_defaults(action=_from_folder)
+
+    impressions = kinds.add_parser(
+        "first-impressions",
+        prog="bundle data first-impressions",
+        help="phases and public data from ChaLearn First Impressions V2",
+    )
+    impressions.add_argument("--source", type=Path, required=True, help="the folder with the downloaded files")
+    impressions.add_argument("--practice", type=positive, default=PHASE_CLIPS, help="clips (default: %(default)s)")
+    impressions.add_argument("--final", type=positive, default=PHASE_CLIPS, help="clips (default: %(default)s)")
+    impressions.add_argument(
+        "--official-split",
+        action="store_true",
+        help="training, validation and test as in 2017, with people on both sides; prints what looking up is worth",
+    )
+    impressions.add_argument("--passwords", type=Path, help="a file with the passwords of archives, one a line")
+    impressions.add_argument("--incomplete", action="store_true", help="leave out clips and labels without the other")
+    impressions.add_argument("--unknown-ages", action="store_true", help="keep clips whose age nobody judged")
+    impressions.add_argument(
+        "--results",
+        action="store_true",
+        help="take submissions of 2017 too: writes the true names of clips into the input data",
+    )
+    _add_writing(impressions)
+    impressions.set_defaults(action=_first_impressions)
+
+    observations = kinds.add_parser(
+        "observations",
+        prog="bundle data observations",
+        help="what people pointed at in clips of First Impressions V2 (MM-OCEAN, CC BY-NC-SA 4.0), for plausibility",
+    )
+    observations.add_argument(
+        "--source", type=Path, required=True, help="MM-OCEAN's data/test: folder, archive or file"
+    )
+    observations.add_argument("--out", type=Path, required=True, help="the folder of first-impressions, or the bundle")
+    observations.add_argument("--names", type=Path, help="which clip is which (default: private/clips.csv in --out)")
+    observations.set_defaults(action=_observations)
+
+
+def _add_writing(parser: argparse.ArgumentParser) -> None:
+    """Add what every source has: where it is written, what is done to clips, the secret seed, the rules."""
+    parser.add_argument("--out", type=Path, required=True, help="a folder that is empty or does not exist yet")
+    parser.add_argument(
+        "--reencode", type=_height, metavar="HEIGHT", help="encode all clips alike, so many pixels high"
+    )
+    parser.add_argument("--seed", type=count, help="keep it secret: it gives names and split (default: a random one)")
+    parser.add_argument(
+        "--time-limit",
+        type=positive,
+        default=TIME_LIMIT_S,
+        metavar="SECONDS",
+        help="execution_time_limit of the phases in competition.yaml (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--rank-by",
+        choices=RANK_BY,
+        default=RANK_BY[0],
+        help="what the leaderboard ranks by; on filmed clips explanations are a diagnostic (default: %(default)s)",
+    )
+
+
+def _height(text: str) -> int:
+    height = positive(text)
+    if height < LEAST_HEIGHT or height % 2:
+        raise argparse.ArgumentTypeError(f"expected an even number of at least {LEAST_HEIGHT} pixels; found {text}")
+    return height
+
+
+def _from_folder(arguments: argparse.Namespace) -> int:
+
+    stage, problems = Stage(arguments.out, arguments.seed), Problems()
+    stage.check_apart("--clips", arguments.clips, problems)
+    description = read_description(arguments.challenge, problems) if arguments.challenge else Description()
+    asked_for = (arguments.practice or 0) + (arguments.final or 0)
+    sources = Sources(arguments.clips, arguments.labels, arguments.groups, tuple(arguments.range), asked_for)
+    with progress_bar("reading", "file") as progress:
+        dataset = read_folder(sources, description, problems, progress)
+    usual = min(PHASE_CLIPS, max(1, len(dataset.clips) // SHARE))
+    sizes = {"practice": arguments.practice or usual, "final": arguments.final or usual}
+    parts = split_by_source(dataset, sizes, seed=stage.seed)
+    options = Options(arguments.reencode, arguments.time_limit, arguments.rank_by)
+
+    def add_rest(folder: Path, constants: Mapping[str, float]) -> None:
+        if not arguments.data_only:
+            add_bundle(folder, dataset, parts, options, arguments.start or _usual_start(), constants)
+
+    with progress_bar("clips") as progress:
+        written = write(
+            dataset, parts, stage, options, notes=NOTES, workers=workers(), progress=progress, beside=add_rest
+        )
+    for target in dataset.challenge.targets:
+        say(f"Target {target.name}: {target.minimum:g} to {target.maximum:g}, mean {written.constants[target.name]}.")
+    for part in parts:
+        say(f"{part.name}: {len(part.clips)} clips of {part.people} people or videos.")
+    few = [part.name for part in parts if part.is_phase and part.people < FEW_PEOPLE]
+    if few:
+        say(f"WARNING: {' and '.join(few)}: luck decides among fewer than {FEW_PEOPLE} people. Take more if you can.")
+    for line in off_size(parts, sizes):
+        say(line)
+    if not dataset.has_sources:
+        say("WARNING: no column tells which clips are of one person, so each clip counts as another person. If people")
+        say("are in several clips, add a column called source: a model that knows a person is not judging impressions.")
+    if arguments.data_only:
+        say(f"Written: {arguments.out}. Copy input_data, reference_data and public_data into a bundle; keep private/.")
+    else:
+        folder = shlex.quote(str(arguments.out))
+        say(f"Written: {arguments.out}. Fill in pages/responsible_use.md, then: bundle check {folder}")
+    return 0
+
+
+def _usual_start() -> datetime:
+
+    return datetime.combine(clock.utc_now().date() + NOTICE, time(12))
+
+
+def _first_impressions(arguments: argparse.Namespace) -> int:
+
+    stage, problems = Stage(arguments.out, arguments.seed), Problems()
+    stage.check_apart("--source", arguments.source, problems)
+    with progress_bar("reading", "file") as progress:
+        found = read_first_impressions(
+            arguments.source,
+            problems,
+            passwords=_passwords(arguments.passwords),
+            allow_incomplete=arguments.incomplete,
+            allow_unknown_ages=arguments.unknown_ages,
+            progress=progress,
+        )
+    for line in found.summary:
+        say(line)
+    dataset, official = found.dataset, arguments.official_split
+    sizes = {} if official else {"practice": arguments.practice, "final": arguments.final}
+    parts = found.official_parts() if official else split_by_source(dataset, sizes, seed=stage.seed)
+    options = Options(
+        arguments.reencode,
+        arguments.time_limit,
+        arguments.rank_by,
+        old_targets=facts.OLD_TARGETS if arguments.results else None,
+    )
+    with progress_bar("clips") as progress:
+        written = write(dataset, parts, stage, options, notes=facts.NOTES, workers=workers(), progress=progress)
+    for part in parts:
+        say(f"{part.name}: {len(part.clips)} clips of {part.people} videos.")
+    if written.kept:
+        say(f"{written.kept} clips were finished by an earlier run and kept.")
+    for line in look_up_table(dataset.challenge, parts):
+        say(line)
+    if official:
+        say("The official split has videos on both sides: compare scores with the look-up, and rank nobody by it.")
+    for line in off_size(parts, sizes):
+        say(line)
+    say(facts.STABILITY.strip())
+    say(f"Written: {arguments.out}. Copy input_data, reference_data and public_data into the bundle; keep private/.")
+    return 0
+
+
+def _observations(arguments: argparse.Namespace) -> int:
+
+    names = arguments.names or arguments.out / "private" / "clips.csv"
+    with progress_bar("reading", "file") as progress:
+        done = annotate(arguments.out, names, arguments.source, progress)
+    for line in summary(done):
+        say(line)
+    return 0
+
+
+def _passwords(path: Path | None) -> list[bytes]:
+    if path is None:
+        return []
+    try:
+        found = [line.strip() for line in path.read_bytes().splitlines() if line.strip()]
+    except OSError as error:
+        raise BundleError(
+            f"--passwords {path}: {error.strerror}. Name a text file with one password a line."
+        ) from error
+    if not found:
+        raise BundleError(f"--passwords {path}: the file is empty. Write one password a line into it.")
+    return found

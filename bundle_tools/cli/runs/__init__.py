@@ -1,0 +1,1 @@
+"""Commands about submissions and their runs."""

@@ -1,0 +1,70 @@
+"""`bundle compare`: which of several runs is better by more than luck."""
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+
+from bundle_tools.challenge.compare.field import score_field
+from bundle_tools.challenge.compare.judgement import DIAGNOSTIC, judge
+from bundle_tools.challenge.compare.runs import find_runs
+from bundle_tools.challenge.compare.table import lines, record
+from bundle_tools.challenge.pages.writing import write_whole
+from bundle_tools.cli.options import RUN, add_bundle, positive
+from bundle_tools.codabench.competition import Phase, find_root, load
+from bundle_tools.console import say
+from bundle_tools.errors import BundleError
+
+RESAMPLES = 1000
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    compare = commands.add_parser(
+        "compare", prog="bundle compare", help="totals of several runs on common resamples, in bands"
+    )
+    compare.add_argument(
+        "runs", metavar="RUN", type=Path, nargs="+",
+        help=RUN,
+    )  # fmt: skip
+    compare.add_argument("--reference", metavar="PHASE", help="default: the phase that the runs name")
+    compare.add_argument("--resamples", type=positive, default=RESAMPLES, help="default: %(default)s")
+    compare.add_argument("--json", action="store_true", help="print the comparison as JSON")
+    compare.add_argument("--html", metavar="FILE", type=Path, help="also write the comparison as a page, one file")
+    compare.add_argument(
+        "--full", action="store_true", help="with --html: show single clips and labels of a closed phase, too"
+    )
+    add_bundle(compare)
+    compare.set_defaults(action=_compare)
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    if arguments.full and not arguments.html:
+        raise BundleError("--full is about the page: add --html FILE.")
+    if arguments.html and not arguments.html.parent.is_dir():
+        raise BundleError(f"--html {arguments.html}: expected a file in a folder that is there.")
+
+    competition = load(find_root(arguments.bundle))
+    with tempfile.TemporaryDirectory(prefix="bundle-compare-") as folder:
+        scratch = Path(folder)
+        runs = find_runs(arguments.runs, scratch)
+        tasks = sorted({run.task for run in runs})
+        if len(tasks) > 1:
+            raise BundleError(f"expected runs of one phase, found {', '.join(tasks)}. Compare each phase for itself.")
+        phase: Phase = competition.phase(arguments.reference or tasks[0])
+        field = score_field(phase, runs, arguments.resamples, scratch)
+        rows = judge(field)
+    if arguments.html:
+        from bundle_tools.challenge.compare.page.write import comparison_page  # noqa: PLC0415
+
+        write_whole(arguments.html, comparison_page(field, rows, full=arguments.full))
+    if arguments.json:
+        say(json.dumps(record(rows, phase.slug, arguments.resamples), indent=2))
+    else:
+        for line in lines(rows, phase.slug, arguments.resamples):
+            say(line)
+        if field.settings.rank_by != "explanation":
+            say(DIAGNOSTIC)
+        if arguments.html:
+            say(f"Page: {arguments.html}")
+    return 0

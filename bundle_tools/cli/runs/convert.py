@@ -1,0 +1,59 @@
+"""`bundle convert`: from a run's records to the files of 2017, and back."""
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from bundle_tools.challenge.compare.runs import find_runs
+from bundle_tools.challenge.convert.from_2017 import write_records
+from bundle_tools.challenge.convert.names import read_names
+from bundle_tools.challenge.convert.to_2017 import write_2017
+from bundle_tools.console import progress_bar, say
+from bundle_tools.errors import BundleError
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    convert = commands.add_parser("convert", prog="bundle convert", help="files of 2017 from a run, and back")
+    convert.add_argument(
+        "source", metavar="SOURCE", type=Path,
+        help="a folder of `bundle run` or an output of ingestion; or a folder with prediction.pkl",
+    )  # fmt: skip
+    convert.add_argument("--out", type=Path, required=True, help="a folder that is empty or does not exist yet")
+    convert.add_argument("--light", action="store_true", help="without pictures: to look at the form of the files")
+    convert.add_argument("--aliases", type=Path, help="a table clip_id,name with the older names of clips")
+    convert.add_argument(
+        "--target", metavar="OLDER=OWN", action="append", default=[],
+        help="an older name of a target, e.g. neuroticism=emotional_stability; values stay as they are",
+    )  # fmt: skip
+    convert.set_defaults(action=_convert)
+
+
+def _convert(arguments: argparse.Namespace) -> int:
+
+    source, out = arguments.source, arguments.out
+    if not source.is_dir():
+        raise BundleError(f"{source}: expected a folder. Unpack it first.")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise BundleError(f"--out {out}: expected a folder that is empty or new. Choose another one.")
+    names = read_names(arguments.aliases, arguments.target)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    # Written aside and moved: nobody finds half of it.
+    with tempfile.TemporaryDirectory(prefix=".convert-", dir=out.parent) as scratch, progress_bar("clips") as progress:
+        made = Path(scratch) / "made"
+        made.mkdir()
+        if any(source.glob("prediction*.pkl")):
+            names = names.reversed()
+            clips = write_records(source, made, names, progress)
+        else:
+            [run, *others] = find_runs([source], Path(scratch))
+            if others:
+                raise BundleError(f"{source}: holds several submissions. Name the folder of one of them.")
+            clips = write_2017(run.folder, made, names, light=arguments.light, progress=progress)
+        if out.exists():
+            out.rmdir()
+        made.rename(out)
+    say(f"{len(clips)} clips: {', '.join(sorted(path.name for path in out.iterdir()))} in {out}")
+    if unused := sorted(names.clips.keys() - set(clips)):
+        say(f"--aliases {arguments.aliases}: {len(unused)} names fit no clip: {', '.join(unused)}")
+    return 0

@@ -1,0 +1,89 @@
+"""`bundle coopetition`: who built on whom, and how useful it was."""
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+
+from bundle_tools.challenge.compare.field import score_field
+from bundle_tools.challenge.compare.judgement import TOTAL
+from bundle_tools.challenge.compare.runs import expand, find_runs
+from bundle_tools.challenge.coopetition.page import lines, page, record
+from bundle_tools.challenge.coopetition.works import read_teams, read_works
+from bundle_tools.challenge.pages.writing import write_whole
+from bundle_tools.cli.options import RUN, add_bundle
+from bundle_tools.codabench.competition import find_root, load
+from bundle_tools.console import say
+from bundle_tools.errors import BundleError
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    coopetition = commands.add_parser(
+        "coopetition", prog="bundle coopetition", help="turn credits and scores into a measure of usefulness"
+    )
+    coopetition.add_argument(
+        "runs", metavar="RUN", type=Path, nargs="+",
+        help=RUN,
+    )  # fmt: skip
+    coopetition.add_argument(
+        "--shared", metavar="RUN", type=Path, nargs="+", default=[],
+        help="runs of other phases that these may credit; they receive and pass on, and give nothing of their own",
+    )  # fmt: skip
+    coopetition.add_argument("--teams", type=Path, help="a table of lines `run,team`: a team's own work counts nothing")
+    coopetition.add_argument(
+        "--baseline", metavar="SCORE", type=float, default=0.0,
+        help="explanation score from which on a submission leads (default: 0, that of the constant)",
+    )  # fmt: skip
+    coopetition.add_argument("--html", metavar="FILE", type=Path, help="write a page with tables and a graph")
+    coopetition.add_argument("--json", action="store_true", help="print the result as JSON")
+    add_bundle(coopetition)
+    coopetition.set_defaults(action=_coopetition)
+
+
+def _coopetition(arguments: argparse.Namespace) -> int:
+
+    competition = load(find_root(arguments.bundle))
+    teams = read_teams(arguments.teams) if arguments.teams else {}
+    with tempfile.TemporaryDirectory(prefix="bundle-coopetition-") as folder:
+        scratch = Path(folder)
+        own = expand(arguments.runs)
+        found = find_runs([*own, *arguments.shared], scratch)
+        runs, shared = found[: len(own)], found[len(own) :]
+        tasks = sorted({run.task for run in runs})
+        if len(tasks) > 1:
+            raise BundleError(
+                f"expected runs of one phase, found {', '.join(tasks)}. "
+                "Name those whose scores count first, and runs of other phases after --shared."
+            )
+        same = sorted(run.name for run in shared if run.task == tasks[0])
+        if same:
+            raise BundleError(f"--shared {', '.join(same)}: of the phase {tasks[0]} itself. Name them before --shared.")
+        unknown = sorted(teams.keys() - {run.name for run in found})
+        if unknown:
+            raise BundleError(
+                f"{arguments.teams}: {', '.join(unknown)}: none of these runs. Use the names of the runs."
+            )
+        teamless = sorted({run.name for run in found} - teams.keys()) if shared else []
+        if teamless:  # a team's credit of its own earlier run must count nothing
+            raise BundleError(
+                f"--shared needs a team for every run, in a table for --teams; without one: {', '.join(teamless)}."
+            )
+        field = score_field(competition.phase(tasks[0]), runs, 1, scratch)
+        for task in sorted({run.task for run in shared}):  # not for the scores: whoever changed a run is found out
+            checked = scratch / f"shared-{task}"
+            checked.mkdir()
+            score_field(competition.phase(task), [run for run in shared if run.task == task], 1, checked)
+        totals = {entry.name: entry.points[TOTAL] for entry in field.entries}
+        works, remarks = read_works(found, totals, teams)
+    if arguments.html:
+        arguments.html.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(arguments.html, page(works, arguments.baseline, remarks))
+    if arguments.json:
+        say(json.dumps(record(works, arguments.baseline, remarks), indent=2))
+        return 0
+    for line in lines(works, arguments.baseline, remarks):
+        say(line)
+    if arguments.html:
+        say(f"Page: {arguments.html}")
+    return 0

@@ -1,0 +1,68 @@
+"""`bundle report`: the page of a run once more, at home."""
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from bundle_tools.challenge.compare.runs import expand, find_runs
+from bundle_tools.challenge.pages.writing import write_whole
+from bundle_tools.challenge.report.again import make_again
+from bundle_tools.cli.options import RUN, add_bundle
+from bundle_tools.codabench.competition import find_root, load
+from bundle_tools.console import say
+from bundle_tools.errors import BundleError
+
+PAGE = "detailed_results.html"
+FULL_PAGE = "full_results.html"
+ENDING = """\
+--full shows single clips and labels of a closed phase. That page is for the organisers alone, and says so: nobody else
+may get it, not even the participant. Its name is another one, so that it cannot be taken for the platform's page.
+"""
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    report = commands.add_parser(
+        "report", prog="bundle report", help="make the report of a run again", epilog=ENDING,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    report.add_argument(
+        "run", metavar="RUN", type=Path,
+        help=RUN,
+    )  # fmt: skip
+    report.add_argument("--full", action="store_true", help="show everything, for organisers alone")
+    report.add_argument(
+        "--out", metavar="FILE", type=Path, help=f"default: {PAGE} in the folder of the run; with --full {FULL_PAGE}"
+    )
+    report.add_argument("--phase", metavar="NAME", help="default: the phase that the run names")
+    add_bundle(report)
+    report.set_defaults(action=_report)
+
+
+def _report(arguments: argparse.Namespace) -> int:
+
+    if not arguments.run.exists():
+        raise BundleError(f"{arguments.run}: expected a folder of `bundle run` or a zip, found nothing there.")
+    sources = expand([arguments.run])
+    if arguments.out and len(sources) > 1:
+        raise BundleError("--out: one page for several submissions. Leave it out: each gets a page in its own folder.")
+    name = FULL_PAGE if arguments.full else PAGE
+    outs = [arguments.out or (source if source.is_dir() else source.parent) / name for source in sources]
+    if missing := [str(out) for out in outs if not out.parent.is_dir()]:
+        raise BundleError(f"--out {missing[0]}: expected a file in a folder that is there.")
+    competition = load(find_root(arguments.bundle))
+    wrong = []
+    for source, out in zip(sources, outs, strict=True):
+        with tempfile.TemporaryDirectory(prefix="bundle-report-") as folder:
+            scratch = Path(folder)
+            try:
+                [run] = find_runs([source], scratch)
+                page = make_again(run, competition.phase(arguments.phase or run.task), scratch, full=arguments.full)
+            except BundleError as error:
+                wrong.append(str(error))
+                continue
+        write_whole(out, page)
+        say(f"Report: {out}")
+    if wrong:
+        raise BundleError(" ".join(wrong))
+    return 0

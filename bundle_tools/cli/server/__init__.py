@@ -1,0 +1,1 @@
+"""`bundle server`: the life of a challenge on a Codabench server."""

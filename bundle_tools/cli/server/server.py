@@ -1,0 +1,112 @@
+"""`bundle server`: the life of a challenge on a Codabench server."""
+
+import argparse
+from pathlib import Path
+
+from bundle_tools.cli.options import positive
+from bundle_tools.cli.server import on_server
+from bundle_tools.errors import BundleError
+
+ENDING = """\
+COMPETITION is its address as the browser shows it, in quotes, with ?secret_key=... while it is not published. The token
+of your account is taken from CODABENCH_TOKEN; without one you are asked for name and password, or a token. Nothing is
+stored. What changes something says so and asks first: --yes answers. After an interruption call again: it goes on.
+"""
+DEFAULT_BUNDLE = Path("dist") / "bundle.zip"
+WAIT_S = 3600
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    server = commands.add_parser(
+        "server", prog="bundle server", help="upload a bundle, try it there, keep it running", epilog=ENDING,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    actions = server.add_subparsers(required=True, metavar="ACTION")
+    publish = _action(actions, "publish", "upload a bundle; print the secret link of the competition it becomes")
+    publish.add_argument("server", metavar="SERVER", help="such as https://www.codabench.org")
+    publish.add_argument(
+        "--bundle", metavar="ZIP", type=Path, default=DEFAULT_BUNDLE, help="default: %(default)s, of `bundle build`"
+    )
+    _add_yes(publish)
+
+    rehearse = _competition(actions, "rehearse", "submit the solutions; compare each column with a run at home")
+    rehearse.add_argument("--submission", metavar="PATH", type=Path, action="append", default=[],
+                          help="a folder or a zip (default: the solutions of the bundle); may be repeated")  # fmt: skip
+    rehearse.add_argument("--bundle", metavar="ZIP", type=Path, default=DEFAULT_BUNDLE,
+                          help="what was uploaded (default: %(default)s)")  # fmt: skip
+    rehearse.add_argument("--phase", metavar="NAME", action="append", help="default: all; may be repeated")
+    rehearse.add_argument(
+        "--engine", choices=("process", "docker"), default="process", help="at home; default: process"
+    )
+    _add_wait(rehearse)
+    _add_yes(rehearse)
+
+    _competition(
+        actions, "audit", "tell which private files can be had by others",
+        "A second account, of somebody who has nothing to do with the challenge, comes from CODABENCH_SECOND_TOKEN.",
+    )  # fmt: skip
+
+    fetch = _competition(actions, "fetch", "bring all submissions of a phase here, with outputs, reports and logs")
+    fetch.add_argument("--phase", metavar="NAME", required=True, help="such as practice or final")
+    fetch.add_argument("--out", metavar="DIR", type=Path, required=True, help="new, or of an earlier call")
+
+    replace = _competition(
+        actions, "replace", "give a phase new programs or data; run its submissions again",
+        "Each part is a folder or a zip. Take programs from an unpacked dist/bundle.zip: they share a secret key "
+        "that the folders lack. Without any part: run again what still shows results of older ones.",
+    )  # fmt: skip
+    replace.add_argument("--phase", metavar="NAME", required=True, help="such as practice or final")
+    for part in ("ingestion-program", "scoring-program", "input-data", "reference-data"):
+        replace.add_argument(f"--{part}", metavar="PATH", type=Path)
+    replace.add_argument("--no-rerun", action="store_true", help="leave the submissions as they are")
+    _add_wait(replace)
+    _add_yes(replace)
+
+    board = _competition(actions, "board", "show a leaderboard, with what is wrong with its rows")
+    board.add_argument("--phase", metavar="NAME", required=True, help="such as practice or final")
+
+
+def _action(
+    actions: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, what: str, more: str = ""
+) -> argparse.ArgumentParser:
+    parser = actions.add_parser(
+        name, prog=f"bundle server {name}", help=what, description=f"{what[0].upper()}{what[1:]}. {more}".strip()
+    )
+
+    def act(arguments: argparse.Namespace) -> int:
+
+        try:
+            return int(getattr(on_server, name)(arguments))
+        except (BundleError, OSError):
+            raise
+        except Exception as error:  # a server may answer anything, and nobody is helped by where it tripped us
+            raise BundleError(
+                f"the server answered something that this command does not understand ({type(error).__name__}: "
+                f"{str(error)[:200]}). It speaks with Codabench 1.25."
+            ) from error
+
+    parser.set_defaults(action=act)
+    return parser
+
+
+def _competition(
+    actions: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, what: str, more: str = ""
+) -> argparse.ArgumentParser:
+    parser = _action(actions, name, what, more)
+    parser.add_argument("competition", metavar="COMPETITION", help="its address")
+    return parser
+
+
+def _add_wait(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--wait",
+        metavar="S",
+        type=positive,
+        default=WAIT_S,
+        help="seconds to wait for the server (default: %(default)s)",
+    )
+
+
+def _add_yes(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--yes", action="store_true", help="do not ask")

@@ -1,0 +1,1 @@
+"""Pictures: from the pose of a person to a frame."""

@@ -1,9 +1,0 @@
-# ruff: noqa
-# mypy: ignore-errors
-from honest import Honest
-
-
-class Model(Honest):
-    def in_predict(self, clip, answer):
-        while True:
-            print("x" * 1_000_000)

@@ -1,9 +1,0 @@
-# ruff: noqa
-# mypy: ignore-errors
-from honest import Honest, must_fail
-
-
-class Model(Honest):
-    def in_predict(self, clip, answer):
-        must_fail(lambda: (self.app / "program" / "seal.key").read_bytes())
-        return answer
