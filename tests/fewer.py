@@ -7,7 +7,7 @@ from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
-from bundle_tools.challenge.rules.clips.fingerprint import fingerprint
+from bundle_tools.challenge.fingerprint import fingerprint
 from bundle_tools.codabench.rules.dataset import Dataset
 
 

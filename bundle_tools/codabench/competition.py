@@ -1,46 +1,21 @@
-"""A bundle as the runner and the builder see it: `competition.yaml` read into frozen records.
+"""A bundle as the runner and the builder see it: its tasks and phases with the files that they name.
 
-It reads only what running needs and trusts it; what is wrong with a bundle is for `rules` to say.
+What running does not need may be wrong; all that is wrong with a bundle is for `rules` to say.
 """
 
 import re
 import sys
-import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from bundle_tools.codabench.booleans import is_on
+from bundle_tools.codabench.bounded_yaml import load_bounded
+from bundle_tools.codabench.keys import FILES_OF_TASK, Board, Column, Keys, Mistake, PhaseKeys, TaskKeys, is_key, read
 from bundle_tools.codabench.version1 import as_version2, is_version1
 from bundle_tools.errors import BundleError
 
-DEFAULT_TIME_LIMIT_S = 600
-DEFAULT_PRECISION = 2
-PATH_KEYS = ("scoring_program", "ingestion_program", "input_data", "reference_data")
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column of the leaderboard."""
-
-    key: str
-    """The key in `scores.json`."""
-    title: str
-    """What the leaderboard shows above the column."""
-    index: int
-    """Its place; other columns name it by this number."""
-    precision: int
-    """Decimals shown."""
-    ascending: bool
-    """Whether lower values rank higher."""
-    hidden: bool
-    """Whether only organisers see it."""
-    computation: str | None
-    """"avg", "sum", "min" or "max" where the platform computes the column; then `scores.json` must not hold it."""
-    sources: tuple[int, ...]
-    """Indexes of the columns it is computed from; empty where they are not a list, and then no score can be stored."""
+DEFAULT_TIME_LIMIT_S = PhaseKeys.execution_time_limit
+DEFAULT_PRECISION = Column.precision
 
 
 @dataclass(frozen=True)
@@ -151,79 +126,65 @@ def load(root: Path) -> Competition:
     """
     path = root / "competition.yaml"
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+        content = load_bounded(path.read_text(encoding="utf-8-sig"))
         if is_version1(content):
             content = as_version2(content)
-        tasks = {task["index"]: _task(root, task) for task in content["tasks"]}
+        keys, mistakes = read(Keys, content)
+        if wrong := [one for one in mistakes if _stops(one)]:
+            raise ValueError("; ".join(f"{'.'.join(map(str, one.place))}: {one.what}" for one in wrong))
+        tasks = {task.index: _task(root, task) for task in keys.tasks}
         return Competition(
             root=root,
-            docker_image=content.get("docker_image", "codalab/codalab-legacy:py37"),
-            own_queue=bool(content.get("queue")),
-            detailed_results=is_on(content.get("enable_detailed_results")),
-            phases=tuple(_phase(entry, tasks) for entry in sorted(content["phases"], key=lambda p: p.get("index", 0))),
+            docker_image=keys.docker_image,
+            own_queue=bool(keys.queue),
+            detailed_results=keys.enable_detailed_results,
+            phases=tuple(_phase(phase, tasks) for phase in sorted(keys.phases, key=lambda phase: phase.index)),
             columns=columns_of(content),
-            primary_index=int(content["leaderboards"][0].get("primary_index", 0)),
+            primary_index=keys.leaderboards[0].primary_index,
         )
-    except (
-        *(OSError, ValueError, yaml.YAMLError, KeyError, IndexError, TypeError, AttributeError),
-        RecursionError,
-    ) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise BundleError(f"{path}: cannot be used ({type(error).__name__}: {error}). Run `bundle check`.") from error
+
+
+def _stops(mistake: Mistake) -> bool:
+    """Tell whether running needs what is wrong: tasks, phases and columns, but for dates."""
+    section, key = mistake.place[0], mistake.place[-1]
+    needed = section in ("tasks", "phases") or (section == "leaderboards" and "columns" in mistake.place)
+    return needed and key != "start" and mistake.kind not in ("unknown", "null")
 
 
 def columns_of(content: dict[str, Any]) -> tuple[Column, ...]:
     """Give the columns of the leaderboard in `competition.yaml`, in the order of their index."""
-    columns = content["leaderboards"][0]["columns"]
-    return tuple(_column(entry) for entry in sorted(columns, key=lambda column: column["index"]))
+    board, _ = read(Board, content["leaderboards"][0])
+    return tuple(sorted(board.columns, key=lambda column: column.index))
 
 
-def _task(root: Path, entry: dict[str, Any]) -> Task:
-    paths: dict[str, Path | None] = dict.fromkeys(PATH_KEYS)
-    on_server = ["key"] if "key" in entry else []
-    for key in [] if on_server else PATH_KEYS:
-        value = entry["scoring_program"] if key == "scoring_program" else entry.get(key)
-        if value and not (root / value).exists() and _is_uuid(value):
-            on_server.append(key)
+def _task(root: Path, keys: TaskKeys) -> Task:
+    paths: dict[str, Path | None] = dict.fromkeys(FILES_OF_TASK)
+    on_server = ["key"] if keys.key is not None else []
+    for name in [] if on_server else FILES_OF_TASK:
+        value = getattr(keys, name)
+        if value and not (root / value).exists() and is_key(value):
+            on_server.append(name)
         elif value:
-            paths[key] = root / value
+            paths[name] = root / value
+    if not on_server and paths["scoring_program"] is None:
+        raise ValueError(f"task {keys.name}: no scoring_program")
     return Task(
-        name=str(entry["key"] if "key" in entry else entry["name"]),
+        name=str(keys.name if keys.key is None else keys.key),
         on_server=tuple(on_server),
-        ingestion_only_during_scoring=is_on(entry.get("ingestion_only_during_scoring")),
+        ingestion_only_during_scoring=keys.ingestion_only_during_scoring,
         **paths,
     )
 
 
-def _phase(entry: dict[str, Any], tasks: dict[Any, Task]) -> Phase:
+def _phase(keys: PhaseKeys, tasks: dict[Any, Task]) -> Phase:
     return Phase(
-        name=str(entry["name"]),
+        name=keys.name,
         # A repeated index counts once on the platform, too.
-        tasks=tuple(tasks[index] for index in dict.fromkeys(entry["tasks"])),
-        time_limit_s=int(entry.get("execution_time_limit") or DEFAULT_TIME_LIMIT_S),
+        tasks=tuple(tasks[index] for index in dict.fromkeys(keys.tasks)),
+        time_limit_s=keys.execution_time_limit or DEFAULT_TIME_LIMIT_S,
     )
-
-
-def _column(entry: dict[str, Any]) -> Column:
-    computation = entry.get("computation")
-    sources = entry.get("computation_indexes")
-    return Column(
-        key=str(entry["key"]),
-        title=str(entry["title"]),
-        index=int(entry["index"]),
-        precision=int(entry.get("precision", DEFAULT_PRECISION)),
-        ascending=entry.get("sorting") == "asc",
-        hidden=is_on(entry.get("hidden")),
-        computation=str(computation) if computation else None,
-        sources=tuple(int(source) for source in sources) if isinstance(sources, list) else (),
-    )
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        uuid.UUID(text)
-    except ValueError:
-        return False
-    return True
 
 
 def slug_of(name: str) -> str:

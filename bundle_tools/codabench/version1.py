@@ -7,10 +7,11 @@ Source of the rules: the unpacker for version 1 in Codabench. Such a file has no
 from collections.abc import Mapping
 from typing import Any
 
+from bundle_tools.codabench.keys import FILES_OF_TASK
+
 SECOND = ("leaderboards", "pages", "tasks", "solutions")
 FIRST = ("html", "leaderboard", "competition_docker_image", "has_registration", "end_date")
 VERSIONS = (None, "1", "1.5")
-TASK_KEYS = ("scoring_program", "ingestion_program", "input_data", "reference_data")
 TERMS = "terms"
 # What stands under the same name in both versions.
 SAME_TOP = (
@@ -58,7 +59,7 @@ def as_version2(content: Mapping[str, Any]) -> dict[str, Any]:
 
 def _task(index: int, phase: dict[str, Any]) -> dict[str, Any]:
     task = {"index": index, "name": f"{phase['label']} Task"}
-    return {**task, **{key: phase[key] for key in TASK_KEYS if key in phase}}
+    return {**task, **{key: phase[key] for key in FILES_OF_TASK if key in phase}}
 
 
 def _phase(index: int, phase: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from bundle_tools.challenge.rules.clips import listed, video
+from bundle_tools.challenge.rules.clips import files, video
 from bundle_tools.challenge.rules.clips.video import Video, describe
 from bundle_tools.challenge.rules.programs import asking
 from bundle_tools.challenge.rules.programs.asking import Answer, Question
@@ -112,8 +112,8 @@ def telling(*columns: tuple[str, str, str, int]) -> Callable[..., tuple[Answer, 
     fields = ("key", "title", "direction", "decimals")
     told = Answer({"columns": [dict(zip(fields, column, strict=True)) for column in columns], "settings": {}})
 
-    def ask(_path: Path, _state: object, _question: Question, settings: Sequence[bytes]) -> tuple[Answer, ...]:
-        return (told,) * len(settings)
+    def ask(_program: object, _question: Question, data: Sequence[object]) -> tuple[Answer, ...]:
+        return (told,) * len(data)
 
     return ask
 
@@ -164,15 +164,8 @@ def decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
             _DESCRIBED[digest] = describe(content)
         return _DESCRIBED[digest]
 
-    monkeypatch.setattr(listed, "count_frames", decoded)
+    monkeypatch.setattr(files, "count_frames", decoded)
     monkeypatch.setattr(video, "describe", described)
-
-
-@pytest.fixture
-def asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ask a program once on behalf of all bundles that link to it."""
-    ask = asking._ask
-    monkeypatch.setattr(asking, "_ask", lambda path, *others: ask(path.resolve(), *others))
 
 
 @pytest.fixture

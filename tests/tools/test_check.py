@@ -97,7 +97,7 @@ TEXT_MUTATIONS = [
     ("key-missing", "{title: Overview, file: pages/overview.md}", "{title: Overview}"),
     ("key-value", "title: Overview", "title: " + "x" * 256),
     ("page-terms", "title: Overview", "title: Terms"),
-    ("page-type", "- {title: Overview, file: pages/overview.md}", "- pages/overview.md"),
+    ("entry-type", "- {title: Overview, file: pages/overview.md}", "- pages/overview.md"),
     ("key-missing", "pages:\n  - {title: Overview, file: pages/overview.md}\n", ""),
     ("tasks-unknown", "tasks: [0]\n    execution", "tasks: [1]\n    execution"),
     ("tasks-unknown", "tasks: [0]\n    execution", "tasks: ['0']\n    execution"),
@@ -547,15 +547,11 @@ def test_the_quota_counts_the_bundle_and_every_use(tiny: Path) -> None:
 
 
 def test_every_part_of_the_data_is_looked_at(tiny: Path) -> None:
-    given = {"clips": "clips.csv", "copies": "copies.csv", "faces": "faces.csv", "results": True}
-    wanted: Content = {name: f"{name}.json" for name in ("causes", "groups", "jury", "landmarks")}
-    wanted |= {"report": {"truth": True, "key_frames": "key_frames.csv"}}
+    given = {"clips": "clips.csv", "results": True}
+    wanted = {name: f"{name}.json" for name in ("groups", "landmarks")}
     for side, content in (("input_data", given), ("reference_data", wanted)):
         write_files(tiny, {f"{side}/practice/task.yaml": yaml.safe_dump(content)})
-    missing = {f"{part}-missing" for part in ("clips", "copies", "faces", "labels", "key-frames", *wanted)} - {
-        "report-missing"
-    }
-    assert missing | {"data-version", "results-accepted"} <= codes(tiny)
+    assert {"groups-missing", "landmarks-missing", "data-version", "results-accepted"} <= codes(tiny)
 
 
 def test_the_quota_is_held_against_folders_and_zips(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,19 +1,18 @@
-"""Groups of people in a bundle: a table that scoring takes, and attributes that only scoring sees."""
+"""Groups of people in a bundle: enough of them to show something, and attributes that only scoring sees."""
 
 from pathlib import Path
 
 import pytest
 
 from bundle_tools.challenge.build.contents import entries
-from bundle_tools.challenge.rules.clips.groups import check_groups, check_groups_misplaced
-from bundle_tools.challenge.rules.clips.side import Side
+from bundle_tools.challenge.rules.clips.misplaced import check_groups_misplaced
+from bundle_tools.challenge.rules.clips.reference import check_reference
+from bundle_tools.challenge.rules.clips.tables import Side, read_labels, read_settings
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.codabench.rules.document import read
-from score.errors import OrganiserError
-from score.read.reference.groups import read_groups
 from score.read.reference.known import read_known
 from score.read.reference.labels import read_reference
-from score.settings import read_settings
+from score.settings import read_settings as read_settings_of_scoring
 from tests.scoring.factory import make_case, make_input
 
 PEOPLE = 10
@@ -27,65 +26,19 @@ def reference(tmp_path: Path) -> Path:
     return make_input(tmp_path, make_case(clips=2 * PEOPLE, groups="groups.csv")) / "ref"
 
 
-def codes(folder: Path, lines: list[str] | None, name: str = "groups.csv") -> set[str]:
-    (folder / "groups.csv").unlink()
-    if lines is not None:
-        (folder / "groups.csv").write_text("\n".join(lines) + "\n")
-    side = Side("reference data", "reference/", Dataset(folder), {"groups": name})
-    return {finding.code for finding in check_groups(side)}
+def codes(folder: Path) -> list[str]:
+    side = Side("reference/", Dataset(folder), read_settings(Dataset(folder)) or {})
+    clips = read_labels(side.data).rows
+    return [finding.code for finding in check_reference(side, side, clips)]
 
 
-def refused(folder: Path) -> bool:
-    settings = read_settings(folder / "task.yaml")
-    try:
-        read_groups(folder / "groups.csv", settings, read_reference(folder / "labels.csv", settings))
-    except OrganiserError:
-        return True
-    return False
-
-
-def test_a_sound_table_is_silent(reference: Path) -> None:
-    assert codes(reference, [HEADER, *ROWS]) == set()
-    assert not refused(reference)
-    assert not list(check_groups(Side("reference data", "reference/", Dataset(reference), {})))
-
-
-@pytest.mark.parametrize(
-    ("code", "lines"),
-    [
-        ("groups-header", []),
-        ("groups-header", ["person,age", *ROWS]),
-        ("groups-header", ["source_id", "person-1"]),
-        ("groups-header", ["source_id,Age", *ROWS]),
-        ("groups-header", ["source_id,age,age", *(f"{row},x" for row in ROWS)]),
-        ("groups-target", ["source_id,interview", *ROWS]),
-        ("groups-clips", [HEADER, *ROWS[:-1]]),
-        ("groups-clips", [HEADER, *ROWS, "person-99,old"]),
-        ("groups-clips", [HEADER, *ROWS, ROWS[0]]),
-        ("groups-row", [HEADER, *ROWS[:-1], "person-9"]),
-        ("groups-row", [HEADER, *ROWS[:-1], "person-9,"]),
-        ("groups-row", [HEADER, *ROWS[:-1], f"person-9,{'x' * 41}"]),
-    ],
-)
-def test_what_scoring_refuses_is_found(reference: Path, code: str, lines: list[str]) -> None:
-    assert code in codes(reference, lines)
-    assert refused(reference)
-
-
-def test_a_table_that_is_missing_is_found(reference: Path) -> None:
-    assert codes(reference, None) == {"groups-missing"}
-
-
-def test_too_many_groups_are_found(tmp_path: Path) -> None:
-    folder = make_input(tmp_path, make_case(clips=42, groups="groups.csv")) / "ref"
-    assert "groups-values" in codes(folder, [HEADER, *(f"person-{n},g{n}" for n in range(21))])
-    assert refused(folder)
-
-
-def test_groups_of_which_nothing_can_be_shown_are_noted(reference: Path) -> None:
-    assert codes(reference, [HEADER, *(f"person-{n},{'old' if n < 6 else 'young'}" for n in range(10))]) == {
-        "groups-small"
-    }
+def test_groups_that_are_missing_or_of_which_nothing_can_be_shown_are_found(reference: Path) -> None:
+    for old, expected in ((PEOPLE // 2, []), (PEOPLE // 2 - 1, ["groups-small"])):
+        rows = [f"person-{n},{'old' if n < old else 'young'}" for n in range(PEOPLE)]
+        (reference / "groups.csv").write_text("\n".join([HEADER, *rows]))
+        assert codes(reference) == expected
+    (reference / "groups.csv").unlink()
+    assert codes(reference) == ["groups-missing"]
 
 
 @pytest.fixture
@@ -132,7 +85,6 @@ def test_the_starting_kit_has_no_groups(bundle: Path) -> None:
 
 
 def test_scoring_does_without_a_table_that_the_kit_does_not_have(reference: Path) -> None:
-
-    settings = read_settings(reference / "task.yaml")
+    settings = read_settings_of_scoring(reference / "task.yaml")
     (reference / "groups.csv").unlink()
     assert read_known(reference, settings, read_reference(reference / "labels.csv", settings)).groups is None

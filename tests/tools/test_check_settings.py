@@ -8,6 +8,7 @@ import json
 import marshal
 import re
 import shutil
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import MAGIC_NUMBER, cache_from_source
@@ -138,7 +139,8 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Broken, lis
     ]
     said: dict[str, list[Finding]] = {folder: [] for folder in folders}
     for finding in check_settings(Draft(root, {"tasks": tasks}, {}, folder=True)):
-        said[finding.where.partition("/")[0]].append(finding)
+        if finding.code != "data-refused":  # there are no other files
+            said[finding.where.partition("/")[0]].append(finding)
     return list(zip(broken, said.values(), strict=True))
 
 
@@ -246,9 +248,22 @@ def test_each_program_is_started_once_for_all_tasks_and_rules(
     (ours / "competition.yaml").write_text(text + text.removeprefix("tasks:\n"))
     looked_at = draft(ours)
     assert len(looked_at.entries("tasks")) == 2
-    assert list(check_settings(looked_at)) == []
+    assert {finding.code for finding in check_settings(looked_at)} == {"data-refused"}  # there are settings alone
     assert all(answer and answer.columns for answer in told_by_programs(looked_at).values())
     assert started == ["ingestion_program", "scoring_program"]
+
+
+def test_data_in_a_zip_are_unpacked_for_the_program_and_a_damaged_one_is_told(
+    ours: Path, asked_in_a_fork: None
+) -> None:
+    path, archive = ours / "competition.yaml", ours / "reference_data/final.zip"
+    path.write_text(path.read_text().replace("reference_data/final/", "reference_data/final.zip"))
+    with zipfile.ZipFile(archive, "w") as opened:
+        opened.write(ours / "reference_data/final/task.yaml", "task.yaml")
+        opened.writestr("labels.csv", "clip_id\n")
+    assert ("data-refused", "reference_data/final.zip/labels.csv, line 1") in told(ours)
+    archive.write_bytes(archive.read_bytes().replace(b"clip_id\n", b"clip_ix\n"))
+    assert "settings-unread" in {code for code, _ in told(ours)}
 
 
 def test_nothing_of_a_zip_is_run(ours: Path, asked_in_a_fork: None) -> None:

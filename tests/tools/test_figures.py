@@ -32,7 +32,7 @@ from score.text.levels import BANDS
 
 from .conftest import THIRDS, write_files
 
-pytestmark = pytest.mark.usefixtures("asked_in_a_fork", "asked_once")
+pytestmark = pytest.mark.usefixtures("asked_in_a_fork")
 ROOT = Path(__file__).resolve().parents[2]
 PHASES = ("practice", "final")
 TASK, REFERENCE = "input_data/{}/task.yaml", "reference_data/{}/task.yaml"

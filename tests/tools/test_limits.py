@@ -1,5 +1,6 @@
 """Which time limit a job gets."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from bundle_tools.codabench.competition import load
 from bundle_tools.codabench.worker.jobs import Limit, limit_of
+from bundle_tools.errors import BundleError
 
 
 @pytest.mark.parametrize(
@@ -32,3 +34,30 @@ def test_a_queue_is_read_from_the_competition(tiny: Path) -> None:
     assert not load(tiny).own_queue
     path.write_text(path.read_text() + "queue: 8f8f9a3e-3c0e-4a52-9d0d-2f5f6f0f7a11\n")
     assert load(tiny).own_queue
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        (
+            "execution_time_limit: 600",
+            "execution_time_limit: ten",
+            "phases.0.execution_time_limit: expected an integer",
+        ),
+        ("    scoring_program: scoring_program/\n", "", "task Practice: no scoring_program"),
+        ("sorting: asc", "sorting: up", "leaderboards.0.columns.1.sorting: expected one of asc, desc"),
+        ("index: 1, key: errors", "key: errors", "leaderboards.0.columns.1.index"),
+    ],
+)
+def test_what_running_needs_is_named_where_it_is_wrong(tiny: Path, old: str, new: str, named: str) -> None:
+    path = tiny / "competition.yaml"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(BundleError, match=re.escape(named)):
+        load(tiny)
+
+
+def test_what_running_does_not_need_may_be_wrong(tiny: Path) -> None:
+    path = tiny / "competition.yaml"
+    path.write_text(path.read_text().replace("title: Tiny", "titel: Tiny").replace("    start:", "    begin:"))
+    assert [phase.time_limit_s for phase in load(tiny).phases] == [600]

@@ -3,28 +3,32 @@
 import json
 import math
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bundle_tools.codabench.competition import Column
+from bundle_tools.codabench.keys import Column
 from bundle_tools.codabench.worker import RunFailed
 from bundle_tools.codabench.worker.scores import NotSent, accepted, my_submissions, read_scores, row, store
+
+Computation = Literal["avg", "avg_rank", "max", "min", "sum"]
 
 
 def column(
     key: str,
     index: int,
-    computation: str | None = None,
+    computation: Computation | None = None,
     sources: tuple[int, ...] = (),
     *,
     precision: int = 2,
     hidden: bool = False,
     ascending: bool = False,
 ) -> Column:
-    return Column(key, key.upper(), index, precision, ascending, hidden, computation, sources)
+    sorting: Literal["asc", "desc"] = "asc" if ascending else "desc"
+    return Column(key.upper(), key, index, sorting, precision, hidden, computation, list(sources))
 
 
 AB = (column("a", 0), column("b", 1))
@@ -77,7 +81,7 @@ def test_anything_but_an_object_stores_nothing(content: object) -> None:
 @pytest.mark.parametrize(
     ("computation", "value"), [("avg", 2.0), ("sum", 4.0), ("min", 1.0), ("max", 3.0), ("avg_rank", None)]
 )
-def test_computed_columns(computation: str, value: float | None) -> None:
+def test_computed_columns(computation: Computation, value: float | None) -> None:
     columns = (*AB, column("c", 2, computation, (0, 1)))
     scores = {"a": 1, "b": 3}
     assert store(scores, columns).values.get("c") == value

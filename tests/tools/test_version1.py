@@ -138,14 +138,15 @@ def test_a_key_only_where_it_is_wanted(whole: Path, new: tuple[str, ...]) -> Non
         assert ("seal.key" in inner.namelist()) is not bool(new)
 
 
-def test_secrets_are_looked_for_in_the_converted_bundle(whole: Path, tmp_path: Path) -> None:
+def test_secrets_and_wrong_columns_are_looked_for_in_the_converted_bundle(whole: Path, tmp_path: Path) -> None:
     _, out = build(whole)
     with zipfile.ZipFile(out) as opened:
         files = {name: opened.read(name) for name in opened.namelist()}
     text = files["competition.yaml"].decode()
     text = text.replace("    input_data:", "    starting_kit: reference_data/practice.zip\n    input_data:", 1)
+    text = text.replace("label: Accuracy", f"label: {'x' * 37}", 1)
     write_files(tmp_path / "open", {**files, "competition.yaml": text})
-    assert "leak" in {finding.code for finding in check(tmp_path / "open")}
+    assert {"leak", "key-value"} <= {finding.code for finding in check(tmp_path / "open")}
 
 
 def test_pages_pass_through_a_second_rendering() -> None:

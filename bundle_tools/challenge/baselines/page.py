@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from bundle_tools.codabench.competition import Column
+from bundle_tools.codabench.keys import Column
 
 MOST_DECIMALS = 3
 NONE = "–"

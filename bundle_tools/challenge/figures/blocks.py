@@ -8,7 +8,7 @@ from bundle_tools.challenge.enough_clips import points_apart
 from bundle_tools.challenge.figures.marks import FigureError
 from bundle_tools.challenge.figures.phase import Phase
 from bundle_tools.challenge.figures.values import calls, number, points_lost, weight, working_time_s
-from bundle_tools.challenge.rules.clips.probes import EXAMPLE_CALL_S
+from bundle_tools.challenge.rules.settings.probes import EXAMPLE_CALL_S
 from bundle_tools.codabench.competition import columns_of
 
 NONE = "-"

@@ -6,11 +6,10 @@ No code of the bundle is run, but for `asking`, which has the organiser's own pr
 from datetime import datetime
 from pathlib import Path
 
-from bundle_tools.challenge.rules.clips.causes import check_misplaced
 from bundle_tools.challenge.rules.clips.data import check_data
 from bundle_tools.challenge.rules.clips.giveaways import check_giveaways
-from bundle_tools.challenge.rules.clips.groups import check_groups_misplaced
-from bundle_tools.challenge.rules.clips.landmarks import check_landmarks
+from bundle_tools.challenge.rules.clips.misplaced import check_groups_misplaced, check_misplaced
+from bundle_tools.challenge.rules.clips.reference import check_landmarks
 from bundle_tools.challenge.rules.programs.keys import check_keys
 from bundle_tools.challenge.rules.secrets.identities import check_identities
 from bundle_tools.challenge.rules.secrets.leaks import check_leaks

@@ -16,7 +16,8 @@ from markdown_it import MarkdownIt
 from bundle_tools.codabench.archive import Entry, zip_folders
 from bundle_tools.codabench.booleans import is_on
 from bundle_tools.codabench.competition import DEFAULT_PRECISION, DEFAULT_TIME_LIMIT_S
-from bundle_tools.codabench.version1 import HIDING, TASK_KEYS, TERMS
+from bundle_tools.codabench.keys import FILES_OF_TASK
+from bundle_tools.codabench.version1 import HIDING, TERMS
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
 
@@ -117,7 +118,9 @@ def _text(page: Path | bytes) -> str:
 def _paths(phase: Content, tasks: dict[Any, Content]) -> dict[str, str]:
     """Give the programs and data sets of a phase: role -> path."""
     task = tasks[phase["tasks"][0]]
-    return {key: side[key] for side, keys in ((task, TASK_KEYS), (phase, DOWNLOADS)) for key in keys if side.get(key)}
+    return {
+        key: side[key] for side, keys in ((task, FILES_OF_TASK), (phase, DOWNLOADS)) for key in keys if side.get(key)
+    }
 
 
 def _top(content: Content) -> Content:

@@ -16,6 +16,7 @@ from bundle_tools.codabench.archive import UNREADABLE, extract
 from bundle_tools.codabench.rules.archive import check_folder, check_yaml_size, check_zip
 from bundle_tools.codabench.rules.document import Draft, read
 from bundle_tools.codabench.rules.findings import FAILS_LATER, ORDER, Finding
+from bundle_tools.codabench.rules.known_keys import check_board_keys, check_keys
 from bundle_tools.codabench.rules.programs.commands import check_programs
 from bundle_tools.codabench.rules.programs.images import check_image
 from bundle_tools.codabench.rules.programs.private import check_private
@@ -34,6 +35,7 @@ from bundle_tools.errors import BundleError
 Rule = Callable[[Draft], Iterable[Finding]]
 
 GENERAL: tuple[Rule, ...] = (
+    check_keys,
     check_top,
     check_pages,
     check_image,
@@ -47,7 +49,7 @@ GENERAL: tuple[Rule, ...] = (
     check_names,
 )
 """What holds for any bundle."""
-OF_VERSION_2: tuple[Rule, ...] = (check_top, check_pages, check_tasks, check_phases)
+OF_VERSION_2: tuple[Rule, ...] = (check_keys, check_top, check_pages, check_tasks, check_phases)
 """Left out for a bundle of version 1, whose own form has rules of its own: the others hold once it is converted."""
 
 
@@ -101,7 +103,7 @@ def _check_root(
         if any(finding.severity == "error" for finding in findings):
             return findings
         draft = replace(draft, content=as_version2(draft.content))
-        rules = [rule for rule in rules if rule not in OF_VERSION_2]
+        rules = [check_board_keys, *(rule for rule in rules if rule not in OF_VERSION_2)]
     findings += _apply(rules, draft)
     if archive is None:
         findings += check_folder(root, _packed(draft))

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
-from uuid import UUID
 
+from bundle_tools.codabench.keys import is_key
 from bundle_tools.codabench.rules.archive import JUNK, check_zip
 from bundle_tools.codabench.rules.document import Draft, Key
 from bundle_tools.codabench.rules.findings import CRASHES, FAILS_LATER, REFUSED, Finding, shown
@@ -101,15 +101,6 @@ def _check_folder(draft: Draft, where: str, name: str, value: str) -> Iterator[F
     elif not any(folder.iterdir()):
         what = f"{name}: {value} is empty."
         yield Finding("path-hollow", "warning", where, what, FAILS_LATER, "Put the files there.")
-
-
-def is_key(value: object) -> bool:
-    """Tell whether a value is the key (UUID) of something that is on the server already."""
-    try:
-        UUID(str(value))
-    except ValueError:
-        return False
-    return True
 
 
 def find(draft: Draft, value: object) -> Dataset | None:

@@ -62,6 +62,11 @@ class Draft:
             return []
         return [(position, entry) for position, entry in enumerate(value) if isinstance(entry, dict)]
 
+    def runs(self, phase: dict[str, Any], task: dict[str, Any]) -> bool:
+        """Tell whether a phase names a task."""
+        chosen = phase.get("tasks")
+        return isinstance(chosen, list) and task.get("index") in chosen
+
 
 def read(root: Path, *, folder: bool, now: datetime | None = None) -> tuple[Draft | None, list[Finding]]:
     """Read `competition.yaml`; where it cannot be used at all, say why and give no draft."""

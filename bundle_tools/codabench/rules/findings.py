@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
+from bundle_tools.codabench.keys import shown as shown  # noqa: PLC0414 - rules take it from here
+
 Severity = Literal["error", "warning", "note"]
 
 # What Codabench would do, in the words used most often.
@@ -12,7 +14,6 @@ IGNORED = "Codabench ignores it without a word."
 FAILS_LATER = "Codabench accepts it; submissions fail later."
 
 ORDER: dict[str, int] = {"error": 0, "warning": 1, "note": 2}
-LONGEST_SHOWN = 60
 LONGEST_TOLD = 600
 
 
@@ -44,12 +45,3 @@ class Finding:
     def record(self) -> dict[str, Any]:
         """Give the finding for a program."""
         return asdict(self)
-
-
-def shown(value: object) -> str:
-    """Show a value of a bundle in one short, printable piece."""
-    if isinstance(value, (dict, list)):
-        # Aliases can make a small file an endless value: its repr is never built.
-        return f"a {'mapping' if isinstance(value, dict) else 'list'} of {len(value)}"
-    text = repr(value)
-    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"

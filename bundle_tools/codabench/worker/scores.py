@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from bundle_tools.codabench.bounded_yaml import load_bounded
-from bundle_tools.codabench.competition import Column
+from bundle_tools.codabench.keys import Column
 from bundle_tools.codabench.worker import RunFailed
 
 # A row of numbers has a few hundred bytes.

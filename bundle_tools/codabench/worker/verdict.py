@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from bundle_tools.codabench.competition import Column, Competition
+from bundle_tools.codabench.competition import Competition
+from bundle_tools.codabench.keys import Column
 from bundle_tools.codabench.worker import RunFailed
 from bundle_tools.codabench.worker.jobs import Job
 from bundle_tools.codabench.worker.report import find_report

@@ -4,13 +4,12 @@ A model that reads such a thing scores well and has learnt nothing. Whether chan
 permutation, with the largest of all correlations as statistic, so that many features raise no false alarm.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from bundle_tools.challenge.rules.clips.chance import judge
-from bundle_tools.challenge.rules.clips.tables import read_clips, read_labels
+from bundle_tools.challenge.rules.clips.tables import read_clips, read_json, read_labels
 from bundle_tools.challenge.rules.clips.video import UnreadableVideo, describe_file
 from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import Draft
@@ -69,7 +68,8 @@ def features(data: Dataset, clips: list[tuple[str, str, str]]) -> tuple[list[str
         Name of a feature -> one value for each of these clips: a number, or a text that is ranked alphabetically.
     """
     names = set(data.names())
-    transcripts = _order_of_transcripts(data)
+    texts = read_json(data, "transcripts.json")
+    transcripts = {clip: place for place, clip in enumerate(texts)} if isinstance(texts, dict) else {}
     ids: list[str] = []
     table: dict[str, list[float | str]] = {}
     for position, (clip, file, _) in enumerate(clips):
@@ -103,16 +103,6 @@ def features(data: Dataset, clips: list[tuple[str, str, str]]) -> tuple[list[str
         for key, value in known.items():
             table.setdefault(key, []).append(value)
     return ids, table
-
-
-def _order_of_transcripts(data: Dataset) -> dict[str, int]:
-    if "transcripts.json" not in data.names():
-        return {}
-    try:
-        content = json.loads(data.text("transcripts.json"))
-    except (ValueError, RecursionError):
-        return {}
-    return {clip: place for place, clip in enumerate(content)} if isinstance(content, dict) else {}
 
 
 def _numbers(name: str) -> list[float]:

@@ -1,4 +1,7 @@
-"""The small files of a task in this project's format (docs/data_format.md), read however wrong they are."""
+"""The small files of a task in this project's format (docs/data_format.md), read however wrong they are.
+
+What is wrong with them the programs say: see `rules.settings.refused`.
+"""
 
 import copy
 import csv
@@ -8,10 +11,12 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import PurePosixPath
 from typing import Any
 
 from bundle_tools.codabench.bounded_yaml import load_bounded
-from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.dataset import Dataset, find
+from bundle_tools.codabench.rules.document import Draft
 
 SETTINGS, LABELS = "task.yaml", "labels.csv"
 # A label beyond this is no label; sums of it would overflow.
@@ -28,6 +33,34 @@ class Labels:
     """Clip id -> labels in the order of the targets, in the order of the table; NaN where one is no number."""
     sources: dict[str, str]
     """Clip id -> source id."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """The input data, or the reference data, of a task."""
+
+    folder: str
+    """As competition.yaml names it."""
+    data: Dataset
+    """Its files."""
+    settings: dict[str, Any]
+    """Its `task.yaml`."""
+
+    def at(self, name: str) -> str:
+        """Give the path of one of its files inside the bundle."""
+        return str(PurePosixPath(self.folder) / name)
+
+    def section(self, key: str) -> dict[str, Any]:
+        """Give a section of the settings; empty where it is missing or no mapping."""
+        value = self.settings.get(key)
+        return value if isinstance(value, dict) else {}
+
+
+def side_of(draft: Draft, task: dict[str, Any], key: str) -> Side | None:
+    """Open one side of a task; None where it has no settings of this project."""
+    data = find(draft, task.get(key))
+    settings = read_settings(data) if data is not None else None
+    return None if data is None or settings is None else Side(task[key], data, settings)
 
 
 def read_settings(data: Dataset) -> dict[str, Any] | None:
@@ -55,20 +88,39 @@ def vocabulary_of(settings: dict[str, Any]) -> list[str]:
     return [str(cue) for cue in found] if isinstance(found, list) else []
 
 
-def read_clips(data: Dataset) -> list[tuple[str, str, str]]:
-    """Read the list of clips that the settings name: clip id, file, SHA-256; malformed rows are left out."""
-    name = (read_settings(data) or {}).get("clips")
+def read_list(data: Dataset, key: str, width: int) -> list[list[str]]:
+    """Read a list that the settings name, below its header; rows of another width are left out."""
+    name = (read_settings(data) or {}).get(key)
     if not isinstance(name, str) or name not in data.names():
         return []
-    return [(row[0], row[1], row[2].lower()) for row in read_table(data.text(name))[1:] if len(row) == 3]
+    return [row for row in read_table(data.text(name))[1:] if len(row) == width]
+
+
+def read_clips(data: Dataset) -> list[tuple[str, str, str]]:
+    """Read the list of clips: clip id, file, SHA-256."""
+    return [(clip, file, digest.lower()) for clip, file, digest in read_list(data, "clips", 3)]
 
 
 def read_copies(data: Dataset) -> list[tuple[str, str, str]]:
-    """Read the list of copies that the settings name: copy id, file, SHA-256; malformed rows are left out."""
-    name = (read_settings(data) or {}).get("copies")
+    """Read the list of copies: copy id, file, SHA-256."""
+    return [(name, file, digest.lower()) for name, _, _, file, digest in read_list(data, "copies", 5)]
+
+
+def read_json(data: Dataset, name: object) -> Any:  # noqa: ANN401 - whatever it holds
+    """Read a JSON file; None where it is missing or broken."""
     if not isinstance(name, str) or name not in data.names():
-        return []
-    return [(row[0], row[3], row[4].lower()) for row in read_table(data.text(name))[1:] if len(row) == 5]
+        return None
+    try:
+        return json.loads(data.text(name))
+    except (ValueError, RecursionError):
+        return None
+
+
+def read_by_clip(data: Dataset, key: str) -> dict[str, Any]:
+    """Read what a JSON file that the settings name holds of each clip; nothing where it is missing or broken."""
+    content = read_json(data, (read_settings(data) or {}).get(key))
+    clips = content.get("clips") if isinstance(content, dict) else None
+    return clips if isinstance(clips, dict) else {}
 
 
 def read_contributions(data: Dataset) -> dict[str, tuple[float, ...]]:
@@ -76,14 +128,7 @@ def read_contributions(data: Dataset) -> dict[str, tuple[float, ...]]:
 
     Only clips with as many numbers as the first are given; nothing where the file is missing or broken.
     """
-    name = (read_settings(data) or {}).get("causes")
-    if not isinstance(name, str) or name not in data.names():
-        return {}
-    try:
-        clips = json.loads(data.text(name)).get("clips")
-    except (ValueError, RecursionError, AttributeError):
-        return {}
-    rows = {str(clip): _flat(known) for clip, known in clips.items()} if isinstance(clips, dict) else {}
+    rows = {clip: _flat(known) for clip, known in read_by_clip(data, "causes").items()}
     width = len(next(iter(rows.values()), ()))
     return {clip: row for clip, row in rows.items() if len(row) == width > 0}
 

@@ -1,4 +1,4 @@
-"""Ask the organiser's own programs how they read `task.yaml`: each is started once for all tasks.
+"""Ask the organiser's own programs how they read the data of tasks: each is started once for all of them.
 
 What a program refuses, a submission would meet. So no rule here repeats what the programs check themselves.
 """
@@ -13,34 +13,42 @@ from pathlib import Path
 from typing import Any
 
 from bundle_tools.challenge.rules.clips.tables import SETTINGS
+from bundle_tools.codabench.archive import extract
 from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.errors import BundleError
 
 TIMEOUT_S = 60
+BYTES_A_SECOND = 20_000_000
+"""How much of the data a program looks at in a second, on a slow disk: that much longer it may take."""
 OWN_PROGRAMS = Path(__file__).resolve().parents[4]
 """Where the programs of this checkout lie."""
-# Arguments: the program's folder, then the settings files. One line of JSON is printed for each of them.
+# Arguments: the program's folder, then the folders of data. One line of JSON is printed for each of them.
 FRAME = """\
 import json, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 {code}
-FIELDS = ("where", "found", "expected", "fix")
-for path in sys.argv[2:]:
-    told, problem, refused = {{}}, "", ()
+FIELDS = ("code", "where", "found", "expected", "fix", "severity")
+def listed(problems):
+    return [{{field: str(getattr(one, field, "")) for field in FIELDS}} for one in problems]
+for path in map(Path, sys.argv[2:]):
+    answer = {{"told": {{}}, "problem": "", "of_settings": [], "of_data": []}}
+    part = "of_settings"
     try:
-        told = tell(Path(path))
+        answer["told"] = tell(path / "task.yaml")
+        part = "of_data"
+        answer[part] = listed(look(path))
     except Exception as error:
-        problems = getattr(error, "problems", ())
-        refused = [{{field: str(getattr(one, field, "")) for field in FIELDS}} for one in problems]
-        problem = f"{{Path(path).name}} has mistakes." if refused else f"{{type(error).__name__}}: {{error}}"
-    print(json.dumps({{"told": told, "problem": problem, "refused": refused}}, default=str))
+        answer[part] = listed(getattr(error, "problems", ()))
+        answer["problem"] = "" if answer[part] else f"{{type(error).__name__}}: {{error}}"
+    print(json.dumps(answer, default=str))
 """
 
 
 @dataclass(frozen=True)
 class Question:
-    """What one of the two programs is asked about the settings of a task."""
+    """What one of the two programs is asked about the data of a task."""
 
     program: str
     """Key of the task that names the program, and name of the program's folder in this checkout."""
@@ -49,7 +57,8 @@ class Question:
     marker: str
     """A file that a program holds if it can be asked; others are left alone."""
     code: str
-    """Python that defines `tell`: from the path of a settings file to a mapping; it raises what the program raises."""
+    """Python that defines two functions, which raise what the program raises. `tell`: from the path of a settings file
+    to a mapping. `look`: from a folder of data to problems that stop nothing."""
 
     @property
     def title(self) -> str:
@@ -61,26 +70,32 @@ class Question:
 class Refusal:
     """One problem that a program names."""
 
+    code: str
+    """The program's word for its kind."""
     where: str
-    """The name of the file, and the key."""
+    """The name of the file, and the key or line."""
     found: str
     """What stands there."""
     expected: str
     """What should stand there."""
     fix: str
     """What to do."""
+    severity: str
+    """"error" or "warning"."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a program says of the settings of one task."""
+    """What a program says of the data of one task."""
 
     told: dict[str, Any]
-    """What `tell` gave; empty where there is a problem."""
+    """What `tell` gave; empty where it gave nothing."""
     problem: str = ""
-    """Why it gave nothing, in one sentence; empty where it did."""
-    refused: tuple[Refusal, ...] = ()
-    """Everything that the program names as wrong with the settings."""
+    """Why it cannot answer, in one sentence; empty where it can, or names what is wrong with the data."""
+    of_settings: tuple[Refusal, ...] = ()
+    """Everything that the program names as wrong with the settings; then it does not look at the other files."""
+    of_data: tuple[Refusal, ...] = ()
+    """Everything that it names as wrong with the other files."""
 
 
 def ask_programs(draft: Draft, question: Question) -> dict[int, Answer | None]:
@@ -91,9 +106,8 @@ def ask_programs(draft: Draft, question: Question) -> dict[int, Answer | None]:
     dict
         Position of a task -> what its program says; None where it is foreign and came in a zip: then it is not asked.
     """
-    asked: dict[Path, dict[int, bytes]] = {}
+    asked: dict[Dataset, dict[int, Dataset]] = {}
     answers: dict[int, Answer | None] = {}
-    programs: dict[Path, Dataset] = {}
     for position, task in draft.entries("tasks"):
         program, data = find(draft, task.get(question.program)), find(draft, task.get(question.data))
         if program is None or data is None or question.marker not in program.names():
@@ -109,11 +123,10 @@ def ask_programs(draft: Draft, question: Question) -> dict[int, Answer | None]:
             kind = question.data.replace("_", " ")
             answers[position] = Answer({}, f"the {kind} have no {SETTINGS}.")
         else:
-            programs[program.path] = program
-            asked.setdefault(program.path, {})[position] = data.read(SETTINGS)
-    for path, texts in asked.items():
-        told = _ask(path, _state(programs[path]), question, tuple(texts.values()))
-        answers |= zip(texts, told, strict=True)
+            asked.setdefault(program, {})[position] = data
+    for program, of_tasks in asked.items():
+        given = tuple((data, _state(data)) for data in of_tasks.values())
+        answers |= zip(of_tasks, _ask((program, _state(program)), question, given), strict=True)
     return answers
 
 
@@ -121,52 +134,49 @@ def _code(program: Dataset) -> dict[str, bytes]:
     return {name: program.read(name) for name in program.names() if name.endswith(".py")}
 
 
-def _state(program: Dataset) -> tuple[tuple[str, int, int], ...]:
-    """Give what changes when a program does."""
-    if not program.path.is_dir():
-        state = program.path.stat()
-        return ((program.path.name, state.st_mtime_ns, state.st_size),)
-    states = [(name, (program.path / name).stat()) for name in program.names() if name.endswith(".py")]
+def _state(data: Dataset) -> tuple[tuple[str, int, int], ...]:
+    """Give what changes when any of its files does."""
+    paths = [data.path / name for name in data.names()] if data.path.is_dir() else [data.path]
+    states = [(path.name, path.stat()) for path in paths]
     return tuple((name, state.st_mtime_ns, state.st_size) for name, state in states)
+
+
+Given = tuple[Dataset, tuple[tuple[str, int, int], ...]]
+"""A program or data, and its state."""
 
 
 # Several rules ask the same, and a program takes a while to start.
 @lru_cache(maxsize=8)
-def _ask(
-    path: Path, _state: tuple[tuple[str, int, int], ...], question: Question, settings: tuple[bytes, ...]
-) -> tuple[Answer, ...]:
-    """Start a program once, and ask it about the settings of some tasks."""
-    with tempfile.TemporaryDirectory() as folder:
-        files = []
-        for number, content in enumerate(settings):
-            files.append(Path(folder) / f"{number}" / SETTINGS)
-            files[-1].parent.mkdir()
-            files[-1].write_bytes(content)
-        source = path.resolve()
-        if not path.is_dir():
-            source = Path(folder) / "program"
-            program = Dataset(path)
-            for name in program.names():
-                (source / name).parent.mkdir(parents=True, exist_ok=True)
-                (source / name).write_bytes(program.read(name))
+def _ask(program: Given, question: Question, data: tuple[Given, ...]) -> tuple[Answer, ...]:
+    """Start a program once, and ask it about the data of some tasks."""
+    with tempfile.TemporaryDirectory() as scratch:
         try:
+            folders = [_unpacked(one, Path(scratch) / f"{number}") for number, (one, _) in enumerate((program, *data))]
             # -B: asking must not leave caches in the folder that would be packed.
             done = subprocess.run(  # noqa: S603 - the organiser's own program
-                [sys.executable, "-B", "-c", FRAME.format(code=question.code), str(source), *map(str, files)],
+                [sys.executable, "-B", "-c", FRAME.format(code=question.code), *map(str, folders)],
                 capture_output=True,
                 text=True,
-                timeout=TIMEOUT_S,
+                timeout=TIMEOUT_S + sum(size for _, state in data for *_, size in state) / BYTES_A_SECOND,
                 check=False,
             )
             if done.returncode == 0:
                 # Whatever the program prints itself comes before.
-                lines = done.stdout.splitlines()[-len(files) :]
-                return tuple(_answer(json.loads(line)) for line, _ in zip(lines, files, strict=True))
+                lines = done.stdout.splitlines()[-len(data) :]
+                return tuple(_answer(json.loads(line)) for line, _ in zip(lines, data, strict=True))
             problem = (done.stderr.strip().splitlines() or ["no reason given."])[-1]
-        except (subprocess.TimeoutExpired, ValueError, TypeError, KeyError) as error:
+        except (BundleError, subprocess.TimeoutExpired, ValueError, TypeError, KeyError) as error:
             problem = f"{error}."
-        return (Answer({}, problem),) * len(files)
+        return (Answer({}, problem),) * len(data)
+
+
+def _unpacked(data: Dataset, folder: Path) -> Path:
+    if data.path.is_dir():
+        return data.path.resolve()
+    extract(data.path, folder)
+    return folder
 
 
 def _answer(line: dict[str, Any]) -> Answer:
-    return Answer(line["told"], line["problem"], tuple(Refusal(**one) for one in line["refused"]))
+    refused = (tuple(Refusal(**one) for one in line[part]) for part in ("of_settings", "of_data"))
+    return Answer(line["told"], line["problem"], *refused)

@@ -1,4 +1,4 @@
-"""What the two programs are asked: how they read the settings of a task."""
+"""What the two programs are asked: how they read the settings of a task, and whether they take its data."""
 
 from bundle_tools.challenge.rules.programs.asking import Question
 
@@ -11,6 +11,14 @@ from ingest.settings import read_task
 def tell(path):
     read_task(path)
     return {}
+def look(folder):
+    from ingest.clips.footage import read_footage
+    from ingest.results.names import older_names
+    task = read_task(folder / "task.yaml")
+    footage = read_footage(folder, task)
+    if task.aliases_file:
+        older_names(folder / task.aliases_file, [clip.clip_id for clip in footage.clips])
+    return ()
 """,
 )
 SCORING = Question(
@@ -41,5 +49,25 @@ def tell(path):
     told = [{field: getattr(column, field, None) for field in COLUMN} for column in columns(settings)]
     known = asdict(settings) if is_dataclass(settings) else {}
     return {"columns": told, "settings": known, "constants": CONSTANTS}
+def look(folder):
+    from score.errors import ScoringError
+    from score.read.reference.jury import read_jury
+    from score.read.reference.key_frames import read_key_frames
+    from score.read.reference.known import read_known
+    from score.read.reference.labels import read_reference
+    from score.read.reference.landmarks import read_landmarks
+    settings = read_settings(folder / "task.yaml")
+    reference = read_reference(folder / "labels.csv", settings)
+    problems = [*read_key_frames(folder, settings.report.key_frames, reference.clip_ids).problems]
+    for read in (
+        lambda: read_known(folder, settings, reference),
+        lambda: read_landmarks(folder, settings),
+        lambda: settings.jury and read_jury(folder / settings.jury),
+    ):
+        try:
+            read()
+        except ScoringError as error:
+            problems += error.problems
+    return problems
 """,
 )

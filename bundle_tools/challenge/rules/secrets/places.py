@@ -6,9 +6,9 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from bundle_tools.challenge.rules.secrets.inside import File, Unopened, look_inside
+from bundle_tools.codabench.booleans import is_on
 from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import FILE, Draft
-from bundle_tools.codabench.rules.fields import is_on
 
 Audience = Literal["participants", "models", "scoring"]
 

@@ -27,9 +27,9 @@ def check_hidden_labels(draft: Draft) -> Iterator[Finding]:
             continue
         clips, targets = len(read_labels(data).rows), len(known.settings["targets"])
         for position, phase in draft.entries("phases"):
-            tasks, allowed = phase.get("tasks"), phase.get("max_submissions", DEFAULT_SUBMISSIONS)
+            allowed = phase.get("max_submissions", DEFAULT_SUBMISSIONS)
             readable = allowed is None or (isinstance(allowed, int) and allowed >= 0)
-            if clips and readable and isinstance(tasks, list) and task.get("index") in tasks:
+            if clips and readable and draft.runs(phase, task):
                 yield _budget(draft.at("phases", position, "max_submissions"), columns, clips, targets, allowed)
 
 

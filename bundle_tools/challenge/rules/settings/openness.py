@@ -18,7 +18,7 @@ def check_openness(draft: Draft) -> Iterator[Finding]:
     tasks = [task for _, task in draft.entries("tasks")]
     hidden = [(position, phase) for position, phase in draft.entries("phases") if _is_hidden(phase)]
     for position, phase in hidden:
-        for task in _tasks_of(phase, tasks):
+        for task in (task for task in tasks if draft.runs(phase, task)):
             reference = find(draft, task.get("reference_data"))
             if reference is not None and is_public(reference):
                 name = f"{task['reference_data'].rstrip('/')}/{SETTINGS}"
@@ -46,7 +46,7 @@ def _check_last(draft: Draft, tasks: list[dict[str, Any]]) -> Iterator[Finding]:
     position, phase = phases[-1]
     if is_on(phase.get("hide_output")):
         return
-    for task in _tasks_of(phase, tasks):
+    for task in (task for task in tasks if draft.runs(phase, task)):
         reference = find(draft, task.get("reference_data"))
         # Data that say nothing of a report are somebody else's: whether they are secret is not known.
         if reference is not None and "report" in (read_settings(reference) or {}) and not is_public(reference):
@@ -58,8 +58,3 @@ def _check_last(draft: Draft, tasks: list[dict[str, Any]]) -> Iterator[Finding]:
 
 def _is_hidden(phase: dict[str, Any]) -> bool:
     return any(is_on(phase.get(key)) for key in HIDES)
-
-
-def _tasks_of(phase: dict[str, Any], tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    chosen = phase.get("tasks")
-    return [task for task in tasks if isinstance(chosen, list) and task.get("index") in chosen]

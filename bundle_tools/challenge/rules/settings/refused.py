@@ -1,37 +1,60 @@
-"""The settings of tasks that the bundle's own programs refuse: every problem that they name, at once."""
+"""The settings and data of tasks that the bundle's own programs refuse: every problem that they name, at once."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from bundle_tools.challenge.rules.clips.tables import SETTINGS
-from bundle_tools.challenge.rules.programs.asking import Refusal, ask_programs
+from bundle_tools.challenge.rules.programs.asking import Answer, Refusal, ask_programs
 from bundle_tools.challenge.rules.programs.questions import INGESTION, SCORING
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import FAILS_LATER, Finding
 
+MOST_TOLD = 5
+"""Of the same kind: a table with another form has a mistake in every line."""
+
 
 def check_settings(draft: Draft) -> Iterator[Finding]:
-    """Ask both programs to read `task.yaml` of each task; programs of another kind are left alone."""
+    """Ask both programs to read the data of each task; programs of another kind are left alone."""
     tasks = dict(draft.entries("tasks"))
     for question in (INGESTION, SCORING):
         for position, answer in ask_programs(draft, question).items():
             where = draft.at("tasks", position, question.program)
             if answer is None:
-                what = f"The {question.title} is not the one of this checkout, so it was not asked about {SETTINGS}."
+                what = f"The {question.title} is not the one of this checkout, so it was not asked about its data."
                 effect = "Its code would run on this machine."
                 fix = "Unpack the zip and check the folder if you trust it."
                 yield Finding("program-unasked", "note", where, what, effect, fix)
                 continue
-            for refusal in answer.refused:
-                yield _finding(str(PurePosixPath(str(tasks[position][question.data])) / SETTINGS), refusal)
-            if answer.problem and not answer.refused:
+            yield from _refused(str(tasks[position][question.data]), answer)
+            if answer.problem:
                 what = f"The {question.title} cannot read its settings: {answer.problem}"
                 yield Finding("settings-unread", "error", where, what, FAILS_LATER, "Run it: `bundle run`.")
 
 
-def _finding(path: str, refusal: Refusal) -> Finding:
-    expected = refusal.expected if refusal.expected.endswith("?") else f"{refusal.expected}."
-    what = f"Found {refusal.found}; expected {expected}"
-    where = f"{path}{refusal.where.removeprefix(SETTINGS)}"
-    fix = f"{refusal.fix[:1].upper()}{refusal.fix[1:]}."
-    return Finding("settings-refused", "error", where, what, FAILS_LATER, fix)
+def _refused(folder: str, answer: Answer) -> Iterator[Finding]:
+    of_data, told = Counter(refusal.code for refusal in answer.of_data), Counter[str]()
+    for refusal in answer.of_settings:
+        where = f"{PurePosixPath(folder) / SETTINGS}{refusal.where.removeprefix(SETTINGS)}"
+        yield Finding("settings-refused", "error", where, _what(refusal), FAILS_LATER, _sentence(refusal.fix))
+    for refusal in answer.of_data:
+        told[refusal.code] += 1
+        if told[refusal.code] > MOST_TOLD:
+            continue
+        what, count = _what(refusal), of_data[refusal.code]
+        if told[refusal.code] == MOST_TOLD < count:
+            what = f"{what} There are {count} such mistakes."
+        where = str(PurePosixPath(folder) / refusal.where)
+        if refusal.severity == "warning":
+            effect = "The program leaves it out."
+            yield Finding("data-doubted", "warning", where, what, effect, _sentence(refusal.fix))
+        else:
+            yield Finding("data-refused", "error", where, what, "Every run fails.", _sentence(refusal.fix))
+
+
+def _what(refusal: Refusal) -> str:
+    return f"Found {refusal.found}; expected {refusal.expected}{'' if refusal.expected.endswith('?') else '.'}"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."

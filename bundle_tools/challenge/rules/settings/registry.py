@@ -115,4 +115,4 @@ def _compare(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Findi
 
 
 def _told(answer: Answer) -> Told:
-    return Told((), {}, problem=answer.problem) if answer.problem else Told(**answer.told)
+    return Told(**answer.told) if answer.told else Told((), {}, problem=answer.problem or "task.yaml has mistakes.")

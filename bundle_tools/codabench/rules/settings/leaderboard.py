@@ -5,41 +5,15 @@ from typing import Any
 
 from bundle_tools.codabench.booleans import is_on
 from bundle_tools.codabench.rules.document import Draft, Key
-from bundle_tools.codabench.rules.fields import Field, check_fields
-from bundle_tools.codabench.rules.findings import CRASHES, IGNORED, REFUSED, Finding, shown
-from bundle_tools.codabench.rules.settings.tasks import check_list
+from bundle_tools.codabench.rules.findings import IGNORED, REFUSED, Finding, shown
 
-RULES = frozenset(
-    {"Add", "Add_And_Delete", "Add_And_Delete_Multiple", "Force_Last", "Force_Latest_Multiple", "Force_Best"}
-)
-COMPUTATIONS = frozenset({"avg", "sum", "min", "max"})
 DECIMALS_KEPT = 10
 # Servers since spring 2026 know it; older ones refuse the bundle.
 NEWER = "avg_rank"
-BOARD = {
-    "title": Field("text", required=True, longest=64),
-    "key": Field("text", required=True, longest=36),
-    "columns": Field("list", required=True),
-    "hidden": Field("bool"),
-    "submission_rule": Field("text", choices=RULES),
-    "primary_index": Field("integer"),
-    "index": Field("any", null=True),
-}
-COLUMN = {
-    "title": Field("text", required=True, longest=36),
-    "key": Field("text", required=True, longest=36),
-    "index": Field("integer", required=True),
-    "sorting": Field("text", choices=frozenset({"asc", "desc"})),
-    "precision": Field("integer"),
-    "hidden": Field("bool"),
-    "computation": Field("text", choices=COMPUTATIONS | {NEWER}, null=True),
-    "computation_indexes": Field("any", null=True),
-}
 
 
 def check_leaderboards(draft: Draft) -> Iterator[Finding]:
     """Find what is wrong with the leaderboard."""
-    yield from check_list(draft, "leaderboards")
     boards = draft.entries("leaderboards")
     for position, board in boards[1:]:
         what = f"Expected one leaderboard; found {shown(board.get('title'))} as well."
@@ -62,18 +36,10 @@ def columns_of(draft: Draft) -> list[tuple[tuple[Key, ...], dict[str, Any]]]:
 
 
 def _check_board(draft: Draft, path: tuple[Key, ...], board: dict[str, Any]) -> Iterator[Finding]:
-    yield from check_fields(draft, path, board, BOARD)
     if "index" in board:
         what = "A leaderboard's index does nothing."
         yield Finding("board-index", "note", draft.at(*path, "index"), what, IGNORED, "Delete it.")
     columns = columns_of(draft)
-    entries = board.get("columns")
-    for rank, entry in enumerate(entries if isinstance(entries, list) else []):
-        if not isinstance(entry, dict):
-            what = f"columns: expected keys and values; found {shown(entry)}."
-            yield Finding(
-                "entry-type", "error", draft.at(*path, "columns", rank), what, CRASHES, "Write key and title."
-            )
     if not columns:
         yield Finding(
             "columns-none", "error", draft.at(*path), "It has no columns.", REFUSED, "Add one for each score."
@@ -81,7 +47,6 @@ def _check_board(draft: Draft, path: tuple[Key, ...], board: dict[str, Any]) -> 
         return
     indexes = [column.get("index") for _, column in columns]
     for place, column in columns:
-        yield from check_fields(draft, place, column, COLUMN)
         yield from _check_computation(draft, place, column, indexes)
         precision = column.get("precision")
         if isinstance(precision, int) and precision > DECIMALS_KEPT:

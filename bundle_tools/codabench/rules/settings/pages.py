@@ -5,11 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bundle_tools.codabench.rules.document import Draft, Key
-from bundle_tools.codabench.rules.fields import Field, check_fields
 from bundle_tools.codabench.rules.findings import CRASHES, REFUSED, Finding, shown
 from bundle_tools.codabench.rules.settings.addresses import linked, loaded
 
-PAGE = {"title": Field("text", required=True, longest=255), "file": Field("path", required=True)}
 # Every visit of a page loads all of it; pictures as data: addresses add up.
 LARGE_BYTES = 1_000_000
 # A page with more of them is mended as a whole.
@@ -28,14 +26,8 @@ def check_pages(draft: Draft) -> Iterator[Finding]:
     """Find what is wrong with the terms, the pages, and the descriptions of phases."""
     if draft.content.get("terms") is not None:
         yield from _check_file(draft, ("terms",), draft.content["terms"])
-    pages = draft.content.get("pages")
-    for position, page in enumerate(pages if isinstance(pages, list) else []):
+    for position, page in draft.entries("pages"):
         path: tuple[Key, ...] = ("pages", position)
-        if not isinstance(page, dict):
-            what = f"pages: expected title and file; found {shown(page)}."
-            yield Finding("page-type", "error", draft.at(*path), what, CRASHES, "Write title and file.")
-            continue
-        yield from check_fields(draft, path, page, PAGE)
         if page.get("title") == "Terms":
             what = "A page is titled Terms."
             effect = "Codabench then shows no tab for the terms."

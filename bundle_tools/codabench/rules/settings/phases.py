@@ -7,41 +7,20 @@ from typing import Any
 from bundle_tools.codabench.booleans import is_on
 from bundle_tools.codabench.rules.dataset import check_path
 from bundle_tools.codabench.rules.document import Draft, Key
-from bundle_tools.codabench.rules.fields import Field, check_fields
 from bundle_tools.codabench.rules.findings import CRASHES, REFUSED, Finding, shown
 from bundle_tools.codabench.rules.settings.dates import SAFE_FORM, check_time, moment
 from bundle_tools.codabench.rules.settings.leaderboard import columns_of
-from bundle_tools.codabench.rules.settings.tasks import check_list, check_references
+from bundle_tools.codabench.rules.settings.tasks import check_references
 
-BOOL = Field("bool")
-PHASE = {
-    "index": Field("any"),
-    "name": Field("text", required=True, longest=256),
-    "description": Field("text", null=True, empty=True),
-    "start": Field("date", required=True),
-    "end": Field("date", null=True),
-    "tasks": Field("list", required=True),
-    "max_submissions_per_day": Field("integer", null=True),
-    "max_submissions": Field("integer", null=True),
-    "execution_time_limit": Field("integer"),
-    "auto_migrate_to_this_phase": BOOL,
-    "hide_output": BOOL,
-    "hide_prediction_output": BOOL,
-    "hide_score_output": BOOL,
-    "public_data": Field("path"),
-    "starting_kit": Field("path"),
-}
 DEFAULT_QUEUE_CAP_S = 600
 
 
 def check_phases(draft: Draft) -> Iterator[Finding]:
     """Find what is wrong with the phases."""
-    yield from check_list(draft, "phases")
     known = [task.get("index") for _, task in draft.entries("tasks")]
     phases = draft.entries("phases")
     for position, phase in phases:
         path: tuple[Key, ...] = ("phases", position)
-        yield from check_fields(draft, path, phase, PHASE)
         yield from check_references(draft, (*path, "tasks"), phase.get("tasks"), known)
         yield from _check_limits(draft, path, phase)
         yield from _check_many(draft, path, phase.get("tasks"))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
+from bundle_tools.codabench.keys import FILES_OF_TASK
 from bundle_tools.codabench.rules.document import Draft, Key
 from bundle_tools.codabench.rules.findings import Finding, shown
 
@@ -10,7 +11,7 @@ from bundle_tools.codabench.rules.findings import Finding, shown
 QUOTA_BYTES = 15_000_000_000
 LONGEST_NAME = 35
 USES = {
-    "tasks": ("ingestion_program", "scoring_program", "input_data", "reference_data"),
+    "tasks": FILES_OF_TASK,
     "solutions": ("path",),
     "phases": ("starting_kit", "public_data"),
 }

@@ -5,39 +5,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from bundle_tools.codabench.booleans import is_on
-from bundle_tools.codabench.rules.dataset import Dataset, check_path, find, is_key
+from bundle_tools.codabench.keys import FILES_OF_TASK, is_key
+from bundle_tools.codabench.rules.dataset import Dataset, check_path, find
 from bundle_tools.codabench.rules.document import Draft, Key
-from bundle_tools.codabench.rules.fields import Field, check_fields
 from bundle_tools.codabench.rules.findings import CRASHES, FAILS_LATER, IGNORED, REFUSED, Finding, shown
-from bundle_tools.codabench.rules.programs.commands import PROGRAMS, started
+from bundle_tools.codabench.rules.programs.commands import started
 from bundle_tools.codabench.worker.command import METADATA_NAMES
-
-DATA = ("input_data", "reference_data")
-TASK = {
-    "index": Field("any", required=True),
-    "key": Field("any"),
-    "name": Field("text", longest=256),
-    "description": Field("text", null=True, empty=True),
-    **{key: Field("path") for key in (*PROGRAMS, *DATA)},
-    "ingestion_only_during_scoring": Field("bool"),
-}
-SOLUTION = {
-    "index": Field("any", required=True),
-    "tasks": Field("list", required=True),
-    "path": Field("path"),
-    "key": Field("any"),
-    "name": Field("text", longest=256),
-    "description": Field("text", null=True, empty=True),
-}
 
 
 def check_tasks(draft: Draft) -> Iterator[Finding]:
     """Find what is wrong with the tasks."""
-    yield from check_list(draft, "tasks")
     indexes: list[object] = []
     for position, task in draft.entries("tasks"):
         path: tuple[Key, ...] = ("tasks", position)
-        yield from check_fields(draft, path, task, TASK)
         yield from _check_index(draft, path, task.get("index"), indexes)
         if task.get("key") is not None:
             if not is_key(task["key"]):
@@ -48,7 +28,7 @@ def check_tasks(draft: Draft) -> Iterator[Finding]:
             if key not in task:
                 what = f"The task has no {key}."
                 yield Finding("task-missing", "error", draft.at(*path), what, REFUSED, "Add it.")
-        for key in (*PROGRAMS, *DATA):
+        for key in FILES_OF_TASK:
             if key in task:
                 yield from check_path(draft, (*path, key), task[key])
         if is_on(task.get("ingestion_only_during_scoring")):
@@ -64,7 +44,6 @@ def check_solutions(draft: Draft) -> Iterator[Finding]:
     seen: list[object] = []
     for position, solution in draft.entries("solutions"):
         path: tuple[Key, ...] = ("solutions", position)
-        yield from check_fields(draft, path, solution, SOLUTION)
         if any(_same(solution.get("index"), other) for other in seen):
             what = f"The index {shown(solution.get('index'))} stands there twice."
             yield Finding("solution-index", "warning", draft.at(*path, "index"), what, IGNORED, "Number them.")
@@ -80,19 +59,6 @@ def check_solutions(draft: Draft) -> Iterator[Finding]:
         files = find(draft, solution["path"])
         if files is not None:
             yield from _check_submission(draft, (*path, "path"), files)
-
-
-def check_list(draft: Draft, key: str) -> Iterator[Finding]:
-    """Find a list that is empty or holds something else than mappings."""
-    value = draft.content.get(key)
-    if not isinstance(value, list):
-        return
-    if not value:
-        yield Finding(f"{key}-empty", "error", draft.at(key), f"{key} is empty.", CRASHES, "Add at least one.")
-    for position, entry in enumerate(value):
-        if not isinstance(entry, dict):
-            what = f"{key}: expected keys and values; found {shown(entry)}."
-            yield Finding("entry-type", "error", draft.at(key, position), what, CRASHES, "Write keys and values.")
 
 
 def check_references(draft: Draft, path: tuple[Key, ...], value: object, known: list[Any]) -> Iterator[Finding]:

@@ -6,40 +6,11 @@ from collections.abc import Iterator
 
 from PIL import Image, UnidentifiedImageError
 
-from bundle_tools.codabench.rules.dataset import is_key
+from bundle_tools.codabench.keys import is_key
 from bundle_tools.codabench.rules.document import Draft
-from bundle_tools.codabench.rules.fields import Field, check_fields
 from bundle_tools.codabench.rules.findings import CRASHES, REFUSED, Finding, shown
 from bundle_tools.codabench.rules.settings.pages import file_of
 
-BOOL = Field("bool")
-TOP = {
-    "version": Field("any"),
-    "title": Field("text", required=True, longest=256),
-    "image": Field("path", required=True),
-    "terms": Field("path", required=True),
-    "pages": Field("list", required=True),
-    "tasks": Field("list", required=True),
-    "phases": Field("list", required=True),
-    "leaderboards": Field("list", required=True),
-    "solutions": Field("list", null=True),
-    "description": Field("text", null=True, empty=True),
-    "docker_image": Field("text", longest=128),
-    "queue": Field("any", null=True),
-    "registration_auto_approve": BOOL,
-    "enable_detailed_results": BOOL,
-    "show_detailed_results_in_submission_panel": BOOL,
-    "show_detailed_results_in_leaderboard": BOOL,
-    "auto_run_submissions": BOOL,
-    "can_participants_make_submissions_public": BOOL,
-    "make_programs_available": BOOL,
-    "make_input_data_available": BOOL,
-    "competition_type": Field("text", choices=frozenset({"competition", "benchmark"})),
-    "fact_sheet": Field("mapping", null=True),
-    "reward": Field("text", longest=256, null=True),
-    "contact_email": Field("text", longest=256, null=True),
-    "forum_enabled": BOOL,
-}
 # 25 million pixels take 75 MB and half a second.
 MOST_PIXELS = 25_000_000
 QUESTION = frozenset({"key", "type", "title", "selection", "is_required", "is_on_leaderboard"})
@@ -52,7 +23,6 @@ HOST_PART = re.compile(r"[^\W_](?:[^\W_]|-){0,61}[^\W_]|[^\W_]")
 def check_top(draft: Draft) -> Iterator[Finding]:
     """Find what is wrong at the top level."""
     content = draft.content
-    yield from check_fields(draft, (), content, TOP)
     if "version" not in content:
         what = "The key 'version' is missing."
         effect = "Codabench takes the file for version 1, for CodaLab, and fails to convert it."

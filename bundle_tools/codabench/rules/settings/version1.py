@@ -5,14 +5,15 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
-from bundle_tools.codabench.rules.dataset import Dataset, find, is_key
+from bundle_tools.codabench.keys import FILES_OF_TASK, is_key
+from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import Draft, Key
 from bundle_tools.codabench.rules.findings import CRASHES, REFUSED, Finding, shown
 from bundle_tools.codabench.rules.settings.dates import moment
 from bundle_tools.codabench.rules.settings.pages import file_of
-from bundle_tools.codabench.version1 import TASK_KEYS, TERMS, as_version2
+from bundle_tools.codabench.version1 import TERMS, as_version2
 
-DATASETS = (*TASK_KEYS, "starting_kit", "public_data")
+DATASETS = (*FILES_OF_TASK, "starting_kit", "public_data")
 LOST_TOP = ("force_submission_to_leaderboard", "admin_names", "enable_forum", "allow_public_submissions")
 LOST_PHASE = ("color", "is_parallel_parent")
 

@@ -1,10 +1,9 @@
 """Rules about what a board can tell: whether explanations rank only where they can, and whether the clips suffice."""
 
-import json
 from collections.abc import Collection, Iterator
 
 from bundle_tools.challenge.enough_clips import CLIPS_TO_RANK, points_apart
-from bundle_tools.challenge.rules.clips.side import Side
+from bundle_tools.challenge.rules.clips.tables import SETTINGS, Side, read_by_clip
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding
 from bundle_tools.codabench.rules.settings.leaderboard import columns_of
@@ -26,13 +25,12 @@ def check_ranking(draft: Draft, inputs: Side, reference: Side, clips: Collection
     """
     if "probes" not in inputs.settings or not clips or _primary(draft) != TOTAL:
         return
-    if filmed := len(set(clips) - _with_exchange(inputs)):
+    if filmed := len(set(clips) - read_by_clip(inputs.data, "exchanges").keys()):
         what = f"The board ranks by {TOTAL}, and {filmed} of {len(clips)} clips have no exchange."
         effect = "Altered copies of these can be recognised: who does so may rank before honest entries."
         fix = "Write rank_by: prediction into task.yaml of the reference data, and the index of skill as primary_index."
-        yield Finding("ranks-filmed", "warning", reference.at("task.yaml"), what, effect, fix)
-    report = reference.settings.get("report")
-    is_open = isinstance(report, dict) and report.get("truth") is True
+        yield Finding("ranks-filmed", "warning", reference.at(SETTINGS), what, effect, fix)
+    is_open = reference.section("report").get("truth") is True
     if not is_open and len(clips) < CLIPS_TO_RANK:
         what = f"{len(clips)} clips tell two entries apart only where their totals differ by {_points(len(clips))}."
         effect = "Luck decides between closer ones."
@@ -50,16 +48,3 @@ def _primary(draft: Draft) -> object:
         (column.get("key") for _, column in columns_of(draft) if column.get("index") == board.get("primary_index", 0)),
         None,
     )
-
-
-def _with_exchange(inputs: Side) -> set[str]:
-    """Return the clips that have a second drawing; what is wrong with the list is said elsewhere."""
-    name = inputs.settings.get("exchanges")
-    if not isinstance(name, str) or name not in inputs.data.names():
-        return set()
-    try:
-        listed = json.loads(inputs.data.text(name))
-    except (ValueError, RecursionError):
-        return set()
-    entries = listed.get("clips") if isinstance(listed, dict) else None
-    return set(entries) if isinstance(entries, dict) else set()

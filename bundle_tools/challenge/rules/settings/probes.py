@@ -1,10 +1,10 @@
-"""Rules about the second pass of ingestion: what it needs, and whether there is time to ask about altered copies."""
+"""A rule about the second pass of ingestion: whether there is time to ask about altered copies."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from bundle_tools.challenge.rules.clips.side import Side
-from bundle_tools.codabench.rules.findings import FAILS_LATER, Finding, Severity, shown
+from bundle_tools.challenge.rules.clips.tables import SETTINGS, Side
+from bundle_tools.codabench.rules.findings import Finding, Severity
 
 MOST_EDITS = 3
 UNITS = 6
@@ -20,7 +20,7 @@ EXAMPLE_CALL_S = 0.17
 
 
 def check_probes(side: Side, clips: int) -> Iterator[Finding]:
-    """Find files of the second pass that are missing, and plans that cannot be carried out in time.
+    """Find plans that cannot be carried out in time.
 
     Parameters
     ----------
@@ -29,11 +29,7 @@ def check_probes(side: Side, clips: int) -> Iterator[Finding]:
     clips
         How many clips there are.
     """
-    where, settings = side.at("task.yaml"), side.settings
-    faces = settings.get("faces")
-    if faces is not None and str(faces) not in side.data.names():
-        what = f"faces: {shown(faces)} is not among the input data."
-        yield Finding("faces-missing", "error", where, what, FAILS_LATER, "Generate it, or leave the key out.")
+    where, settings = side.at(SETTINGS), side.settings
     if "probes" not in settings:
         if settings.get("copies") is not None:
             what = "There are copies of clips and no probes."

@@ -1,27 +1,22 @@
-"""Rules about the files of a list: each clip, or copy of one, is there, whole, readable, and like the others."""
+"""Rules about video files: each can be decoded to its end, and is like the others."""
 
-import hashlib
-import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from bundle_tools.challenge.rules.clips.tables import Side
 from bundle_tools.challenge.rules.clips.video import UnreadableVideo, Video, count_frames, describe_file
+from bundle_tools.codabench.keys import LONGEST_SHOWN
 from bundle_tools.codabench.rules.dataset import Dataset
-from bundle_tools.codabench.rules.findings import FAILS_LATER, LONGEST_SHOWN, Finding, shown
+from bundle_tools.codabench.rules.findings import FAILS_LATER, Finding
 from bundle_tools.console import Progress
-
-CLIP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-COLUMNS = 3
 
 
 @dataclass(frozen=True)
 class Look:
-    """What came out of reading one clip."""
+    """What came out of reading one file."""
 
-    sha256: str
-    """Of the file."""
     video: Video | None
     """What it says of itself; None where it is no video."""
     frames: int
@@ -31,80 +26,47 @@ class Look:
 
 
 def check_files(
-    where: str,
-    rows: list[list[str]],
-    data: Dataset,
+    side: Side,
+    name: str,
+    files: Mapping[str, str],
     videos: dict[str, Video],
-    ids: list[str],
     progress: Progress | None,
-    whole: Callable[[str], bool] | None = None,
+    whole: Callable[[str], bool] = lambda _: True,
 ) -> Iterator[Finding]:
-    """Find files that are missing, changed or broken; several are decoded at once.
+    """Find files that cannot be decoded; several are decoded at once. Those that are missing are left out.
 
     Parameters
     ----------
-    where
-        The list.
-    rows
-        Its lines below the header: id, file, SHA-256.
-    data
+    side
         The input data.
+    name
+        The list that names the files.
+    files
+        Their names by the ids of clips, or of copies.
     videos
         Receives what each file says of itself, by id.
-    ids
-        Ids that are taken already; receives those of the list.
     progress
         Told of each file.
     whole
-        Whether all frames of a file are decoded, by its name; of the others the packets are counted. None: of all.
+        Whether all frames of a file are decoded, by its name; of the others the packets are counted.
     """
-    names = set(data.names())
-    files = {row[1] for row in rows if len(row) == COLUMNS and row[1] in names}
+    there = sorted(set(files.values()) & set(side.data.names()))
     with ThreadPoolExecutor() as pool:
-        looks = {file: pool.submit(_look, data, file, whole is None or whole(file)) for file in sorted(files)}
-        yield from _check_rows(where, rows, looks, videos, ids, progress)
-
-
-def _check_rows(
-    where: str,
-    rows: list[list[str]],
-    looks: dict[str, "Future[Look]"],
-    videos: dict[str, Video],
-    ids: list[str],
-    progress: Progress | None,
-) -> Iterator[Finding]:
-    for line, row in enumerate(rows, start=2):
-        place = f"{where}:{line}"
-        if progress is not None:
-            progress(line - 1, len(rows))
-        if len(row) != COLUMNS or not CLIP_ID.fullmatch(row[0]):
-            what = f"Expected an id, a file and its SHA-256; found {shown(','.join(row))}."
-            yield Finding("clips-row", "error", place, what, FAILS_LATER, "Correct the line.")
-            continue
-        clip, file, digest = row
-        if clip in ids:
-            yield Finding("clips-twice", "error", place, f"{clip} stands there twice.", FAILS_LATER, "Delete one.")
-        ids.append(clip)
-        if file not in looks:
-            what = f"{clip}: {file} is missing."
-            yield Finding("clip-missing", "error", place, what, FAILS_LATER, "Put the file there.")
-            continue
-        look = looks[file].result()
-        if look.sha256 != digest.lower():
-            what = f"{clip}: {file} has another SHA-256 than the list says."
-            yield Finding("clip-hash", "error", place, what, "Ingestion stops.", "Write the list again.")
-        yield from _check_video(place, clip, look, videos)
+        looks = {file: pool.submit(_look, side.data, file, whole(file)) for file in there}
+        for number, (clip, file) in enumerate(files.items(), start=1):
+            if progress is not None:
+                progress(number, len(files))
+            if file in looks:
+                yield from _check_video(side.at(name), clip, looks[file].result(), videos)
 
 
 def _look(data: Dataset, file: str, whole: bool) -> Look:
-    """Read and decode one clip; several at once, so nothing is reported from here."""
-    content = data.read(file)
-    sha256 = hashlib.sha256(content).hexdigest()
+    """Read and decode one file; several at once, so nothing is reported from here."""
     try:
         video = describe_file(data, file)
     except UnreadableVideo as error:
-        return Look(sha256, None, 0, str(error))
-    return Look(sha256, video, *(count_frames(content) if whole else (video.packets, None)))
+        return Look(None, 0, str(error))
+    return Look(video, *(count_frames(data.read(file)) if whole else (video.packets, None)))
 
 
 def _check_video(where: str, clip: str, look: Look, videos: dict[str, Video]) -> Iterator[Finding]:
@@ -125,7 +87,7 @@ def _check_video(where: str, clip: str, look: Look, videos: dict[str, Video]) ->
 
 
 def check_alike(where: str, videos: dict[str, Video]) -> Iterator[Finding]:
-    """Find clips that differ in form from the others, and tags that tell about their content."""
+    """Find clips that differ in form from the others."""
     for form, values in (
         ("frame size", {clip: f"{video.width} x {video.height}" for clip, video in videos.items()}),
         ("frame rate", {clip: f"{video.fps:g}" for clip, video in videos.items()}),
@@ -142,7 +104,6 @@ def check_alike(where: str, videos: dict[str, Video]) -> Iterator[Finding]:
     if silent and len(silent) < len(videos):
         what = f"{len(silent)} clips without sound among {len(videos)}, such as {silent[0]}."
         yield Finding("clips-sound", "note", where, what, "Models get no sound for them.", "Is the sound lost?")
-    yield from check_tags(where, videos)
 
 
 def check_tags(where: str, videos: dict[str, Video]) -> Iterator[Finding]:
@@ -156,9 +117,11 @@ def check_tags(where: str, videos: dict[str, Video]) -> Iterator[Finding]:
         yield Finding("clip-tags", "warning", where, what, effect, fix)
 
 
-def check_extra(code: str, folder: str, where: str, data: Dataset, listed: set[str]) -> Iterator[Finding]:
-    """Find files of the folder of clips, or of copies, that its list does not name."""
-    extra = sorted(name for name in data.names() if name.startswith(f"{folder}/") and name not in listed)
+def check_extra(side: Side, name: str, folder: str, files: Mapping[str, str]) -> Iterator[Finding]:
+    """Find files of the folder of clips, copies or exchanges that their list does not name."""
+    listed = set(files.values())
+    extra = sorted(file for file in side.data.names() if file.startswith(f"{folder}/") and file not in listed)
     if extra:
         what = f"{len(extra)} files that the list does not name, such as {extra[0]}."
-        yield Finding(code, "warning", where, what, "They are packed and never used.", "Delete them.")
+        effect = "They are packed and never used."
+        yield Finding(f"{folder}-extra", "warning", side.at(name), what, effect, "Delete them.")

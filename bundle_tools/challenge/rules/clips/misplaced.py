@@ -1,0 +1,81 @@
+"""Rules about knowledge that belongs to scoring alone: causes, observations and attributes of people elsewhere."""
+
+import json
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from bundle_tools.challenge.rules.clips.tables import read_settings, read_table
+from bundle_tools.codabench.rules.dataset import Dataset, find
+from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.findings import Finding, shown
+
+KNOWLEDGE = ("causes", "observations")
+LARGEST_TABLE = 20_000_000
+
+
+def check_misplaced(draft: Draft) -> Iterator[Finding]:
+    """Find causes and observations where models and participants look; the kit may hold those of an open phase."""
+    names = {f"{kind}.json" for kind in KNOWLEDGE} | {name for kind in KNOWLEDGE for _, name in _named(draft, kind)}
+    for place, data in _open_places(draft, "public_data"):
+        for name in data.names(junk=True):
+            if PurePosixPath(name).name in names:
+                what = f"{name} belongs to the reference data."
+                effect = "Causes of a label are as good as the label."
+                yield Finding("causes-misplaced", "error", place, what, effect, "Delete it there.")
+
+
+def check_groups_misplaced(draft: Draft) -> Iterator[Finding]:
+    """Find attributes of people where models or participants look: they are for auditing alone."""
+    tables = [(data, name) for data, name in _named(draft, "groups") if name in data.names()]
+    files = {name for _, name in tables}
+    attributes = {column for data, name in tables for column in _header(data, name)[1:]}
+    for place, data in _open_places(draft, "public_data", "starting_kit") if files else ():
+        for name in data.names(junk=True):
+            if PurePosixPath(name).name in files:
+                what = f"{name} belongs to the reference data."
+            elif found := sorted(_columns(data, name) & attributes):
+                what = f"{name} holds {shown(found[0])}, an attribute of people."
+            else:
+                continue
+            effect = "Models could use what people are, and participants learn it of every person."
+            yield Finding("groups-misplaced", "error", place, what, effect, "Delete it there.")
+
+
+def _named(draft: Draft, key: str) -> Iterator[tuple[Dataset, str]]:
+    """Give each reference data with the file that its settings name under a key."""
+    for _, task in draft.entries("tasks"):
+        data = find(draft, task.get("reference_data"))
+        name = (read_settings(data) or {}).get(key) if data is not None else None
+        if data is not None and name:
+            yield data, str(name)
+
+
+def _open_places(draft: Draft, *of_phases: str) -> Iterator[tuple[str, Dataset]]:
+    """Give what models or participants see, each once with its place."""
+    places = [task.get("input_data") for _, task in draft.entries("tasks")]
+    places += [phase.get(key) for _, phase in draft.entries("phases") for key in of_phases]
+    places += [solution.get("path") for _, solution in draft.entries("solutions")]
+    for place in dict.fromkeys(str(place) for place in places):
+        data = find(draft, place)
+        if data is not None:
+            yield place, data
+
+
+def _header(data: Dataset, name: str) -> list[str]:
+    return [cell.strip() for cell in next(iter(read_table(data.text(name))), [])]
+
+
+def _columns(data: Dataset, name: str) -> set[str]:
+    """Give the names of a table's columns, or of the keys of JSON objects."""
+    suffix = PurePosixPath(name).suffix.lower()
+    if suffix not in (".csv", ".json") or data.size(name) > LARGEST_TABLE:
+        return set()
+    if suffix == ".csv":
+        return set(_header(data, name))
+    try:
+        content = json.loads(data.text(name))
+    except (ValueError, RecursionError):
+        return set()
+    entries = content if isinstance(content, list) else [content]
+    entries += [value for entry in entries if isinstance(entry, dict) for value in entry.values()]
+    return {str(key) for entry in entries if isinstance(entry, dict) for key in entry}

@@ -1,0 +1,141 @@
+"""Rules about reference data that scoring takes and that are wrong all the same: of other clips, or of no use."""
+
+import hashlib
+import io
+import warnings
+from collections.abc import Collection, Iterator
+
+from PIL import Image
+
+from bundle_tools.challenge.fingerprint import fingerprint
+from bundle_tools.challenge.rules.clips.tables import (
+    LABELS,
+    SETTINGS,
+    Side,
+    read_by_clip,
+    read_json,
+    read_labels,
+    read_table,
+    side_of,
+    vocabulary_of,
+)
+from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.findings import Finding, shown
+
+FEWEST_PEOPLE = 5
+LARGEST_PICTURE = 64 * 2**10
+LONGEST_SIDE = 1024
+LANDMARKS = "Compute them: `bundle data baselines`, or build with --baselines."
+
+
+def check_reference(inputs: Side, reference: Side, clips: Collection[str]) -> Iterator[Finding]:
+    """Find labels and knowledge of other clips than those of the input data, and what reports cannot show.
+
+    Parameters
+    ----------
+    inputs, reference
+        Of one task.
+    clips
+        Their ids in the input data.
+    """
+    labelled = set(read_labels(reference.data).rows)
+    for kind, odd in (
+        ("have no label", sorted(set(clips) - labelled)),
+        ("have a label and are not in the input data", sorted(labelled - set(clips))),
+    ):
+        if odd:
+            what = f"{len(odd)} clips {kind}, such as {odd[0]}."
+            effect = "A clip that nobody can predict, or nobody can score."
+            yield Finding("labels-clips", "error", reference.at(LABELS), what, effect, "Generate both together.")
+    for key in ("causes", "observations"):
+        if odd := sorted(read_by_clip(reference.data, key).keys() - labelled):
+            what = f"{len(odd)} clips have no label, such as {shown(odd[0])}."
+            where, effect = reference.at(str(reference.settings[key])), "What is known of them is not used."
+            yield Finding("causes-clips", "warning", where, what, effect, "Generate both together.")
+    own, vocabulary = reference.section("explanation_score").get("vocabulary"), vocabulary_of(inputs.settings)
+    if isinstance(own, list) and vocabulary and {str(cue) for cue in own} != set(vocabulary):
+        what = "explanation_score.vocabulary: other cues than in the input data."
+        effect = "Claims that ingestion accepts mean nothing to scoring."
+        yield Finding("score-vocabulary", "error", reference.at(SETTINGS), what, effect, "Make both lists equal.")
+    yield from _check_groups(reference)
+    yield from _check_key_frames(reference)
+
+
+def check_landmarks(draft: Draft) -> Iterator[Finding]:
+    """Find landmarks that are missing, or of other data."""
+    for _, task in draft.entries("tasks"):
+        inputs, reference = (side_of(draft, task, key) for key in ("input_data", "reference_data"))
+        name = reference.settings.get("landmarks") if reference is not None else None
+        if inputs is None or reference is None or name is None:
+            continue
+        where = reference.at(str(name))
+        if str(name) not in reference.data.names():
+            what = f"landmarks: {shown(name)} is not among the reference data."
+            effect = "Reports compare scores with the constant alone."
+            yield Finding("landmarks-missing", "warning", where, what, effect, LANDMARKS)
+            continue
+        record = read_json(reference.data, name)
+        if isinstance(record, dict) and record.get("data_sha256") != fingerprint(inputs.data, reference.data):
+            what = "The landmarks were computed from other clips, labels or settings."
+            effect = "Reports and pages compare scores with those of other data."
+            yield Finding("landmarks-stale", "warning", where, what, effect, LANDMARKS)
+
+
+def _check_groups(side: Side) -> Iterator[Finding]:
+    name = side.settings.get("groups")
+    if name is None:
+        return
+    if str(name) not in side.data.names():
+        what = f"groups: {shown(name)} is not among the reference data."
+        effect = "Reports say nothing about groups."
+        yield Finding("groups-missing", "error", side.at(str(name)), what, effect, "Put it there.")
+        return
+    header, *rows = read_table(side.data.text(str(name))) or [[]]
+    sources = read_labels(side.data).sources
+    sizes: list[list[int]] = []
+    for at in range(1, len(header)):
+        people: dict[str, set[str]] = {}
+        for row in rows:
+            if len(row) == len(header):
+                people.setdefault(row[at].strip(), set()).add(sources.get(row[0], row[0]))
+        sizes.append([len(group) for group in people.values()])
+    if not any(sum(size >= FEWEST_PEOPLE for size in groups) >= 2 for groups in sizes):
+        what = f"No attribute has two groups of {FEWEST_PEOPLE} people or more."
+        where = side.at(str(name))
+        yield Finding("groups-small", "note", where, what, "Reports compare nothing.", "Put values together.")
+
+
+def _check_key_frames(side: Side) -> Iterator[Finding]:
+    """Find pictures that scoring leaves out of the report without a word."""
+    name = side.section("report").get("key_frames")
+    if not isinstance(name, str) or name not in side.data.names():
+        return
+    names = set(side.data.names())
+    faults: dict[str, list[str]] = {}
+    for row in read_table(side.data.text(name))[1:]:
+        if len(row) == 4 and (fault := _fault(side, row[1], row[3], names)):
+            faults.setdefault(fault, []).append(row[1])
+    for fault, files in faults.items():
+        what = f"{len(files)} files {fault}, such as {shown(files[0])}."
+        effect, fix = "The report shows fewer pictures.", "Make them again: bundle data key-frames."
+        yield Finding("key-frames-picture", "error", side.at(name), what, effect, fix)
+
+
+def _fault(side: Side, file: str, digest: str, names: set[str]) -> str | None:
+    """Say what is wrong with a picture."""
+    if file not in names:
+        return "are not there"
+    if side.data.size(file) > LARGEST_PICTURE:
+        return "are larger than 64 KiB"
+    content = side.data.read(file)
+    if hashlib.sha256(content).hexdigest() != digest.lower():
+        return "are others than the list says"
+    try:
+        with warnings.catch_warnings(action="ignore"), Image.open(io.BytesIO(content), formats=["JPEG"]) as image:
+            # A small file can claim any number of pixels.
+            if max(image.size) <= LONGEST_SIDE:
+                image.load()
+                return None
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
+        pass
+    return "are no JPEG of at most 1024 x 1024 pixels"

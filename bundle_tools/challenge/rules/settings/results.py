@@ -1,0 +1,36 @@
+"""Rules about phases that take results instead of code (docs/results_2017.md)."""
+
+from collections.abc import Iterator
+
+from bundle_tools.challenge.rules.clips.tables import SETTINGS, Side, read_list
+from bundle_tools.codabench.rules.findings import Finding
+
+NAMES = ("aliases", "target_aliases")
+
+
+def check_results(side: Side, clips: list[str]) -> Iterator[Finding]:
+    """Find settings of results that are not used, and clips without an older name.
+
+    Parameters
+    ----------
+    side
+        The input data.
+    clips
+        Ids of the clips.
+    """
+    where, settings = side.at(SETTINGS), side.settings
+    accepted = settings.get("results")
+    if accepted is not True:
+        idle = [name for name in NAMES if settings.get(name) is not None]
+        if idle:
+            what = f"{' and '.join(idle)} without results: true."
+            yield Finding("results-idle", "warning", where, what, "They are not used.", "Set results, or delete them.")
+        return
+    effect = "Anybody can write results by hand, and nothing that needs a model to ask is measured."
+    what = "Results may take the place of code."
+    yield Finding("results-accepted", "note", where, what, effect, "Say on a page how such entries are ranked.")
+    unnamed = sorted(set(clips) - {clip for clip, _ in read_list(side.data, "aliases", 2)})
+    if settings.get("aliases") is not None and unnamed:
+        what = f"{len(unnamed)} clips have no older name, such as {unnamed[0]}."
+        effect = "They are found under their id only, which nobody used in 2017."
+        yield Finding("results-names", "warning", side.at(str(settings["aliases"])), what, effect, "Add their names.")

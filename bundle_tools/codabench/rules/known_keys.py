@@ -1,0 +1,38 @@
+"""Rules about the keys of `competition.yaml`: unknown, missing and misused ones."""
+
+from collections.abc import Iterable, Iterator
+
+from bundle_tools.codabench.keys import Board, Keys, Mistake, read
+from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.findings import CRASHES, IGNORED, REFUSED, Finding
+
+
+def check_keys(draft: Draft) -> Iterator[Finding]:
+    """Find what is wrong with any key of the file."""
+    yield from _told(draft, read(Keys, draft.content)[1])
+
+
+def check_board_keys(draft: Draft) -> Iterator[Finding]:
+    """Find what is wrong with the keys of boards: of a converted file the others are Codabench's own."""
+    for position, board in draft.entries("leaderboards"):
+        yield from _told(draft, read(Board, board, ("leaderboards", position))[1])
+
+
+def _told(draft: Draft, mistakes: Iterable[Mistake]) -> Iterator[Finding]:
+    for one in mistakes:
+        where, key = draft.at(*one.place), one.place[-1]
+        if one.kind == "unknown":
+            fix = f"Did you mean {one.near!r}?" if one.near else "Delete it."
+            yield Finding("key-unknown", "warning", where, f"The key {one.what} is unknown.", IGNORED, fix)
+        elif one.kind == "missing":
+            yield Finding("key-missing", "error", where, f"The key {one.what!r} is missing.", REFUSED, "Add it.")
+        elif one.kind == "null":
+            fix = "Give a value or leave the key out."
+            yield Finding("key-null", "error", where, f"{key}: {one.what}.", CRASHES, fix)
+        elif one.kind == "value":
+            yield Finding("key-value", "error", where, f"{key}: {one.what}.", REFUSED, "Correct the value.")
+        elif one.kind == "entry":
+            what = f"{one.place[-2]}: {one.what}."
+            yield Finding("entry-type", "error", where, what, CRASHES, "Write keys and values.")
+        else:
+            yield Finding(f"{key}-empty", "error", where, f"{key} {one.what}.", CRASHES, "Add at least one.")
