@@ -63,7 +63,7 @@ class Costs:
             return
         folders: dict[str, list[float]] = {}
         for name, cost in self._of.items():
-            folders.setdefault(Path(name.partition("::")[0]).parent.name, []).append(cost)
+            folders.setdefault(Path(name).parts[1], []).append(cost)
         terminalreporter.section("processor seconds")
         for folder, costs in sorted(folders.items()):
             budget = f"of {BUDGETS_S[folder]:4}" if folder in BUDGETS_S else ""

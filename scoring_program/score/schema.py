@@ -104,6 +104,10 @@ class WrongSettings(Exception):
         self.mistakes = mistakes
 
 
+_SHORT = reprlib.Repr()
+_SHORT.maxlevel = 2
+
+
 def read(schema: type[Section], path: Path) -> Section:
     """Read a settings file.
 
@@ -130,7 +134,7 @@ def read(schema: type[Section], path: Path) -> Section:
 def brief(value: object) -> str:
     """Return a value in a few words, however long or deep it is: aliases make small files endless."""
     try:
-        return "nothing" if value is None else reprlib.repr(value)[:60]
+        return "nothing" if value is None else _SHORT.repr(value)[:60]
     except ValueError:  # a whole number of thousands of digits
         return "a number that is too long to show"
 
