@@ -294,7 +294,8 @@ def test_where_truth_is_closed_the_section_does_not_hang_on_labels(tmp_path: Pat
     case = make_case(clips=9, report=CLIPS_ONLY)
     section = explanations(scored_of(tmp_path / "a", case))
     case.truth = 1 - case.truth
-    assert explanations(scored_of(tmp_path / "b", case)) == section
+    # As text: a number that is not known is equal to none, not even to itself.
+    assert repr(explanations(scored_of(tmp_path / "b", case))) == repr(section)
 
 
 def test_pictures_are_left_out_where_there_is_no_more_room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
