@@ -205,7 +205,7 @@ def read(schema: type[Section], entry: object, place: Place = ()) -> tuple[Secti
     given = entry if isinstance(entry, dict) else {}
     if not isinstance(entry, dict):
         mistakes.append(Mistake("entry", place, f"expected keys and values; found {shown(entry)}"))
-    for key in given.keys() - hints.keys():
+    for key in (key for key in given if key not in hints):
         near = get_close_matches(str(key), hints, n=1, cutoff=ALIKE)
         mistakes.append(Mistake("unknown", (*place, str(key)), shown(key), *near))
     for one in fields(schema):  # type: ignore[arg-type]  # a dataclass

@@ -209,7 +209,7 @@ class Runner:
             return
         self._ask_again(clips)
         if probes is not None:
-            means = Means(self._model, self._frames, self._clock, self._log, self._longest_s, self._revive)
+            means = Means(self._model, self._clock, self._log, self._longest_s, self._revive)
             probes.run(means)
             if probes.repeats and self._time_to_start():
                 probes.ask_again(means, loaded=self._starts_afresh())

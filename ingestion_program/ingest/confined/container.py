@@ -20,30 +20,25 @@ NO_LIMIT = 2**60
 def container() -> dict[str, int | bool | None]:
     """Give the limits that are seen from inside, for `run.json`; docs/output_format.md explains them."""
     return {
-        **limits("self"),
+        **limits(),
         "disk_mb": _size_mb(tempfile.gettempdir),
         "shared_memory_mb": _size_mb(lambda: "/dev/shm"),  # noqa: S108 - it is what is asked about
         "network": _has_route(),
     }
 
 
-def limits(process: str, proc: Path = PROC, groups: Path = GROUPS) -> dict[str, int | None]:
-    """Give the memory (with swap) and the number of processes that a process and its like may have together.
+def limits(proc: Path = PROC, groups: Path = GROUPS) -> dict[str, int | None]:
+    """Give the memory (with swap) and the number of processes that this process and its like may have together.
 
-    A limit may be set on the process's control group or on any group around it: the least one holds. Inside a
-    container the groups around it are mostly out of sight.
-
-    Parameters
-    ----------
-    process
-        Its id, or "self".
+    A limit may be set on its control group or on any group around it: the least one holds. Inside a container the
+    groups around it are mostly out of sight.
 
     Returns
     -------
     dict
         "memory_mb" in units of 2**20 bytes, and "processes"; None where there is no limit in sight.
     """
-    own = _text(proc / process / "cgroup")
+    own = _text(proc / "self" / "cgroup")
     memory = _least(own, groups, "memory", "memory.max", "memory.limit_in_bytes")
     if memory is not None:
         swap = [int(line.split()[1]) * 1024 for line in _text(proc / "meminfo").splitlines() if "SwapTotal:" in line]

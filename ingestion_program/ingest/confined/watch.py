@@ -53,7 +53,7 @@ class Watch:
         self._memory_mb = memory_mb
         self._container_mb = _container_mb()
         # Ingestion needs threads, too.
-        self._threads = min(THREADS, (limits("self")["processes"] or 2 * THREADS) // 2)
+        self._threads = min(THREADS, (limits()["processes"] or 2 * THREADS) // 2)
         self._had_room = not _room(scratch).short
         # Nothing of the submission has run yet.
         self._was_open = _unnamed(process.pid, scratch) is not None

@@ -1,5 +1,7 @@
 """Ask the model for a prediction or an explanation of one clip, and check what comes back."""
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ingest.errors import IngestionError, Problem, Stage
@@ -34,17 +36,10 @@ def ask_prediction(
     IngestionError
         When the machine is at fault.
     """
-    try:
+    with _no_end_of_the_run("predict", model, asked):
         value = model.predict(clip, facts, timeout_s)
         asked.prediction, found = check_prediction(value, task.targets)
         asked.problems += found
-    except CallFailed as failure:
-        asked.problems.append(failure.problem)
-    except IngestionError:
-        raise
-    except Exception as error:  # noqa: BLE001 - an answer must not end the run
-        model.stop()  # nobody knows what it would answer next
-        asked.problems.append(check_failed("predict", error))
 
 
 def ask_explanation(
@@ -57,17 +52,24 @@ def ask_explanation(
     IngestionError
         When the machine is at fault.
     """
-    try:
+    with _no_end_of_the_run("explain", model, asked):
         value = model.explain(clip, facts, asked.prediction or {}, timeout_s)
         asked.explanation, found = check_explanation(value, task.explanation, task.targets, facts.duration_s)
         asked.problems += found
+
+
+@contextlib.contextmanager
+def _no_end_of_the_run(stage: Stage, model: ModelProcess, asked: Asked) -> Iterator[None]:
+    """Add a problem where a call fails, or the check of what it gave; only a fault of the machine goes on."""
+    try:
+        yield
     except CallFailed as failure:
         asked.problems.append(failure.problem)
     except IngestionError:
         raise
     except Exception as error:  # noqa: BLE001 - an answer must not end the run
-        model.stop()  # as above
-        asked.problems.append(check_failed("explain", error))
+        model.stop()  # nobody knows what it would answer next
+        asked.problems.append(check_failed(stage, error))
 
 
 def check_failed(stage: Stage, error: BaseException) -> Problem:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from ingest.log import Log
     from ingest.media.altered.draws import Draws
     from ingest.media.clip import ClipSource
-    from ingest.media.frame_server import FrameServer
     from ingest.model.process import ModelProcess
     from ingest.probes.plan import Call, Claims
     from ingest.record.results import Results
@@ -44,8 +43,6 @@ class Means:
 
     model: ModelProcess
     """The model."""
-    frames: FrameServer
-    """Hands it frames."""
     clock: Clock
     """Of the run."""
     log: Log
@@ -202,7 +199,7 @@ class ProbePass:
         self, calls: list[Call], shown: ClipSource, upcoming: list[ClipSource], means: Means, limit_s: float
     ) -> Asked:
         """Ask for a prediction, and for an explanation where a twin is among the calls."""
-        asked, model, frames = Asked(), means.model, means.frames
+        asked, model, frames = Asked(), means.model, means.model.frames
         try:
             facts = frames.begin(shown, upcoming)
         except UnreadableClip:

@@ -18,10 +18,10 @@ SCOPE = "challenge.slice/docker-ab.scope"
 
 
 def machine(folder: Path, cgroup: str, files: dict[str, int | str], swap_kb: int = 0) -> tuple[Path, Path]:
-    """Write what a kernel shows of the process 7: its folders for /proc and the control groups."""
+    """Write what a kernel shows of a process: its folders for /proc and the control groups."""
     proc, groups = folder / "proc", folder / "cgroup"
-    (proc / "7").mkdir(parents=True)
-    (proc / "7" / "cgroup").write_text(cgroup)
+    (proc / "self").mkdir(parents=True)
+    (proc / "self" / "cgroup").write_text(cgroup)
     (proc / "meminfo").write_text(f"MemTotal: 99 kB\nSwapTotal:   {swap_kb} kB\n")
     for name, content in files.items():
         (groups / name).parent.mkdir(parents=True, exist_ok=True)
@@ -56,12 +56,12 @@ def machine(folder: Path, cgroup: str, files: dict[str, int | str], swap_kb: int
 def test_the_least_limit_of_all_groups_around_holds(
     tmp_path: Path, cgroup: str, files: dict[str, int | str], swap_mb: int, expected: tuple[int | None, int | None]
 ) -> None:
-    found = limits("7", *machine(tmp_path, cgroup, files, swap_mb * 1024))
+    found = limits(*machine(tmp_path, cgroup, files, swap_mb * 1024))
     assert (found["memory_mb"], found["processes"]) == expected
 
 
 def test_a_machine_without_proc_has_no_limit_in_sight(tmp_path: Path) -> None:
-    assert limits("7", tmp_path, tmp_path) == {"memory_mb": None, "processes": None}
+    assert limits(tmp_path, tmp_path) == {"memory_mb": None, "processes": None}
 
 
 def seen_by(*start: str) -> dict[str, object]:

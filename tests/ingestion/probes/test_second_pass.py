@@ -323,6 +323,9 @@ class Dead:
 
     process = SimpleNamespace(alive=False)
 
+    def __init__(self) -> None:
+        self.frames = FrameServer()
+
 
 class Late:
     """A clock with a little time left."""
@@ -344,7 +347,7 @@ def test_no_model_is_started_again_where_loading_could_take_longer_than_there_is
     footage, claims = read_footage(filmed, task), {"c000": Claims(None, None, ())}
     (tmp_path / "output").mkdir()
     second = ProbePass(task, footage, claims, Draws(None, 1), Results(tmp_path / "output", task.targets), tally)
-    second.run(Means(Dead(), FrameServer(), Late(), Log(tmp_path / "log.txt"), 0.1, revive))  # type: ignore[arg-type]
+    second.run(Means(Dead(), Late(), Log(tmp_path / "log.txt"), 0.1, revive))  # type: ignore[arg-type]
     assert tally.probes is not None
     assert tally.probes.asked == 0 < tally.probes.planned
 
@@ -374,7 +377,7 @@ def test_copies_that_a_dead_model_should_be_asked_again_have_failed(
     answer = {"warmth": 0.5, "interview": 0.5}
     second._answers = {call: answer for calls in second._plan.values() for call in calls if call.kind != "twin"}
     log = Log(tmp_path / "log.txt")
-    means = Means(Dead(), FrameServer(), Late(), log, 0.1, lambda: gone)  # type: ignore[arg-type]
+    means = Means(Dead(), Late(), log, 0.1, lambda: gone)  # type: ignore[arg-type]
     second.ask_again(means, loaded=loaded)
     lines = [json.loads(line) for line in (tmp_path / "probes.jsonl").read_text().splitlines()]
     assert [(line["again"], line["prediction"]) for line in lines] == [(True, None)] * (4 if told else 0)
