@@ -16,7 +16,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks import workload
-from tests.jury.finalists import PHASE, make_bundle, make_run
+from tests.challenge.jury.finalists import PHASE, make_bundle, make_run
 from tests.scoring.factory import Case, full_explanation, make_case
 
 CLIPS, TEAMS, PERSONS, ROUNDS = 15, 6, 18, 3

@@ -11,9 +11,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bundle_tools.cli.main import main
-from tests.server.codabench import Server
-from tests.server.conftest import FILES, write_zip
-from tests.server.listening import serving
+from tests.codabench.server.codabench import Server
+from tests.codabench.server.conftest import FILES, write_zip
+from tests.codabench.server.listening import serving
 
 SUBMISSIONS, MEGABYTE = 100, 10**6
 FETCH_LIMIT_S, PUBLISH_LIMIT_S = 30.0, 2.0

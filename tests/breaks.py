@@ -31,7 +31,8 @@ from xml.etree import ElementTree
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests import ROOT
+
 LIST = ROOT / "tests" / "breaks.yaml"
 SEED = 2017
 # How many breaks each part of the project gets.
@@ -65,12 +66,13 @@ _NEAR = {
     "bundle_tools/own_clips": ("tests/own_clips",),
     "bundle_tools/phase_data": ("tests/own_clips", "tests/synthetic"),
     "bundle_tools/synthetic": ("tests/synthetic",),
-    "bundle_tools/challenge/jury": ("tests/jury",),
-    "bundle_tools": ("tests/tools",),
+    "bundle_tools/challenge": ("tests/challenge",),
+    "bundle_tools/codabench": ("tests/codabench",),
+    "bundle_tools": ("tests/cli", "tests/codabench", "tests/challenge"),
     "solutions": ("tests/solutions",),
-    "starting_kit": ("tests/pages",),
+    "starting_kit": ("tests/kit",),
     "pages": ("tests/pages",),
-    "": ("tests/tools", "tests/pages"),
+    "": ("tests/cli", "tests/codabench", "tests/challenge", "tests/pages"),
 }
 """Which tests are asked first; the first start of the path that fits counts."""
 

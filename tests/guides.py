@@ -16,9 +16,8 @@ import pytest
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.worker import engine
 from bundle_tools.codabench.worker.engine import Outcome
-from tests import warm
+from tests import ROOT, warm
 
-ROOT = Path(__file__).resolve().parents[1]
 _SHELL = re.compile(r"^ *```sh\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 # Asks this process, and ends as it says; a pipe takes so short a message at one stroke.
 _ASKS = """\

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from bundle_tools.codabench.build.wheels import wheel_entries
+from tests import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(__file__).with_name("engine.sh")
 CANNOT = 77
 

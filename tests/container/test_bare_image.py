@@ -12,11 +12,11 @@ import yaml
 from bundle_tools.challenge.build import TOP_LEVEL
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.competition import load
+from tests import ROOT
 from tests.fewer import ask_once, copy_with
 from tests.guides import fork_programs
 from tests.scoring.pages import assert_complete
 
-ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 
 

@@ -9,11 +9,11 @@ import pytest
 
 from bundle_tools.challenge.build import TOP_LEVEL
 from bundle_tools.cli.main import main
+from tests import ROOT
 from tests.fewer import copy_with
 from tests.guides import fork_programs
 from tests.scoring.pages import assert_complete
 
-ROOT = Path(__file__).resolve().parents[2]
 CLIPS = 1
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 

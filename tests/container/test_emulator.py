@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bundle_tools.cli.main import main
-from tests.tools.conftest import FILES, write_files
+from tests.tiny import FILES, write_files
 
 pytestmark = [pytest.mark.container, pytest.mark.slow]
 

@@ -13,10 +13,10 @@ import jsonschema
 import pytest
 import yaml
 
-from tests import warm
+from tests import ROOT, warm
 from tests.ingestion.clips import write_clip
 
-PROGRAM = Path(__file__).resolve().parents[2] / "ingestion_program"
+PROGRAM = ROOT / "ingestion_program"
 TARGETS = ("warmth", "interview")
 
 SETTINGS: dict[str, Any] = {

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from ingest import packages
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests import ROOT
 
 
 def wheel(folder: Path, name: str, module: str) -> str:

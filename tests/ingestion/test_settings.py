@@ -8,9 +8,8 @@ import yaml
 from ingest.clips.footage import read_footage
 from ingest.errors import IngestionError
 from ingest.settings import read_task
+from tests import ROOT
 from tests.ingestion.conftest import SETTINGS, write_phase
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def write(folder: Path, settings: object) -> Path:

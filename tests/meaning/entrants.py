@@ -6,8 +6,9 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parents[2]
-SOLUTION = PROJECT / "solutions" / "cue_reader"
+from tests import ROOT
+
+SOLUTION = ROOT / "solutions" / "cue_reader"
 ACCOUNT = Path(__file__).with_name("account")
 
 

@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from tests import ROOT
 from tests.meaning.cache import digest, once
-from tests.meaning.entrants import PROJECT, Entrant, write_submission
+from tests.meaning.entrants import Entrant, write_submission
 from tests.meaning.sets import ClipSet
 
-CACHE = PROJECT / "build" / "meaning"
-INGESTION, SCORING = PROJECT / "ingestion_program", PROJECT / "scoring_program"
+CACHE = ROOT / "build" / "meaning"
+INGESTION, SCORING = ROOT / "ingestion_program", ROOT / "scoring_program"
 Scores = dict[str, float]
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import yaml
 
 from bundle_tools.synthetic.folders import write_phase
+from tests import ROOT
 from tests.meaning.cache import digest, once
-from tests.meaning.entrants import PROJECT
 
 Changes = Mapping[str, Mapping[str, Any]]
 PRACTICE = "practice"
@@ -42,8 +42,8 @@ class ClipSet:
 
 def clip_set(name: str, cache: Path, workers: int) -> ClipSet:
     """Return a set by its name, made if it is not in `cache`."""
-    practice = [PROJECT / part / PRACTICE for part in ("input_data", "reference_data")]
-    sources = practice if name == PRACTICE else [PROJECT / "bundle_tools" / "synthetic"]
+    practice = [ROOT / part / PRACTICE for part in ("input_data", "reference_data")]
+    sources = practice if name == PRACTICE else [ROOT / "bundle_tools" / "synthetic"]
     source = digest(*sources, Path(__file__))
 
     def make(folder: Path) -> None:

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.meaning.entrants import ENTRANTS, PROJECT, Entrant
+from tests import ROOT
+from tests.meaning.entrants import ENTRANTS, Entrant
 from tests.meaning.runs import CACHE, Scores, run_all
 from tests.meaning.sets import CLIPS, SETS, clip_set
 
-PAGE = PROJECT / "docs" / "meaning.md"
+PAGE = ROOT / "docs" / "meaning.md"
 TEMPLATE = Path(__file__).with_name("meaning.md.in")
 COLUMNS = {
     "faithfulness_space": "space",

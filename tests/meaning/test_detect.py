@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 
 import cv2
 import numpy as np
@@ -19,9 +18,9 @@ from benchmarks.detect.shown import Shown, exchanged_calls, filmed_calls
 from bundle_tools.synthetic.clip import FPS
 from ingest.media.altered.draws import Draws
 from ingest.settings import Task, read_task
+from tests import ROOT
 from tests.stills import hold_pictures
 
-ROOT = Path(__file__).resolve().parents[2]
 PEOPLE, CALLS = 15, 4
 
 

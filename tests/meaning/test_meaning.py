@@ -14,9 +14,10 @@ import pytest
 
 from ingest.model.answers import check_explanation, check_prediction
 from ingest.settings import read_task
+from tests import ROOT
 from tests.fewer import copy_with
 from tests.meaning.cache import digest, once
-from tests.meaning.entrants import ENTRANTS, PROJECT, SOLUTION, Entrant, write_submission
+from tests.meaning.entrants import ENTRANTS, SOLUTION, Entrant, write_submission
 from tests.meaning.runs import run
 from tests.meaning.sets import PRACTICE, ClipSet
 from tests.meaning.table import COLUMNS, HONEST, PAGE, TEMPLATE, figures_of, fill, read_table
@@ -36,7 +37,7 @@ def clips() -> Iterator[list[Any]]:
         features, files = (importlib.import_module(f"cuereader.{name}") for name in ("features", "files"))
     finally:
         sys.path.remove(str(SOLUTION))
-    paths = sorted((PROJECT / "public_data" / "clips").iterdir())[:2]
+    paths = sorted((ROOT / "public_data" / "clips").iterdir())[:2]
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(features, "read_clip", lru_cache(features.read_clip))
         yield [files.FileClip(path, f"That was a wonderful {path.stem} and a dull day.") for path in paths]
@@ -47,7 +48,7 @@ def clips() -> Iterator[list[Any]]:
 def test_every_entrant_is_a_valid_submission(entrant: Entrant, clips: list[Any], tmp_path: Path) -> None:
     folder = write_submission(entrant, tmp_path / "submission")
     sys.path.insert(0, str(folder))
-    task = read_task(PROJECT / "input_data" / PRACTICE / "task.yaml")
+    task = read_task(ROOT / "input_data" / PRACTICE / "task.yaml")
     model = importlib.import_module("model").Model(folder)
     for clip in clips:
         prediction, problems = check_prediction(model.predict(clip), task.targets)
@@ -67,7 +68,7 @@ def test_a_lie_gains_nothing_and_scores_what_the_page_states(tmp_path: Path) -> 
     stated = read_table(PAGE.read_text(encoding="utf-8"))
     assert stated.keys() == {entrant.key for entrant in ENTRANTS}
     (liar,) = (entrant for entrant in ENTRANTS if entrant.key == "gate_and_lot")
-    few = copy_with(PROJECT, tmp_path / "few", CLIPS, "input_data", "reference_data")
+    few = copy_with(ROOT, tmp_path / "few", CLIPS, "input_data", "reference_data")
     clips = ClipSet(PRACTICE, few / "input_data" / PRACTICE, few / "reference_data" / PRACTICE)
     scores = run(liar, clips, tmp_path)
     assert scores["coverage"] == 1
@@ -78,7 +79,7 @@ def test_a_lie_gains_nothing_and_scores_what_the_page_states(tmp_path: Path) -> 
 
 def honest_total() -> float:
     """Return what the solution itself scores on these clips, as the bundle states it."""
-    stated = json.loads((PROJECT / "reference_data" / PRACTICE / "landmarks.json").read_text(encoding="utf-8"))
+    stated = json.loads((ROOT / "reference_data" / PRACTICE / "landmarks.json").read_text(encoding="utf-8"))
     (own,) = (one for one in stated["landmarks"] if one["key"] == SOLUTION.name)
     return float(own["columns"]["explanation"])
 

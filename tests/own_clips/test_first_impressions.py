@@ -13,12 +13,12 @@ from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.problems import Problems
 from bundle_tools.own_clips.sources.first_impressions.reader import Found, read_first_impressions
+from tests import ROOT
 
 from .clips import METADATA, make_clip, make_zip
 from .miniature import MINOR, PLAN, all_labels, clip, clips_of, expected_minors, labels_of, miniature, old_pickle, video
 from .sets import rows
 
-ROOT = Path(__file__).resolve().parents[2]
 EVERY = [name for split in PLAN for name in clips_of(split)]
 
 

@@ -17,12 +17,11 @@ from bundle_tools.own_clips.dataset import Dataset
 from bundle_tools.own_clips.problems import Problems
 from bundle_tools.own_clips.sources.challenge import Description, read_description
 from bundle_tools.own_clips.sources.folder import Sources, read_folder
-from tests import warm
+from tests import ROOT, warm
 
 from .clips import make_clip
 from .sets import rows
 
-ROOT = Path(__file__).resolve().parents[2]
 PEOPLE = ("Ann", "Bob", "Cem", "Dot", "Eve")
 WARMTH = {f"{person}-{take}": 1.5 + number + take / 2 for number, person in enumerate(PEOPLE) for take in (0, 1)}
 CHALLENGE = """\

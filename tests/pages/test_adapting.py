@@ -11,11 +11,11 @@ from bundle_tools.challenge.build import TOP_LEVEL
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.problems import Problems
 from bundle_tools.own_clips.sources.challenge import read_description
+from tests import ROOT
 from tests.fewer import copy_with
 from tests.guides import fork_programs, run_script, shell_blocks
 from tests.own_clips.miniature import miniature
 
-ROOT = Path(__file__).resolve().parents[2]
 GUIDE = "docs/adapting.md"
 
 

@@ -1,6 +1,5 @@
 """competition.yaml: what it names exists, and what it repeats agrees with its source."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,8 +8,8 @@ from PIL import Image
 
 from score.columns import columns
 from score.settings import read_settings
+from tests import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 COMPETITION: dict[str, Any] = yaml.safe_load((ROOT / "competition.yaml").read_text("utf-8"))
 PHASES = ("practice", "final")
 

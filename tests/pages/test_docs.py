@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bundle_tools.cli.main import main
+from tests import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 TOP = [
     "README.md",
     "CHANGELOG.md",

@@ -12,9 +12,9 @@ import pytest
 from ingest.model.answers import check_explanation, check_prediction
 from ingest.settings import Task, read_task
 from model_process.clip import Clip
+from tests import ROOT
 from tests.pages.onnx_file import linear_network
 
-ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 Size = tuple[int, int]
 Frame = npt.NDArray[np.uint8]

@@ -1,10 +1,7 @@
 """Figures on the pages and in the guides are current."""
 
-from pathlib import Path
-
 from bundle_tools.challenge.figures.pages import look_through, open_bundle, told
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests import ROOT
 
 
 def test_every_figure_is_current() -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests import ROOT
 from tests.guides import shell_blocks
 from tests.pages.test_docs import GUIDES
 
-ROOT = Path(__file__).resolve().parents[2]
 EXECUTED_BY = {
     "README.md": "tests/pages/test_guides.py",
     "docs/adapting.md": "tests/pages/test_adapting.py",
@@ -18,10 +18,10 @@ EXECUTED_BY = {
     "docs/developer.md": "tests/pages/test_guides.py",
     "docs/first_impressions.md": "tests/own_clips/test_guide.py",
     "docs/jury.md": "tests/pages/test_jury_guides.py",
-    "docs/participant.md": "tests/pages/test_participant.py",
+    "docs/participant.md": "tests/kit/test_participant.py",
     "docs/publishing.md": "tests/pages/test_publishing.py",
-    "docs/results_2017.md": "tests/tools/test_convert.py",
-    "starting_kit/README.md": "tests/pages/test_starting_kit.py",
+    "docs/results_2017.md": "tests/challenge/test_convert.py",
+    "starting_kit/README.md": "tests/kit/test_starting_kit.py",
 }
 """The test takes all blocks of its guide, so it suffices that there is one."""
 LANGUAGES = {"sh", "console", "python", "yaml", "json", "ini", "text"}

@@ -8,11 +8,11 @@ import pytest
 
 from bundle_tools.challenge.jury.key import read_key
 from bundle_tools.cli.main import main
+from tests import ROOT
+from tests.challenge.jury.finalists import PHASE, make_bundle, make_run
+from tests.challenge.jury.juries import answers_of, honest, write_ratings
 from tests.guides import shell_blocks
-from tests.jury.finalists import PHASE, make_bundle, make_run
-from tests.jury.juries import answers_of, honest, write_ratings
 
-ROOT = Path(__file__).resolve().parents[2]
 LARGEST_PICTURE = 120_000
 RUN = re.compile(r"bundle run solutions/\w+ --phase final --out runs/(\w+)")
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests import ROOT
+
 SCRIPT = str(ROOT / "docs/branding/draw_logo.py")
 
 

@@ -15,8 +15,8 @@ from score.axes.faithfulness import gini_correlation
 from score.columns import columns
 from score.settings import AXES, read_settings
 from score.text import Vocabulary, consistent, parse_claims, parse_levels
+from tests import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 COMPETITION: dict[str, Any] = yaml.safe_load((ROOT / "competition.yaml").read_text("utf-8"))
 PAGES = sorted((ROOT / "pages").glob("*.md"))
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

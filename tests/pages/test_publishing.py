@@ -8,11 +8,11 @@ import pytest
 
 from bundle_tools.challenge.build import TOP_LEVEL
 from bundle_tools.cli.main import main
+from tests import ROOT
 from tests.fewer import ask_once, copy_with
 from tests.guides import fork_programs, run_script, shell_blocks
 from tests.stills import hold_pictures
 
-ROOT = Path(__file__).resolve().parents[2]
 GUIDE = "docs/publishing.md"
 
 

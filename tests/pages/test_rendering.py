@@ -3,15 +3,14 @@
 import itertools
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import ROOT
 from tests.pages.rendering import HERE, NoLibrariesError, Platform, Way, install, shown_pages
 from tests.scoring.browser import chromium
 
-ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```\w*\n.*?^```$", re.MULTILINE | re.DOTALL)
 FORMULA = re.compile(r"\$\$[\s\S]+?\$\$|\$[^$\n]+?\$")
 TABLE = re.compile(r"^\|[-| ]+\|$", re.MULTILINE)

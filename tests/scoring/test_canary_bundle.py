@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from bundle_tools.cli.main import main
+from tests import ROOT
 from tests.scoring.canary import CLIP_IDS, CONSTANT, LABELS, SOURCES, canary_labels, secrets, texts_of
 from tests.scoring.factory import NAMES
 
-ROOT = Path(__file__).parents[2]
 SKELETON = ("competition.yaml", "logo.png", "pages", "ingestion_program", "scoring_program")
 CLIPS = 3
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from tests import warm
+from tests import ROOT, warm
 from tests.scoring.conftest import Outcome, Score, run_scoring
 from tests.scoring.factory import Case, honest_probes, make_case, make_input, write_manifest
 from tests.scoring.pages import Page
 
-PROGRAM = Path(__file__).parents[2] / "scoring_program" / "scoring.py"
+PROGRAM = ROOT / "scoring_program" / "scoring.py"
 WATCHED = Path(__file__).with_name("watched.py")
 OUTPUT = ["detailed_results.html", "scores.txt", "scores.json"]
 RECORDS = ["predictions.csv", "explanations.jsonl", "clips.jsonl", "probes.jsonl"]

@@ -16,6 +16,7 @@ import yaml
 from score import pipeline
 from score.columns import columns
 from score.settings import read_settings
+from tests import ROOT
 from tests.scoring.conftest import Score, run_scoring
 from tests.scoring.factory import (
     NAMES,
@@ -27,7 +28,6 @@ from tests.scoring.factory import (
     write_manifest,
 )
 
-ROOT = Path(__file__).parents[2]
 KEYS = [
     "explanation",
     "faithfulness_space",

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from bundle_tools.cli.main import main as bundle
+from tests import ROOT
 from tests.scoring.browser import Browser, Tab, chromium
 from tests.scoring.conftest import run_scoring
 from tests.scoring.factory import Case, full_explanation, make_case, make_input, write_manifest
 
 pytestmark = pytest.mark.browser
-ROOT = Path(__file__).parents[2]
 PAGES = ("practice", "final", "failed", "comparison")
 COMPETITION = """\
 tasks: [{index: 0, name: Practice, scoring_program: scoring_program, reference_data: reference}]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from itertools import product
-from pathlib import Path
 
 import pytest
 
-CSS = Path(__file__).parents[2] / "scoring_program" / "score" / "report" / "style" / "base.css"
+from tests import ROOT
+
+CSS = ROOT / "scoring_program" / "score" / "report" / "style" / "base.css"
 COLOURS = re.findall(r"--(\w+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", CSS.read_text())
 LIGHT, DARK = ({name: pair[theme] for name, *pair in COLOURS} for theme in (0, 1))
 

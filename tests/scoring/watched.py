@@ -10,7 +10,9 @@ import shutil
 import sys
 from pathlib import Path
 
-PROGRAM = Path(__file__).parents[2] / "scoring_program"
+from tests import ROOT
+
+PROGRAM = ROOT / "scoring_program"
 DONE_TO_FILES = {"open", "os.mkdir", "os.remove", "os.rename"}
 
 

@@ -3,13 +3,13 @@
 import importlib
 import importlib.util
 import sys
-from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests import ROOT
+
 SOLUTIONS = ROOT / "solutions"
 CUE_READER = SOLUTIONS / "cue_reader"
 # Imported once and known from then on: a path that stayed would make other tests find a `model` installed.

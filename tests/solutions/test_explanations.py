@@ -13,7 +13,8 @@ from cuereader.features import CUES, EVENTS, FEATURES, Reading, calmed, read_cli
 from cuereader.files import FileClip
 from cuereader.wording import tell
 
-from tests.solutions.conftest import ROOT, Solution
+from tests import ROOT
+from tests.solutions.conftest import Solution
 
 SAMPLE = ROOT / "public_data"
 TASK = yaml.safe_load((ROOT / "input_data" / "practice" / "task.yaml").read_text(encoding="utf-8"))

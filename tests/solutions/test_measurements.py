@@ -15,7 +15,8 @@ from bundle_tools.synthetic.dataset import plan
 from bundle_tools.synthetic.exchange import with_others
 from bundle_tools.synthetic.people.script import write_script
 from bundle_tools.synthetic.people.voice import RATE, speak
-from tests.solutions.conftest import ROOT, Solution
+from tests import ROOT
+from tests.solutions.conftest import Solution
 
 SIGNS = {"mouth_curve": 1, "gaze_white": -1, "sweep": 1, "tilt": -1, "eye_white": 1, "face_size": 1}
 NAMES = [name for name, _ in FEATURES]

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from cuereader.files import FileClip
 
-from tests.solutions.conftest import ROOT, SOLUTIONS, Solution
+from tests import ROOT
+from tests.solutions.conftest import SOLUTIONS, Solution
 
 # Of practice every third clip; of final, whose rule the reader has not learnt, all.
 TAKEN = (("practice", 3), pytest.param("final", 1, marks=pytest.mark.slow))

@@ -11,8 +11,8 @@ import pytest
 from cuereader.additive import load as load_weights
 from cuereader.features import FEATURES
 
-from tests import warm
-from tests.solutions.conftest import CUE_READER, ROOT, SOLUTIONS, load
+from tests import ROOT, warm
+from tests.solutions.conftest import CUE_READER, SOLUTIONS, load
 
 
 def test_fitting_recovers_a_known_rule() -> None:

@@ -19,9 +19,9 @@ from bundle_tools.synthetic.folders import COMMITTED, write_phase, write_trainin
 from bundle_tools.synthetic.people.cast import groups_of
 from bundle_tools.synthetic.people.labels import TARGETS
 from bundle_tools.synthetic.settings import input_settings, reference_settings
+from tests import ROOT
 from tests.stills import hold_pictures
 
-ROOT = Path(__file__).resolve().parents[2]
 PHASES = ("practice", "final")
 SEEDS = {phase: seed for phase, (_, seed) in COMMITTED.items()}
 

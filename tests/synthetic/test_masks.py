@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,9 +14,9 @@ from bundle_tools.synthetic.folders import COMMITTED
 from bundle_tools.synthetic.masks import COLUMNS, PLACED, ROWS, occupied
 from bundle_tools.synthetic.people.cues import NEUTRAL
 from bundle_tools.synthetic.people.labels import MAIN_TARGET, TARGETS
+from tests import ROOT
 from tests.stills import hold_pictures
 
-ROOT = Path(__file__).resolve().parents[2]
 PHASES = tuple(COMMITTED)
 Mask = NDArray[np.bool_]
 

@@ -18,8 +18,9 @@ import pytest
 
 from model_process.sandbox import TIERS, Walls, calls, landlock, seccomp
 from model_process.sandbox.syscalls import MACHINES, Machine
+from tests import ROOT
 
-PROGRAM = Path(__file__).resolve().parents[3] / "ingestion_program"
+PROGRAM = ROOT / "ingestion_program"
 linux = pytest.mark.skipif(sys.platform != "linux", reason="walls of the Linux kernel")
 
 # Tries everything in its table inside the walls; prints what was stopped.

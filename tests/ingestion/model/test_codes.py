@@ -10,9 +10,10 @@ import pytest
 from ingest.record.codes import CODES, KINDS, Code
 from ingest.results.reader import REMARKS
 from ingest.schema import Kind
+from tests import ROOT
 from tests.ingestion.conftest import PROGRAM
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "error_codes.md"
+PAGE = ROOT / "docs" / "error_codes.md"
 SOURCES = sorted([*(PROGRAM / "ingest").rglob("*.py"), *(PROGRAM / "model_process").glob("*.py")])
 MAKERS = {"Problem", "LoadFailure", "problem"}
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from score.messages.codes import CODES
+from tests import ROOT
 
-ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "error_codes.md"
 HEADING = "## Codes of the scoring program"
 

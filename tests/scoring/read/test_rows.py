@@ -24,10 +24,11 @@ from score import pipeline, scores
 from score.evaluation.evaluate import evaluate
 from score.report import write
 from score.report.write import LARGEST_PAGE
+from tests import ROOT
 from tests.scoring.conftest import Score, run_scoring
 from tests.scoring.factory import full_explanation, make_case, make_input, write_manifest
 
-PROGRAM = Path(__file__).parents[3] / "scoring_program" / "scoring.py"
+PROGRAM = ROOT / "scoring_program" / "scoring.py"
 OUTPUT = {"detailed_results.html", "scores.json", "scores.txt"}
 
 

@@ -26,6 +26,7 @@ from score.text import (
 from score.text.grammar.lexicon import lexicon, spelled_out
 from score.text.grammar.tokens import sentences_of
 from score.text.readability import syllables
+from tests import ROOT
 
 HERE = Path(__file__).parent
 LEAST_READ = 0.95
@@ -406,7 +407,7 @@ def test_contractions_hyphens_and_quotations() -> None:
 
 def rows_of(heading: str) -> list[tuple[str, str]]:
     """Return the example rows of the page between a heading of a table and the next empty line."""
-    page = (HERE.parents[2] / "docs" / "language.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
     lines = page.split(heading, 1)[1].split("\n\n", 1)[0].splitlines()[2:]
     return [(cells[1].strip(), cells[2].strip()) for cells in (line.split("|") for line in lines)]
 

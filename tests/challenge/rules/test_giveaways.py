@@ -1,0 +1,312 @@
+"""What clips tell without being watched: planted giveaways are found, chance is left alone."""
+
+import csv
+import io
+import json
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+import yaml
+from numpy.typing import NDArray
+from scipy.stats import spearmanr
+
+from bundle_tools.challenge.rules.clips import files
+from bundle_tools.challenge.rules.clips.chance import PERMUTATIONS, judge
+from bundle_tools.challenge.rules.clips.data import check_data
+from bundle_tools.challenge.rules.clips.giveaways import check_giveaways
+from bundle_tools.challenge.rules.clips.video import describe_file
+from bundle_tools.codabench.rules.dataset import Dataset
+from bundle_tools.codabench.rules.document import Draft, read
+from bundle_tools.codabench.rules.findings import Finding
+from tests import ROOT
+from tests.tiny import write_files
+
+TARGETS = ("openness", "interview")
+Array = NDArray[np.float64]
+
+
+def null_set(seed: int, *, clips: int = 24, family: int = 2, features: int = 8) -> tuple[Array, Array, list[str]]:
+    """Draw features and labels that know nothing of each other, both alike within a source."""
+    draw = np.random.default_rng(seed)
+    source = np.arange(clips) // family
+    y = draw.normal(size=(clips, 6)) + draw.normal(size=(clips, 1)) + 2 * draw.normal(size=(clips, 6))[source]
+    x = draw.normal(size=(clips, features)) + 2 * draw.normal(size=(clips, features))[source]
+    return x, y, [f"s{number}" for number in source]
+
+
+def named(table: Array) -> dict[str, list[float]]:
+    return {f"n{at}": column.tolist() for at, column in enumerate(table.T)}
+
+
+def p_value(x: Array, y: Array, sources: list[str], permutations: int = PERMUTATIONS) -> float:
+    verdict = judge(named(x), named(y), sources, permutations)
+    assert verdict is not None
+    return verdict.p
+
+
+@pytest.mark.slow
+def test_chance_alone_is_hardly_ever_accused() -> None:
+    """Of 90 sets that hide nothing, 0.09 should fail; families of one, two and three clips take turns.
+
+    Half as many permutations as in use can just show one in a thousand.
+    """
+    p = np.array([p_value(*null_set(seed, family=1 + seed % 3), PERMUTATIONS // 2) for seed in range(90)])
+    assert (p < 0.001).mean() < 0.01
+    assert (p < 0.01).mean() <= 0.03
+    assert 0.05 < (p < 0.2).mean() < 0.35
+
+
+def test_permuting_single_clips_would_accuse_families_by_chance() -> None:
+    """Six clips of each person: taking them for independent makes a coincidence of four people look certain."""
+    accused = {"families": 0, "single clips": 0}
+    for seed in range(10):
+        x, y, sources = null_set(seed, clips=24, family=6, features=3)
+        accused["families"] += p_value(x, y, sources, 500) < 0.02
+        accused["single clips"] += p_value(x, y, [f"s{clip}" for clip in range(24)], 500) < 0.02
+    assert accused["families"] <= 1
+    assert accused["single clips"] >= 5
+
+
+def test_one_strong_feature_is_named_with_its_rank_correlation() -> None:
+    x, y, sources = null_set(3, family=1)
+    x[:, 4] = np.exp(y[:, 2]) + 0.2 * x[:, 4]
+    verdict = judge(named(x), named(y), sources)
+    assert verdict is not None
+    assert verdict.p < 0.001
+    first = verdict.relations[0]
+    assert (first.feature, first.target) == ("n4", "n2")
+    assert first.correlation == pytest.approx(spearmanr(x[:, 4], y[:, 2]).statistic)
+
+
+def test_a_u_shape_is_found() -> None:
+    x, y, sources = null_set(4, clips=100, family=1)
+    x[:, 1] = y[:, 0] * np.random.default_rng(1).choice([-1.0, 1.0], 100)
+    y[:, 0] = np.abs(x[:, 1])
+    verdict = judge(named(x), named(y), sources)
+    assert verdict is not None
+    assert verdict.p < 0.001
+    assert verdict.relations[0].feature == "n1 (middle against ends)"
+
+
+def test_many_weak_features_are_found_together() -> None:
+    """Twenty features with a correlation of 0.16 each: none would be named, together they reach 0.56."""
+    draw = np.random.default_rng(0)
+    x, y = draw.normal(size=(150, 20)), draw.normal(size=(150, 6))
+    y[:, 3] += x.sum(axis=1) / np.sqrt(20)
+    verdict = judge(named(x), named(y), [f"s{clip}" for clip in range(150)])
+    assert verdict is not None
+    assert verdict.p < 0.001
+    assert [(one.feature, one.target) for one in verdict.relations] == [("all together", "n3")]
+    assert verdict.relations[0].correlation == pytest.approx(0.56, abs=0.02)
+
+
+def test_the_verdict_is_the_same_for_any_rising_scale_and_direction() -> None:
+    x, y, sources = null_set(7)
+    assert p_value(np.exp(x), -y, sources) == p_value(x, -np.exp(-np.exp(-y)), sources)
+
+
+@pytest.mark.parametrize("x", [np.ones((24, 2)), np.empty((24, 0))])
+def test_constant_features_are_no_feature(x: Array) -> None:
+    assert judge(named(x), named(null_set(1)[1]), null_set(1)[2]) is None
+
+
+def test_labels_that_are_no_numbers_are_left_out() -> None:
+    x, y, sources = null_set(8)
+    y[0, :] = np.nan
+    assert judge(named(x), named(y), sources) is None
+
+
+@pytest.mark.slow
+def test_two_thousand_clips_take_seconds() -> None:
+    x, y, sources = null_set(9, clips=2000, family=3, features=20)
+    start = time.process_time()
+    p_value(x, y, sources)
+    assert time.process_time() - start < 20
+
+
+def encode(
+    *, frames: int = 10, size: int = 32, tags: dict[str, str] | None = None, sound: bool = False, rate: int = 10
+) -> bytes:
+    buffer = io.BytesIO()
+    with av.open(buffer, "w", format="mp4") as container:
+        container.metadata.update(tags or {})
+        stream = container.add_stream("mpeg4", rate=rate)
+        stream.width = stream.height = size
+        stream.pix_fmt = "yuv420p"
+        voice = container.add_stream("aac", rate=16000, layout="mono") if sound else None
+        for _ in range(frames):
+            picture = av.VideoFrame.from_ndarray(np.zeros((size, size, 3), np.uint8), format="rgb24")
+            container.mux(stream.encode(picture))
+        container.mux(stream.encode(None))
+        if voice is not None:
+            silence = av.AudioFrame.from_ndarray(np.zeros((1, 1024), np.float32), format="fltp", layout="mono")
+            silence.sample_rate = 16000
+            container.mux(voice.encode(silence))
+            container.mux(voice.encode(None))
+    return buffer.getvalue()
+
+
+CLIPS = 24
+LABELS = np.random.default_rng(11).random((CLIPS, len(TARGETS))).round(4)
+RANKS = LABELS[:, 0].argsort().argsort()
+# Equal in everything but for what a test changes; padded, because headers differ by a few bytes.
+PADDED = 4096
+
+
+def pad(content: bytes, size: int = PADDED) -> bytes:
+    free = size - len(content)
+    assert free >= 8
+    return content + free.to_bytes(4, "big") + b"free" + bytes(free - 8)
+
+
+def write_set(
+    bundle: Path,
+    clip: Callable[[int], bytes],
+    ids: list[str] | None = None,
+    order: list[int] | None = None,
+    transcripts: list[int] | None = None,
+) -> Draft:
+    names = ids or [f"c{number:03x}zz" for number in np.random.default_rng(12).permutation(4096)[:CLIPS]]
+    folder, reference = "input_data/practice", "reference_data/practice"
+    files: dict[str, str | bytes] = {f"{folder}/clips/{name}.mp4": clip(at) for at, name in enumerate(names)}
+    listed = [names[at] for at in order or np.random.default_rng(13).permutation(CLIPS)]
+    spoken = [names[at] for at in transcripts or range(CLIPS)]
+    rows = [f"{name},s{name},{','.join(map(str, LABELS[at]))}" for at, name in enumerate(names)]
+    targets = [{"name": name, "minimum": 0.0, "maximum": 1.0} for name in TARGETS]
+    settings = {"task": "x", "data_version": "1", "targets": targets, "clips": "clips.csv"}
+    files |= {
+        f"{folder}/task.yaml": yaml.safe_dump(settings),
+        f"{folder}/clips.csv": "clip_id,file,sha256\n" + "".join(f"{name},clips/{name}.mp4,0\n" for name in listed),
+        f"{folder}/transcripts.json": json.dumps(dict.fromkeys(spoken, "hello")),
+        f"{reference}/task.yaml": yaml.safe_dump(settings),
+        f"{reference}/labels.csv": "\n".join([f"clip_id,source_id,{','.join(TARGETS)}", *rows]) + "\n",
+    }
+    draft, _ = read(write_files(bundle, files), folder=True)
+    assert draft is not None
+    return draft
+
+
+PLAIN = encode()
+SECONDS = [f"2026-11-{1 + rank:02}T12:00:00.000000Z" for rank in range(CLIPS)]
+
+
+def test_equal_clips_in_random_order_are_no_finding(tiny: Path) -> None:
+    assert list(check_giveaways(write_set(tiny, lambda _: pad(PLAIN)))) == []
+
+
+@pytest.mark.parametrize(
+    ("feature", "options"),
+    [
+        ("file size", {"clip": lambda at: pad(PLAIN, PADDED + 10 * int(RANKS[at]))}),
+        ("duration", {"clip": lambda at: pad(encode(frames=10 + int(RANKS[at])))}),
+        ("frame rate", {"clip": lambda at: pad(encode(rate=10 + int(RANKS[at]) // 3))}),
+        ("width", {"clip": lambda at: pad(encode(size=32 + 2 * (int(RANKS[at]) // 3)))}),
+        ("creation time", {"clip": lambda at: pad(encode(tags={"creation_time": SECONDS[RANKS[at]]}))}),
+        ("size of the sound", {"clip": lambda at: pad(encode(sound=bool(RANKS[at] >= CLIPS // 2)))}),
+        ("alphabetical place of the id", {"ids": [f"c{chr(97 + rank)}b" for rank in RANKS]}),
+        ("number 2 in the id", {"ids": [f"c{at * 5 % 7}x{round(1000 * LABELS[at, 0])}" for at in range(CLIPS)]}),
+        ("place in the list", {"order": RANKS.argsort().tolist()}),
+        ("place in the list", {"order": RANKS.argsort().tolist()[::-1]}),
+        ("place in the transcripts", {"transcripts": RANKS.argsort().tolist()}),
+    ],
+)
+def test_a_giveaway_is_named(tiny: Path, feature: str, options: dict[str, object]) -> None:
+    arguments = {"clip": lambda _: pad(PLAIN)} | options
+    found = list(check_giveaways(write_set(tiny, **arguments)))  # type: ignore[arg-type]
+    assert [(finding.code, finding.severity) for finding in found] == [("giveaway", "error")]
+    assert re.search(rf"(: |= ){feature} ", found[0].what)
+    assert "openness" in found[0].what
+
+
+def test_too_few_clips_prove_nothing(tiny: Path) -> None:
+    draft = write_set(tiny, lambda at: pad(PLAIN, PADDED + 10 * int(RANKS[at])))
+    path = tiny / "input_data/practice/clips.csv"
+    path.write_text("\n".join(path.read_text().splitlines()[:8]))
+    assert list(check_giveaways(draft)) == []
+
+
+def test_a_file_is_described_once_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read_files = []
+
+    def counted(data: Dataset, name: str) -> bytes:
+        read_files.append(name)
+        return (data.path / name).read_bytes()
+
+    monkeypatch.setattr(Dataset, "read", counted)
+    (tmp_path / "a.mp4").write_bytes(PLAIN)
+    for _ in range(2):
+        assert describe_file(Dataset(tmp_path), "a.mp4").file_bytes == len(PLAIN)
+    assert read_files == ["a.mp4"]
+    (tmp_path / "a.mp4").write_bytes(pad(PLAIN))
+    assert describe_file(Dataset(tmp_path), "a.mp4").file_bytes == PADDED
+
+
+def data_findings(draft: Draft) -> list[Finding]:
+    return [finding for finding in check_data(draft) if finding.code.startswith("clip")]
+
+
+@pytest.mark.parametrize(
+    ("code", "severity", "odd"),
+    [
+        ("clips-mixed", "note", encode(size=48)),
+        ("clips-mixed", "note", encode(rate=20)),
+        ("clips-sound", "note", encode(sound=True)),
+        ("clip-tags", "warning", encode(tags={"title": "openness 0.7"})),
+        ("clip-tags", "warning", encode(tags={"comment": "Ann"})),
+    ],
+)
+def test_a_clip_unlike_the_others_is_noted(tiny: Path, code: str, severity: str, odd: bytes) -> None:
+    draft = write_set(tiny, lambda at: pad(odd if at == 5 else PLAIN))
+    assert [(finding.code, finding.severity) for finding in data_findings(draft)] == [(code, severity)]
+
+
+def test_a_frame_that_never_comes_out_is_found(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "count_frames", lambda _: (9, None))
+    found = data_findings(write_set(tiny, lambda _: pad(PLAIN)))
+    assert {finding.code for finding in found} == {"clip-frames"}
+    assert "claims 10 frames, holds 10, and 9 can be decoded" in found[0].what
+
+
+@pytest.mark.usefixtures("decoded_once")
+@pytest.mark.parametrize(("kind", "packet"), [("video", 60), ("audio", 56)])
+def test_a_clip_that_breaks_in_the_middle_is_found_with_its_frame(tiny: Path, kind: str, packet: int) -> None:
+    clip = (ROOT / "input_data/practice/clips").glob("*.mp4")
+    content = bytearray(min(clip).read_bytes())
+    with av.open(io.BytesIO(content), "r") as container:
+        middle = [found for found in container.demux(**{kind: 0}) if found.size][packet]
+    assert middle.pos is not None
+    content[middle.pos : middle.pos + middle.size] = b"\xff" * middle.size
+    found = data_findings(write_set(tiny, lambda _: bytes(content)))
+    assert {finding.code for finding in found} == {"clip-unreadable"}
+    assert len(found) == CLIPS
+    # The decoder holds a few frames back before it gives them out.
+    assert re.search(r"frame (5\d|60): \w+Error", found[0].what)
+
+
+def test_the_real_clips_give_nothing_away() -> None:
+    draft, _ = read(ROOT, folder=True)
+    assert draft is not None
+    assert list(check_giveaways(draft)) == []
+
+
+def test_sorting_the_real_clips_by_label_would_be_found(tmp_path: Path) -> None:
+    """The list of the final phase in the order of one label; ids stay as they are."""
+    for name in ("competition.yaml", "input_data/final", "reference_data/final"):
+        source = ROOT / name
+        files = [source] if source.is_file() else [path for path in source.rglob("*") if path.is_file()]
+        write_files(tmp_path, {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in files})
+    with (tmp_path / "reference_data/final/labels.csv").open() as opened:
+        label = {row["clip_id"]: float(row["conscientiousness"]) for row in csv.DictReader(opened)}
+    path = tmp_path / "input_data/final/clips.csv"
+    header, *rows = path.read_text().splitlines()
+    path.write_text("\n".join([header, *sorted(rows, key=lambda row: label[row.split(",")[0]])]) + "\n")
+    draft, _ = read(tmp_path, folder=True)
+    assert draft is not None
+    found = list(check_giveaways(draft))
+    assert [finding.severity for finding in found] == ["error"]
+    assert re.search(r"place in the list.* and conscientiousness \+1.00", found[0].what)

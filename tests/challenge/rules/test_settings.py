@@ -1,0 +1,287 @@
+"""Break every key of the settings of Final, in one way at a time: both programs are asked, and name each mistake.
+
+All broken files are tasks of one bundle, so that each program is started once, as for an organiser.
+"""
+
+import copy
+import json
+import marshal
+import re
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import MAGIC_NUMBER, cache_from_source
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bundle_tools.challenge.rules.programs import asking
+from bundle_tools.challenge.rules.settings.refused import check_settings
+from bundle_tools.challenge.rules.settings.registry import told_by_programs
+from bundle_tools.codabench.rules.document import Draft, read
+from bundle_tools.codabench.rules.findings import Finding
+from tests import ROOT
+from tests.tiny import write_files
+
+PROGRAMS = {"input_data": "ingestion_program", "reference_data": "scoring_program"}
+COMMITTED = {side: yaml.safe_load((ROOT / side / "final/task.yaml").read_text("utf-8")) for side in PROGRAMS}
+OPTIONAL = {
+    "input_data": {
+        "copies",
+        "exchanges",
+        "limits.memory_mb",
+        "isolation",
+        "isolation.require",
+        "isolation.at_most",
+        "probes",
+    },
+    "reference_data": {
+        *("challenge", "group", "causes", "groups", "landmarks", "skill_reference", "explanation_score"),
+        *(f"skill_reference.{target['name']}" for target in COMMITTED["reference_data"]["targets"]),
+        *(f"explanation_score.{key}" for key in COMMITTED["reference_data"]["explanation_score"]),
+        *(f"explanation_score.bands.{word}" for word in ("weak", "fair", "good", "excellent")),
+    },
+}
+"""Keys that may be left out: docs/data_format.md."""
+CHOSEN = "explanation_score.bands."
+"""Below it an organiser chooses the keys."""
+TWICE = "\0"
+NO_SETTINGS = (b"", b"- a", b"a: [", b"task: \xff", b"? [a]\n: b", b"a: &a {b: *a}")
+
+Key = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Broken:
+    """One broken file."""
+
+    side: str
+    """Key of the task that names it."""
+    kind: str
+    """How it is broken."""
+    key: str
+    """Where: names that are joined by dots."""
+    content: bytes
+    """The file."""
+
+    @property
+    def is_allowed(self) -> bool:
+        """Whether it is no mistake."""
+        if self.kind == "misspelt":
+            return self.key.startswith(CHOSEN)
+        return self.kind == "deleted" and self.key in OPTIONAL[self.side]
+
+
+def keys_of(content: object, above: Key = ()) -> Iterator[Key]:
+    """Give every key at any depth; of lists, those of the first and the last mapping: between them stand the same."""
+    entries: Sequence[tuple[str | int, object]] = list(content.items()) if isinstance(content, dict) else []
+    if isinstance(content, list):
+        entries = list(enumerate(content))[:: max(len(content) - 1, 1)]
+    for name, value in entries:
+        if isinstance(name, str):
+            yield (*above, name)
+        yield from keys_of(value, (*above, name))
+
+
+def misspell(place: dict[str, Any], key: str) -> None:
+    kept = dict(place)
+    place.clear()
+    place.update({f"{name}z" if name == key else name: value for name, value in kept.items()})
+
+
+def double(place: dict[str, Any], key: str) -> None:
+    place[f"{key}{TWICE}"] = place[key]
+
+
+def retype(place: dict[str, Any], key: str) -> None:
+    place[key] = "text" if isinstance(place[key], dict | list) else {"a": {"mapping": True}}
+
+
+BREAKS: dict[str, Callable[[dict[str, Any], str], object]] = {
+    "misspelt": misspell,
+    "doubled": double,
+    "retyped": retype,
+    "deleted": dict.pop,
+}
+
+
+def broken_files() -> list[Broken]:
+    found = []
+    for side, content in COMMITTED.items():
+        for key in keys_of(content):
+            for kind, change in BREAKS.items():
+                changed = copy.deepcopy(content)
+                place: Any = changed
+                for name in key[:-1]:
+                    place = place[name]
+                change(place, str(key[-1]))
+                text = json.dumps(changed).replace(json.dumps(TWICE)[1:-1], "")
+                found.append(Broken(side, kind, ".".join(map(str, key)), text.encode()))
+        found += [Broken(side, "no settings", "", content) for content in NO_SETTINGS]
+    return found
+
+
+@pytest.fixture(scope="module")
+def findings(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Broken, list[Finding]]]:
+    """What the rule says of every broken file: one bundle, two programs started."""
+    root = tmp_path_factory.mktemp("broken")
+    broken = broken_files()
+    folders = [f"{number}" for number in range(len(broken))]
+    for program in PROGRAMS.values():
+        (root / program).symlink_to(ROOT / program)
+    write_files(root, {f"{folder}/task.yaml": one.content for folder, one in zip(folders, broken, strict=True)})
+    tasks = [
+        {one.side: f"{at}/", PROGRAMS[one.side]: PROGRAMS[one.side]} for at, one in zip(folders, broken, strict=True)
+    ]
+    said: dict[str, list[Finding]] = {folder: [] for folder in folders}
+    for finding in check_settings(Draft(root, {"tasks": tasks}, {}, folder=True)):
+        if finding.code != "data-refused":  # there are no other files
+            said[finding.where.partition("/")[0]].append(finding)
+    return list(zip(broken, said.values(), strict=True))
+
+
+Findings = list[tuple[Broken, list[Finding]]]
+
+
+def test_every_broken_key_is_an_error_that_names_it(findings: Findings) -> None:
+    assert len(findings) > 350
+    for broken, found in findings:
+        assert {(one.code, one.severity) for one in found} == (
+            set() if broken.is_allowed else {("settings-refused", "error")}
+        ), broken
+        # Words of one's own are not quoted; the section is.
+        name = "bands" if broken.key.startswith(CHOSEN) else broken.key.rpartition(".")[2]
+        assert broken.is_allowed or any(name in f"{one.where} {one.what}" for one in found), broken
+
+
+def test_a_misspelt_key_is_told_with_what_was_meant(findings: Findings) -> None:
+    for broken, found in findings:
+        if broken.kind == "misspelt" and not broken.is_allowed:
+            name = broken.key.rpartition(".")[2]
+            (told,) = [one for one in found if re.search(rf"task\.yaml, .*\b{name}z$", one.where)]
+            assert re.search(rf"did you mean ([\w.[\]]*\.)?{name}\?$", told.what), broken
+
+
+def test_a_key_that_stands_twice_is_the_only_mistake(findings: Findings) -> None:
+    for broken, found in findings:
+        if broken.kind == "doubled":
+            (told,) = found
+            assert told.where.endswith(broken.key.rpartition(".")[2]), broken
+            assert told.what == "Found a key that stands twice; expected every key once."
+
+
+def test_a_section_of_another_type_is_one_mistake(findings: Findings) -> None:
+    """Not one for each key that it then lacks."""
+    sections = {"limits", "isolation", "explanation.evidence.grid", "bootstrap", "report", "explanation_score.weights"}
+    told = [found for broken, found in findings if broken.kind == "retyped" and broken.key in sections]
+    assert [len(found) for found in told] == [1] * len(sections)
+
+
+@pytest.fixture
+def ours(tmp_path: Path) -> Path:
+    """Make a bundle of one task with the programs and settings of this repository."""
+    task = {side: f"{side}/final/" for side in PROGRAMS} | {program: f"{program}/" for program in PROGRAMS.values()}
+    for program in PROGRAMS.values():
+        shutil.copytree(ROOT / program, tmp_path / program, ignore=shutil.ignore_patterns("__pycache__"))
+    write_files(
+        tmp_path, {f"{side}/final/task.yaml": (ROOT / side / "final/task.yaml").read_bytes() for side in PROGRAMS}
+    )
+    return write_files(tmp_path, {"competition.yaml": yaml.safe_dump({"tasks": [task]})})
+
+
+def draft(bundle: Path, *, folder: bool = True) -> Draft:
+    found, _ = read(bundle, folder=folder)
+    assert found is not None
+    return found
+
+
+def told(bundle: Path, *, folder: bool = True) -> list[tuple[str, str]]:
+    return [(finding.code, finding.where) for finding in check_settings(draft(bundle, folder=folder))]
+
+
+def test_all_mistakes_of_both_sides_come_at_once(ours: Path, asked_in_a_fork: None) -> None:
+    for name, old, new in (
+        ("input_data/final/task.yaml", "  load_s: 60\n", ""),
+        ("input_data/final/task.yaml", "memory_mb: 4096", "memory_mb: plenty"),
+        ("input_data/final/task.yaml", "require: portable", "require: ful"),
+        ("input_data/final/task.yaml", "at_most: full", "at_most: full, also_allowed: [ptrace]"),
+        ("reference_data/final/task.yaml", "gate: 0.1", "gate: 7"),
+        ("reference_data/final/task.yaml", "gallery: 24", "gallery: all"),
+    ):
+        text = (ours / name).read_text("utf-8")
+        assert old in text
+        (ours / name).write_text(text.replace(old, new), "utf-8")
+    assert {where for _, where in told(ours)} == {
+        "input_data/final/task.yaml, key limits.load_s",
+        "input_data/final/task.yaml, key limits.memory_mb",
+        "input_data/final/task.yaml, key isolation.require",
+        "input_data/final/task.yaml, key isolation.also_allowed",
+        "reference_data/final/task.yaml, key explanation_score.gate",
+        "reference_data/final/task.yaml, key report.gallery",
+    }
+
+
+@pytest.mark.parametrize("broken", ["raise SystemExit(3)", "def read_task(:"])
+def test_a_program_that_cannot_tell_is_an_error(ours: Path, asked_in_a_fork: None, broken: str) -> None:
+    for module in ("ingestion_program/ingest/settings.py", "scoring_program/score/settings.py"):
+        (ours / module).write_text(broken)
+    assert told(ours) == [("settings-unread", "competition.yaml:2"), ("settings-unread", "competition.yaml:5")]
+
+
+def test_each_program_is_started_once_for_all_tasks_and_rules(
+    ours: Path, asked_in_a_fork: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[str] = []
+    starter: Any = vars(asking)["subprocess"]
+    run = starter.run
+
+    def count(command: list[str], **options: object) -> object:
+        started.append(Path(command[4]).name)
+        return run(command, **options)
+
+    monkeypatch.setattr(starter, "run", count)
+    text = (ours / "competition.yaml").read_text()
+    (ours / "competition.yaml").write_text(text + text.removeprefix("tasks:\n"))
+    looked_at = draft(ours)
+    assert len(looked_at.entries("tasks")) == 2
+    assert {finding.code for finding in check_settings(looked_at)} == {"data-refused"}  # there are settings alone
+    assert all(answer and answer.columns for answer in told_by_programs(looked_at).values())
+    assert started == ["ingestion_program", "scoring_program"]
+
+
+def test_data_in_a_zip_are_unpacked_for_the_program_and_a_damaged_one_is_told(
+    ours: Path, asked_in_a_fork: None
+) -> None:
+    path, archive = ours / "competition.yaml", ours / "reference_data/final.zip"
+    path.write_text(path.read_text().replace("reference_data/final/", "reference_data/final.zip"))
+    with zipfile.ZipFile(archive, "w") as opened:
+        opened.write(ours / "reference_data/final/task.yaml", "task.yaml")
+        opened.writestr("labels.csv", "clip_id\n")
+    assert ("data-refused", "reference_data/final.zip/labels.csv, line 1") in told(ours)
+    archive.write_bytes(archive.read_bytes().replace(b"clip_id\n", b"clip_ix\n"))
+    assert "settings-unread" in {code for code, _ in told(ours)}
+
+
+def test_nothing_of_a_zip_is_run(ours: Path, asked_in_a_fork: None) -> None:
+    """Where its program is the one of this checkout, that one is asked."""
+    ran = ours / "ran"
+    spy = f"open({str(ran)!r}, 'w')\n"
+    (ours / "input_data/final/task.yaml").write_text("seed: x\n")
+    for program, package in (("ingestion_program", "ingest"), ("scoring_program", "score")):
+        source = ours / program / package / "settings.py"
+        # Python believes such a file without looking at the source, and a module of the root before an installed one.
+        forged = compile(spy, "settings.py", "exec")
+        for target in (Path(cache_from_source(str(source))), ours / program / "yaml.pyc"):
+            target.parent.mkdir(exist_ok=True)
+            target.write_bytes(MAGIC_NUMBER + (1).to_bytes(4, "little") + bytes(8) + marshal.dumps(forged))
+    assert "settings-refused" in {code for code, _ in told(ours, folder=False)}
+    assert not ran.exists()
+    for program in PROGRAMS.values():
+        (ours / program / "yaml.py").write_text(spy)
+    assert {code for code, _ in told(ours, folder=False)} == {"program-unasked"}
+    assert not ran.exists()
+    told(ours)
+    assert ran.exists()  # the organiser's own folder is trusted

@@ -1,0 +1,122 @@
+"""A small Codabench, a bundle to put on it, and the `bundle` command as an organiser calls it."""
+
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bundle_tools.cli.main import main
+from bundle_tools.codabench.server import publish, rehearse, replace
+from bundle_tools.codabench.server.interface import http
+from tests.codabench.server.codabench import Json, Server
+from tests.codabench.server.listening import serving
+
+COMPETITION = """\
+version: 2
+title: Tiny
+description: A bundle to try things with.
+image: logo.png
+terms: pages/terms.md
+docker_image: example/tiny:1
+enable_detailed_results: true
+pages:
+  - {title: Overview, file: pages/overview.md}
+tasks:
+  - {index: 0, name: "Tiny: Practice", scoring_program: scoring_program/, ingestion_program: ingestion_program/,
+     input_data: input_data/, reference_data: reference_data/}
+  - {index: 1, name: "Tiny: Final", scoring_program: scoring_program/, ingestion_program: ingestion_program/,
+     input_data: input_data/, reference_data: reference_data/}
+solutions:
+  - {index: 0, name: half, path: solutions/half.zip, tasks: [0, 1]}
+phases:
+  - {index: 0, name: Practice, start: "2026-01-01 12:00:00", end: "2098-12-31 12:00:00", tasks: [0]}
+  - {index: 1, name: Final, start: "2099-01-01 12:00:00", end: "2099-02-01 12:00:00", tasks: [1], hide_output: true}
+leaderboards:
+  - title: Results
+    key: results
+    submission_rule: Force_Best
+    columns:
+      - {index: 0, key: accuracy, title: Accuracy, sorting: desc, precision: 4}
+      - {index: 1, key: duration_s, title: Run time, sorting: asc, precision: 1}
+"""
+FILES = {
+    "competition.yaml": COMPETITION.encode(),
+    "logo.png": b"png",
+    "pages/terms.md": b"# Terms\n",
+    "pages/overview.md": b"# Overview\n",
+    "scoring_program/metadata.yaml": b"command: python3 scoring.py\n",
+    "ingestion_program/metadata.yaml": b"command: python3 ingestion.py\n",
+    "input_data/clips.csv": b"clip_id\n",
+    "reference_data/labels.csv": b"clip_id\n",
+    "solutions/half.zip": bytes.fromhex("504b0506") + bytes(18),  # an empty zip
+}
+SCORES = {"accuracy": 0.5, "duration_s": 3.2}
+
+
+def write_zip(path: Path, files: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """A server that nobody has used; whoever waits for it does not wait long."""
+    monkeypatch.setenv("CODABENCH_TOKEN", "organiser-token")
+    monkeypatch.delenv("CODABENCH_SECOND_TOKEN", raising=False)
+    monkeypatch.setattr(http, "BACKOFF_S", 0.001)
+    for waits in (http, replace):
+        monkeypatch.setattr(waits, "PAUSE_S", 0.001)
+    for module in (publish, rehearse):
+        monkeypatch.setattr(module, "FIRST_PAUSE_S", 0.001)
+        monkeypatch.setattr(module, "LONGEST_PAUSE_S", 0.001)
+    with serving(Server(work=lambda _: ("Finished", SCORES))) as found:
+        yield found
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    return write_zip(tmp_path / "bundle.zip", FILES)
+
+
+@pytest.fixture
+def competition(server: Server, archive: Path) -> str:
+    """The address of a competition that is on the server."""
+    assert main(["server", "publish", server.address, "--bundle", str(archive), "--yes"]) == 0
+    server.requests.clear()
+    return f"{server.address}/competitions/{next(iter(server.competitions))}/"
+
+
+Bundle = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def bundle(capfd: pytest.CaptureFixture[str]) -> Bundle:
+    """Call `bundle server ...`; gives the exit code and all that it printed."""
+
+    def call(*words: object) -> tuple[int, str]:
+        capfd.readouterr()
+        code = main(["server", *map(str, words)])
+        printed = capfd.readouterr()
+        return code, printed.out + printed.err
+
+    return call
+
+
+def phase_of(server: Server, name: str = "Practice") -> Json:
+    """Find a phase of the only competition."""
+    [competition] = server.competitions.values()
+    found: Any = next(phase for phase in competition["phases"] if phase["name"] == name)
+    return dict(found)
+
+
+def submit(server: Server, owner: str, accuracy: float | None, name: str = "Practice", **content: object) -> int:
+    """Put a submission on the server that has ended."""
+    key = server.add_file(owner, f"{owner} {accuracy}".encode())
+    scores = [] if accuracy is None else [{"column_key": "accuracy", "index": 0, "score": str(accuracy)}]
+    made = {"status": "Finished", "scores": scores, "on_leaderboard": True, "filename": "submission.zip", **content}
+    server.tick()
+    return server.add_submission(owner, phase_of(server, name)["id"], key, **made)
