@@ -5,6 +5,7 @@ from pathlib import Path
 
 import yaml
 
+from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.faces.find import Found
 from bundle_tools.phase_data.entering import enter
 from bundle_tools.phase_data.settings import TRIED_WITH_FACES
@@ -32,7 +33,12 @@ def write_faces(found: Sequence[Found], given: Path, wanted: Path) -> None:
     rows = [(one.clip_id, *(f"{edge:.4f}" for edge in one.box)) for one in found if one.box is not None]
     write_table(given / FILE, COLUMNS, sorted(rows))
     settings = given / "task.yaml"
-    cues = yaml.safe_load(settings.read_text("utf-8"))["explanation"]["evidence"]["cues"]
+    try:
+        cues = yaml.safe_load(settings.read_text("utf-8"))["explanation"]["evidence"]["cues"]
+    except (KeyError, TypeError, yaml.YAMLError) as error:
+        raise BundleError(
+            f"{settings}: expected explanation.evidence.cues; found none. See docs/data_format.md."
+        ) from error
     vocabulary = [*cues, *(cue for cue in TRIED_WITH_FACES if cue not in cues)]
     enter(settings, {"faces": FILE, "explanation.evidence.cues": vocabulary})
     enter(wanted / "task.yaml", {"explanation_score.vocabulary": vocabulary})
