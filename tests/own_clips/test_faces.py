@@ -81,5 +81,5 @@ def test_settings_name_the_table_and_let_faces_be_tried(tmp_path: Path) -> None:
     assert (settings["faces"], settings["explanation"]["evidence"]["cues"]) == ("faces.csv", cues)
     assert yaml.safe_load((wanted / "task.yaml").read_text())["explanation_score"]["vocabulary"] == cues
     (given / "task.yaml").write_text("task: practice\n")
-    with pytest.raises(BundleError, match="expected explanation.evidence.cues"):
+    with pytest.raises(BundleError, match=r"expected explanation\.evidence\.cues"):
         write_faces(found, given, wanted)
