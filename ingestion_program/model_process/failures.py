@@ -9,6 +9,7 @@ from pathlib import Path
 LONGEST = 500
 REFUSED = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP)
 """What the sandbox answers to a system call that it does not allow; to a file, it answers EACCES."""
+NETWORK_PACKAGES = frozenset({"jax", "keras", "onnxruntime", "tensorflow", "torch", "torchvision", "transformers"})
 CPU_ONLY = ("cuda", "nvidia driver", "no gpu")
 
 
@@ -64,6 +65,13 @@ def advise(error: BaseException) -> str:
     if any(word in text for word in CPU_ONLY):
         return "there may be no GPU: use the CPU, and map_location='cpu' where weights are loaded"
     return ""
+
+
+def in_place_of(module: str) -> str:
+    """Return what to do without `module`, a package that is not installed."""
+    if module.partition(".")[0] in NETWORK_PACKAGES:
+        return "export the network to ONNX, and run it with cv2.dnn.readNetFromONNX"
+    return "put the module into the folder, beside model.py, if it is pure Python, or do without"
 
 
 def _called(error: OSError) -> str:
