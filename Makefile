@@ -3,6 +3,8 @@
 BIN = .venv/bin
 SUBMISSION = solutions/cue_reader
 PHASE = practice
+# Groups of packages beyond those of every command, of requirements/: lint, browser.
+WITH =
 COMPILE = $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --fork-strategy fewest
 # Even where Python is told to keep no compiled files: the tests import everything in several processes.
 COMPILED = PYTHONDONTWRITEBYTECODE=
@@ -10,6 +12,8 @@ COMPILED = PYTHONDONTWRITEBYTECODE=
 ARGS =
 
 .DEFAULT_GOAL := help
+lint: WITH = lint
+test-all screenshots: WITH = browser
 .PHONY: help setup demo test test-all check build lint format screenshots bench lock clean
 
 help: ## list the targets
@@ -17,7 +21,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' Makefile
 
 setup: ## make .venv with the locked packages and the bundle command; PYTHON=/path/to/python3.12 names the Python
-	@PYTHON="$(PYTHON)" sh bundle_tools/set_up.sh
+	@PYTHON="$(PYTHON)" sh bundle_tools/set_up.sh $(WITH)
 
 demo: setup ## run the cue_reader solution on the practice phase; print its scores and its report
 	@$(BIN)/bundle run $(SUBMISSION) --phase $(PHASE) $(ARGS)
@@ -50,10 +54,12 @@ screenshots: setup ## take pictures of the reports and pages, to be looked at (n
 	@$(BIN)/python docs/images/make.py $(ARGS)
 
 lock: setup ## lock the newest versions again
+	@$(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes -r requirements/set_up.lock
 	$(COMPILE) --upgrade requirements/set_up.in -o requirements/set_up.lock
 	$(COMPILE) --upgrade pyproject.toml -o ingestion_program/requirements.lock
 	$(COMPILE) --upgrade -c ingestion_program/requirements.lock scoring_program/requirements.in -o scoring_program/requirements.lock
 	$(COMPILE) --upgrade -c ingestion_program/requirements.lock --extra dev pyproject.toml -o requirements/dev.lock
+	for group in browser lint; do $(COMPILE) --upgrade -c requirements/dev.lock requirements/$$group.in -o requirements/$$group.lock || exit; done
 
 clean: ## remove what the commands made, except .venv
 	rm -rf build dist runs .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,6 +1,7 @@
-"""What the user sees: lines on standard output, and a progress bar on a terminal only."""
+"""What the user sees: lines on standard output, and how far long work is."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -10,6 +11,8 @@ from bundle_tools.errors import BundleError
 
 Progress = Callable[[int, int], None]
 """Called with (steps done, steps in all)."""
+EVERY_S = 10
+"""Time between two lines about progress, seconds."""
 
 
 def say(text: str = "") -> None:
@@ -29,10 +32,10 @@ def counted(number: int, what: str) -> str:
 
 
 @contextmanager
-def progress_bar(title: str, unit: str = "clip") -> Iterator[Progress | None]:
-    """Give a progress callback while the block runs; None where standard error is not a terminal."""
+def progress_bar(title: str, unit: str = "clip") -> Iterator[Progress]:
+    """Give a progress callback while the block runs: a bar on a terminal, elsewhere a line every ten seconds."""
     if not sys.stderr.isatty():
-        yield None
+        yield _lines(title)
         return
     with tqdm(desc=title, unit=unit, leave=False) as bar:
 
@@ -41,6 +44,19 @@ def progress_bar(title: str, unit: str = "clip") -> Iterator[Progress | None]:
             bar.update(done - bar.n)
 
         yield update
+
+
+def _lines(title: str) -> Progress:
+    told_s = time.monotonic()
+
+    def update(done: int, total: int) -> None:
+        nonlocal told_s
+        if (now_s := time.monotonic()) - told_s >= EVERY_S:
+            told_s = now_s
+            sys.stderr.write(f"{title}: {done} of {total}\n")
+            sys.stderr.flush()
+
+    return update
 
 
 def confirm(plan: Sequence[str], *, yes: bool) -> None:

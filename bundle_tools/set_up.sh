@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes .venv with the locked packages and the `bundle` command, once, and again when the lock changes.
+# Makes .venv with the locked packages and the `bundle` command, once, and again when a lock changes.
+# Arguments: groups of requirements/ to install besides, such as lint or browser.
 # Needs Python 3.11 or newer with its venv module; says what to install where something is missing.
 set -eu
 cd "$(dirname "$0")/.."
@@ -39,18 +40,25 @@ find_python() {
         "Or name one: make PYTHON=/path/to/python3.12"
 }
 
-lock=requirements/dev.lock
-stamp=.venv/.set-up
+groups="dev $*"
+# What a group was set up with: changes when anything does that it depends on.
+wanted() {
+    cat "requirements/$1.lock" pyproject.toml bundle_tools/set_up.sh | cksum
+}
 if [ -n "${PYTHON:-}" ]; then
     python=$(find_python)
     # The environment of another version is made anew; so is one whose Python is gone.
-    [ ! -d .venv ] || [ "$(version .venv/bin/python)" = "$(version "$python")" ] || rm -f "$stamp" .venv/bin/python
+    [ ! -d .venv ] || [ "$(version .venv/bin/python)" = "$(version "$python")" ] || rm -f .venv/bin/python
 fi
-wanted=$(cat "$lock" pyproject.toml bundle_tools/set_up.sh | cksum)
-if [ -x .venv/bin/bundle ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ] && is_new_enough .venv/bin/python; then
-    touch "$stamp"
-    exit 0
+missing=
+if is_new_enough .venv/bin/python; then
+    for group in $groups; do
+        [ "$(cat ".venv/.set-up-$group" 2>/dev/null)" = "$(wanted "$group")" ] || missing="$missing $group"
+    done
+else
+    missing=$groups
 fi
+[ -n "$missing" ] || exit 0
 
 if ! is_new_enough .venv/bin/python; then
     python=$(find_python)
@@ -62,22 +70,31 @@ if ! is_new_enough .venv/bin/python; then
 fi
 
 echo "Installing the locked packages into .venv. This takes up to a minute and needs the network the first time."
-# The lock is complete, so nothing is to be resolved: what a package asks for beyond it is left out on purpose.
-locked="--quiet --no-deps --require-hashes -r"
+# The locks are complete, so nothing is to be resolved: what a package asks for beyond them is left out on purpose.
+locked="--quiet --no-deps --require-hashes"
 pip="-m pip --disable-pip-version-check install"
+names= locks=
+for group in $missing; do
+    names="$names requirements/$group.lock"
+    locks="$locks -r requirements/$group.lock"
+done
+uv=.venv/uv
 # shellcheck disable=SC2086 # they are lists of words
 {
     # uv takes seconds. Where it cannot reach the packages, as behind a mirror that only pip knows, pip takes its time.
-    .venv/bin/python $pip $locked requirements/set_up.lock 2>/dev/null &&
-        .venv/bin/uv pip install --python .venv/bin/python $locked "$lock" 2>/dev/null ||
-        .venv/bin/python $pip --no-compile $locked "$lock"
+    .venv/bin/python $pip $locked --target "$uv" -r requirements/set_up.lock 2>/dev/null &&
+        "$uv/bin/uv" pip install --python .venv/bin/python $locked $locks 2>/dev/null ||
+        .venv/bin/python $pip --no-compile $locked $locks
 } || fail \
-    "" "The packages of $lock could not be installed, as shown above." \
-    "Check the network and the free space (1.2 GB), then run the same command again."
+    "" "The packages of$names could not be installed, as shown above." \
+    "Check the network and the free space (1 GB), then run the same command again."
+rm -rf "$uv"
 # On all cores, and without the tests of the packages, which are half of their code.
 .venv/bin/python -W ignore -m compileall -q -j 0 -x '/tests?/' .venv/lib || true
 # shellcheck disable=SC2086
 .venv/bin/python $pip --quiet --no-deps --no-build-isolation --no-index -e . || fail \
     "" "The bundle command could not be installed, as shown above."
-echo "$wanted" >"$stamp"
+for group in $missing; do
+    wanted "$group" >".venv/.set-up-$group"
+done
 echo "Set up: .venv/bin/bundle"

@@ -40,6 +40,7 @@ COMMANDS = {
     "build": "build",
     "check": "check",
     "pages": "pages",
+    "launch": "launch",
     "data": "data.data",
     "server": "server.server",
     **{name: f"runs.{name}" for name in ("run", "report", "submission", "compare", "coopetition", "convert", "jury")},

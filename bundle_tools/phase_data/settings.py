@@ -11,6 +11,10 @@ VOCABULARY = (
     "background", "clothing", "speech_rate", "words", "face", "voice",
 )  # fmt: skip
 """The cues that the programs have words for."""
+TRIED = ("motion", "lighting", "framing", "words", "voice")
+"""Those of them that can be edited in any footage, and so be tried out."""
+TRIED_WITH_FACES = ("face", "background")
+"""Those that can be where it is known where faces are."""
 TIME_LIMIT_S = 600
 
 

@@ -9,12 +9,13 @@ import pytest
 
 from tests import ROOT
 
-TOOLS = ("cat", "cksum", "dirname", "sh", "touch", "echo", "rm")
+TOOLS = ("cat", "cksum", "dirname", "sh", "echo", "rm")
+GROUPS = ("dev", "lint")
 
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    for name in ("bundle_tools/set_up.sh", "requirements/dev.lock", "pyproject.toml"):
+    for name in ("bundle_tools/set_up.sh", *(f"requirements/{group}.lock" for group in GROUPS), "pyproject.toml"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "bin").mkdir()
@@ -23,9 +24,9 @@ def clone(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def set_up(clone: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+def set_up(clone: Path, *groups: str, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = {"PATH": str(clone / "bin"), **variables}
-    script = ["sh", str(clone / "bundle_tools" / "set_up.sh")]
+    script = ["sh", str(clone / "bundle_tools" / "set_up.sh"), *groups]
     return subprocess.run(script, capture_output=True, text=True, env=environment, check=False)
 
 
@@ -88,20 +89,31 @@ def finish(clone: Path) -> None:
     for name in ("python", "bundle"):
         fake_python(clone, name, "exit 0\n")
         (clone / "bin" / name).rename(clone / ".venv" / "bin" / name)
-    parts = [
-        (clone / name).read_bytes() for name in ("requirements/dev.lock", "pyproject.toml", "bundle_tools/set_up.sh")
-    ]
-    wanted = subprocess.run(["cksum"], input=b"".join(parts), capture_output=True, check=True).stdout
-    (clone / ".venv" / ".set-up").write_bytes(wanted)
+    for group in GROUPS:
+        names = (f"requirements/{group}.lock", "pyproject.toml", "bundle_tools/set_up.sh")
+        parts = b"".join((clone / name).read_bytes() for name in names)
+        wanted = subprocess.run(["cksum"], input=parts, capture_output=True, check=True).stdout
+        (clone / ".venv" / f".set-up-{group}").write_bytes(wanted)
 
 
 def test_a_finished_set_up_is_left_alone(clone: Path) -> None:
     finish(clone)
-    done = set_up(clone)
+    done = set_up(clone, "lint")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    with (clone / "requirements" / "dev.lock").open("a") as lock:
+    with (clone / "requirements" / "lint.lock").open("a") as lock:
         lock.write("# changed\n")
-    assert "Installing the locked packages" in set_up(clone).stdout
+    assert set_up(clone).stdout == ""
+    assert "Installing the locked packages" in set_up(clone, "lint").stdout
+
+
+def test_what_could_not_be_installed_is_named(clone: Path) -> None:
+    finish(clone)
+    (clone / "requirements" / "dev.lock").write_text("changed\n")
+    fake_python(clone, "fails", 'case "$*" in *pip*) exit 1;; esac')
+    (clone / "bin" / "fails").rename(clone / ".venv" / "bin" / "python")
+    done = set_up(clone, "lint")
+    assert done.returncode == 1
+    assert "The packages of requirements/dev.lock could not be installed" in done.stderr
 
 
 def test_help_lists_every_target() -> None:

@@ -17,10 +17,13 @@ from bundle_tools.codabench.worker.jobs import limit_of
 from bundle_tools.codabench.worker.run import run_submission
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
+from bundle_tools.phase_data.entering import enter
+
+FILE = "landmarks.json"
 
 
-def phases_with_landmarks(competition: Competition) -> list[Phase]:
-    """Give the phases whose reference data name a file of landmarks."""
+def phases_with_folders(competition: Competition) -> list[Phase]:
+    """Give the phases whose reference data are a folder of this challenge."""
     return [phase for phase in competition.phases if len(phase.tasks) == 1 and _file(phase) is not None]
 
 
@@ -34,7 +37,7 @@ def update(
     competition
         Of the phase.
     phase
-        Its reference data must be a folder, and name the file: ``landmarks: landmarks.json``.
+        Its reference data must be a folder; its settings name the file from now on, if they did not.
     solutions
         Submissions to run now, through both programs.
     finished
@@ -54,8 +57,7 @@ def update(
     """
     path = _file(phase)
     if path is None:
-        where = phase.task.reference_data
-        raise BundleError(f"{where}: expected a folder whose task.yaml has `landmarks: landmarks.json`. Add the key.")
+        raise BundleError(f"{phase.task.reference_data}: expected a folder with task.yaml; found none.")
     runs = find_runs([*finished, *(_run(competition, phase, one, scratch) for one in solutions)], scratch / "unpacked")
     task = str((read_settings(Dataset(path.parent)) or {}).get("task"))
     wrong = sorted(run.name for run in runs if run.task != task)
@@ -63,6 +65,8 @@ def update(
         raise BundleError(f"{', '.join(wrong)}: expected runs of {task}. Run them on that phase.")
     record = compute(phase, runs, scratch)
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    if path.name == FILE:
+        enter(path.with_name("task.yaml"), {"landmarks": FILE})
     for line in fill_pages(competition.root):
         say(line)
     return path
@@ -79,8 +83,9 @@ def _file(phase: Phase) -> Path | None:
     folder = phase.task.reference_data
     if folder is None or not folder.is_dir():
         return None
-    name = (read_settings(Dataset(folder)) or {}).get("landmarks")
-    return folder / name if isinstance(name, str) and Path(name).name == name else None
+    settings = read_settings(Dataset(folder))
+    name = (settings or {}).get("landmarks", FILE)
+    return folder / name if settings and isinstance(name, str) and Path(name).name == name else None
 
 
 def _run(competition: Competition, phase: Phase, solution: Path, scratch: Path) -> Path:

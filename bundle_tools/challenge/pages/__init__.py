@@ -29,9 +29,9 @@ def render(templates: Path, name: str, **content: object) -> str:
         What the template may show; texts are escaped.
     """
     style = _text(_HERE / "base.css") + _text(templates / f"{name}.css")
-    policy = f"default-src 'none'; style-src '{_hash(style)}'"
+    policy = f"default-src 'none'; style-src '{_hash(style)}'; img-src data:"
     if script := _text(templates / f"{name}.js"):
-        policy += f"; script-src '{_hash(script)}'; img-src data:; media-src blob:"
+        policy += f"; script-src '{_hash(script)}'; media-src blob:"
     environment = Environment(
         loader=FileSystemLoader([templates, _HERE]),
         autoescape=True,

@@ -4,7 +4,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from bundle_tools.challenge.baselines.update import phases_with_landmarks, solutions_of, update
+from bundle_tools.challenge.baselines.update import phases_with_folders, solutions_of, update
 from bundle_tools.cli.options import add_bundle
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.console import say
@@ -16,9 +16,7 @@ def add_baselines(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     baselines = kinds.add_parser(
         "baselines", prog="bundle data baselines", help="scores of baselines and solutions that put others in place"
     )
-    baselines.add_argument(
-        "--phase", metavar="NAME", action="append", help="default: every phase whose task.yaml names landmarks"
-    )
+    baselines.add_argument("--phase", metavar="NAME", action="append", help="default: every phase with folders as data")
     baselines.add_argument(
         "--solution", metavar="DIR", type=Path, action="append",
         help="a submission to run (default: the solutions of competition.yaml, unless --run is given)",
@@ -44,16 +42,16 @@ def compute_again(root: Path, names: list[str] | None, solutions: list[Path] | N
     root
         The bundle's folder.
     names
-        Phases; None: all that name a file of landmarks.
+        Phases; None: all whose reference data are a folder.
     solutions
         Submissions to run; None: those of `competition.yaml`, unless there are runs.
     runs
         Submissions that were run already.
     """
     competition = load(root)
-    phases = [competition.phase(name) for name in names] if names else phases_with_landmarks(competition)
+    phases = [competition.phase(name) for name in names] if names else phases_with_folders(competition)
     if not phases:
-        raise BundleError(f"{root}: no phase has `landmarks: landmarks.json` in task.yaml of its reference data.")
+        raise BundleError(f"{root}: expected a phase whose reference data are a folder with task.yaml; found none.")
     if solutions is None:
         solutions = [] if runs else solutions_of(root)
     for phase in phases:

@@ -8,7 +8,7 @@ import yaml
 
 from bundle_tools.challenge.enough_clips import CLIPS_TO_RANK, points_apart
 from bundle_tools.challenge.figures.pages import fill_pages
-from bundle_tools.cli.data import key_frames, own_clips
+from bundle_tools.cli.data import faces, key_frames, own_clips, skill_reference
 from bundle_tools.cli.data.baselines import add_baselines
 from bundle_tools.cli.options import add_bundle, count, positive, workers
 from bundle_tools.codabench.competition import find_root, load
@@ -50,7 +50,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     add_bundle(committed)
     committed.set_defaults(action=_committed)
     own_clips.add(kinds)
+    faces.add(kinds)
     key_frames.add(kinds)
+    skill_reference.add(kinds)
 
 
 def _synth(arguments: argparse.Namespace) -> int:

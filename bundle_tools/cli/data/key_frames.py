@@ -11,6 +11,7 @@ from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
+from bundle_tools.phase_data.entering import enter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,8 +44,8 @@ def _key_frames(arguments: argparse.Namespace) -> int:
     with progress_bar("clips") as progress:
         size = write_key_frames(clips, wanted, progress)
     say(f"{len(clips)} key frames, {size / 1000:.0f} kB: {wanted / LIST}")
-    if report.get("key_frames") != LIST:
-        say(f"To show them, add under report in {settings}: key_frames: {LIST}")
+    if enter(settings, {"report.key_frames": LIST}):
+        say(f"Written: key_frames under report in {settings}")
     return 0
 
 

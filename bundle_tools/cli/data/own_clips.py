@@ -2,7 +2,7 @@
 
 import argparse
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, time, timedelta
 from pathlib import Path
 
@@ -21,9 +21,14 @@ from bundle_tools.own_clips.split import off_size, split_by_source
 from bundle_tools.own_clips.writing.data import Options, write
 from bundle_tools.own_clips.writing.observations import annotate, summary
 from bundle_tools.own_clips.writing.stage import Stage
+from bundle_tools.phase_data.settings import TRIED, TRIED_WITH_FACES
 
 NOTICE = timedelta(days=30)
 """Time between making a bundle and its first phase, unless asked for otherwise."""
+FEW_CLIPS = 20
+"""With fewer clips in a phase, intervals are wider than most differences between models."""
+NAMED = 5
+"""Clips that are named, of many that have one thing in common."""
 FEW_PEOPLE = 10
 """Intervals resample people: with fewer of them in a phase they are wider than most differences between models."""
 PHASE_CLIPS = 60
@@ -136,7 +141,7 @@ def _from_folder(arguments: argparse.Namespace) -> int:
 
     def add_rest(folder: Path, constants: Mapping[str, float]) -> None:
         if not arguments.data_only:
-            add_bundle(folder, dataset, parts, options, arguments.start or _usual_start(), constants)
+            add_bundle(folder, dataset, parts, options, arguments.start or _usual_start(), constants, workers())
 
     with progress_bar("clips") as progress:
         written = write(
@@ -146,6 +151,13 @@ def _from_folder(arguments: argparse.Namespace) -> int:
         say(f"Target {target.name}: {target.minimum:g} to {target.maximum:g}, mean {written.constants[target.name]}.")
     for part in parts:
         say(f"{part.name}: {len(part.clips)} clips of {part.people} people or videos.")
+    _say_encoded(written.encoded)
+    small = [part.name for part in parts if part.is_phase and len(part.clips) < FEW_CLIPS]
+    if small:
+        say(f"WARNING: {' and '.join(small)}: scores of fewer than {FEW_CLIPS} clips hardly tell models apart.")
+    if untried := [cue for cue in dataset.challenge.vocabulary if cue not in (*TRIED, *TRIED_WITH_FACES)]:
+        say(f"WARNING: {', '.join(untried)}: no edit takes {'it' if len(untried) == 1 else 'them'} out of footage, so")
+        say("claims about such cues are shown and not tried. Keep them only where readers need them.")
     few = [part.name for part in parts if part.is_phase and part.people < FEW_PEOPLE]
     if few:
         say(f"WARNING: {' and '.join(few)}: luck decides among fewer than {FEW_PEOPLE} people. Take more if you can.")
@@ -160,6 +172,12 @@ def _from_folder(arguments: argparse.Namespace) -> int:
         folder = shlex.quote(str(arguments.out))
         say(f"Written: {arguments.out}. Fill in pages/responsible_use.md, then: bundle check {folder}")
     return 0
+
+
+def _say_encoded(names: Sequence[str]) -> None:
+    if names:
+        listed = ", ".join(names[:NAMED]) + (", ..." if len(names) > NAMED else "")
+        say(f"{len(names)} clips were encoded again, since MP4 cannot hold them as they are: {listed}.")
 
 
 def _usual_start() -> datetime:
@@ -195,6 +213,7 @@ def _first_impressions(arguments: argparse.Namespace) -> int:
         written = write(dataset, parts, stage, options, notes=facts.NOTES, workers=workers(), progress=progress)
     for part in parts:
         say(f"{part.name}: {len(part.clips)} clips of {part.people} videos.")
+    _say_encoded(written.encoded)
     if written.kept:
         say(f"{written.kept} clips were finished by an earlier run and kept.")
     for line in look_up_table(dataset.challenge, parts):

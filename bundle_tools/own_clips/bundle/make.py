@@ -3,6 +3,8 @@
 import json
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,10 +16,14 @@ from bundle_tools.codabench.competition import load
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.dataset import Dataset, Part
 from bundle_tools.own_clips.writing.data import Options
+from bundle_tools.phase_data.settings import TRIED, TRIED_WITH_FACES
 from bundle_tools.phase_data.texts import templates_in
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 TEMPLATES = Path(__file__).with_name("templates")
+EXAMPLE_NAME = "linear"
+EXAMPLE = Path(__file__).with_name("solution")
+"""A solution that can be trained on any footage."""
 PROGRAMS = ("ingestion_program", "scoring_program")
 COPIED = (
     *("logo.png", "starting_kit/requirements.txt", "starting_kit/augmentations.md"),
@@ -25,6 +31,8 @@ COPIED = (
 )
 SCRIPTS = "starting_kit/*.py"
 LEFT_OUT = ("__pycache__", "*.pyc", "seal.key", "wheels")
+EXAMPLES = {"lighting": "Bright lighting", "motion": "A lot of motion", "voice": "A loud voice", "words": "Many words"}
+"""How a page would call a cue that speaks for a high prediction."""
 STYLE = re.compile(r"^<style>.*</style>$", re.MULTILINE)
 """Lines for tables, on one page for all of them."""
 OPEN_LASTS, CLOSED_LASTS = timedelta(days=89), timedelta(days=14)
@@ -39,6 +47,7 @@ def add_bundle(
     options: Options,
     start: datetime,
     constants: Mapping[str, float],
+    workers: int,
 ) -> None:
     """Add everything that a bundle has beside its data.
 
@@ -52,6 +61,8 @@ def add_bundle(
         When the first phase starts, UTC.
     constants
         Mean of every target over the training clips.
+    workers
+        How many clips the example solution measures at once.
     """
     for program in PROGRAMS:
         ignore = shutil.ignore_patterns(*LEFT_OUT)
@@ -71,7 +82,17 @@ def add_bundle(
         path = folder / name.removesuffix(".j2")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(texts.get_template(name).render(facts), encoding="utf-8")
+    _train_example(folder, workers)
     fill_pages(folder)
+
+
+def _train_example(folder: Path, workers: int) -> None:
+    """Add the example solution, with weights from the public clips; it says itself how well it does."""
+    target = folder / "solutions" / EXAMPLE_NAME
+    shutil.copytree(EXAMPLE, target, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    line = [sys.executable, "-B", str(target / "train.py"), "--data", str(folder / "public_data")]
+    if subprocess.run([*line, "--workers", str(workers)], check=False).returncode:  # noqa: S603 - our own script
+        raise BundleError(f"{target}: the example could not be trained on these clips, as shown above.")
 
 
 def _facts(folder: Path, dataset: Dataset, parts: Sequence[Part], start: datetime) -> dict[str, Any]:
@@ -90,6 +111,8 @@ def _facts(folder: Path, dataset: Dataset, parts: Sequence[Part], start: datetim
         "listed": targets,
         "main": challenge.targets[challenge.main],
         "vocabulary": challenge.vocabulary,
+        "untried": [cue for cue in challenge.vocabulary if cue not in (*TRIED, *TRIED_WITH_FACES)],
+        "example": next((EXAMPLES[cue] for cue in challenge.vocabulary if cue in EXAMPLES), "A clear voice"),
         "attributes": dataset.attributes,
         "has_sources": dataset.has_sources,
     }

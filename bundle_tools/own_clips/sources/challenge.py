@@ -11,7 +11,7 @@ from typing import Annotated
 
 from bundle_tools.challenge.scoring_program import use_own_scoring_program
 from bundle_tools.own_clips.problems import Problems
-from bundle_tools.phase_data.settings import VOCABULARY, Challenge, Target
+from bundle_tools.phase_data.settings import TRIED, Challenge, Target
 
 use_own_scoring_program()
 # What the file says goes into the settings of scoring, so it is read in the same way.
@@ -28,7 +28,7 @@ _Bound = Annotated[float, Between(-1e6, 1e6)]
 class Description:
     """What the file says; what it leaves out has its default."""
 
-    challenge: Challenge = field(default_factory=Challenge)
+    challenge: Challenge = field(default_factory=lambda: Challenge(vocabulary=TRIED))
     """Without targets where the file names none: then every column of numbers is one."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """Column of the table by role: clip, source, transcript."""
@@ -74,7 +74,7 @@ class _File:
     targets: tuple[_Target, ...] = ()
     main_target: str = ""
     group: _Group | None = None
-    vocabulary: tuple[_Name, ...] = VOCABULARY
+    vocabulary: tuple[_Name, ...] = TRIED
     aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)
     columns: _Columns = field(default_factory=_Columns)
     ignore: tuple[str, ...] = ()

@@ -16,7 +16,10 @@ from bundle_tools.own_clips.problems import Problems
 from bundle_tools.own_clips.sources.challenge import Description, target_of
 from bundle_tools.phase_data.settings import Challenge, Target
 
-VIDEOS = (".mp4", ".mov", ".mkv", ".webm", ".avi", ".m4v", ".mpg", ".mpeg")
+VIDEOS = (
+    *(".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg", ".ts", ".mts", ".m2ts", ".3gp"),
+    *(".wmv", ".flv", ".ogv", ".mxf"),
+)
 # Names under which the columns of each role usually go; capitals, blanks and underscores do not matter.
 USUAL = {
     "clip": ("clip", "clipid", "clipname", "file", "filename", "video", "videoid", "videoname", "name"),
@@ -30,6 +33,7 @@ LONGEST_NAME = 40
 PROTECTED = ("gender", "sex", "age", "agegroup", "ethnicity", "race")
 """Plain names of columns that say what people are: nobody wants them predicted by oversight."""
 _TABLE_FIX = "Correct the table."
+MERGED = "Cells that were merged in a spreadsheet are empty in all rows but the first."
 
 
 @dataclass(frozen=True)
@@ -193,7 +197,9 @@ def _labelled(
         labels = tuple(_label(cells, one, line, table, problems) for one in targets)
         source = cells[roles["source"]] if "source" in roles else name
         if not source:
-            problems.add("clips without a source", f"line {line}: {name}", fix="Name the person or source video.")
+            problems.add(
+                "clips without a source", f"line {line}: {name}", fix=f"Name the person or source video. {MERGED}"
+            )
         spoken = cells[roles["transcript"]] if "transcript" in roles else ""
         found[name], lines[name] = Clip(name, source, clips[name], labels, spoken), line
     fix = "Add their rows, or take the files out of the folder."
@@ -221,6 +227,8 @@ def _label(cells: Mapping[str, str], target: Target, line: int, table: Table, pr
     value = table.number(text)
     if math.isnan(value):
         fix = "Write a number; a column that is no target belongs under ignore: in the challenge file."
+        if not text:
+            fix = f"Fill them. {MERGED}"
         problems.add("labels that are no numbers", f"line {line}, {target.column}: {text!r}", fix=fix)
     elif not target.minimum <= value <= target.maximum:
         fix = f"Give the range ({target.minimum:g} to {target.maximum:g} so far) with --range or in the challenge file."

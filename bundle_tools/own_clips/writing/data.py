@@ -51,6 +51,8 @@ class Written:
     """Clips that an interrupted run had finished."""
     constants: Mapping[str, float]
     """Mean of every target over the training clips."""
+    encoded: Sequence[str]
+    """True names of clips that had to be encoded again, since MP4 cannot hold them as they are."""
 
 
 def write(
@@ -114,7 +116,8 @@ def write(
         beside(stage.folder, constants)
     _write_sums(stage.folder, {one.file: made[one.clip_id].sha256 for one in clips})
     stage.finish()
-    return Written(kept, constants)
+    encoded = [one.clip.name for one in clips if made[one.clip_id].facts.encoded]
+    return Written(kept, constants, encoded)
 
 
 def _make_clips(

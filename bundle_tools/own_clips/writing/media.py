@@ -1,15 +1,20 @@
 """Clips without anything but picture and sound: muxed into a new MP4 file, as they are or encoded again."""
 
+from __future__ import annotations
+
 import io
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 import av
 import numpy as np
-from av.error import FFmpegError
+from av.error import ArgumentError, FFmpegError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from av import AudioFrame, AudioStream, Packet, VideoFrame
     from av.container import InputContainer, OutputContainer
     from numpy.typing import NDArray
@@ -17,12 +22,18 @@ if TYPE_CHECKING:
 SOUND_RATE, SOUND_BITS = 44_100, 96_000
 MICROSECONDS = 1_000_000
 """A second in the unit of a file's start time and length."""
+LONGEST_S = 600
+"""A longer file is no short clip: one model call would have to look at all of it."""
 QUALITY = "23"
 """Constant rate factor of libx264."""
 
 
 class Unusable(Exception):
     """A clip that cannot be handed out; its text says why."""
+
+
+class _NotHeldError(Exception):
+    """MP4 cannot hold a track as it is."""
 
 
 @dataclass(frozen=True)
@@ -37,55 +48,70 @@ class Facts:
     """Pixels, as stored."""
     sound: bool
     """Whether there is a sound track."""
+    encoded: bool = False
+    """Whether it had to be encoded again, since MP4 cannot hold it as it is."""
 
 
 def clean(data: bytes, height: int | None) -> tuple[bytes, Facts]:
     """Return a clip of one picture and at most one sound track, without metadata, as a new MP4 file.
 
-    Encoding again makes all clips alike and quicker to decode; it takes time and a little quality.
+    A codec that MP4 cannot hold, such as VP8, is encoded again at its own height.
 
     Parameters
     ----------
     data
         The file.
     height
-        Encode again at this height, pixels, even; None leaves pictures and sound as they are, bit by bit.
+        Encode again at this height, pixels, even: all clips alike, and quicker to decode. It takes time and a little
+        quality. None leaves pictures and sound as they are, bit by bit, where MP4 can hold them.
 
     Raises
     ------
     Unusable
-        When it is no video, breaks off, or holds what MP4 cannot.
+        When it is no video or breaks off.
     """
-    target = io.BytesIO()
     try:
-        # bitexact leaves out the time of writing and the writer's version.
-        with (
-            av.open(io.BytesIO(data), "r", metadata_errors="replace") as source,
-            av.open(target, "w", format="mp4", options={"fflags": "+bitexact"}) as written,
-        ):
-            if not source.streams.video:
-                raise Unusable("it holds no picture track")
-            if height is None:
-                _copy(source, written)
-            else:
-                _encode(source, written, height)
-        with av.open(io.BytesIO(target.getvalue()), "r") as made:
+        encoded = False
+        try:
+            written = _muxed(data, _copy if height is None else partial(_encode, height=height))
+        except _NotHeldError:
+            written, encoded = _muxed(data, partial(_encode, height=None)), True
+        with av.open(io.BytesIO(written), "r") as made:
             video = made.streams.video[0].codec_context
-            facts = Facts((made.duration or 0) / MICROSECONDS, video.width, video.height, bool(made.streams.audio))
+            duration_s = (made.duration or 0) / MICROSECONDS
+            facts = Facts(duration_s, video.width, video.height, bool(made.streams.audio), encoded)
     except (FFmpegError, ValueError, IndexError) as error:
         hint = "; if it plays, try --reencode" if height is None else ""
         reason = getattr(error, "strerror", None) or error
         raise Unusable(f"FFmpeg: {reason}"[:200] + hint) from error
     if facts.duration_s <= 0:
         raise Unusable("its headers give no length")
-    return target.getvalue(), facts
+    return written, facts
 
 
-def _copy(source: "InputContainer", written: "OutputContainer") -> None:
+def _muxed(data: bytes, transfer: Callable[[InputContainer, OutputContainer], None]) -> bytes:
+    target = io.BytesIO()
+    # bitexact leaves out the time of writing and the writer's version.
+    with (
+        av.open(io.BytesIO(data), "r", metadata_errors="replace") as source,
+        av.open(target, "w", format="mp4", options={"fflags": "+bitexact"}) as written,
+    ):
+        if not source.streams.video:
+            raise Unusable("it holds no picture track")
+        if (lasts_s := (source.duration or 0) / MICROSECONDS) > LONGEST_S:
+            raise Unusable(f"it lasts {lasts_s / 60:.0f} minutes: cut it into clips of at most {LONGEST_S // 60}")
+        transfer(source, written)
+    return target.getvalue()
+
+
+def _copy(source: InputContainer, written: OutputContainer) -> None:
     """Take the packets of the first picture and sound track over."""
     streams = [source.streams.video[0], *source.streams.audio[:1]]
-    # Opaque: a codec need not be one that could be encoded here.
-    targets = {stream.index: written.add_stream_from_template(stream, opaque=True) for stream in streams}
+    try:
+        # Opaque: a codec need not be one that could be encoded here.
+        targets = {stream.index: written.add_stream_from_template(stream, opaque=True) for stream in streams}
+    except ValueError as error:
+        raise _NotHeldError from error
     pictures = 0
     for packet in source.demux(streams):
         if packet.is_corrupt:
@@ -94,12 +120,15 @@ def _copy(source: "InputContainer", written: "OutputContainer") -> None:
         if packet.size:
             pictures += packet.stream.index == streams[0].index
             packet.stream = targets[packet.stream.index]
-            written.mux(packet)
+            try:
+                written.mux(packet)
+            except ArgumentError as error:  # times that MP4 does not allow
+                raise _NotHeldError from error
     if not pictures:
         raise Unusable("its picture track is empty")
 
 
-def _encode(source: "InputContainer", written: "OutputContainer", height: int) -> None:
+def _encode(source: InputContainer, written: OutputContainer, height: int | None) -> None:
     video, sounds = source.streams.video[0], source.streams.audio[:1]
     # Clips are encoded side by side, which is faster than several threads for one.
     video.thread_type = "NONE"
@@ -145,25 +174,27 @@ def _encode(source: "InputContainer", written: "OutputContainer", height: int) -
         written.mux(sound.encode(None))
 
 
-def _time(frame: "VideoFrame", last: int | None, step: int, begins: int) -> int:
+def _time(frame: VideoFrame, last: int | None, step: int, begins: int) -> int:
     """Return when a picture is shown: always later than the one before it, and a step later where nothing is said."""
     if frame.pts is None:
         return 0 if last is None else last + step
     return frame.pts - begins if last is None else max(frame.pts - begins, last + 1)
 
 
-def _moved(frame: "AudioFrame", begins: Fraction) -> "AudioFrame":
-    """Return sound so many seconds earlier."""
+def _moved(frame: AudioFrame, begins: Fraction) -> AudioFrame:
+    """Return sound so many seconds earlier, its time counted in samples: a container may count in whole packets."""
     if frame.pts is not None and frame.time_base:
-        frame.pts -= round(begins / frame.time_base)
+        frame.pts = round((frame.pts * frame.time_base - begins) * frame.sample_rate)
+        frame.time_base = Fraction(1, frame.sample_rate)
     return frame
 
 
-def _picture(frame: "VideoFrame", height: int) -> "VideoFrame":
-    """Return a picture upright and at a height; its width follows and is even."""
+def _picture(frame: VideoFrame, height: int | None) -> VideoFrame:
+    """Return a picture upright and at a height, or as high as it is; its width follows and is even."""
     if frame.rotation:
         # Players turn what a phone took on its side; a file encoded again carries no such note.
         turned: NDArray[np.uint8] = np.rot90(frame.to_ndarray(format="rgb24"), round(frame.rotation / 90))
         frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(turned), format="rgb24")
+    height = height or max(2, frame.height // 2 * 2)
     width = max(2, round(frame.width * height / frame.height / 2) * 2)
     return frame.reformat(width=width, height=height, format="yuv420p")

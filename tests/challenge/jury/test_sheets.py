@@ -1,16 +1,17 @@
 """Sheets: what jurors see and do not see, in which order; and a whole session in a real browser."""
 
+from __future__ import annotations
+
 import csv
 import json
 import re
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import av
 import pytest
-from playwright.sync_api import Browser, Dialog, Page, sync_playwright
 
 from bundle_tools.challenge.jury.answers import read_answers
 from bundle_tools.challenge.jury.key import Key, read_key
@@ -20,10 +21,12 @@ from bundle_tools.cli.main import main
 from tests.challenge.jury.finalists import PHASE, make_bundle, make_run
 from tests.challenge.jury.juries import RULES
 from tests.ingestion.clips import Format, write_clip
-from tests.scoring.browser import Tab
+from tests.scoring.browser import Browser, Tab, chromium
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Dialog, Page
 
 WIDE = Format(width=700, height=400, audio=None)
-CHROMIUM = shutil.which("chromium")
 JURORS = 3
 PICTURE = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='640' height='360'/>"
 
@@ -176,18 +179,14 @@ def test_frames_keep_their_own_times(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("needs Chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """An empty page, with a storage of its own."""
-    context = browser.new_context(accept_downloads=True)
+    context = browser.engine.new_context(accept_downloads=True)
     yield context.new_page()
     context.close()
 

@@ -1,0 +1,82 @@
+"""What only the organisers know of their event: `launch.yaml` beside `competition.yaml`. It is never packed."""
+
+import re
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Annotated
+
+from bundle_tools.challenge.scoring_program import use_own_scoring_program
+from bundle_tools.errors import BundleError
+
+use_own_scoring_program()
+# The one reader of settings files that there is.
+from score.schema import Length, WrongSettings, read  # noqa: E402
+
+FILE = "launch.yaml"
+QUESTION = "question"
+_Text = Annotated[str, Length(2000)]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Answers in the organisers' words; empty where nothing was filled in yet."""
+
+    contact: _Text = field(default="", metadata={QUESTION: "An address that somebody reads while the challenge runs."})
+    people: _Text = field(
+        default="",
+        metadata={QUESTION: "Who is in the clips, on what basis they are used, and how minors were kept out."},
+    )
+    labels: _Text = field(
+        default="", metadata={QUESTION: "Who gave the labels, how many people for each clip, and what they were asked."}
+    )
+    bias: _Text = field(default="", metadata={QUESTION: "Which bias is known, with numbers."})
+    removal: _Text = field(
+        default="", metadata={QUESTION: "Where people write who want their clips removed, and what happens then."}
+    )
+    licence: _Text = field(default="", metadata={QUESTION: "Of clips and labels: a name, or the address of its text."})
+    cite_as: _Text = field(default="", metadata={QUESTION: "How the data are cited."})
+    doi: _Text = field(
+        default="", metadata={QUESTION: "The identifier of the data or the paper, such as 10.5281/zenodo.123456."}
+    )
+    published: _Text = field(default="", metadata={QUESTION: "The day on which the data come out: 2030-01-15."})
+    beta_test: _Text = field(
+        default="", metadata={QUESTION: "Who tried the whole way from outside, and when: kit, submission, report."}
+    )
+    afterwards: _Text = field(
+        default="",
+        metadata={QUESTION: "What happens after the end: when results and labels come out, and what is deleted when."},
+    )
+
+
+def read_facts(root: Path) -> Facts:
+    """Read the file of a bundle; where there is none, write one to fill in.
+
+    Raises
+    ------
+    BundleError
+        With everything that is wrong in it.
+    """
+    path = root / FILE
+    if not path.exists():
+        path.write_text(_blank(), encoding="utf-8")
+    try:
+        # A file in which nothing was filled in yet holds comments alone.
+        return read(Facts, path) if re.search(r"^[^#\s]", path.read_text("utf-8"), re.MULTILINE) else Facts()
+    except WrongSettings as error:
+        told = "".join(
+            f"\n  - {one.key or path.name}: found {one.found}; expected {one.expected}" for one in error.mistakes
+        )
+        raise BundleError(f"{path}: correct what follows.{told}") from error
+
+
+def questions() -> dict[str, str]:
+    """Give what each key asks."""
+    return {one.name: one.metadata[QUESTION] for one in fields(Facts)}
+
+
+def _blank() -> str:
+    head = (
+        "# What only the organisers know. `bundle launch` reads it; it is never packed.\n"
+        "# Answer below a question, without the # in front; go on in a new line with: key: >-\n"
+    )
+    return head + "".join(f"\n# {question}\n# {name}:\n" for name, question in questions().items())

@@ -1,0 +1,35 @@
+"""`bundle data skill-reference`: the error that earns full credit, from a run of the best model that there is."""
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from bundle_tools.challenge.skill_reference import enter_skill_reference
+from bundle_tools.cli.options import add_bundle
+from bundle_tools.codabench.competition import find_root, load
+from bundle_tools.console import say
+
+
+def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    reference = kinds.add_parser(
+        "skill-reference",
+        prog="bundle data skill-reference",
+        help="the errors that earn full credit, from a run of the best model that you have",
+    )
+    reference.add_argument("run", type=Path, help="the folder of `bundle run` on a phase, or a download")
+    add_bundle(reference)
+    reference.set_defaults(action=_skill_reference)
+
+
+def _skill_reference(arguments: argparse.Namespace) -> int:
+    competition = load(find_root(arguments.bundle))
+    with tempfile.TemporaryDirectory(prefix="bundle-reference-") as scratch:
+        errors, changed = enter_skill_reference(competition, arguments.run, Path(scratch))
+    for target, error in errors.items():
+        say(f"{target}: a mean absolute error of {error:g} earns full credit.")
+    for path in changed:
+        say(f"Written: skill_reference in {path}")
+    if changed:
+        say("Now bring figures and scores up to date: bundle data baselines, then bundle pages.")
+    return 0

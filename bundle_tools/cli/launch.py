@@ -1,0 +1,45 @@
+"""`bundle launch`: what has to be settled before the event begins, and a datasheet of what is known."""
+
+import argparse
+from pathlib import Path
+
+from bundle_tools.challenge.launch.datasheet import datasheet
+from bundle_tools.challenge.launch.facts import FILE, read_facts
+from bundle_tools.challenge.launch.items import items
+from bundle_tools.challenge.rules import check
+from bundle_tools.cli.options import add_bundle
+from bundle_tools.codabench.competition import find_root, load
+from bundle_tools.codabench.rules import clock
+from bundle_tools.console import progress_bar, say
+
+MARKS = {"done": "[x]", "open": "[ ]", "look": "[?]"}
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    launch = commands.add_parser("launch", prog="bundle launch", help="what has to be settled before the event begins")
+    launch.add_argument(
+        "--datasheet", type=Path, metavar="FILE", help="also write a datasheet of the data, in Markdown"
+    )
+    add_bundle(launch)
+    launch.set_defaults(action=_launch)
+
+
+def _launch(arguments: argparse.Namespace) -> int:
+    root = find_root(arguments.bundle)
+    begun = not (root / FILE).exists()
+    competition, facts = load(root), read_facts(root)
+    with progress_bar("clips") as progress:
+        findings = check(root, progress=progress)
+    found = list(items(competition, facts, findings, clock.utc_now()))
+    width = max(len(one.title) for one in found)
+    for one in found:
+        say(f"{MARKS[one.state]} {one.title:{width}}  {one.found}")
+    left = sum(one.state == "open" for one in found)
+    say(f"{left} of {len(found)} are open; [?] is for you to look at. docs/launch.md says more of each.")
+    if begun:
+        say(f"Written: {root / FILE}. Fill it in; it stays with you.")
+    if arguments.datasheet:
+        arguments.datasheet.write_text(datasheet(competition, facts), encoding="utf-8")
+        say(f"Written: {arguments.datasheet}")
+    return 0

@@ -1,0 +1,148 @@
+"""A small honest model for any footage: light, motion, voice and words, added up, and explained by the same sum."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from contract import Clip  # of the starting kit; the platform needs no types
+
+ROWS, COLUMNS = 9, 16
+RATE_HZ = 16_000
+FRAMES_A_SECOND = 4
+FEATURES = {"brightness": "lighting", "motion": "motion", "loudness": "voice", "words_a_second": "words"}
+"""What is measured, and the cue that it belongs to."""
+PHRASES = {
+    "lighting": ("Dim lighting", "Bright lighting"),
+    "motion": ("Little motion", "A lot of motion"),
+    "voice": ("A quiet voice", "A loud voice"),
+    "words": ("Few words", "Many words"),
+}
+"""How a cue is called below and above its mean."""
+LOW, HIGH = 0.45, 0.55
+"""A prediction below is low, above is high, on a scale where the target's range is 0 to 1."""
+TOLD = 0.005
+"""Contributions below this share of the range are left out of the text."""
+
+
+class Model:
+    """Predicts mean + a weight times each measurement; so each measurement's share is known exactly."""
+
+    def __init__(self, assets: Path) -> None:
+        """Load what train.py found out."""
+        learned = json.loads((Path(assets) / "weights.json").read_text(encoding="utf-8"))
+        self.targets: dict[str, dict[str, Any]] = learned["targets"]
+        self.main: str = learned["main_target"]
+        self.claimable: list[str] = learned["vocabulary"]
+        self.means = np.array(learned["means"])
+        self.scales = np.array(learned["scales"])
+        self.weights = {name: np.array(target["weights"]) for name, target in self.targets.items()}
+
+    def predict(self, clip: "Clip") -> dict[str, float]:
+        """Return every target, inside its range."""
+        parts = self.contributions(measure(clip).mean())
+        return {
+            name: float(np.clip(target["mean"] + parts[name].sum(), target["minimum"], target["maximum"]))
+            for name, target in self.targets.items()
+        }
+
+    def explain(self, clip: "Clip", prediction: dict[str, float]) -> dict[str, Any]:
+        """Say in words, in a picture and in numbers what the sum was made of."""
+        seen = measure(clip)
+        parts = self.contributions(seen.mean())
+        return {
+            "text": self.tell(prediction, parts[self.main]),
+            "image": clip.frame_at(clip.duration_s / 2, size=(355, 200)),
+            "evidence": {
+                "space": self.where(seen),
+                "time": self.when(seen),
+                "cues": [
+                    {"cue": cue, "target": name, "contribution": float(np.clip(part / self.span(name), -1, 1))}
+                    for name, values in parts.items()
+                    for cue, part in zip(FEATURES.values(), values, strict=True)
+                    if cue in self.claimable
+                ],
+            },
+        }
+
+    def contributions(self, measured: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        """Return what each measurement adds to each target; one that is unknown counts as usual and adds nothing."""
+        standard = np.nan_to_num((measured - self.means) / self.scales)
+        return {name: weights * standard for name, weights in self.weights.items()}
+
+    def tell(self, prediction: dict[str, float], parts: NDArray[np.float64]) -> str:
+        """Name the level of the main target, and what raised and what lowered it, the largest first."""
+        target = self.targets[self.main]
+        place = (prediction[self.main] - target["minimum"]) / self.span(self.main)
+        level = "low" if place < LOW else "high" if place > HIGH else "medium"
+        sentences = [f"The {target['title'].lower()} score is {level} ({prediction[self.main]:.2f})."]
+        for place_of in np.argsort(-np.abs(parts)):
+            part, cue = float(parts[place_of]), list(FEATURES.values())[place_of]
+            if abs(part) < TOLD * self.span(self.main) or cue not in self.claimable:
+                continue
+            # The weight's sign says on which side of its mean the measurement lies.
+            above = bool((part > 0) == (self.weights[self.main][place_of] > 0))
+            sentences.append(f"{PHRASES[cue][above]} {'raised' if part > 0 else 'lowered'} it.")
+        if len(sentences) == 1:
+            sentences.append("Nothing that is measured is far from usual in this clip.")
+        return " ".join(sentences)
+
+    def where(self, seen: "Measured") -> NDArray[np.float64] | None:
+        """Return what each place of the picture adds to the main target, up or down."""
+        light, motion = self.weights[self.main][:2] / self.scales[:2]
+        cells = light * (seen.light - self.means[0]) + motion * (np.nan_to_num(seen.motion) - self.means[1])
+        places = np.abs(cells.mean(axis=0))
+        return places if places.min() < places.max() else None
+
+    def when(self, seen: "Measured") -> list[list[float]] | None:
+        """Return what each second adds to the main target, up or down."""
+        a_second = np.stack([seen.light.mean(axis=(1, 2)), seen.motion.mean(axis=(1, 2)), seen.loudness], axis=1)
+        away = np.nan_to_num((a_second - self.means[:3]) / self.scales[:3])
+        weights = np.abs(away @ self.weights[self.main][:3])
+        if weights.min() == weights.max():
+            return None
+        edges = np.linspace(0, seen.duration_s, len(weights) + 1)
+        return [[float(edges[i]), float(edges[i + 1]), float(weight)] for i, weight in enumerate(weights)]
+
+    def span(self, name: str) -> float:
+        """Return how far a target's range reaches."""
+        target = self.targets[name]
+        return float(target["maximum"] - target["minimum"])
+
+
+class Measured:
+    """What is measured of a clip, for each of n seconds."""
+
+    def __init__(
+        self,
+        light: NDArray[np.float64],
+        motion: NDArray[np.float64],
+        loudness: NDArray[np.float64],
+        words_a_second: float,
+        duration_s: float,
+    ) -> None:
+        """Keep brightness in [0, 1] and change a frame, both (n, 9, 16), and loudness, (n,), dB, NaN without sound."""
+        self.light, self.motion, self.loudness = light, motion, loudness
+        self.words_a_second, self.duration_s = words_a_second, duration_s
+
+    def mean(self) -> NDArray[np.float64]:
+        """Return the measurements of the whole clip, in the order of FEATURES; NaN where one is unknown."""
+        return np.array([self.light.mean(), self.motion.mean(), self.loudness.mean(), self.words_a_second])
+
+
+def measure(clip: "Clip") -> Measured:
+    """Measure a clip, in pieces of about a second."""
+    pieces = max(1, round(clip.duration_s))
+    frames = clip.frames(count=pieces * FRAMES_A_SECOND, size=(10 * COLUMNS, 10 * ROWS))
+    cells = np.stack([frame.reshape(ROWS, 10, COLUMNS, 10, 3).mean(axis=(1, 3, 4)) / 255 for frame in frames])
+    cells = cells.reshape(pieces, FRAMES_A_SECOND, ROWS, COLUMNS)
+    sound = clip.audio(RATE_HZ)
+    loudness = np.full(pieces, np.nan)
+    if sound is not None and len(sound) >= pieces:
+        power = np.array([np.mean(np.square(piece, dtype=np.float64)) for piece in np.array_split(sound, pieces)])
+        loudness = 10 * np.log10(power + 1e-6)  # at least -60 dB
+    words = len(clip.transcript.split()) / clip.duration_s if clip.transcript.strip() else np.nan
+    return Measured(cells.mean(axis=1), np.abs(np.diff(cells, axis=1)).mean(axis=1), loudness, words, clip.duration_s)

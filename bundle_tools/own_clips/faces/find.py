@@ -1,0 +1,151 @@
+"""One box a clip around the face, from frames a second apart."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import av
+import cv2
+import numpy as np
+from av.error import FFmpegError
+from numpy.typing import NDArray
+
+from bundle_tools.challenge.key_frames import encode
+
+WIDTH = 480
+"""Pixels that a frame is searched at; a face of an eighth of the height is still found."""
+SMALLEST = 1 / 8
+"""Height of the smallest face that is looked for, as a share of the frame's."""
+SEEN = 1 / 3
+"""A face counts if it is found in this share of the frames."""
+MARGIN = 0.15
+"""Added on each side, as a share of the box: the detector leaves out chin and forehead."""
+EVERY_S = 1.0
+# The model that finds faces that look into the camera, as a tree of stumps (Viola and Jones, 2001).
+MODEL = "haarcascade_frontalface_default.xml"
+
+Box = tuple[float, float, float, float]
+Pixels = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found in one clip."""
+
+    clip_id: str
+    """Name of the clip."""
+    box: Box | None
+    """Left, top, right and bottom as shares of the frame's width and height; None where no face was found."""
+    seen: int
+    """Frames in which that face was found."""
+    frames: int
+    """Frames that were looked at; 0 where the clip cannot be decoded."""
+    picture: bytes
+    """A frame with the box in it, a JPEG; empty where the clip cannot be decoded."""
+
+
+def find_faces(
+    clips: Sequence[tuple[str, Path]], workers: int, progress: Callable[[int, int], None] | None = None
+) -> list[Found]:
+    """Look for the face of each clip.
+
+    Parameters
+    ----------
+    clips
+        Name and video of each.
+    workers
+        How many clips are looked at at once.
+    progress
+        Told of every clip.
+
+    Returns
+    -------
+    list of Found
+        In the given order.
+    """
+    found = []
+    with ThreadPoolExecutor(workers) as pool:
+        for one in pool.map(lambda clip: _find(*clip), clips):
+            found.append(one)
+            if progress is not None:
+                progress(len(found), len(clips))
+    return found
+
+
+def _find(clip_id: str, path: Path) -> Found:
+    # Not shared between threads: it keeps what it works on.
+    detector = cv2.CascadeClassifier(str(Path(cv2.__file__).parent / "data" / MODEL))
+    largest: list[Box] = []
+    frames = 0
+    shown: Pixels | None = None
+    try:
+        for picture in _pictures(path):
+            frames += 1
+            if (box := _largest(detector, picture)) is not None:
+                largest.append(box)
+            if shown is None or (box is not None and len(largest) == 1):
+                shown = picture
+    except (OSError, FFmpegError, IndexError, ValueError):
+        return Found(clip_id, None, 0, 0, b"")
+    box, seen = around(largest)
+    if seen < max(1, SEEN * frames):
+        box = None
+    return Found(clip_id, box, seen if box else 0, frames, _drawn(shown, box) if shown is not None else b"")
+
+
+def _pictures(path: Path) -> Iterator[Pixels]:
+    """Yield frames about a second apart, (height, width, 3) BGR, upright and small."""
+    with av.open(str(path), metadata_errors="replace") as container:
+        stream = container.streams.video[0]
+        stream.thread_type = "NONE"  # clips are searched side by side
+        due_s = 0.0
+        for frame in container.decode(stream):
+            if (frame.time or 0.0) < due_s:
+                continue
+            due_s = (frame.time or 0.0) + EVERY_S
+            height = max(2, round(frame.height * WIDTH / frame.width))
+            pixels = frame.reformat(width=WIDTH, height=height, format="bgr24").to_ndarray()
+            yield np.ascontiguousarray(np.rot90(pixels, round(frame.rotation / 90)))
+
+
+def _largest(detector: cv2.CascadeClassifier, picture: Pixels) -> Box | None:
+    height, width = picture.shape[:2]
+    grey = cv2.equalizeHist(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY))
+    side = max(24, round(SMALLEST * height))
+    faces = detector.detectMultiScale(grey, scaleFactor=1.1, minNeighbors=6, minSize=(side, side))
+    if not len(faces):
+        return None
+    left, top, wide, high = max(faces, key=lambda face: face[2] * face[3])
+    return left / width, top / height, (left + wide) / width, (top + high) / height
+
+
+def around(boxes: Sequence[Box]) -> tuple[Box | None, int]:
+    """Return a box around one moving face, and in how many frames it was found.
+
+    What lies further from the median than the face is large is something else: it is left out.
+    """
+    if not boxes:
+        return None, 0
+    edges = np.array(boxes)
+    middles = (edges[:, :2] + edges[:, 2:]) / 2
+    usual = np.median(edges, axis=0)
+    near = (np.abs(middles - (usual[:2] + usual[2:]) / 2) <= usual[2:] - usual[:2]).all(axis=1)
+    kept = edges[near]
+    if not len(kept):
+        return None, 0
+    low, high = kept[:, :2].min(axis=0), kept[:, 2:].max(axis=0)
+    margin = MARGIN * (high - low)
+    left, top = np.maximum(low - margin, 0.0)
+    right, bottom = np.minimum(high + margin, 1.0)
+    return (float(left), float(top), float(right), float(bottom)), len(kept)
+
+
+def _drawn(picture: Pixels, box: Box | None) -> bytes:
+    height, width = picture.shape[:2]
+    drawn = picture.copy()
+    if box is not None:
+        left, top, right, bottom = (round(edge * size) for edge, size in zip(box, (width, height) * 2, strict=True))
+        for colour, thickness in (((0, 0, 0), 6), ((255, 255, 255), 2)):
+            cv2.rectangle(drawn, (left, top), (right, bottom), colour, thickness)
+    return encode(drawn)

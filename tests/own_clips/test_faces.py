@@ -1,0 +1,85 @@
+"""Faces: one box around a moving face, nothing where there is none, and a page to look them over."""
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from PIL import Image
+
+from bundle_tools.errors import BundleError
+from bundle_tools.own_clips.faces.find import Found, around, find_faces
+from bundle_tools.own_clips.faces.page import faces_page
+from bundle_tools.own_clips.faces.write import write_faces
+from tests.ingestion.media.test_footage import footage  # noqa: F401 - a fixture
+
+from .clips import make_clip
+
+FACE = (0.4, 0.2, 0.6, 0.5)
+MOVED = (0.45, 0.25, 0.65, 0.55)
+ELSEWHERE = (0.0, 0.8, 0.1, 0.95)
+
+
+def test_the_box_holds_the_face_wherever_it_moves_and_nothing_else() -> None:
+    box, seen = around([FACE, MOVED, FACE, ELSEWHERE])
+    assert seen == 3
+    assert box is not None
+    # From 0.4 to 0.65 and from 0.2 to 0.55, with 15 % of the width and height on each side.
+    assert box == pytest.approx((0.3625, 0.1475, 0.6875, 0.6025))
+    order = np.random.default_rng(1).permutation(4)
+    assert around([[FACE, MOVED, FACE, ELSEWHERE][i] for i in order]) == (box, seen)
+
+
+def test_the_box_stays_inside_the_picture() -> None:
+    box, _ = around([(0.0, 0.0, 1.0, 1.0)])
+    assert box == (0.0, 0.0, 1.0, 1.0)
+    assert around([]) == (None, 0)
+
+
+def test_a_clip_without_a_face_or_pictures_has_no_box(tmp_path: Path) -> None:
+    (tmp_path / "a.mp4").write_bytes(make_clip(1))
+    (tmp_path / "b.mp4").write_bytes(b"no clip")
+    told: list[tuple[int, int]] = []
+    clips = [("a", tmp_path / "a.mp4"), ("b", tmp_path / "b.mp4"), ("c", tmp_path / "none.mp4")]
+    found = find_faces(clips, 2, lambda done, of: told.append((done, of)))
+    assert [(one.clip_id, one.box) for one in found] == [("a", None), ("b", None), ("c", None)]
+    assert (found[0].frames > 0, found[1].frames, found[1].picture) == (True, 0, b"")
+    assert told == [(1, 3), (2, 3), (3, 3)]
+    page = faces_page({"practice": found})
+    assert "0 of 3 clips with a face" in page
+    assert page.count("cannot be decoded") == 2
+
+
+@pytest.mark.footage
+def test_faces_of_people_are_found(footage: Path) -> None:  # noqa: F811
+    (one,) = find_faces([("x", footage / "single_face.mp4")], 1)
+    assert one.box is not None
+    left, top, right, bottom = one.box
+    assert (left < 0.5 < right, top < 0.5 < bottom) == (True, True)
+    assert one.seen == one.frames
+    assert Image.open(io.BytesIO(one.picture)).width == 355
+
+
+def test_settings_name_the_table_and_let_faces_be_tried(tmp_path: Path) -> None:
+    given, wanted = tmp_path / "given", tmp_path / "wanted"
+    given.mkdir()
+    wanted.mkdir()
+    (given / "task.yaml").write_text("task: practice\nexplanation:\n  evidence:\n    cues: [motion, face]\n")
+    (wanted / "task.yaml").write_text("task: practice\nexplanation_score:\n  aliases: {}\n")
+    found = [Found("b", FACE, 3, 4, b""), Found("a", MOVED, 4, 4, b""), Found("c", None, 0, 4, b"")]
+    write_faces(found, given, wanted)
+    rows = list(csv.reader((given / "faces.csv").open()))
+    assert rows == [
+        ["clip_id", "left", "top", "right", "bottom"],
+        ["a", "0.4500", "0.2500", "0.6500", "0.5500"],
+        ["b", "0.4000", "0.2000", "0.6000", "0.5000"],
+    ]
+    settings = yaml.safe_load((given / "task.yaml").read_text())
+    cues = ["motion", "face", "background"]
+    assert (settings["faces"], settings["explanation"]["evidence"]["cues"]) == ("faces.csv", cues)
+    assert yaml.safe_load((wanted / "task.yaml").read_text())["explanation_score"]["vocabulary"] == cues
+    (given / "task.yaml").write_text("task: practice\n")
+    with pytest.raises(BundleError, match=r"expected explanation\.evidence\.cues"):
+        write_faces(found, given, wanted)
