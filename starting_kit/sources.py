@@ -4,10 +4,13 @@ import ast
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
 
-from finding import Finding
+import programs  # noqa: F401 - makes the platform's own words importable
+from model_process.failures import in_place_of
 
 LARGEST_SOURCE = 2 * 2**20
 
@@ -16,40 +19,62 @@ INSTALLED = frozenset({
     "av", "cloudpickle", "cv2", "dateutil", "jinja2", "joblib", "markupsafe", "narwhals", "numpy", "pandas", "scipy",
     "sklearn", "threadpoolctl", "tzdata", "yaml",
 })  # fmt: skip
-ONNX = "export the network to ONNX, and run it with cv2.dnn.readNetFromONNX"
-INSTEAD = dict.fromkeys(("jax", "keras", "onnxruntime", "tensorflow", "torch", "torchvision", "transformers"), ONNX)
 NETWORK = frozenset({"ftplib", "http", "smtplib", "socket", "urllib"})
 PROCESSES = frozenset({"multiprocessing", "subprocess"})
+KIT = {
+    "contract": "import it under `if TYPE_CHECKING:`, as its first lines show, or copy contract.py into the folder",
+    "file_clip": "leave it to training: on the platform the clip comes with each call",
+}
+"""Modules of this kit that the platform lacks."""
 METHODS = {"__init__": ("self", "assets"), "predict": ("self", "clip"), "explain": ("self", "clip", "prediction")}
 HOME = re.compile(r"(?:/home/|/Users/|/content/|/kaggle/|[A-Z]:\\)[\w.-]+")
+NEVER_RUN = ("TYPE_CHECKING", "typing.TYPE_CHECKING", "__name__ == '__main__'")
+"""Conditions that do not hold on the platform."""
+BINDS_UNSEEN = frozenset({"__import__", "exec", "globals", "setattr", "vars"})
+"""Calls that can give a module names which its source does not show."""
 
 
-def read_sources(folder: Path, names: Sequence[str]) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class Finding:
+    """One thing to know about a submission."""
+
+    level: str
+    """`error`: it would be refused; `warning`: it will not do what you mean; `note`: it is ignored."""
+    code: str
+    """Short name."""
+    where: str
+    """File, and line if there is one."""
+    found: str
+    """What was found."""
+    fix: str
+    """What to do."""
+
+    def line(self) -> str:
+        """Put it into a line."""
+        return f"{self.level}: {self.where}: {self.found}. Fix: {self.fix}. [{self.code}]"
+
+
+def check_sources(names: Collection[str], contents: Mapping[str, bytes]) -> Iterator[Finding]:
     """Find what the sources say about themselves: they are parsed, never run.
 
     Parameters
     ----------
-    folder
-        The submission.
     names
-        Its files, as paths below the folder.
+        All files of the submission, as paths below its folder.
+    contents
+        Of the Python files among them.
     """
     own = {PurePosixPath(name).parts[0].removesuffix(".py") for name in names}
     sources: dict[str, ast.Module] = {}
-    for name in names:
-        path = folder / name
-        if not name.endswith(".py") or path.stat().st_size > LARGEST_SOURCE:
-            continue
+    for name, content in contents.items():
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # about escapes in strings: the author's own business
-                tree = ast.parse(path.read_bytes(), feature_version=(3, 11))
+                sources[name] = ast.parse(content, feature_version=(3, 11))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # of brackets or signs without end
             line = getattr(error, "lineno", None)
             found = f"no Python 3.11 ({getattr(error, 'msg', None) or str(error) or 'nested too deeply'})"
             yield Finding("error", "syntax_error", f"{name}, line {line}" if line else name, found, "correct that line")
-            continue
-        sources[name] = tree
     reached = _reached(sources)
     # Whatever a submission does to the path of modules, what it has nowhere it cannot import.
     held = {part.removesuffix(".py") for name in names for part in PurePosixPath(name).parts}
@@ -59,6 +84,24 @@ def read_sources(folder: Path, names: Sequence[str]) -> Iterator[Finding]:
         yield from _bare_names(name, tree, frozenset(names))
         if name == "model.py":
             yield from _model(tree)
+
+
+def _run(tree: ast.AST, *, inside: bool = True) -> Iterator[ast.AST]:
+    """Give the nodes of a tree that the platform may run, in the order of `ast.walk`.
+
+    Parameters
+    ----------
+    inside
+        Whether those inside functions and classes are meant, too.
+    """
+    ahead = deque([tree])
+    while ahead:
+        node = ahead.popleft()
+        yield node
+        if isinstance(node, ast.If) and ast.unparse(node.test) in NEVER_RUN:
+            ahead += node.orelse
+        elif inside or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            ahead += ast.iter_child_nodes(node)
 
 
 def _always(tree: ast.Module) -> frozenset[str]:
@@ -81,20 +124,19 @@ def _reached(sources: Mapping[str, ast.Module]) -> set[str]:
 
 def _imports(name: str, tree: ast.Module, own: set[str], always: frozenset[str]) -> Iterator[Finding]:
     said = set(own)
-    for node in ast.walk(tree):
+    for node in _run(tree):
         modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             modules = [node.module]
         for module in modules:
             top, where = module.partition(".")[0], f"{name}, line {getattr(node, 'lineno', 0)}"
-            if top in said:
+            if top in said or (top in KIT and top not in always):
                 continue
             said.add(top)
             if top not in sys.stdlib_module_names and top not in INSTALLED:
                 level = "error" if top in always else "warning"
                 found = f"an import of {top}, which the platform lacks"
-                fix = INSTEAD.get(top, "put the module into the folder if it is pure Python, or do without")
-                yield Finding(level, "module_missing", where, found, fix)
+                yield Finding(level, "module_missing", where, found, KIT.get(top) or in_place_of(top))
             elif top in NETWORK:
                 fix = "put what is needed into the folder: there is no network"
                 yield Finding("warning", "network", where, f"an import of {top}", fix)
@@ -130,27 +172,55 @@ def _bare_names(name: str, tree: ast.Module, files: frozenset[str]) -> Iterator[
 
 
 def _model(tree: ast.Module) -> Iterator[Finding]:
+    bindings = [binding for node in _run(tree, inside=False) for binding in _bindings(node)]
+    if "Model" not in bindings:
+        yield _without_model(tree, unseen="*" in bindings or any(map(_binds_unseen, ast.walk(tree))))
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Model"]
-    imported = any(
-        isinstance(node, ast.ImportFrom) and any((alias.asname or alias.name) in ("Model", "*") for alias in node.names)
-        for node in tree.body
-    )
-    if not classes:
-        if not imported and not any(isinstance(node, ast.Assign | ast.If | ast.Try) for node in tree.body):
-            yield Finding("error", "class_missing", "model.py", "no class Model", "name your class Model")
-        return
-    (model, *others) = classes
-    if others:
+    if len(classes) > 1:
         yield Finding("warning", "class_double", "model.py", "several classes Model", "keep one: the last one counts")
-    methods = {node.name: node for node in model.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
-    for method, wanted in METHODS.items():
-        if method not in methods:
-            if not model.bases and method != "__init__":
-                yield Finding("error", "method_missing", "model.py", f"no method {method}", f"add it: {_call(method)}")
-        elif isinstance(methods[method], ast.AsyncFunctionDef) or not _takes(methods[method].args, len(wanted)):
-            where = f"model.py, line {methods[method].lineno}"
-            found = f"{method} with other arguments"
-            yield Finding("error", "signature_wrong", where, found, f"write {_call(method)}")
+    for model in classes[-1:]:
+        methods = {node.name: node for node in model.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+        for method, wanted in METHODS.items():
+            if method not in methods:
+                if not model.bases and method != "__init__":
+                    yield Finding("error", "method_missing", "model.py", f"no method {method}", f"add {_call(method)}")
+            elif isinstance(methods[method], ast.AsyncFunctionDef) or not _takes(methods[method].args, len(wanted)):
+                where = f"model.py, line {methods[method].lineno}"
+                found = f"{method} with other arguments"
+                yield Finding("error", "signature_wrong", where, found, f"write {_call(method)}")
+
+
+def _bindings(node: ast.AST) -> Iterator[str]:
+    """Give the names that a node at the top of a module binds; `*` stands for those of another module."""
+    if isinstance(node, ast.ClassDef):
+        yield node.name
+    elif isinstance(node, ast.Import | ast.ImportFrom):
+        yield from (alias.asname or alias.name for alias in node.names)
+    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node.id
+
+
+def _binds_unseen(node: ast.AST) -> bool:
+    called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in BINDS_UNSEEN
+    of_modules = isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.modules"
+    lazily = isinstance(node, ast.FunctionDef) and node.name == "__getattr__"
+    return called or of_modules or lazily or (isinstance(node, ast.Global) and "Model" in node.names)
+
+
+def _without_model(tree: ast.Module, *, unseen: bool) -> Finding:
+    """Say that no class is called Model, and which one may be meant."""
+    if unseen:
+        fix = "write `class Model` out, or see with --run 3 whether it is there"
+        return Finding("warning", "class_missing", "model.py", "no class Model that can be seen without a run", fix)
+    classes = [node for node in _run(tree, inside=False) if isinstance(node, ast.ClassDef)]
+    models = [
+        node.name
+        for node in classes
+        if any(isinstance(one, ast.FunctionDef) and one.name == "predict" for one in node.body)
+    ]
+    found = f"no class Model, but {', '.join(node.name for node in classes[:5])}" if classes else "no class Model"
+    fix = f"rename {models[0]} to Model" if len(models) == 1 else f"write `class Model` with {', '.join(METHODS)}"
+    return Finding("error", "class_missing", "model.py", found, fix)
 
 
 def _call(method: str) -> str:

@@ -17,7 +17,7 @@ BUDGETS_S = {
     "codabench": 38,
     "hostile": 73,
     "ingestion": 69,
-    "kit": 14,
+    "kit": 17,
     "meaning": 8,
     "own_clips": 14,
     "pages": 6,

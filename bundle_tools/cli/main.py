@@ -23,7 +23,7 @@ Run, check and build the competition bundle.
   bundle jury score FILE ... --key KEY --out DIR         read the ratings; write the result and its report
   bundle coopetition RUN RUN ... [--html FILE]           tell who built on whom, and how useful that was
   bundle convert SOURCE --out DIR [--light]              write the files of 2017 from a run, or records from those
-  bundle submission check | pack | smoke SUBMISSION      tell what is wrong with a submission; pack it; try 3 clips
+  bundle submission check | pack SUBMISSION [--run 3]    tell what is wrong with a submission, try 3 clips; pack it
   bundle data synth --clips N --seed S --out DIR         make a labelled set of synthetic clips
   bundle data phase NAME [--clips N] [--replace]         make new clips and labels of a phase, with a secret seed
   bundle data baselines | key-frames PHASE               what simple methods reach; a picture of each clip, for reports

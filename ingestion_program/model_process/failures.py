@@ -9,6 +9,14 @@ from pathlib import Path
 LONGEST = 500
 REFUSED = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP)
 """What the sandbox answers to a system call that it does not allow; to a file, it answers EACCES."""
+NETWORK_PACKAGES = frozenset({"jax", "keras", "onnxruntime", "tensorflow", "torch", "torchvision", "transformers"})
+OF_KIND: dict[type[BaseException], str] = {
+    FileNotFoundError: "open files below the folder that the constructor receives: assets / 'weights.npz'",
+    SystemExit: "do not end the process; raise an exception or return an answer",
+    KeyboardInterrupt: "do not end the process; raise an exception or return an answer",
+    MemoryError: "use less memory",
+    RecursionError: "the recursion never ends",
+}
 CPU_ONLY = ("cuda", "nvidia driver", "no gpu")
 
 
@@ -39,14 +47,11 @@ def location(error: BaseException, submission: Path) -> str:
 def advise(error: BaseException) -> str:
     """Return what usually helps against `error`, or an empty text."""
     text = summarise(error).lower()
-    if isinstance(error, FileNotFoundError):
-        return "open files below the folder that the constructor receives: assets / 'weights.npz'"
-    if isinstance(error, SystemExit | KeyboardInterrupt):
-        return "do not end the process; raise an exception or return an answer"
-    if isinstance(error, MemoryError):
-        return "use less memory"
-    if isinstance(error, RecursionError):
-        return "the recursion never ends"
+    if isinstance(error, ModuleNotFoundError):
+        return in_place_of(error.name or "")
+    for kind, advice in OF_KIND.items():
+        if isinstance(error, kind):
+            return advice
     if _concerns_network(error):
         return "there is no network: put the weights into your zip"
     if isinstance(error, BlockingIOError) or "can't start new thread" in text:
@@ -64,6 +69,13 @@ def advise(error: BaseException) -> str:
     if any(word in text for word in CPU_ONLY):
         return "there may be no GPU: use the CPU, and map_location='cpu' where weights are loaded"
     return ""
+
+
+def in_place_of(module: str) -> str:
+    """Return what to do without `module`, a package that is not installed."""
+    if module.partition(".")[0] in NETWORK_PACKAGES:
+        return "export the network to ONNX, and run it with cv2.dnn.readNetFromONNX"
+    return "put the module into the folder, beside model.py, if it is pure Python, or do without"
 
 
 def _called(error: OSError) -> str:

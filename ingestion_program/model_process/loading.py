@@ -1,20 +1,16 @@
 """Find and construct the participant's `Model`, and say precisely what is wrong when that fails."""
 
 import difflib
-import importlib.metadata
 import importlib.util
 import inspect
 import sys
 from pathlib import Path
 from typing import Any
 
-from model_process.failures import advise, describe, location, summarise
+from model_process.failures import advise, describe, in_place_of, location, summarise
 
 __all__ = ["LoadFailure", "describe", "load_model", "location"]
-PACKAGES_LISTED = 40
-# They belong to the environment, and no model needs them.
-INSTALLERS = frozenset({"pip", "setuptools", "wheel"})
-AT_HOME = "run it at home with `run.py` of the starting kit, and correct the line"
+AT_HOME = "run it at home with `kit.py run` of the starting kit, and correct the line"
 
 
 class LoadFailure(Exception):
@@ -34,12 +30,10 @@ def load_model(submission: Path) -> Any:  # noqa: ANN401 - a participant's objec
         With a code, what was found, what was expected and how to fix it.
     """
     module = _import(submission / "model.py", submission)
-    model_class = getattr(module, "Model", None)
-    if not inspect.isclass(model_class):
-        raise _class_missing(module)
+    model_class = _find_class(module, submission)
     _check_signatures(model_class, submission)
     try:
-        return model_class(submission)  # type: ignore[call-arg] # its signature was checked above
+        return model_class(submission)
     except BaseException as error:  # noqa: BLE001 - SystemExit and friends are a participant's mistake too
         raise LoadFailure(
             "constructor_raised",
@@ -48,6 +42,23 @@ def load_model(submission: Path) -> Any:  # noqa: ANN401 - a participant's objec
             expected="Model(assets) returns a model",
             fix=advise(error) or AT_HOME,
         ) from None
+
+
+def _find_class(module: Any, submission: Path) -> Any:  # noqa: ANN401 - a participant's module and class
+    try:
+        model_class = getattr(module, "Model", None)
+        if inspect.isclass(model_class):
+            return model_class
+        failure = _class_missing(module)
+    except BaseException as error:  # noqa: BLE001 - a module may answer for its names itself, and a class, too
+        failure = LoadFailure(
+            "class_missing",
+            where=location(error, submission),
+            found=f"no class Model: looking for it ended in {summarise(error)}",
+            expected="a class called Model",
+            fix="write `class Model` out, at the top level of model.py",
+        )
+    raise failure
 
 
 def _class_missing(module: Any) -> LoadFailure:  # noqa: ANN401 - a participant's module
@@ -89,8 +100,8 @@ def _import(path: Path, submission: Path) -> Any:  # noqa: ANN401 - a participan
             "module_missing",
             where=location(error, submission),
             found=f"import of {error.name!r}, which is not installed",
-            expected=f"your own modules, the standard library, or a package of the image: {_installed()}",
-            fix=f"put {error.name!r} into your zip beside model.py, or do without it",
+            expected="your own modules, the standard library, or a package that the page Environment lists",
+            fix=in_place_of(error.name or ""),
         ) from None
     except BaseException as error:  # noqa: BLE001 - whatever a participant's module raises
         raise LoadFailure(
@@ -120,12 +131,6 @@ def _first_bad_byte(content: bytes) -> int:
     except UnicodeDecodeError as error:
         return error.start
     return max(0, content.find(b"\0"))
-
-
-def _installed() -> str:
-    installed = {str(found.metadata["Name"]) for found in importlib.metadata.distributions()}
-    names = sorted(installed - INSTALLERS, key=str.casefold)
-    return ", ".join(names[:PACKAGES_LISTED]) + (", …" if len(names) > PACKAGES_LISTED else "")
 
 
 def _check_signatures(model_class: Any, submission: Path) -> None:  # noqa: ANN401 - a participant's class

@@ -1,7 +1,8 @@
 """A small honest model: it measures eight cues, adds them up, and explains itself with the same numbers."""
 
-from pathlib import Path
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from cuereader.additive import load
 from cuereader.evidence import cue_claims, space_map, time_weights
@@ -10,18 +11,23 @@ from cuereader.sketch import sketch
 from cuereader.speech import telling_words
 from cuereader.wording import tell
 
+if TYPE_CHECKING:  # the starting kit's types: for editors and type checkers
+    from pathlib import Path
+
+    from contract import Clip, Explanation
+
 
 class Model:
     """What the runner loads; both calls are pure functions of the clip."""
 
     def __init__(self, assets: Path) -> None:
-        self.additive = load(Path(assets) / "weights.json")
+        self.additive = load(assets / "weights.json")
 
-    def predict(self, clip: Any) -> dict[str, float]:  # noqa: ANN401 - the runner owns the type
+    def predict(self, clip: Clip) -> dict[str, float]:
         """Return every target, in [0, 1]."""
         return self.additive.predict(read_clip(clip).values)
 
-    def explain(self, clip: Any, prediction: dict[str, float]) -> dict[str, Any]:  # noqa: ANN401 - as above
+    def explain(self, clip: Clip, prediction: dict[str, float]) -> Explanation:
         """Return text, picture and evidence, all from the contributions that make up the prediction."""
         reading = read_clip(clip)
         contributions = self.additive.contributions(reading.values)

@@ -1,4 +1,4 @@
-"""Fit the weights: `python train.py --data DIR [--out weights.json] [--workers N]`.
+"""Fit the weights: `python3 my_reader/train.py --data DIR [--out weights.json] [--workers N]`, in the starting kit.
 
 DIR is a labelled folder: clips/, labels.csv and transcripts.json.
 """
@@ -6,6 +6,7 @@ DIR is a labelled folder: clips/, labels.csv and transcripts.json.
 import argparse
 import csv
 import json
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -13,9 +14,12 @@ import cv2
 import numpy as np
 from cuereader.additive import AdditiveModel
 from cuereader.features import read_clip
-from cuereader.files import FileClip
 from numpy.typing import NDArray
 from sklearn.linear_model import Ridge
+
+# The kit's reader of files lies in the folder where this is run; in a checkout of the project in starting_kit/.
+sys.path += [".", "starting_kit"]
+from file_clip import FileClip
 
 HERE = Path(__file__).resolve().parent
 PENALTY = 2.0

@@ -3,11 +3,18 @@
 Put your own ideas in its place.
 """
 
-from pathlib import Path
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+if TYPE_CHECKING:  # the types of contract.py: for editors and type checkers, absent on the platform
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+    from contract import Clip, Explanation
 
 TARGETS = (
     "extraversion",
@@ -19,7 +26,6 @@ TARGETS = (
 )
 ROWS, COLUMNS = 9, 16
 USUAL_SCORE, USUAL_BRIGHTNESS, SLOPE = 0.53, 0.4, 0.2
-Clip = Any  # the clip object that the Submission page describes
 
 
 class Model:
@@ -34,7 +40,7 @@ class Model:
         score = USUAL_SCORE + SLOPE * (brightness(clip).mean() - USUAL_BRIGHTNESS)
         return {target: float(score) for target in TARGETS}
 
-    def explain(self, clip: Clip, prediction: dict[str, float]) -> dict[str, Any]:
+    def explain(self, clip: Clip, prediction: dict[str, float]) -> Explanation:
         """Say in words, in a picture and in numbers why `prediction` came out as it did."""
         light = brightness(clip)
         contribution = SLOPE * (light.mean() - USUAL_BRIGHTNESS)

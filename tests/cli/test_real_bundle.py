@@ -24,6 +24,7 @@ from bundle_tools.challenge.rules.clips.data import check_data
 from bundle_tools.challenge.rules.clips.misplaced import check_misplaced
 from bundle_tools.challenge.rules.clips.video import describe
 from bundle_tools.challenge.rules.programs import asking
+from bundle_tools.challenge.rules.programs.models import check_models
 from bundle_tools.challenge.rules.settings.refused import check_settings
 from bundle_tools.challenge.rules.settings.registry import check_registry
 from bundle_tools.cli.main import main
@@ -34,7 +35,6 @@ from bundle_tools.codabench.rules.document import Draft, read
 from bundle_tools.codabench.rules.findings import Finding
 from bundle_tools.codabench.rules.known_keys import check_keys
 from bundle_tools.codabench.rules.settings.leaderboard import check_leaderboards
-from bundle_tools.codabench.rules.settings.tasks import check_solutions
 from tests import ROOT
 from tests.fewer import keep_clips
 from tests.scoring.pages import assert_complete
@@ -242,7 +242,7 @@ MUTATIONS: dict[Rule, list[tuple[str, Callable[[Path], object]]]] = {
     check_misplaced: [
         ("causes-misplaced", lambda bundle: shutil.copy(bundle / REFERENCE / "causes.json", bundle / INPUT)),
     ],
-    check_solutions: [
+    check_models: [
         ("solution-model", lambda bundle: (bundle / "solutions/constant/model.py").unlink()),
         ("solution-syntax", edit("solutions/constant/model.py", r"^class", "clas")),
         ("solution-contract", edit("solutions/constant/model.py", r"def explain", "def describe")),

@@ -32,7 +32,11 @@ def kit_zip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def kit(kit_zip: Path, tmp_path: Path) -> Path:
     """An empty folder into which that zip was unpacked; then most of its clips were taken out."""
-    folder = tmp_path / "kit"
-    with zipfile.ZipFile(kit_zip) as opened:
+    return keep_clips(unpack(kit_zip, tmp_path / "kit"), CLIPS)
+
+
+def unpack(archive: Path, folder: Path) -> Path:
+    """Unpack a zip into a folder; returns the folder."""
+    with zipfile.ZipFile(archive) as opened:
         opened.extractall(folder)
-    return keep_clips(folder, CLIPS)
+    return folder

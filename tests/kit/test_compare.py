@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import compare
 from bundle_tools.cli.main import main
+from kit import main as kit
 from score.pipeline import main as score
 from tests import ROOT
 from tests.scoring.factory import make_case, make_input
@@ -23,7 +23,7 @@ leaderboards: [{columns: [{index: 0, key: explanation, title: Explanation score}
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write three runs as `run.py` leaves them; one of them is over fewer clips."""
+    """Write three runs as `kit.py run` leaves them; one of them is over fewer clips."""
     folder = tmp_path_factory.mktemp("runs")
     for name, clips, noise in (("good", 40, 0.0), ("noisy", 40, 0.1), ("few", 6, 0.0)):
         case = make_case(clips=clips)
@@ -35,7 +35,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def lines(capsys: pytest.CaptureFixture[str], runs: Path, *names: str) -> dict[str, list[str]]:
-    assert compare.main([str(runs / name) for name in names]) == 0
+    assert kit(["compare", *(str(runs / name) for name in names)]) == 0
     table = capsys.readouterr().out.partition("\n\n")[0]
     return {cells[0].strip(): cells[1].split() for line in table.splitlines()[1:] for cells in [(line[:18], line[18:])]}
 
@@ -69,12 +69,12 @@ def test_it_agrees_with_the_comparison_of_the_organisers(runs: Path, capsys: pyt
 
 
 def test_of_a_few_clips_nothing_is_said_about_luck(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert compare.main([str(runs / "few"), str(runs / "few")]) == 0
+    assert kit(["compare", str(runs / "few"), str(runs / "few")]) == 0
     said = capsys.readouterr().out
     assert "Only 6 of 24 clips: too few to compare." in said
     assert "explanation" in said
     assert not any(words in said for words in ("luck", "better in", "worse in"))
-    assert compare.main([str(runs / "good"), str(runs / "noisy")]) == 0
+    assert kit(["compare", str(runs / "good"), str(runs / "noisy")]) == 0
     said = capsys.readouterr().out
     assert "too few" not in said
     assert "more than luck" in said
@@ -86,10 +86,10 @@ def test_everything_that_cannot_be_compared_is_said_at_once(
     shutil.copytree(runs / "good", tmp_path / "broken")
     (tmp_path / "broken/input/res/manifest.json").unlink()
     names = ["nothing", str(tmp_path / "broken"), "good", "few"]
-    assert compare.main([str(runs / name) for name in names]) == 1
+    assert kit(["compare", *(str(runs / name) for name in names)]) == 1
     said = capsys.readouterr().out.splitlines()
     assert len(said) == 3
-    assert "nothing: expected a folder that run.py wrote" in said[0]
+    assert "nothing: expected a folder that `kit.py run` wrote" in said[0]
     assert said[1].startswith(str(tmp_path / "broken"))
     assert "good 40" in said[2]
     assert "few 6" in said[2]

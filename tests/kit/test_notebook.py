@@ -18,8 +18,8 @@ from tests.fewer import keep_clips
 from tests.kit.conftest import FORKING
 
 TOUR = ROOT / "starting_kit" / "tour.ipynb"
-# The packages of requirements.txt by the names of their modules, Jupyter's, and the reader of the example solution.
-PACKAGES = {"numpy", "pandas", "sklearn", "cv2", "av", "yaml", "jinja2", "IPython", "cuereader"}
+# The packages of requirements.txt by the names of their modules, Jupyter's, and the kit's reader of clips.
+PACKAGES = {"numpy", "pandas", "sklearn", "cv2", "av", "yaml", "jinja2", "IPython", "file_clip"}
 WRITTEN = re.compile(r'%%writefile "\{SUBMISSION\}/(\w+)\.py"\n(.*)', re.DOTALL)
 LAST_CELL = """
 fitted = pd.DataFrame(ridge.predict(levels).clip(0, 1), labels.index, truth.columns)
@@ -173,8 +173,8 @@ def test_runs_from_top_to_bottom_and_packs_a_submission(kit: Path) -> None:
 
     with zipfile.ZipFile(tour / "submission.zip") as archive:
         assert set(archive.namelist()) == {*(f"{name}.py" for name in modules()), "weights.json"}
-    assert warm.run(FORKING, ["run.py", "runs/tour/submission.zip", "--out", "again"], cwd=kit).code == 0
-    again = json.loads((kit / "again/output/scores.json").read_text("utf-8"))
+    assert warm.run(FORKING, ["kit.py", "run", "runs/tour/submission.zip", "--name", "again"], cwd=kit).code == 0
+    again = json.loads((kit / "runs/again/output/scores.json").read_text("utf-8"))
     assert {**again, "duration_s": 0} == {**scores, "duration_s": 0}
 
 

@@ -75,8 +75,8 @@ def test_every_command_works_in_the_order_of_the_guide(kit: Path, tmp_path: Path
             # The template in place of the example, which looks at a clip for a second: the commands are what is tried.
             few = text.replace("solutions/cue_reader", "template")
             # Asked again, altered or not, is the first run alone, whose record the guide reads.
-            few = few.replace("python3 run.py my_variant", f"{ONCE}\npython3 run.py my_variant")
-            script.append(few.replace("python3 run.py", f"python3 {FORKING} run.py"))
+            few = few.replace("python3 kit.py run my_variant", f"{ONCE}\npython3 kit.py run my_variant")
+            script.append(few.replace("python3 kit.py", f"python3 {FORKING} kit.py"))
         else:
             (kit / f"block{number}.py").write_text(text, "utf-8")
             script.append(f"python3 block{number}.py")

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from file_clip import FileClip
 from ingest.model.answers import check_explanation, check_prediction
 from ingest.settings import read_task
 from tests import ROOT
@@ -34,13 +35,13 @@ def clips() -> Iterator[list[Any]]:
     """Two clips of the sample, which are read once for all submissions."""
     sys.path.insert(0, str(SOLUTION))
     try:
-        features, files = (importlib.import_module(f"cuereader.{name}") for name in ("features", "files"))
+        features = importlib.import_module("cuereader.features")
     finally:
         sys.path.remove(str(SOLUTION))
     paths = sorted((ROOT / "public_data" / "clips").iterdir())[:2]
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(features, "read_clip", lru_cache(features.read_clip))
-        yield [files.FileClip(path, f"That was a wonderful {path.stem} and a dull day.") for path in paths]
+        yield [FileClip(path, f"That was a wonderful {path.stem} and a dull day.") for path in paths]
 
 
 @pytest.mark.usefixtures("imports_undone")

@@ -113,8 +113,8 @@ def test_an_organiser_can_rank_by_explanations_and_is_warned(
 
 
 def test_its_kit_runs_its_template_and_the_columns_follow_the_settings(bundle: Path, tmp_path: Path) -> None:
-    kit, out = bundle / "starting_kit", tmp_path / "run"
-    done = warm.run(kit / "run.py", [kit / "template", "--clips", "2", "--out", out], cwd=tmp_path)
+    kit, out = bundle / "starting_kit", tmp_path / "runs/template"
+    done = warm.run(kit / "kit.py", ["run", kit / "template", "--clips", "2"], cwd=tmp_path)
     assert done.code == 0, done.printed
     scores = json.loads((out / "output/scores.json").read_text())
     columns = yaml.safe_load((bundle / "competition.yaml").read_text())["leaderboards"][0]["columns"]

@@ -21,7 +21,7 @@ EXECUTED_BY = {
     "docs/participant.md": "tests/kit/test_participant.py",
     "docs/publishing.md": "tests/pages/test_publishing.py",
     "docs/results_2017.md": "tests/challenge/test_convert.py",
-    "starting_kit/README.md": "tests/kit/test_starting_kit.py",
+    "starting_kit/README.md": "tests/kit/test_kit.py",
 }
 """The test takes all blocks of its guide, so it suffices that there is one."""
 LANGUAGES = {"sh", "console", "python", "yaml", "json", "ini", "text"}

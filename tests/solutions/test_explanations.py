@@ -10,9 +10,9 @@ import pytest
 import yaml
 from cuereader.evidence import happens, space_map, time_weights
 from cuereader.features import CUES, EVENTS, FEATURES, Reading, calmed, read_clip
-from cuereader.files import FileClip
 from cuereader.wording import tell
 
+from file_clip import FileClip
 from tests import ROOT
 from tests.solutions.conftest import Solution
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cuereader.features import FEATURES, calmed, read_clip
-from cuereader.files import FileClip
 from cuereader.speech import beats, loudness, syllables, telling_words, valence
 from numpy.typing import NDArray
 
@@ -15,7 +14,6 @@ from bundle_tools.synthetic.dataset import plan
 from bundle_tools.synthetic.exchange import with_others
 from bundle_tools.synthetic.people.script import write_script
 from bundle_tools.synthetic.people.voice import RATE, speak
-from tests import ROOT
 from tests.solutions.conftest import Solution
 
 SIGNS = {"mouth_curve": 1, "gaze_white": -1, "sweep": 1, "tilt": -1, "eye_white": 1, "face_size": 1}
@@ -101,19 +99,3 @@ def test_words_by_hand() -> None:
     assert telling_words("Awful, but GOOD.") == ["awful", "good"]
     assert valence("") == 0.0
     assert beats(np.zeros(200)) == 0.0
-
-
-def test_the_file_reader_keeps_the_rule_for_frames() -> None:
-    path = next((ROOT / "public_data" / "clips").iterdir())
-    clip = FileClip(path)
-    assert (clip.frame_count, clip.fps, clip.duration_s, clip.width, clip.height) == (125, 25.0, 5.0, 640, 360)
-    every = list(clip.frames())
-    # Middles of five equal parts: 0.5, 1.5 ... seconds; the frames shown then are 12, 37, 62, 87, 112.
-    for picked, index in zip(clip.frames(count=5), (12, 37, 62, 87, 112), strict=True):
-        assert np.array_equal(picked, every[index])
-    assert np.array_equal(clip.frame_at(99.0), every[-1])
-    assert np.array_equal(clip.frame_at(0.0), every[0])
-    assert next(clip.frames(count=1, size=(160, 90))).shape == (90, 160, 3)
-    sound = clip.audio(16000)
-    assert sound is not None
-    assert len(sound) == 80000

@@ -5,8 +5,8 @@ import json
 
 import numpy as np
 import pytest
-from cuereader.files import FileClip
 
+from file_clip import FileClip
 from tests import ROOT
 from tests.solutions.conftest import SOLUTIONS, Solution
 

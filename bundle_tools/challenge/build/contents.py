@@ -19,10 +19,10 @@ TOP_LEVEL = (
     *("public_data", "solutions", "starting_kit"),
 )
 KIT_NAME = "starting_kit"
-# What a participant needs to run the practice phase at home and to write texts, beside starting_kit/ itself.
+# What a participant needs to run the practice phase at home and to write a model, beside starting_kit/ itself.
 KIT = (
     *("ingestion_program", "scoring_program", "input_data/practice", "reference_data/practice", "solutions"),
-    *("docs/error_codes.md", "docs/language.md", "docs/participant.md", "pages/environment.md"),
+    *("docs/error_codes.md", "docs/language.md", "docs/participant.md", "pages"),
 )
 
 LONGEST_PATH = 200

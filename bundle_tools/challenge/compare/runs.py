@@ -8,7 +8,7 @@ from bundle_tools.codabench.archive import extract
 from bundle_tools.codabench.server.fetched import OUTPUT, is_fetched, runs_in
 from bundle_tools.errors import BundleError
 
-# Of `bundle run`, of the starting kit's `run.py`, of a download from the platform, of ingestion itself.
+# Of `bundle run`, of the starting kit's `kit.py run`, of a download from the platform, of ingestion itself.
 PLACES = ("", "ingestion_output", "input/res", "res")
 LARGEST_FACTS = 20_000_000
 LARGEST_OUTPUT = 2_000_000_000

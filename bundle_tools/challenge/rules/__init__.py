@@ -11,6 +11,7 @@ from bundle_tools.challenge.rules.clips.giveaways import check_giveaways
 from bundle_tools.challenge.rules.clips.misplaced import check_groups_misplaced, check_misplaced
 from bundle_tools.challenge.rules.clips.reference import check_landmarks
 from bundle_tools.challenge.rules.programs.keys import check_keys
+from bundle_tools.challenge.rules.programs.models import check_models
 from bundle_tools.challenge.rules.secrets.identities import check_identities
 from bundle_tools.challenge.rules.secrets.leaks import check_leaks
 from bundle_tools.challenge.rules.settings.figures import check_figures
@@ -32,6 +33,7 @@ RULES: tuple[Rule, ...] = (
     check_hidden_labels,
     check_figures,
     check_keys,
+    check_models,
     check_data,
     check_misplaced,
     check_groups_misplaced,

@@ -9,38 +9,27 @@ from bundle_tools.cli.options import add_bundle, positive
 from bundle_tools.codabench.competition import find_root
 from bundle_tools.errors import BundleError
 
-SMOKE_CLIPS = 3
-
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
     submission = commands.add_parser("submission", prog="bundle submission", help="look a submission over, and pack it")
     actions = submission.add_subparsers(required=True, metavar="ACTION")
     check = actions.add_parser("check", prog="bundle submission check", help="tell every problem at once, with the fix")
-    check.add_argument("submission", metavar="DIR|ZIP", type=Path)
+    check.add_argument("--run", metavar="N", type=positive, help="also run the first clips, such as 3")
     pack = actions.add_parser("pack", prog="bundle submission pack", help="check, then write a zip that is right")
-    pack.add_argument("submission", metavar="DIR", type=Path)
     pack.add_argument("--out", type=Path, help="default: the folder's name with .zip")
-    smoke = actions.add_parser("smoke", prog="bundle submission smoke", help="run and score the first clips")
-    smoke.add_argument("submission", metavar="DIR|ZIP", type=Path)
-    smoke.add_argument("--clips", type=positive, default=SMOKE_CLIPS, help="default: %(default)s")
-    smoke.add_argument("--out", type=Path, default=Path("runs/smoke"), help="default: %(default)s")
-    for action in (check, pack, smoke):
+    for name, action in (("check", check), ("pack", pack)):
+        action.add_argument("submission", metavar="SUBMISSION", type=Path, help="a folder with model.py, or its zip")
         add_bundle(action)
-    check.set_defaults(action=lambda given: _kit(given, "doctor.py", "check", given.submission))
-    pack.set_defaults(action=lambda given: _kit(given, "doctor.py", "pack", given.submission, *_out(given)))
-    smoke.set_defaults(
-        action=lambda given: _kit(given, "run.py", given.submission, "--clips", given.clips, *_out(given))
-    )
+        action.set_defaults(action=_call_kit, command=name)
 
 
-def _out(given: argparse.Namespace) -> list[object]:
-    return [] if given.out is None else ["--out", given.out]
-
-
-def _kit(given: argparse.Namespace, script: str, *arguments: object) -> int:
-    """Run a script of the starting kit as participants do."""
-    path = find_root(given.bundle) / "starting_kit" / script
+def _call_kit(given: argparse.Namespace) -> int:
+    """Do what `kit.py` of the starting kit does for participants."""
+    path = find_root(given.bundle) / "starting_kit" / "kit.py"
     if not path.is_file():
         raise BundleError(f"{path}: no such file. Expected the starting kit of this project.")
-    return subprocess.run([sys.executable, str(path), *map(str, arguments)], check=False).returncode  # noqa: S603 - no shell
+    options = [(f"--{name}", vars(given).get(name)) for name in ("run", "out")]
+    words = [str(word) for option in options if option[1] is not None for word in option]
+    call = [sys.executable, str(path), given.command, str(given.submission), *words]
+    return subprocess.run(call, check=False).returncode  # noqa: S603 - no shell

@@ -1,6 +1,7 @@
 """Check what a model returned: a prediction fails its clip, a bad part of an explanation only costs that part.
 
-The values come from the model process as plain JSON and arrays; nothing here runs a participant's code.
+The values come from the model process as plain JSON and arrays; nothing here runs a participant's code. A problem
+without a fix of its own gets that of its code, see `ingest.record.codes`.
 """
 
 import difflib
@@ -158,7 +159,8 @@ def _check_image(value: object, form: ExplanationFormat, problems: list[Problem]
     expected = f"uint8 RGB of shape {shape}, or None"
 
     def bad(code: str, fix: str) -> None:
-        problems.append(_problem(code, "explain", "image", kind(value), expected, fix))
+        found = f"{kind(value)}; the picture is dropped"
+        problems.append(_problem(code, "explain", "image", found, expected, fix))
 
     if value is None:
         return None
@@ -195,8 +197,8 @@ def _check_image(value: object, form: ExplanationFormat, problems: list[Problem]
 
 
 def _problem(code: str, stage: Stage, where: str, found: str, expected: str, fix: str = "") -> Problem:
-    return Problem(code, stage, where, found, expected, fix or f"return {expected}")
+    return Problem(code, stage, where, found, expected, fix)
 
 
 def _warning(code: str, stage: Stage, where: str, found: str, expected: str) -> Problem:
-    return Problem(code, stage, where, found, expected, f"return {expected}", severity="warning")
+    return Problem(code, stage, where, found, expected, "", severity="warning")

@@ -232,8 +232,7 @@ def _only_numbers(value: object) -> bool:
 
 def _bad(where: str, found: str, expected: str) -> Problem:
     """Return the problem of one part, which then counts as absent."""
-    fix = f"return {expected}, or leave it out"
-    return Problem("evidence_invalid", "explain", where, found, expected, fix)
+    return Problem("evidence_invalid", "explain", where, found, expected, "")
 
 
 def _rounded(weights: Weights) -> Any:  # noqa: ANN401 - nested lists of any depth

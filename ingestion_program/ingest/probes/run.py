@@ -17,6 +17,7 @@ from ingest.probes.plan import askings, plan_calls
 from ingest.probes.record import line
 from ingest.probes.repeats import choose_repeats
 from ingest.probes.stage import Stage
+from ingest.record.codes import CODES
 from ingest.record.receipt import Determinism
 from ingest.record.tally import ProbeCount
 
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from ingest.settings import Task
 
 PROGRESS_LINES = 24
+NAMED_CAUSES = 3
+"""Of calls without a valid answer, the most frequent first."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,8 @@ class ProbePass:
         self._draws = draws
         self._answers: dict[Call, dict[str, float]] = {}
         self._failures: Counter[str] = Counter()
-        self._dead = False  # whether the model could not be started again
+        self._first_failures: dict[str, Problem] = {}
+        self._gone: Problem | None = None  # why the model could not be started again
         results.begin_probes()
 
     def run(self, means: Means) -> None:
@@ -100,7 +104,10 @@ class ProbePass:
         left = {clip_id: len(calls) for clip_id, calls in self._plan.items()}
         step = max(1, -(-len(positions) // PROGRESS_LINES))
         for calls, asked in self._ask_all(self._plan, means, self._task.limits.call_s):
-            self._failures.update(problem.code for problem in asked.problems if problem.severity == "error")
+            for problem in asked.problems:
+                if problem.severity == "error":
+                    self._failures[problem.code] += 1
+                    self._first_failures.setdefault(problem.code, problem)
             for call in calls:
                 self._record(call, asked)
             self._count.duration_s = means.clock.elapsed_s() - started
@@ -131,7 +138,7 @@ class ProbePass:
         for (call,), asked in self._ask_all(plan, means, limit_s):
             left.remove(call)
             self._add_again(call, asked.prediction, again)
-        if self._dead or not loaded:
+        if self._gone or not loaded:
             for call in left:
                 self._add_again(call, None, again)
         if again.clips:
@@ -148,13 +155,17 @@ class ProbePass:
         problems = []
         count = self._count
         if count.answered < count.asked:
-            kinds = ", ".join(f"{times} × {code}" for code, times in sorted(self._failures.items()))
-            found = f"{count.asked - count.answered} of {count.asked} altered clips without a valid answer ({kinds})"
-            fix = "expect clips with hidden places and frozen seconds"
-            problems.append(_warning("probes_unanswered", found, "an answer for every altered clip", fix))
+            common = [(self._first_failures[code], times) for code, times in self._failures.most_common(NAMED_CAUSES)]
+            causes = "; ".join(f"{times} × {first.code} ({first.where}: {first.found})" for first, times in common)
+            found = f"{count.asked - count.answered} of {count.asked} altered clips without a valid answer"
+            fixes = [first.fix or CODES[first.code].fix for first, _ in common] or [CODES["probes_unanswered"].fix]
+            found = f"{found}: {causes}" if causes else found
+            problems.append(_warning("probes_unanswered", found, "an answer for every altered clip", fixes[0]))
         if count.asked < count.planned:
             found = f"{count.planned - count.asked} of {count.planned} altered clips that were not reached"
-            fix = "make the model faster; look at the first failure in the log"
+            fix = "make the model faster"
+            if self._gone is not None:
+                found, fix = f"{found}: {self._gone.found}", "correct what left altered clips without a valid answer"
             problems.append(_warning("probes_not_reached", found, "time, and a model that lives, for all of them", fix))
         if count.again is not None:
             problems += count.again.problems_of_copies()
@@ -186,8 +197,8 @@ class ProbePass:
         staged = self._staged(plan)
         window = deque(islice(staged, AHEAD_CLIPS + 1))
         while window and clock.left_s() >= longest_s + self._start_s(model):
-            if means.revive() is not None:
-                self._dead = True
+            self._gone = means.revive()
+            if self._gone is not None:
                 return
             calls, shown = window.popleft()
             window.extend(islice(staged, 1))

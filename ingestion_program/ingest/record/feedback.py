@@ -49,7 +49,7 @@ class Feedback:
             where=problem.where[:LONGEST],
             found=problem.found[:LONGEST],
             expected=problem.expected[:LONGEST],
-            fix=problem.fix[:LONGEST],
+            fix=(problem.fix or CODES[problem.code].fix)[:LONGEST],
         )
 
     def _place(self, problem: Problem) -> str:

@@ -146,7 +146,7 @@ class Tally:
             where, first = next((key[1], self.examples[key]) for key in self.clip_problems if key[0] == code)
             # Whoever reads only this must know what to do: short runs may leave no log on the platform.
             found, expected = f"{code} on every clip that was tried: {first.found}", "an answer for at least one clip"
-            fix = f"{first.fix}; try it at home with `run.py` of the starting kit"
+            fix = f"{first.fix}; try it at home with `kit.py run` of the starting kit"
             self.end("invalid", [Problem("every_clip_failed", "run", where, found, expected, fix)])
         elif self.clips["failed"] and not self.clips["ok"] and not self.participant_codes:
             found, fix = "errors of ours on every clip", "run it again; if it happens again, report it with the log"

@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -35,7 +35,9 @@ LINK = re.compile(rb"(\.{0,2}/)?[\w.-]+(/[\w.-]+)+|\.\./[\w.-]+")
 LONGEST_LINK = 255
 
 
-def check_submission(folder: Path, limits: Limits, *, results: bool = False) -> list[Problem]:
+def check_submission(
+    folder: Path, limits: Limits, *, results: bool = False, aside: Collection[Path] = ()
+) -> list[Problem]:
     """Return everything that keeps the submission from being run, and warnings, without reading its code.
 
     Parameters
@@ -46,6 +48,8 @@ def check_submission(folder: Path, limits: Limits, *, results: bool = False) -> 
         How large it may be.
     results
         Whether results may take the place of a model.
+    aside
+        Folders on the path of modules that only the caller needs: what lies there is not installed.
     """
     if not folder.is_dir():
         return [_error("submission_missing", "submission", "no such folder", "the unzipped submission", "upload a zip")]
@@ -56,7 +60,7 @@ def check_submission(folder: Path, limits: Limits, *, results: bool = False) -> 
         *_check_size(folder, limits),
         *_check_depth(folder),
         *_warn_of_names(names, results=results and "model.py" not in names),
-        *_warn_of_taken_names(folder, names),
+        *_warn_of_taken_names(folder, names, {PROGRAM, *aside}),
         *_warn_of_links(folder),
     ]
 
@@ -159,20 +163,20 @@ def _warn_of_names(names: list[str], *, results: bool) -> Iterator[Problem]:
         yield _warning("install_ignored", _list(installers), "packages of the image, or modules in the zip", fix)
 
 
-def _warn_of_taken_names(folder: Path, names: list[str]) -> Iterator[Problem]:
+def _warn_of_taken_names(folder: Path, names: list[str], aside: Collection[Path]) -> Iterator[Problem]:
     taken = []
+    paths = [path for path in sys.path if path and Path(path).resolve() not in aside]
     for name in names:
         module = name.removesuffix(".py")
         own = name.endswith(".py") if (folder / name).is_file() else (folder / name / "__init__.py").is_file()
-        if own and module.isidentifier() and (module in sys.stdlib_module_names or _is_installed(module)):
+        if own and module.isidentifier() and (module in sys.stdlib_module_names or _is_installed(module, paths)):
             taken.append(name)
     if taken:
         fix = "rename them, unless you mean to replace the module for everything that your model imports"
         yield _warning("name_taken", _list(taken), "names that no installed module has", fix)
 
 
-def _is_installed(module: str) -> bool:
-    paths = [path for path in sys.path if path and Path(path).resolve() != PROGRAM]
+def _is_installed(module: str, paths: list[str]) -> bool:
     found = PathFinder.find_spec(module, paths)
     return found is not None and found.origin is not None
 

@@ -1,7 +1,9 @@
 """Where and when the measurements were taken, weighted by how much they moved the score."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +11,9 @@ from numpy.typing import NDArray
 from .additive import AdditiveModel
 from .features import EVENTS, Reading, calmed
 from .picture import TRACKS, FaceTracks
+
+if TYPE_CHECKING:
+    from contract import Claim
 
 ROWS, COLUMNS = 36, 64
 """Size of the spatial map."""
@@ -94,7 +99,7 @@ def importance(targets: Sequence[str]) -> NDArray[np.float64]:
     return np.asarray(shares / shares.sum())
 
 
-def cue_claims(contributions: Mapping[str, Mapping[str, float]]) -> list[dict[str, Any]]:
+def cue_claims(contributions: Mapping[str, Mapping[str, float]]) -> list[Claim]:
     """Return every contribution as a claim."""
     return [
         {"cue": cue, "target": target, "contribution": float(np.clip(value, -1, 1))}

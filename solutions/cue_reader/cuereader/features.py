@@ -1,14 +1,19 @@
 """From a clip to the numbers that the linear model weighs. Every number belongs to one cue."""
 
+from __future__ import annotations
+
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .picture import PictureReading, read_picture
 from .speech import RATE, beats, loudness, syllables, valence
+
+if TYPE_CHECKING:
+    from contract import Clip
 
 FEATURES: tuple[tuple[str, str], ...] = (
     ("mouth_curve", "smile"),
@@ -50,7 +55,7 @@ class Reading:
     """Length of the clip."""
 
 
-def read_clip(clip: Any) -> Reading:  # noqa: ANN401 - the runner owns the type
+def read_clip(clip: Clip) -> Reading:
     """Measure one clip; a pure function of the clip."""
     picture = read_picture(clip)
     sound = clip.audio(RATE)

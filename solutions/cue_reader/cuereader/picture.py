@@ -1,8 +1,10 @@
 """What the frames of a clip show: numbers a frame, and what they come to over the clip."""
 
+from __future__ import annotations
+
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
@@ -23,6 +25,9 @@ from .face import (
     paleness,
     redness,
 )
+
+if TYPE_CHECKING:
+    from contract import Clip
 
 FRAMES = 30
 """Frames that are looked at, evenly spread."""
@@ -63,7 +68,7 @@ class FaceTracks:
     eye_white: Track
     """Brightness of the white of the eyes, 0-1: a measure of the light that hardly depends on the person."""
 
-    def calm(self, cues: Collection[str]) -> "FaceTracks":
+    def calm(self, cues: Collection[str]) -> FaceTracks:
         """Return the tracks of these cues as they usually are."""
         tracks = {name: getattr(self, name) for cue in cues for name in TRACKS.get(cue, ())}
         return replace(self, **{name: np.full_like(track, np.median(track)) for name, track in tracks.items()})
@@ -95,7 +100,7 @@ class PictureReading:
         """Seconds in the middle of each step from frame to frame."""
         return np.asarray((np.arange(self.sweep.size) + 1.0) * self.duration_s / (self.sweep.size + 1))
 
-    def calm(self, cues: Collection[str]) -> "PictureReading":
+    def calm(self, cues: Collection[str]) -> PictureReading:
         """Return what would be measured if nothing happened to these cues."""
         stir, sweep = self.stir, self.sweep
         if "motion" in cues and stir.size:
@@ -104,7 +109,7 @@ class PictureReading:
         return replace(self, stir=stir, sweep=sweep, face=face)
 
 
-def read_picture(clip: Any) -> PictureReading:  # noqa: ANN401 - the runner owns the type
+def read_picture(clip: Clip) -> PictureReading:
     """Measure a clip's frames."""
     frames = list(clip.frames(count=FRAMES))
     small = [cv2.resize(frame, (160, 90), interpolation=cv2.INTER_AREA).astype(np.float32) / 255 for frame in frames]

@@ -254,6 +254,29 @@ def test_an_exception_costs_its_call_only(ingest: Ingest, two_filmed: Path) -> N
     assert run["probes"]["asked"] == run["probes"]["planned"] > run["probes"]["answered"]
 
 
+# Only in the second pass has a process answered more than six calls: the warm-up and five clips are the first.
+CAUSES = {
+    "an exception": ("predict", "1 / 0", "model_raised (model.py line", "ZeroDivisionError", "correct that line"),
+    "an answer": ("predict", "return None", "prediction_type (predict: None)", "", "end predict with `return`"),
+    "explain": ("explain", "raise ValueError('twins')", "model_raised (model.py line", "twins", "correct that line"),
+    "printed text": ("predict", "print('x' * 2**27)", "too_much (predict:", "printed", "print less"),
+}
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_why_altered_clips_have_no_answer_is_told_with_what_to_do(ingest: Ingest, filmed: Path, cause: str) -> None:
+    method, statement, said, more, fix = CAUSES[cause]
+    count, late = "self.n = getattr(self, 'n', 0) + 1", f"if self.n > 6: {statement}"
+    parts = {"predict": f"{count}\n        {late if method == 'predict' else ''}\n        {BLIND}"}
+    if method == "explain":
+        parts["explain"] = late
+    outcome = ingest(source(**parts), input_data=filmed)
+    (problem,) = [one for one in outcome.json("run.json")["problems"] if one["code"] == "probes_unanswered"]
+    assert said in problem["found"]
+    assert more in problem["found"]
+    assert fix in problem["fix"]
+
+
 @pytest.mark.parametrize("hidden", [False, True])
 def test_spoiled_files_end_the_second_pass_and_cost_the_first_nothing(
     clip: Path, tmp_path: Path, ingest: Ingest, hidden: bool

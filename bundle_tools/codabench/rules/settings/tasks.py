@@ -1,6 +1,5 @@
 """Rules about tasks and the solutions that go with them."""
 
-import ast
 from collections.abc import Iterator
 from typing import Any
 
@@ -107,23 +106,6 @@ def _check_submission(draft: Draft, path: tuple[Key, ...], files: Dataset) -> It
         if effect:
             what = f"{name} stands at the root of a solution."
             yield Finding("solution-metadata", "error", where, what, effect, "Delete it.")
-    if not own:
-        return
-    if "model.py" not in names:
-        what = "model.py is missing at the root of a solution."
-        yield Finding("solution-model", "error", where, what, "Ingestion refuses it.", "Put model.py at its root.")
-        return
-    try:
-        tree = ast.parse(files.read("model.py"))
-    except (SyntaxError, ValueError) as error:
-        what = f"model.py of a solution is not Python: {error}."
-        yield Finding("solution-syntax", "error", where, what, "Ingestion refuses it.", "Correct it.")
-        return
-    classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Model"]
-    methods = {node.name for found in classes for node in found.body if isinstance(node, ast.FunctionDef)}
-    if not {"predict", "explain"} <= methods:
-        what = "model.py of a solution has no class Model with predict and explain."
-        yield Finding("solution-contract", "error", where, what, "Ingestion refuses it.", "Add them.")
 
 
 def _same(one: object, other: object) -> bool:

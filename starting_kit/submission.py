@@ -1,16 +1,9 @@
-"""Look a submission over before it is uploaded, and pack it.
+"""Look a submission over before it is uploaded: its files, its sources, secrets in it; and pack it."""
 
-python3 doctor.py check my_submission                     every problem at once, with the fix
-python3 doctor.py pack my_submission --out my.zip         check, then write a zip that the platform takes
-python3 doctor.py read "A warm smile raised the score."   what the scoring program reads in a text
-"""
-
-import argparse
 import io
 import re
 import shutil
 import stat
-import sys
 import tempfile
 import zipfile
 import zlib
@@ -19,23 +12,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
-from finding import Finding
-from sources import read_sources
-
-if TYPE_CHECKING:
-    from ingest.settings import Task
-
-HERE = Path(__file__).resolve().parent
-# In the starting kit the programs lie beside this file; in the repository one level up.
-ROOT = HERE if (HERE / "ingestion_program").is_dir() else HERE.parent
+import programs
+from ingest.settings import Task, read_task
+from ingest.submission.checks import check_submission
+from ingest.submission.credits import read_credits
+from sources import LARGEST_SOURCE, Finding, check_sources
 
 # What unpacking raises for a zip that is damaged, has a password, or names places where nothing can be written.
 UNPACKING = (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, OSError, EOFError, ValueError)
 JUNK = frozenset({"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini", "node_modules"})
 EARLIEST = (1980, 1, 1, 0, 0, 0)
 
+SECRETS = frozenset({"secret_file", "secret_text"})
+"""Codes of what must not be uploaded."""
 SECRET_NAMES = re.compile(
     r"(?i)(^|/)(\.env(\..*)?|\.netrc|\.pypirc|\.npmrc|\.git-credentials|id_(rsa|dsa|ecdsa|ed25519)|credentials(\.json)?|"
     r"service[-_]account.*\.json|.*\.(pem|p12|pfx|key|keystore|kdbx))$"
@@ -54,9 +44,13 @@ MOST_FOLDERS = 2_000
 """Entries of a zip that are no files."""
 
 
+class Refused(Exception):
+    """What was asked for makes no sense; the text says why, and what would."""
+
+
 @dataclass(frozen=True)
-class Looked:
-    """A submission that was looked over."""
+class CheckResult:
+    """What a look at a submission brought."""
 
     findings: tuple[Finding, ...]
     """Errors first."""
@@ -65,8 +59,13 @@ class Looked:
 
     @property
     def good(self) -> bool:
-        """Whether nothing would be refused."""
+        """Whether nothing would be refused, and no secret given away."""
         return all(finding.level != "error" for finding in self.findings)
+
+    @property
+    def runs(self) -> bool:
+        """Whether nothing is known that would keep it from running: a secret does not."""
+        return all(finding.level != "error" or finding.code in SECRETS for finding in self.findings)
 
     def verdict(self) -> str:
         """Put the whole into a few words."""
@@ -74,11 +73,11 @@ class Looked:
         others = len(self.findings) - errors
         if not self.findings:
             return "nothing to correct."
-        said = f"{_count(errors, 'error')} to correct" if errors else "no errors"
-        return f"{said}, {_count(others, 'other remark')}." if others else f"{said}."
+        said = f"{counted(errors, 'error')} to correct" if errors else "no errors"
+        return f"{said}, {counted(others, 'other remark')}." if others else f"{said}."
 
 
-def look_over(submission: Path) -> Looked:
+def check(submission: Path) -> CheckResult:
     """Find everything that is wrong with a submission, without running any of it.
 
     Parameters
@@ -91,22 +90,38 @@ def look_over(submission: Path) -> Looked:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "submission"
         findings = list(_unpack(submission, folder))
-        return _folder(folder, findings, zipped=True) if folder.is_dir() else Looked(tuple(findings), ())
+        return _folder(folder, findings, zipped=True) if folder.is_dir() else CheckResult(tuple(findings), ())
 
 
-def pack(submission: Path, looked: Looked) -> bytes:
+def require(submission: Path) -> None:
+    """Refuse a path at which there is neither a folder nor a zip.
+
+    Raises
+    ------
+    Refused
+        With what is there.
+    """
+    if not submission.exists():
+        raise Refused(f"{submission} does not exist below {Path.cwd()}")
+    if submission.is_dir() or submission.suffix == ".zip" or zipfile.is_zipfile(submission):
+        return
+    better = f"; give its folder: {submission.parent}" if submission.name == "model.py" else ""
+    raise Refused(f"{submission} is no folder and no zip{better}")
+
+
+def pack(submission: Path, checked: CheckResult) -> bytes:
     """Return a zip of a folder; the same folder gives the same bytes.
 
     Parameters
     ----------
     submission
         The folder.
-    looked
+    checked
         What was found in it.
     """
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in looked.packed:
+        for name in checked.packed:
             entry = zipfile.ZipInfo(name, EARLIEST)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = (stat.S_IFREG | 0o644) << 16
@@ -129,7 +144,7 @@ def _unpack(archive: Path, folder: Path) -> Iterator[Finding]:
                 found = (
                     f"{len(flat)} names with a backslash, such as {flat[0][:80]}: on the platform they are no folders"
                 )
-                yield Finding("warning", "zip_backslash", where, found, "pack the folder with doctor.py pack")
+                yield Finding("warning", "zip_backslash", where, found, "pack the folder with kit.py pack")
             doubled = sorted(name for name, count in Counter(names).items() if count > 1)
             if doubled:
                 found = f"{', '.join(doubled[:5])} more than once"
@@ -160,11 +175,11 @@ def _never_unpacked(where: str, members: Sequence[zipfile.ZipInfo]) -> Iterator[
         yield Finding("error", "zip_broken", where, "files that lie on top of each other", "pack the folder again")
 
 
-def _folder(folder: Path, found: list[Finding], *, zipped: bool = False) -> Looked:
+def _folder(folder: Path, found: list[Finding], *, zipped: bool = False) -> CheckResult:
     refused = [*found, *_judged_by_ingestion(folder)]
     if missing := [finding for finding in refused if finding.code == "model_missing"]:
         # Another folder was meant: what else is in this one does not matter.
-        return Looked((*found, *(_point_inside(folder, finding, zipped=zipped) for finding in missing)), ())
+        return CheckResult((*found, *(_point_inside(folder, finding, zipped=zipped) for finding in missing)), ())
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     environments = tuple(name.removesuffix("pyvenv.cfg") for name in files if name.endswith("/pyvenv.cfg"))
     own = [name for name in files if not name.startswith(environments)]
@@ -174,33 +189,29 @@ def _folder(folder: Path, found: list[Finding], *, zipped: bool = False) -> Look
     findings = [
         *refused,
         *secrets,
-        *read_sources(folder, packed),
+        *check_sources(packed, _sources(folder, packed)),
         *_environments(environments),
         *_left_out([name for name in own if name not in told]),
     ]
     order = {"error": 0, "warning": 1, "note": 2}
     unique = dict.fromkeys(sorted(findings, key=lambda finding: order[finding.level]))
-    return Looked(tuple(unique), tuple(packed))
+    return CheckResult(tuple(unique), tuple(packed))
+
+
+def _sources(folder: Path, names: Sequence[str]) -> dict[str, bytes]:
+    paths = {name: folder / name for name in names if name.endswith(".py")}
+    return {name: path.read_bytes() for name, path in paths.items() if path.stat().st_size <= LARGEST_SOURCE}
 
 
 def _judged_by_ingestion(folder: Path) -> Iterator[Finding]:
     """Ask the platform's own program: its rules, its limits."""
-    limits = _task().limits
-    from ingest.submission.checks import check_submission  # noqa: PLC0415
-    from ingest.submission.credits import read_credits  # noqa: PLC0415 - the program's path is known only now
-
-    for problem in (*check_submission(folder, limits), *read_credits(folder)[1]):
+    for problem in (*check_submission(folder, _task().limits, aside=programs.ASIDE), *read_credits(folder)[1]):
         found = f"{problem.found}; expected {problem.expected}"
         yield Finding(problem.severity, problem.code, problem.where, found, problem.fix)
 
 
-def _task() -> "Task":
-    program = str(ROOT / "ingestion_program")
-    if program not in sys.path:
-        sys.path.insert(0, program)
-    from ingest.settings import read_task  # noqa: PLC0415 - the program's path is known only now
-
-    return read_task(ROOT / "input_data" / "practice" / "task.yaml")
+def _task() -> Task:
+    return read_task(programs.INPUT_DATA / "task.yaml")
 
 
 def _point_inside(folder: Path, finding: Finding, *, zipped: bool) -> Finding:
@@ -240,8 +251,8 @@ def _environments(folders: Sequence[str]) -> Iterator[Finding]:
 def _left_out(files: Iterable[str]) -> Iterator[Finding]:
     junk = [name for name in files if _is_junk(name)]
     if junk:
-        found = f"{_count(len(junk), 'file')} of no use, such as {junk[0]}"
-        yield Finding("note", "left_out", "submission", found, "nothing: doctor.py pack leaves them out")
+        found = f"{counted(len(junk), 'file')} of no use, such as {junk[0]}"
+        yield Finding("note", "left_out", "submission", found, "nothing: kit.py pack leaves them out")
 
 
 def _is_junk(name: str) -> bool:
@@ -249,75 +260,6 @@ def _is_junk(name: str) -> bool:
     return any(part in JUNK or part.startswith(".") for part in parts) or name.endswith(".pyc")
 
 
-def _count(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """Give a number with its noun: 1 file, 2 files."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def read(text: str) -> list[str]:
-    """Return what the scoring program reads in the text of an explanation, a line each."""
-    sys.path.insert(0, str(ROOT / "scoring_program"))
-    from score.settings import read_settings  # noqa: PLC0415
-    from score.text import parse_claims, parse_levels, text_validity  # noqa: PLC0415
-    from score.text.reading import vocabulary_of  # noqa: PLC0415 - the program's path is known only now
-
-    words = vocabulary_of(read_settings(ROOT / "reference_data/practice/task.yaml"))
-    claims = [
-        f"claim: {one.cue} {'raised' if one.sign > 0 else 'lowered'} {one.target}" for one in parse_claims(text, words)
-    ]
-    levels = [f"level: {one.target} is {one.level}" for one in parse_levels(text, words)]
-    return [*(claims or ["no claim"]), *(levels or ["no level"]), *(f"not valid: {why}" for why in text_validity(text))]
-
-
-def why_not_there(submission: Path) -> str:
-    """Say what is wrong with a path at which there is neither a folder nor a zip."""
-    if submission.is_file():
-        better = f"; give its folder: {submission.parent}" if submission.name == "model.py" else ""
-        return f"{submission} is no folder and no zip{better}"
-    return f"{submission} does not exist below {Path.cwd()}"
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Check or pack a submission, or read a text.
-
-    Returns
-    -------
-    int
-        0 if it would be taken, else 1.
-    """
-    parser = argparse.ArgumentParser(description="Look a submission over before it is uploaded, and pack it.")
-    parser.add_argument("action", choices=("check", "pack", "read"))
-    parser.add_argument(
-        "submission", help="the folder that holds model.py, or (check) a zip of its content, or (read) a text"
-    )
-    parser.add_argument("--out", type=Path, help="the zip to write; default: the folder's name with .zip")
-    given = parser.parse_args(arguments)
-    if given.action == "read":
-        sys.stdout.write("\n".join(read(given.submission)) + "\n")
-        return 0
-    submission = Path(given.submission)
-    if not submission.is_dir() and not zipfile.is_zipfile(submission) and submission.suffix != ".zip":
-        parser.error(why_not_there(submission))
-    if given.action == "pack" and not submission.is_dir():
-        parser.error(f"{submission} is no folder: it is packed already")
-    looked = look_over(submission)
-    for finding in looked.findings:
-        sys.stdout.write(finding.line() + "\n")
-    sys.stdout.write(f"{submission}: {looked.verdict()}\n")
-    if not looked.good:
-        return 1
-    if given.action == "pack":
-        folder = submission.resolve()
-        out: Path = given.out or folder.with_name(folder.name + ".zip")
-        # An earlier zip in the folder is no part of the submission.
-        packed = tuple(name for name in looked.packed if (folder / name).resolve() != out.resolve())
-        looked = replace(looked, packed=packed)
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_bytes(pack(submission, looked))
-        taken = out.stat().st_size
-        size = f"{taken / 1e6:.2f} MB" if taken >= 1e5 else f"{taken / 1e3:.1f} kB"
-        sys.stdout.write(f"Packed {_count(len(looked.packed), 'file')}, {size}: {out}\n")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,4 +1,4 @@
-"""The doctor of submissions: every problem at once, with the fix; secrets never pass; what is packed is right."""
+"""A look at submissions: every problem at once, with the fix; secrets never pass; what is packed is right."""
 
 import io
 import re
@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-import doctor
 from bundle_tools.cli.main import main
+from kit import main as kit
 from sources import INSTALLED
+from submission import check
 from tests import ROOT
 
 MODEL = """\
@@ -38,6 +39,11 @@ GOOD: dict[str, Files] = {
         "model.py": f"import numpy as np\ndef f(a):\n    np.load(a / 'w.npz'), open(a.joinpath('w.npz'))\n{MODEL}",
         "w.npz": b"1",
     },
+    "types alone": {
+        "model.py": f"from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import torch, contract\n{MODEL}"
+    },
+    "after something else": {"model.py": f"X = 1\ntry:\n    import json\nexcept ImportError:\n    pass\n{MODEL}"},
+    "in a branch": {"model.py": "if True:\n" + "".join(f"    {line}\n" for line in MODEL.splitlines())},
     "a name that is no file": {"model.py": f"import json\nX = json.loads('3')\nY = open('w.txt')\n{MODEL}"},
 }
 BAD: dict[str, tuple[Files, str, str, str]] = {
@@ -47,7 +53,38 @@ BAD: dict[str, tuple[Files, str, str, str]] = {
     "syntax": ({"model.py": "class Model\n"}, "error", "syntax_error", "model.py, line 1"),
     "newer Python": ({"model.py": f"type X = int\n{MODEL}"}, "error", "syntax_error", "line 1"),
     "bytes": ({"model.py": b"\x00\x01"}, "error", "syntax_error", "model.py"),
-    "no class": ({"model.py": "def predict(clip): ...\n"}, "error", "class_missing", "Model"),
+    "no class": ({"model.py": "def predict(clip): ...\n"}, "error", "class_missing", "write `class Model`"),
+    "no class, but names": (
+        {"model.py": "X = 1\nimport os\nif X:\n    Y = 2\nclass Net:\n    def predict(self, clip): ...\n"},
+        "error",
+        "class_missing",
+        "rename Net to Model",
+    ),
+    "a class that never runs": (
+        {"model.py": "if __name__ == '__main__':\n    class Model: ...\n"},
+        "error",
+        "class_missing",
+        "write `class Model`",
+    ),
+    "a class inside a function": (
+        {"model.py": "def f():\n    class Model: ...\n"},
+        "error",
+        "class_missing",
+        "no class",
+    ),
+    "a class that is made unseen": (
+        {"model.py": "globals()['Model'] = type('Model', (), {})\n"},
+        "warning",
+        "class_missing",
+        "--run 3",
+    ),
+    "names of another module": ({"model.py": "from a import *\n", "a.py": MODEL}, "warning", "class_missing", "a run"),
+    "the kit's types": (
+        {"model.py": f"from contract import Clip\n{MODEL}"},
+        "error",
+        "module_missing",
+        "TYPE_CHECKING",
+    ),
     "two classes": ({"model.py": MODEL + MODEL}, "warning", "class_double", "several"),
     "no method": (
         {"model.py": "class Model:\n    def predict(self, clip): ...\n"},
@@ -137,35 +174,35 @@ def write(folder: Path, files: Files) -> Path:
 
 @pytest.mark.parametrize("name", GOOD)
 def test_nothing_is_said_of_good_submissions(name: str, tmp_path: Path) -> None:
-    assert doctor.look_over(write(tmp_path, GOOD[name])).findings == ()
+    assert check(write(tmp_path, GOOD[name])).findings == ()
 
 
 @pytest.mark.parametrize("name", ["constant", "cue_reader"])
 def test_the_solutions_are_good(name: str) -> None:
-    looked = doctor.look_over(ROOT / "solutions" / name)
-    assert [finding for finding in looked.findings if finding.level != "note"] == []
-    assert "model.py" in looked.packed
+    checked = check(ROOT / "solutions" / name)
+    assert [finding for finding in checked.findings if finding.level != "note"] == []
+    assert "model.py" in checked.packed
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_each_problem_is_named_with_its_place(name: str, tmp_path: Path) -> None:
     files, level, code, words = BAD[name]
-    looked = doctor.look_over(write(tmp_path, files))
-    found = [finding for finding in looked.findings if finding.code == code]
+    checked = check(write(tmp_path, files))
+    found = [finding for finding in checked.findings if finding.code == code]
     assert [finding.level for finding in found] == [level]
     assert words in found[0].line()
-    assert looked.good == all(finding.level != "error" for finding in looked.findings)
+    assert checked.good == all(finding.level != "error" for finding in checked.findings)
 
 
 def test_everything_is_said_at_once(tmp_path: Path) -> None:
     folder = write(tmp_path, {"model.py": "import torch\nclass Model: ...\n", ".env": "x", "metadata": "x"})
-    codes = [finding.code for finding in doctor.look_over(folder).findings]
+    codes = [finding.code for finding in check(folder).findings]
     assert codes[:5] == ["metadata_present", "secret_file", "module_missing", "method_missing", "method_missing"]
 
 
 def test_what_has_to_go_is_not_called_harmless(tmp_path: Path) -> None:
-    looked = doctor.look_over(write(tmp_path, {"model.py": MODEL, ".env": "X=1", ".notes/a.txt": f"{KEY}\n"}))
-    assert [finding.code for finding in looked.findings] == ["secret_file", "secret_text"]
+    checked = check(write(tmp_path, {"model.py": MODEL, ".env": "X=1", ".notes/a.txt": f"{KEY}\n"}))
+    assert [finding.code for finding in checked.findings] == ["secret_file", "secret_text"]
 
 
 def test_of_another_folder_only_the_right_one_is_named(tmp_path: Path) -> None:
@@ -179,25 +216,25 @@ def test_of_another_folder_only_the_right_one_is_named(tmp_path: Path) -> None:
             "a.py": "x =",
         },
     )
-    looked = doctor.look_over(tmp_path)
-    assert [finding.code for finding in looked.findings] == ["model_missing"]
-    assert str(tmp_path / "mine") in looked.findings[0].fix
-    assert not looked.good
+    checked = check(tmp_path)
+    assert [finding.code for finding in checked.findings] == ["model_missing"]
+    assert str(tmp_path / "mine") in checked.findings[0].fix
+    assert not checked.good
 
 
 @pytest.mark.parametrize("around", ["mine", "all/mine"])
 def test_folders_around_a_submission_are_named(around: str, tmp_path: Path) -> None:
     packed = archive(tmp_path / "a.zip", [(f"{around}/model.py", MODEL.encode()), ("metadata", b"x")])
-    (finding,) = doctor.look_over(packed).findings
+    (finding,) = check(packed).findings
     assert finding.code == "model_missing"
     assert finding.fix == f"zip the files of {around}, not the folder itself"
 
 
 def test_an_environment_is_neither_searched_nor_packed(tmp_path: Path) -> None:
     files: Files = {"model.py": MODEL, "env/pyvenv.cfg": "x", "env/lib/key.pem": "x", "env/lib/x.py": "import torch"}
-    looked = doctor.look_over(write(tmp_path, files))
-    assert [finding.code for finding in looked.findings] == ["environment"]
-    assert looked.packed == ("model.py",)
+    checked = check(write(tmp_path, files))
+    assert [finding.code for finding in checked.findings] == ["environment"]
+    assert checked.packed == ("model.py",)
 
 
 def archive(path: Path, entries: list[tuple[str, bytes]]) -> Path:
@@ -244,35 +281,22 @@ ZIPS: dict[str, tuple[Callable[[Path], Path], str]] = {
 @pytest.mark.parametrize("name", ZIPS)
 def test_bad_zips_are_refused(name: str, tmp_path: Path) -> None:
     make, code = ZIPS[name]
-    looked = doctor.look_over(make(tmp_path / "mine.zip"))
-    assert [finding.code for finding in looked.findings] == [code]
-    assert not looked.good
+    checked = check(make(tmp_path / "mine.zip"))
+    assert [finding.code for finding in checked.findings] == [code]
+    assert not checked.good
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_a_name_twice_in_a_zip_is_said(tmp_path: Path) -> None:
-    looked = doctor.look_over(archive(tmp_path / "a.zip", [("model.py", MODEL.encode()), ("model.py", MODEL.encode())]))
-    assert [finding.code for finding in looked.findings] == ["zip_double"]
+    checked = check(archive(tmp_path / "a.zip", [("model.py", MODEL.encode()), ("model.py", MODEL.encode())]))
+    assert [finding.code for finding in checked.findings] == ["zip_double"]
 
 
 def test_folders_of_windows_are_no_folders_on_the_platform(tmp_path: Path) -> None:
     files = [("model.py", MODEL.replace("\n", "\r\n").encode()), ("parts\\face.py", b"x = 1\r\n")]
-    looked = doctor.look_over(archive(tmp_path / "a.zip", files))
-    assert [finding.code for finding in looked.findings] == ["zip_backslash"]
-    assert looked.good
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [("nothing", "nothing does not exist below"), ("model.py", "give its folder: "), ("w.npz", "no folder and no zip")],
-)
-def test_something_else_than_a_submission_is_named(
-    given: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(write(tmp_path, {"model.py": MODEL, "w.npz": b"1"}))
-    with pytest.raises(SystemExit):
-        doctor.main(["check", given])
-    assert said in capsys.readouterr().err
+    checked = check(archive(tmp_path / "a.zip", files))
+    assert [finding.code for finding in checked.findings] == ["zip_backslash"]
+    assert checked.good
 
 
 @pytest.mark.parametrize(
@@ -284,50 +308,50 @@ def test_something_else_than_a_submission_is_named(
         ({"metadata": "x", ".env": "x", ".git/config": "x"}, "2 errors to correct, 1 other remark."),
     ],
 )
-def test_the_last_line_says_what_there_is_to_do(
+def test_a_line_says_what_there_is_to_do(
     files: Files, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    doctor.main(["check", str(write(tmp_path / "mine", {"model.py": MODEL, **files}))])
-    assert capsys.readouterr().out.endswith(f"mine: {said}\n")
+    kit(["check", str(write(tmp_path / "mine", {"model.py": MODEL, **files}))])
+    assert f"mine: {said}\n" in capsys.readouterr().out
 
 
 def test_what_is_packed_is_a_submission_and_always_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = write(tmp_path / "mine", {"model.py": MODEL, "w/a.npz": b"1", ".DS_Store": "x", "__pycache__/m.pyc": b"x"})
-    assert doctor.main(["pack", str(folder)]) == 0
+    assert kit(["pack", str(folder)]) == 0
     assert re.search(r"Packed 2 files, 0\.[1-9] kB: ", capsys.readouterr().out)
     data = (tmp_path / "mine.zip").read_bytes()
-    assert doctor.main(["pack", str(folder), "--out", str(tmp_path / "deep/other.zip")]) == 0
+    assert kit(["pack", str(folder), "--out", str(tmp_path / "deep/other.zip")]) == 0
     assert (tmp_path / "deep/other.zip").read_bytes() == data
     with zipfile.ZipFile(io.BytesIO(data)) as opened:
         assert opened.namelist() == ["model.py", "w/a.npz"]
         assert {stat.S_IMODE(info.external_attr >> 16) for info in opened.infolist()} == {0o644}
-    assert doctor.main(["check", str(tmp_path / "mine.zip")]) == 0
+    assert kit(["check", str(tmp_path / "mine.zip")]) == 0
     write(folder, {"id_rsa": "x"})
-    assert doctor.main(["pack", str(folder), "--out", str(tmp_path / "secret.zip")]) == 1
+    assert kit(["pack", str(folder), "--out", str(tmp_path / "secret.zip")]) == 1
     assert not (tmp_path / "secret.zip").exists()
 
 
 def test_a_text_is_read_as_it_is_scored(capsys: pytest.CaptureFixture[str]) -> None:
-    assert doctor.main(["read", "The interview score is high. A smile raised it; dim light lowered openness."]) == 0
+    assert kit(["read", "The interview score is high. A smile raised it; dim light lowered openness."]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "claim: smile raised interview",
         "claim: lighting lowered openness",
         "level: interview is high",
     ]
-    assert doctor.main(["read", "Great vibes."]) == 0
+    assert kit(["read", "Great vibes."]) == 0
     assert capsys.readouterr().out.splitlines()[:2] == ["no claim", "no level"]
 
 
 def test_versions_keep_their_names(tmp_path: Path) -> None:
     for name in ("sub_v1.1", "sub_v1.2"):
-        assert doctor.main(["pack", str(write(tmp_path / name, {"model.py": MODEL}))]) == 0
+        assert kit(["pack", str(write(tmp_path / name, {"model.py": MODEL}))]) == 0
     assert {path.name for path in tmp_path.glob("*.zip")} == {"sub_v1.1.zip", "sub_v1.2.zip"}
 
 
 def test_a_zip_in_its_own_folder_is_not_packed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(write(tmp_path / "mine", {"model.py": MODEL}))
     for _ in range(2):
-        assert doctor.main(["pack", ".", "--out", "s.zip"]) == 0
+        assert kit(["pack", ".", "--out", "s.zip"]) == 0
     with zipfile.ZipFile("s.zip") as opened:
         assert opened.namelist() == ["model.py"]
 
@@ -337,7 +361,7 @@ def test_the_bundle_command_is_the_kits_own(tmp_path: Path, capfd: pytest.Captur
     assert main(["submission", "check", str(folder), "--bundle", str(ROOT)]) == 0
     assert main(["submission", "pack", str(folder), "--out", str(tmp_path / "a.zip"), "--bundle", str(ROOT)]) == 0
     assert (tmp_path / "a.zip").is_file()
-    assert main(["submission", "check", str(tmp_path / "nothing"), "--bundle", str(ROOT)]) == 2
+    assert main(["submission", "check", str(tmp_path / "nothing"), "--run", "3", "--bundle", str(ROOT)]) == 2
     assert "does not exist" in capfd.readouterr().err
 
 

@@ -1,0 +1,42 @@
+"""Rules about the example solutions: what the starting kit would say of them as submissions."""
+
+from collections.abc import Iterator
+
+from bundle_tools.challenge.starting_kit import use_own_starting_kit
+from bundle_tools.codabench.rules.dataset import find
+from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.findings import Finding
+
+REFUSED = "Ingestion refuses it."
+CODES = {
+    "syntax_error": "solution-syntax",
+    "class_missing": "solution-contract",
+    "method_missing": "solution-contract",
+    "signature_wrong": "solution-contract",
+}
+"""The starting kit's code -> ours. Which packages the image has, it knows only of this checkout's own."""
+
+
+def check_models(draft: Draft) -> Iterator[Finding]:
+    """Find solutions that our ingestion program would refuse; another one has other rules."""
+    use_own_starting_kit()
+    from sources import LARGEST_SOURCE, check_sources  # noqa: PLC0415 - the path is known only now
+
+    programs = [find(draft, task.get("ingestion_program")) for _, task in draft.entries("tasks")]
+    if not any(program is not None and "ingest/__init__.py" in program.names() for program in programs):
+        return
+    for position, solution in draft.entries("solutions"):
+        files = find(draft, solution.get("path"))
+        if files is None:
+            continue
+        where, names = draft.at("solutions", position, "path"), files.names()
+        if "model.py" not in names:
+            what = "model.py is missing at the root of a solution."
+            yield Finding("solution-model", "error", where, what, REFUSED, "Put model.py at its root.")
+            continue
+        sources = [name for name in names if name.endswith(".py") and files.size(name) <= LARGEST_SOURCE]
+        for found in check_sources(names, {name: files.read(name) for name in sources}):
+            if found.level == "error" and found.code in CODES:
+                what = f"{found.where} of a solution: {found.found}."
+                fix = f"{found.fix[:1].upper()}{found.fix[1:]}."
+                yield Finding(CODES[found.code], "error", where, what, REFUSED, fix)

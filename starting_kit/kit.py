@@ -1,0 +1,202 @@
+"""Run, check, pack and compare submissions. Without arguments it says what to do first."""
+
+import argparse
+import re
+import sys
+import tempfile
+import webbrowser
+from dataclasses import replace
+from pathlib import Path
+
+import programs
+from ingest.log import speak_utf8
+from runs import REPORT, Once, new_folder, run
+from submission import CheckResult, Refused, check, counted, pack, require
+
+FIRST_STEPS = """\
+What to do first, in the folder of this kit; README.md has the whole way.
+
+  python3 kit.py run template                 run an example as the platform does; the last line names its report
+  cp -r template my_submission                begin with your own
+  python3 kit.py check my_submission          every problem at once, with the fix; --run 3 also runs three clips
+  python3 kit.py run my_submission            run and score it; what it leaves is kept in runs/
+  python3 kit.py compare runs/one runs/two    which of two runs is better by more than luck
+  python3 kit.py pack my_submission           check it, then write the zip to upload
+  python3 kit.py read "TEXT"                  what the scoring program reads in the text of an explanation
+"""
+SCORE = re.compile(r"  [a-z_0-9]+: ")
+"""A line of scoring that tells a score."""
+WARNED = ", but see the warnings above."
+LOOKED_FOR = "names, sizes, secrets, syntax, imports, class Model"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Do what the command line asks for.
+
+    Returns
+    -------
+    int
+        0 if that went well, 1 if something is to be corrected, 2 if the command makes no sense.
+    """
+    speak_utf8()
+    given = sys.argv[1:] if arguments is None else arguments
+    if not given:
+        _say(FIRST_STEPS.rstrip())
+        return 0
+    options = _parser().parse_args(given)
+    try:
+        return int(options.action(options))
+    except Refused as error:
+        sys.stderr.write(f"kit.py: {error}\n")
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="kit.py", description=FIRST_STEPS, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    runs = commands.add_parser("run", help="run a submission on the practice clips and score it")
+    runs.add_argument("--name", help="keep it as runs/NAME (default: the submission's name, with a number if need be)")
+    runs.add_argument("--clips", metavar="N", type=_positive, help="the first clips only: whether it works")
+    runs.add_argument("--open", action="store_true", help="open the report in a browser")
+    checks = commands.add_parser("check", help="tell every problem of a submission at once, with the fix")
+    checks.add_argument("--run", metavar="N", type=_positive, help="also run the first clips, such as 3")
+    packs = commands.add_parser("pack", help="check a submission, then write the zip to upload")
+    packs.add_argument("--out", type=Path, help="the zip to write (default: the folder's name with .zip)")
+    for command, action in ((runs, _run), (checks, _check), (packs, _pack)):
+        command.add_argument("submission", metavar="SUBMISSION", type=Path, help="a folder with model.py, or its zip")
+        command.set_defaults(action=action)
+    compares = commands.add_parser("compare", help="put runs side by side; tell which difference is more than luck")
+    compares.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="a folder of `kit.py run`")
+    compares.set_defaults(action=_compare)
+    reads = commands.add_parser("read", help="show what the scoring program reads in the text of an explanation")
+    reads.add_argument("text", metavar="TEXT")
+    reads.set_defaults(action=_read)
+    return parser
+
+
+def _run(given: argparse.Namespace) -> int:
+    checked = _look(given.submission)
+    out = new_folder(given.submission, given.name)
+    if not checked.runs:
+        _say("Nothing was run: correct the errors first.")
+        return 1
+    told = Once(_say, {finding.code for finding in checked.findings})
+    scored = run(given.submission, checked, out, given.clips, told)
+    if scored and given.clips:
+        _say("So few clips tell whether it works, not how good it is: run all of them before you compare.")
+    report = (out / REPORT).resolve()
+    if report.is_file():
+        _say(f"Report: {report}")
+        if given.open:
+            webbrowser.open(report.as_uri())
+    return 0 if scored else 1
+
+
+def _check(given: argparse.Namespace) -> int:
+    checked = _look(given.submission)
+    _say(f"{given.submission}: {checked.verdict()}")
+    if checked.packed:
+        sources = sum(name.endswith(".py") for name in checked.packed)
+        files = f"{counted(len(checked.packed), 'file')}, {sources} of them Python"
+        _say(f"Looked at {files}, and ran nothing of it: {LOOKED_FOR}.")
+    if not checked.runs:
+        return 1
+    if given.run:
+        return 0 if _try_out(given.submission, checked, given.run) and checked.good else 1
+    _say(f"What the model answers, and how fast, only a run shows: python3 kit.py check {given.submission} --run 3")
+    return 0 if checked.good else 1
+
+
+def _try_out(submission: Path, checked: CheckResult, clips: int) -> bool:
+    """Run a few clips, and tell what happened but for the scores; return whether all went well."""
+
+    def say(line: str) -> None:
+        if not SCORE.match(line):
+            _say(line)
+
+    told = Once(say, {finding.code for finding in checked.findings})
+    with tempfile.TemporaryDirectory() as folder:
+        scored = run(submission, checked, Path(folder) / "run", clips, told)
+    if not scored or told.levels["ERROR"]:
+        _say("It does not work yet: see the problems above.")
+        return False
+    _say(f"It works{WARNED if told.levels else '.'} For its scores run all clips: python3 kit.py run {submission}")
+    return True
+
+
+def _pack(given: argparse.Namespace) -> int:
+    if given.submission.is_file():
+        raise Refused(f"{given.submission} is no folder: it is packed already")
+    checked = _look(given.submission)
+    _say(f"{given.submission}: {checked.verdict()}")
+    if not checked.good:
+        return 1
+    folder = given.submission.resolve()
+    out: Path = given.out or folder.with_name(folder.name + ".zip")
+    # An earlier zip in the folder is no part of the submission.
+    packed = tuple(name for name in checked.packed if (folder / name).resolve() != out.resolve())
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_bytes(pack(folder, replace(checked, packed=packed)))
+    taken = out.stat().st_size
+    size = f"{taken / 1e6:.2f} MB" if taken >= 1e5 else f"{taken / 1e3:.1f} kB"
+    _say(f"Packed {counted(len(packed), 'file')}, {size}: {out}")
+    return 0
+
+
+def _compare(given: argparse.Namespace) -> int:
+    from compare import Incomparable, compare  # noqa: PLC0415 - it imports all of scoring
+
+    try:
+        lines = compare(given.runs)
+    except Incomparable as error:
+        for problem in error.args:
+            _say(f"{problem}.")
+        return 1
+    for line in lines:
+        _say(line)
+    return 0
+
+
+def _read(given: argparse.Namespace) -> int:
+    from score.settings import read_settings  # noqa: PLC0415 - scoring's, as above
+    from score.text import parse_claims, parse_levels, text_validity  # noqa: PLC0415
+    from score.text.reading import vocabulary_of  # noqa: PLC0415
+
+    words = vocabulary_of(read_settings(programs.REFERENCE_DATA / "task.yaml"))
+    claims = [
+        f"claim: {one.cue} {'raised' if one.sign > 0 else 'lowered'} {one.target}"
+        for one in parse_claims(given.text, words)
+    ]
+    levels = [f"level: {one.target} is {one.level}" for one in parse_levels(given.text, words)]
+    wrong = [f"not valid: {why}" for why in text_validity(given.text)]
+    for line in (*(claims or ["no claim"]), *(levels or ["no level"]), *wrong):
+        _say(line)
+    return 0
+
+
+def _look(submission: Path) -> CheckResult:
+    """Look a submission over, and say what was found."""
+    require(submission)
+    checked = check(submission)
+    for finding in checked.findings:
+        _say(finding.line())
+    return checked
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number, at least 1; found {text!r}")
+    return int(text)
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,224 @@
+"""Run a submission at home with the very programs of the platform, over all practice clips or the first ones."""
+
+import csv
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterator, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+import programs
+from submission import UNPACKING, CheckResult, Refused
+
+RUNS = Path("runs")
+"""Where runs are kept, below the current folder."""
+REPORT, SCORES = "output/detailed_results.html", "output/scores.json"
+# Files about the whole set that the scores do not need.
+_ABOUT_ALL = ("groups", "landmarks", "jury", "observations")
+# How the programs print problems: the first in its log, as it goes and once more at the end; the second in two lists.
+_LOGGED = re.compile(
+    r"\[ingestion\] (clip \S+ · |(?P<share>\d+ of \d+ clips · ))?"
+    r"(?P<code>[a-z_]+) · (?P<where>.*?) · found (?P<found>.*?); expected .*"
+)
+_LISTED = re.compile(r"  - (?P<level>ERROR|WARNING) · (\d+ times · )?(?P<code>[a-z_]+) · .*")
+_LISTS = ("For you:", "For the organisers:")
+
+Say = Callable[[str], object]
+"""Takes a line for the participant."""
+
+
+class Once:
+    """Passes on what the two programs print, each problem once: at home both are read in one go."""
+
+    def __init__(self, say: Say, known: Container[str]) -> None:
+        """Begin with nothing said.
+
+        Parameters
+        ----------
+        say
+            Is given the lines.
+        known
+            Codes of what was said of the submission before it ran.
+        """
+        self.levels: Counter[str] = Counter()
+        """How many problems scoring listed as ERROR, how many as WARNING."""
+        self._say = say
+        self._known = known
+        self._found: defaultdict[str, set[str]] = defaultdict(set)
+        self._codes: set[str] = set()
+        self._list = ""
+
+    def __call__(self, line: str) -> None:
+        """Pass on a line, unless it says again what was said."""
+        if logged := _LOGGED.fullmatch(line):
+            told = self._found[logged["where"]]
+            if not any(found in logged["found"] for found in told):
+                if logged[1] or logged["code"] not in self._known:
+                    self._say(line)
+            elif logged["share"] or logged["found"] not in told:  # how often it came up, or what comes of it
+                self._say(f"[ingestion] {logged['share'] or ''}{logged['code']} · {logged['where']}")
+            told.add(logged["found"])
+            self._codes.add(logged["code"])
+        elif line in _LISTS:
+            self._list = line
+        elif listed := _LISTED.fullmatch(line):
+            self.levels[listed["level"]] += 1
+            if listed["code"] not in self._codes:
+                for new in filter(None, (self._list, line)):
+                    self._say(new)
+                self._list = ""
+        else:
+            self._say(line)
+
+
+def new_folder(submission: Path, name: str | None) -> Path:
+    """Return where a run goes: `runs/NAME`, or without a name that of the submission, with a number from the second on.
+
+    Raises
+    ------
+    Refused
+        When there is a run of that name.
+    """
+    if name is not None:
+        if (RUNS / name).exists():
+            raise Refused(f"{RUNS / name} is there already: choose another --name, or remove that folder")
+        return RUNS / name
+    own = submission.resolve()
+    usual = own.name if own.is_dir() else own.stem
+    names = (usual if number == 1 else f"{usual}-{number}" for number in count(1))
+    return next(RUNS / free for free in names if not (RUNS / free).exists())
+
+
+def run(submission: Path, checked: CheckResult, out: Path, clips: int | None, say: Say) -> bool:
+    """Predict, explain and score; return whether there are scores.
+
+    Parameters
+    ----------
+    submission
+        A folder or a zip.
+    checked
+        What was found in it: of a folder, what would be packed is what runs.
+    out
+        A new folder: `input/` holds what scoring read, `output/` what it wrote.
+    clips
+        How many of the first clips; None is all of them.
+    say
+        Is given what the programs print.
+
+    Raises
+    ------
+    Refused
+        When the zip cannot be unpacked.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        unpacked = Path(scratch) / "submission"
+        _unpack(submission, checked, unpacked)
+        inputs, reference = programs.INPUT_DATA, programs.REFERENCE_DATA
+        if clips:
+            inputs, reference = _keep_clips(inputs, reference, clips, Path(scratch))
+        results = out / "input/res"
+        for folder in (results, out / "output"):
+            folder.mkdir(parents=True)
+        for line in lines_of(programs.INGESTION / "ingestion.py", inputs, results, programs.INGESTION, unpacked):
+            say(line)
+        shutil.copytree(reference, out / "input/ref")
+    _warn_of_isolation(results / "run.json", say)
+    for line in lines_of(programs.SCORING / "scoring.py", out / "input", out / "output"):
+        say(line)
+    return (out / SCORES).is_file()
+
+
+def lines_of(script: Path, *arguments: Path) -> Iterator[str]:
+    """Run one of the two programs, and give what it prints, line by line."""
+    call = [sys.executable, str(script), *map(str, arguments)]
+    piped = subprocess.PIPE
+    with subprocess.Popen(  # noqa: S603 - no shell
+        call, stdout=piped, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace"
+    ) as process:
+        yield from (line.rstrip("\n") for line in process.stdout or ())
+
+
+def _unpack(given: Path, checked: CheckResult, target: Path) -> None:
+    if not given.is_dir():
+        try:
+            shutil.unpack_archive(given, target, "zip")
+        except UNPACKING as error:
+            raise Refused(f"{given} cannot be unpacked ({error}); pack it again, without a password") from None
+        return
+    for name in checked.packed:
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(given / name, target / name)
+
+
+def _warn_of_isolation(record: Path, say: Say) -> None:
+    held = json.loads(record.read_text("utf-8")).get("isolation") if record.is_file() else None
+    if held not in (None, "full"):
+        say(f"The sandbox of this machine ({held}) is weaker than a full one: what that would refuse can pass here.")
+
+
+def _keep_clips(given: Path, wanted: Path, number: int, folder: Path) -> tuple[Path, Path]:
+    """Write copies of a phase's input and reference data that hold its first clips, and return both folders."""
+    inputs, reference = folder / "input_data", folder / "reference_data"
+    for place in (inputs, reference):
+        place.mkdir(parents=True)
+    shutil.copy(given / "task.yaml", inputs)
+    clips = read_rows(given / "clips.csv")[:number]
+    kept = {row["clip_id"] for row in clips}
+    copies = [row for row in read_rows(given / "copies.csv") if row["clip_id"] in kept]
+    _writeread_rows(inputs / "clips.csv", clips)
+    _writeread_rows(inputs / "copies.csv", copies)
+    settings = yaml.safe_load((given / "task.yaml").read_text("utf-8"))
+    exchanges: dict[str, Any] = {}
+    if "exchanges" in settings:
+        listed = json.loads((given / settings["exchanges"]).read_text("utf-8"))
+        exchanges = _only(listed["clips"], kept)
+        (inputs / settings["exchanges"]).write_text(json.dumps({**listed, "clips": exchanges}), "utf-8")
+    for row in (*clips, *copies, *exchanges.values()):
+        (inputs / row["file"]).parent.mkdir(exist_ok=True)
+        shutil.copy(given / row["file"], inputs / row["file"])
+    spoken = json.loads((given / "transcripts.json").read_text("utf-8"))
+    names = kept | {row["copy_id"] for row in copies}
+    (inputs / "transcripts.json").write_text(json.dumps(_only(spoken, names)), "utf-8")
+
+    settings = yaml.safe_load((wanted / "task.yaml").read_text("utf-8"))
+    for key in _ABOUT_ALL:
+        settings.pop(key, None)
+    settings["report"].pop("key_frames", None)
+    (reference / "task.yaml").write_text(yaml.safe_dump(settings, sort_keys=False), "utf-8")
+    _writeread_rows(
+        reference / "labels.csv", [row for row in read_rows(wanted / "labels.csv") if row["clip_id"] in kept]
+    )
+    if "causes" in settings:
+        causes = json.loads((wanted / settings["causes"]).read_text("utf-8"))
+        causes["clips"] = _only(causes["clips"], kept)
+        (reference / settings["causes"]).write_text(json.dumps(causes), "utf-8")
+    return inputs, reference
+
+
+def _only(content: dict[str, Any], names: Container[str]) -> dict[str, Any]:
+    return {name: value for name, value in content.items() if name in names}
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """Read a table with a header; nothing where there is no such file."""
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _writeread_rows(path: Path, rows: Sequence[dict[str, str]]) -> None:
+    if not rows:
+        return
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)

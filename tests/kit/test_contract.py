@@ -1,0 +1,128 @@
+"""The kit's types are those of the platform, and both readers of clips give the same."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+import numpy as np
+import pytest
+
+import contract
+from file_clip import FileClip
+from ingest.media.clip import ClipSource
+from ingest.model.process import ModelProcess
+from ingest.settings import Isolation, Limits
+from model_process.clip import Clip
+from submission import check
+from tests import ROOT
+
+if TYPE_CHECKING:
+    import model as cue_reader
+
+    from solutions.constant import model as constant
+    from template import model as template
+
+    # Type checkers look at these; nothing runs.
+    MODELS: tuple[Callable[[Path], contract.Model], ...] = (constant.Model, cue_reader.Model, template.Model)
+
+    def on_the_platform(clip: Clip) -> contract.Clip:
+        return clip
+
+    def at_home(clip: FileClip) -> contract.Clip:
+        return clip
+
+
+MEMBERS = [name for name in vars(contract.Clip) if not name.startswith("_")]
+METHODS = [name for name in MEMBERS if not isinstance(vars(contract.Clip)[name], property)]
+CLIP = min((ROOT / "input_data/practice/clips").glob("*.mp4"))
+
+
+def signature(owner: type, method: str) -> tuple[list[tuple[str, object]], dict[str, object]]:
+    function = getattr(owner, method)
+    parameters = inspect.signature(function).parameters.values()
+    return [(one.name, one.default) for one in parameters], get_type_hints(function)
+
+
+def test_the_clip_of_the_platform_has_what_the_contract_names_and_nothing_else() -> None:
+    assert set(MEMBERS) == {name for name in (*Clip.__dataclass_fields__, *vars(Clip)) if not name.startswith("_")}
+    hints = get_type_hints(Clip)
+    for name in set(MEMBERS) - set(METHODS):
+        assert get_type_hints(vars(contract.Clip)[name].fget) == {"return": hints[name]}, name
+
+
+@pytest.mark.parametrize("owner", [Clip, FileClip])
+@pytest.mark.parametrize("method", METHODS)
+def test_calls_of_a_clip_take_and_return_what_the_contract_says(owner: type, method: str) -> None:
+    assert signature(owner, method) == signature(contract.Clip, method)
+
+
+LOOKS = """
+import numpy as np
+
+
+class Model:
+    def __init__(self, assets): pass
+
+    def predict(self, clip):
+        parts = [clip.frames(count=5), clip.frames(fps=1.5, size=(160, 90)), clip.frames(start_s=1, end_s=1.3)]
+        frames = [np.stack(list(part)) for part in parts]
+        facts = [getattr(clip, name) for name in ("duration_s", "fps", "width", "height", "frame_count", "transcript")]
+        return {"frames": frames, "one": clip.frame_at(99.0, (64, 36)), "sound": clip.audio(8000), "facts": facts}
+
+    def explain(self, clip, prediction): pass
+"""
+
+
+def test_a_file_gives_at_home_what_the_clip_gives_on_the_platform(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(LOOKS, "utf-8")
+    names: dict[str, Any] = {}
+    exec(LOOKS, names)  # noqa: S102 - from above
+    at_home = names["Model"](tmp_path).predict(FileClip(CLIP, "So I said."))
+    model, clip = ModelProcess(tmp_path, None, Limits(60, 20, 20, 2), Isolation()), ClipSource("c1", CLIP, "So I said.")
+    try:
+        model.start(20)
+        there: Any = model.predict(clip, model.frames.begin(clip, []), 20)
+    finally:
+        model.stop()
+        model.frames.close()
+    assert there["facts"] == at_home["facts"]
+    for one, other in zip([*there["frames"], there["one"]], [*at_home["frames"], at_home["one"]], strict=True):
+        assert np.array_equal(one, other)
+    assert np.array_equal(there["sound"], at_home["sound"])
+
+
+def test_the_file_reader_keeps_the_rule_for_frames() -> None:
+    clip = FileClip(CLIP)
+    assert (clip.frame_count, clip.fps, clip.duration_s, clip.width, clip.height) == (125, 25.0, 5.0, 640, 360)
+    every = list(clip.frames())
+    # Middles of five equal parts: 0.5, 1.5 ... seconds; the frames shown then are 12, 37, 62, 87, 112.
+    for picked, index in zip(clip.frames(count=5), (12, 37, 62, 87, 112), strict=True):
+        assert np.array_equal(picked, every[index])
+    assert np.array_equal(clip.frame_at(99.0), every[-1])
+    assert not every[0].flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [({"count": 2, "fps": 1.0}, "not both"), ({"count": 0}, "count is 0"), ({"size": (0, 9)}, "1 to 4096 pixels")],
+)
+def test_what_the_platform_refuses_is_refused_at_home(asked: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        next(FileClip(CLIP).frames(**asked))
+    with pytest.raises(ValueError, match="rate is 1"):
+        FileClip(CLIP).audio(1)
+
+
+def test_a_copy_of_the_contract_in_a_submission_does_no_harm(tmp_path: Path) -> None:
+    for name in ("contract.py", "template/model.py"):
+        (tmp_path / Path(name).name).write_bytes((ROOT / "starting_kit" / name).read_bytes())
+    assert check(tmp_path).findings == ()
+    done = subprocess.run(
+        [sys.executable, "-c", "import contract, model; print(model.Model)"], cwd=tmp_path, check=True
+    )
+    assert done.returncode == 0

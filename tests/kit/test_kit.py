@@ -1,0 +1,229 @@
+"""The starting kit as a participant unpacks it: its commands work in an empty folder, and it lacks nothing."""
+
+import csv
+import json
+import re
+import shutil
+import zipfile
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+import runs
+from ingest.submission.checks import fingerprint
+from kit import main
+from tests import ROOT, warm
+from tests.fewer import ask_once, keep_clips
+from tests.guides import run_script
+from tests.kit.conftest import FORKING
+
+SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^```\w*\n.*?^```$", re.MULTILINE | re.DOTALL)
+NOT_IN_THE_KIT = {
+    # What participants get elsewhere, what they make themselves, and what belongs to others.
+    *(
+        "public_data/",
+        "runs/NAME/",
+        "runs/",
+        "input/res/images/",
+        "my_submission.zip",
+        "my_submission/model.py",
+        "model.py",
+    ),
+    *("language_cases.yaml", "sentences.yaml", "outside_sentences.yaml"),
+}
+
+
+def run_kit(kit: Path, *arguments: str) -> warm.Ended:
+    return warm.run(FORKING, ["kit.py", *arguments], cwd=kit)
+
+
+def test_commands_of_the_readme_work(kit: Path, tmp_path: Path) -> None:
+    blocks = SHELL.findall((kit / "README.md").read_text("utf-8"))
+    # The first block makes an environment; the one that runs these tests has the same packages.
+    assert "pip install" in blocks[0]
+    # What asking again brings, the participant's guide looks at.
+    script = "\n".join(blocks[1:]).replace("python3 kit.py", f"python3 {FORKING} kit.py")
+    result = run_script(script, ask_once(keep_clips(kit, 1)), tmp_path / "bin")
+    assert result.stdout.count("Report: ") == 3
+    names = sorted(path.name for path in (kit / "runs").iterdir())
+    assert names == ["cue_reader", "my_submission", "packed"]
+    by_run = json.loads((kit / "runs/my_submission/output/scores.json").read_text("utf-8"))
+    by_hand = json.loads((kit / "by_hand/output/scores.json").read_text("utf-8"))
+    assert {**by_run, "duration_s": 0} == {**by_hand, "duration_s": 0}
+    named = re.findall(
+        r"`((?:input|output)/[\w./]+)`", (kit / "README.md").read_text("utf-8").partition("leaves behind")[2]
+    )
+    assert len(named) == 8
+    assert [name for name in named if not (kit / "runs/cue_reader" / name).exists()] == []
+
+
+def test_without_arguments_it_says_what_to_do_first(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    printed = capsys.readouterr().out
+    assert len(printed.splitlines()) < 12
+    named = re.findall(r"kit\.py (\w+)", printed)
+    assert named == ["run", "check", "run", "compare", "pack", "read"]
+    for command in {*named}:
+        with pytest.raises(SystemExit) as ended:
+            main([command, "--help"])
+        assert ended.value.code == 0
+
+
+def test_nothing_is_run_of_what_would_be_refused(kit: Path) -> None:
+    result = run_kit(kit, "run", "solutions")
+    assert result.code == 1
+    assert "error: submission: model.py inside the folder constant" in result.printed
+    assert f"give the folder that holds it: {Path('solutions/constant')}" in result.printed
+    assert "Nothing was run" in result.printed
+    assert not (kit / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("README.md", "README.md is no folder and no zip"),
+        ("template/model.py", "give its folder: template"),
+        ("missing.zip", "missing.zip does not exist below "),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "check", "pack"])
+def test_something_that_is_no_submission_is_refused(
+    command: str, given: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT / "starting_kit")
+    assert main([command, given]) == 2
+    assert said in capsys.readouterr().err or command == "pack"
+
+
+def test_no_clips_are_no_run(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "template", "--clips", "0"])
+    assert "expected a whole number, at least 1; found '0'" in capsys.readouterr().err
+
+
+def test_of_a_folder_runs_what_would_be_packed(kit: Path) -> None:
+    shutil.copytree(kit / "template", kit / "mine")
+    (kit / "mine/.notes").write_text("x", "utf-8")
+    shutil.copytree(kit / "mine", kit / "mine/.ipynb_checkpoints")
+    result = run_kit(ask_once(kit), "run", "mine", "--clips", "1", "--name", "first")
+    assert result.code == 0, result.printed
+    assert "note: submission: 3 files of no use" in result.printed
+    assert "run all of them before you compare" in result.printed
+    record = kit / "runs/first/input/res/run.json"
+    ran = json.loads(record.read_text("utf-8"))["submission_sha256"]
+    assert ran == fingerprint(kit / "template").sha256
+    # No run replaces another one.
+    again = run_kit(kit, "run", "mine", "--clips", "1", "--name", "first")
+    assert (again.code, "runs/first is there already: choose another --name" in again.printed) == (2, True)
+    assert json.loads(record.read_text("utf-8"))["submission_sha256"] == ran
+
+
+def test_runs_without_a_name_get_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for submission, expected in (("mine", "mine"), ("mine", "mine-2"), ("mine.v2.zip", "mine.v2"), ("mine", "mine-3")):
+        if not submission.endswith(".zip"):
+            Path(submission).mkdir(exist_ok=True)
+        folder = runs.new_folder(Path(submission), None)
+        assert folder == Path("runs") / expected
+        folder.mkdir(parents=True)
+
+
+def test_a_damaged_zip_is_refused(kit: Path) -> None:
+    # The content of this zip starts after its name, 38 bytes in; these bytes are no valid deflate stream.
+    with zipfile.ZipFile(kit / "cut.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("model.py", "x = 1\n" * 100)
+    content = (kit / "cut.zip").read_bytes()
+    (kit / "cut.zip").write_bytes(content[:38] + b"\xff" * 8 + content[46:])
+    result = run_kit(kit, "run", "cut.zip")
+    assert result.code == 1
+    assert "zip_broken" in result.printed
+    assert "Traceback" not in result.printed
+    assert not (kit / "runs").exists()
+
+
+@pytest.mark.parametrize("tier", ["full", "portable", None])
+def test_a_weaker_sandbox_is_said_in_a_line(tier: str | None, tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(json.dumps({"isolation": tier}), "utf-8")
+    said: list[str] = []
+    runs._warn_of_isolation(tmp_path / "run.json", said.append)
+    assert len(said) == (tier == "portable")
+
+
+def test_what_both_programs_say_of_a_problem_is_said_once() -> None:
+    said: list[str] = []
+    once = runs.Once(said.append, {"install_ignored"})
+    raised = "model_raised · model.py line 4 · found ValueError: x; expected an answer · correct that line"
+    for line in (
+        "[ingestion] install_ignored · submission · found setup.py; expected none · ignored",
+        f"[ingestion] clip c1 · {raised}",
+        "[ingestion] clip 1 of 2 · 0.02 s a clip · about 0:00 to go",
+        f"[ingestion] 2 of 2 clips · {raised}",
+        f"[ingestion] every_clip_failed · {raised.partition(' · ')[2].replace('found', 'found model_raised:')}",
+        "For you:",
+        "  - ERROR · 2 times · model_raised · model.py line 4 · found ValueError: x · expected an answer",
+        "  - WARNING · files_ignored · x · found a file",
+    ):
+        once(line)
+    assert said == [
+        f"[ingestion] clip c1 · {raised}",
+        "[ingestion] clip 1 of 2 · 0.02 s a clip · about 0:00 to go",
+        "[ingestion] 2 of 2 clips · model_raised · model.py line 4",
+        "[ingestion] every_clip_failed · model.py line 4",
+        "For you:",
+        "  - WARNING · files_ignored · x · found a file",
+    ]
+    assert once.levels == {"ERROR": 1, "WARNING": 1}
+
+
+def test_all_pages_that_a_model_is_written_from_are_there(kit: Path) -> None:
+    pages = {path.name for path in (ROOT / "pages").glob("*.md")}
+    assert {path.name for path in (kit / "pages").iterdir()} == pages
+    assert {"submission.md", "explanations.md", "data.md", "environment.md", "evaluation.md"} <= pages
+
+
+def test_what_its_texts_name_is_in_the_kit(kit: Path) -> None:
+    absent, seen = [], 0
+    for guide in sorted(kit.rglob("*.md")):
+        text = FENCED.sub("", guide.read_text("utf-8"))
+        links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link]
+        absent += [f"{guide.name}: {link}" for link in links if not (guide.parent / link).exists()]
+        named = re.findall(r"`((?:[\w.-]+/)*[\w.-]+(?:\.(?:py|md|ipynb|lock|zip|onnx)|/))`", text)
+        seen += len(links) + len(named)
+        near = (kit, guide.parent, guide.parent / "cuereader", kit / "input_data/practice")
+        absent += [
+            f"{guide.name}: {name}"
+            for name in named
+            if name not in NOT_IN_THE_KIT and not any((place / name).exists() for place in near)
+        ]
+    assert seen > 50
+    assert not absent, "\n".join(absent)
+
+
+def test_tables_name_what_the_kit_holds(kit: Path) -> None:
+    table = (kit / "README.md").read_text("utf-8").partition("## What is in the kit")[2].partition("## ")[0]
+    rows = "\n".join(line.partition(" | ")[0] for line in table.splitlines() if line.startswith("|"))
+    named = re.findall(r"`([\w./]+)`", rows)
+    assert [name for name in named if not (kit / name).exists()] == []
+    tops = {name.partition("/")[0] for name in named}
+    assert {path.name for path in kit.iterdir()} - tops <= {"README.md"}
+
+
+def test_the_sample_of_outputs_has_the_form_of_real_ones() -> None:
+    folder = ROOT / "starting_kit" / "sample_output"
+    schema = yaml.safe_load((ROOT / "docs" / "output_format.schema.yaml").read_text("utf-8"))
+    checks = jsonschema.Draft202012Validator({**schema, **schema["$defs"]["explanations.jsonl"]})
+    lines = (folder / "explanations.jsonl").read_text("utf-8").splitlines()
+    for line in lines:
+        checks.validate(json.loads(line))
+        assert json.loads(line)["image"] is None
+    with (ROOT / "input_data" / "practice" / "clips.csv").open() as file:
+        clips = {row["clip_id"] for row in csv.DictReader(file)}
+    with (folder / "predictions.csv").open() as file:
+        predicted = [row["clip_id"] for row in csv.DictReader(file)]
+    assert len(predicted) == 3
+    assert predicted == [json.loads(line)["clip_id"] for line in lines]
+    assert set(predicted) <= clips
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 40_000
