@@ -17,11 +17,13 @@ from cuereader.features import read_clip
 from numpy.typing import NDArray
 from sklearn.linear_model import Ridge
 
-# The kit's reader of files lies in the folder where this is run; in a checkout of the project in starting_kit/.
-sys.path += [".", "starting_kit"]
-from file_clip import FileClip
-
 HERE = Path(__file__).resolve().parent
+# Where the starting kit lies: around this folder, or beside it in the organisers' bundle.
+AROUND = [folder for parent in HERE.parents for folder in (parent, parent / "starting_kit")]
+sys.path += [str(folder) for folder in AROUND if (folder / "file_clip.py").is_file()][:1]
+
+from file_clip import FileClip  # noqa: E402 - found only now
+
 PENALTY = 2.0
 """Strength of the ridge."""
 

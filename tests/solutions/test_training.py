@@ -41,7 +41,7 @@ def test_training_twice_gives_the_same_weights(tmp_path: Path, monkeypatch: pyte
     # Once as its users call it, once in this process, where threads measure the clips.
     script, out = CUE_READER / "train.py", [tmp_path / "one.json", tmp_path / "two.json"]
     words = ["--data", str(small), "--workers", "2", "--out"]
-    ended = warm.run(script, [*words, out[0]], cwd=ROOT)
+    ended = warm.run(script, [*words, out[0]], cwd=tmp_path)
     assert ended.code == 0, ended.printed
     train = load("cue_reader", "train")
     monkeypatch.setattr(train, "ProcessPoolExecutor", ThreadPoolExecutor)

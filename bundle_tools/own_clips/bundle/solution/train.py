@@ -23,8 +23,9 @@ HERE = Path(__file__).resolve().parent
 AROUND = [folder for parent in HERE.parents for folder in (parent, parent / "starting_kit")]
 sys.path += [str(folder) for folder in AROUND if (folder / "file_clip.py").is_file()][:1]
 
-from file_clip import FileClip  # noqa: E402 - found only now
 from model import measure  # type: ignore[attr-defined]  # noqa: E402 - beside this file
+
+from file_clip import FileClip  # noqa: E402 - found only now
 
 PENALTIES = (1.0, 10.0, 100.0, 1000.0, 1e6)
 """Strengths of the ridge to choose from; the last leaves the constant, for clips from which nothing can be learned."""
