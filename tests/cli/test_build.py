@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from bundle_tools.challenge.build.contents import entries
-from bundle_tools.challenge.rules import check
+from bundle_tools.challenge.check import check
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.build import wheels
 from bundle_tools.codabench.build.document import point_to_zips, set_image, shift_dates

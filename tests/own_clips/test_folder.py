@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bundle_tools.challenge.rules import check
+from bundle_tools.challenge.check import check
 from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.dataset import Dataset

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import yaml
 
-from bundle_tools.challenge.baselines.compute import compute
 from bundle_tools.challenge.compare.runs import find_runs
 from bundle_tools.challenge.figures.pages import fill_pages
 from bundle_tools.challenge.rules.clips.tables import read_settings
+from bundle_tools.challenge.scoring_program import use_scoring_program
 from bundle_tools.codabench.competition import Competition, Phase
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.codabench.worker.engine import ProcessEngine
@@ -61,6 +61,9 @@ def update(
     wrong = sorted(run.name for run in runs if run.task != task)
     if wrong:
         raise BundleError(f"{', '.join(wrong)}: expected runs of {task}. Run them on that phase.")
+    use_scoring_program(phase, scratch)
+    from bundle_tools.challenge.baselines.compute import compute  # noqa: PLC0415 - imports that program
+
     record = compute(phase, runs, scratch)
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     for line in fill_pages(competition.root):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bundle_tools.challenge.build.contents import KIT, TOP_LEVEL, downloads, entries
 from bundle_tools.challenge.build.pages import current_pages
-from bundle_tools.challenge.rules import check
+from bundle_tools.challenge.check import check
 from bundle_tools.codabench.archive import Entry, write_deterministic, zip_folders
 from bundle_tools.codabench.build.document import point_to_zips, set_image, shift_dates
 from bundle_tools.codabench.build.key import key_entries

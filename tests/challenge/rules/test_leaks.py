@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bundle_tools.challenge.rules import check
+from bundle_tools.challenge.check import check
 from bundle_tools.challenge.rules.clips.giveaways import check_giveaways
 from bundle_tools.challenge.rules.secrets.answers import Answers, hidden_answers
 from bundle_tools.challenge.rules.secrets.identities import check_identities

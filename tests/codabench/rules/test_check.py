@@ -20,7 +20,7 @@ import pytest
 import yaml
 from PIL import Image
 
-from bundle_tools.challenge.rules import check
+from bundle_tools.challenge.check import check
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.rules import archive as zips

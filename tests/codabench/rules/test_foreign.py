@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.challenge.rules import check
+from bundle_tools.challenge.check import check
 from bundle_tools.codabench.archive import zip_folder
 from tests.codabench.foreign import VERSION1_COMPETITION, write_flat, write_multi_task, write_results, write_version1
 from tests.tiny import write_files

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.challenge.rules import check
+from bundle_tools.challenge.check import check
 from bundle_tools.challenge.rules.programs import asking
 from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.rules.dataset import Dataset
