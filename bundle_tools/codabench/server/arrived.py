@@ -6,7 +6,8 @@ from datetime import UTC
 from typing import Any
 
 from bundle_tools.codabench.booleans import is_on
-from bundle_tools.codabench.competition import DEFAULT_TIME_LIMIT_S, columns_of
+from bundle_tools.codabench.competition import DEFAULT_TIME_LIMIT_S, in_order
+from bundle_tools.codabench.keys import Board, read
 from bundle_tools.codabench.rules.settings.dates import kept
 from bundle_tools.codabench.server.interface.records import PARTS, moment
 
@@ -132,7 +133,7 @@ def _leaderboards(expected: Sequence[Mapping[str, Any]], found: Sequence[Mapping
     for key, default in (("title", None), ("submission_rule", "Add"), ("primary_index", 0)):
         yield from _unlike(f"leaderboard, {key}", board.get(key, default), there.get(key))
     columns = {str(column["key"]): column for column in there["columns"]}
-    for column in columns_of({"leaderboards": [board]}):
+    for column in in_order(read(Board, board)[0].columns):
         if column.key not in columns:
             yield f"column {column.key}: it is not there."
             continue

@@ -246,7 +246,7 @@ def test_each_program_is_started_once_for_all_tasks_and_rules(
     text = (ours / "competition.yaml").read_text()
     (ours / "competition.yaml").write_text(text + text.removeprefix("tasks:\n"))
     looked_at = draft(ours)
-    assert len(looked_at.entries("tasks")) == 2
+    assert len(looked_at.keys.tasks) == 2
     assert {finding.code for finding in check_settings(looked_at)} == {"data-refused"}  # there are settings alone
     assert all(answer and answer.columns for answer in told_by_programs(looked_at).values())
     assert started == ["ingestion_program", "scoring_program"]

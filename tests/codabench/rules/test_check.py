@@ -540,7 +540,9 @@ def test_the_quota_counts_the_bundle_and_every_use(tiny: Path) -> None:
     found = [(finding.code, finding.severity) for finding in check_quota(draft, sizes, tiny, 4_000_000_001)]
     assert found == [("zip-quota", "error")]
     assert [finding.severity for finding in check_quota(draft, sizes, tiny)] == ["warning"]
-    draft.content["tasks"][0]["input_data"] = "one.zip"
+    path.write_text(path.read_text().replace(": input_data/practice/\n    ref", ": one.zip\n    ref"))
+    draft, _ = read(tiny, folder=True)
+    assert draft is not None
     assert list(check_quota(draft, {"one.zip": 8_000_000_000}, tiny, 7_000_000_000)) == []
     assert list(check_quota(draft, {"one.zip": 8_000_000_001}, tiny, 7_000_000_000)) != []
 
