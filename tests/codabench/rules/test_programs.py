@@ -11,7 +11,7 @@ from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.codabench.rules.programs.commands import local_name, script_of, started
 from bundle_tools.codabench.rules.programs.images import is_reference
-from tests.tiny import COMPETITION, FILES, SCORING, telling, write_files
+from tests.tiny import COMPETITION, FILES, SCORING, swap, telling, write_files
 
 INGEST, SCORE = "ingestion_program/ingest.py", "scoring_program/score.py"
 META = "scoring_program/metadata.yaml"
@@ -165,7 +165,7 @@ def test_programs_in_zips_are_read_alike(tiny: Path, code: str | None, files: Fi
     path = tiny / "competition.yaml"
     for name in ("ingestion", "scoring"):
         zip_folder(tiny / f"{name}_program", tiny / f"{name}.zip")
-        path.write_text(path.read_text().replace(f" {name}_program/", f" {name}.zip"))
+        swap(path, f" {name}_program/", f" {name}.zip")
     assert codes(tiny) == ({code} if code else set())
 
 
@@ -206,7 +206,7 @@ def test_a_program_of_two_tasks_is_reported_once(tiny: Path) -> None:
     path = tiny / "competition.yaml"
     programs = "    scoring_program: scoring_program/\n    ingestion_program: ingestion_program/\n"
     more = f"  - index: 1\n    name: More\n{programs}"
-    path.write_text(path.read_text().replace("solutions:\n", more + "solutions:\n"))
+    swap(path, "solutions:\n", more + "solutions:\n")
     write_files(tiny, {INGEST: "cache = '/dev/shm/frames'\n"})
     assert [finding.code for finding in check(tiny)] == ["source-shm"]
 
