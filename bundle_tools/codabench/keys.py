@@ -1,8 +1,8 @@
 """The keys of `competition.yaml` that Codabench knows, and the one reader that holds a file against them.
 
 A field of a dataclass is a key. Its type says what may stand there, marks in ``Annotated`` add limits, a default makes
-it optional, and ``| None`` accepts an explicit null. As on the server, words are taken for booleans and numbers for
-texts. Paths, dates and indexes have rules of their own, and may be anything here.
+it optional (then the server takes it), and ``| None`` accepts an explicit null. As on the server, words are taken for
+booleans and numbers for texts. Paths, dates and indexes have rules of their own, and may be anything here.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,6 +11,8 @@ from difflib import get_close_matches
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
+
+import yaml
 
 from bundle_tools.codabench.booleans import BOOLEAN_WORDS, is_on
 
@@ -96,8 +98,8 @@ class PhaseKeys(Section):
     index: Any = 0
     description: Description = None
     end: Any | None = None
-    max_submissions_per_day: int | None = None
-    max_submissions: int | None = None
+    max_submissions_per_day: int | None = 5
+    max_submissions: int | None = 100
     execution_time_limit: int = 600
     auto_migrate_to_this_phase: bool = False
     hide_output: bool = False
@@ -172,10 +174,10 @@ class Keys(Section):
     queue: Any | None = None
     registration_auto_approve: bool = False
     enable_detailed_results: bool = False
-    show_detailed_results_in_submission_panel: bool = False
-    show_detailed_results_in_leaderboard: bool = False
-    auto_run_submissions: bool = False
-    can_participants_make_submissions_public: bool = False
+    show_detailed_results_in_submission_panel: bool = True
+    show_detailed_results_in_leaderboard: bool = True
+    auto_run_submissions: bool = True
+    can_participants_make_submissions_public: bool = True
     make_programs_available: bool = False
     make_input_data_available: bool = False
     competition_type: Literal["benchmark", "competition"] = "competition"
@@ -241,6 +243,8 @@ def read(schema: type[Schema], entry: object, place: Place = ()) -> tuple[Schema
         elif given[name] is None:
             if not _takes_null(hint):
                 mistakes.append(Mistake("null", where, "expected a value; found null"))
+            elif not _is_list(hint):
+                values[name] = None
         elif problem := _problem(given[name], hint, marks):
             mistakes.append(Mistake("value", where, problem))
         else:
@@ -249,6 +253,11 @@ def read(schema: type[Schema], entry: object, place: Place = ()) -> tuple[Schema
             if NOT_EMPTY in marks and not given[name]:
                 mistakes.append(Mistake("empty", where, "is empty"))
     return schema(**values, place=place, given=given), mistakes
+
+
+def load(text: str) -> Keys:
+    """Read a file that was checked."""
+    return read(Keys, yaml.safe_load(text))[0]
 
 
 def is_key(value: object) -> bool:

@@ -11,9 +11,6 @@ from bundle_tools.codabench.rules.dataset import find
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding
 
-DEFAULT_SUBMISSIONS = 100
-"""Codabench's, where a phase names no number."""
-
 
 def check_hidden_labels(draft: Draft) -> Iterator[Finding]:
     """Tell what the submissions of one participant tell of hidden labels, and warn where that pays."""
@@ -27,8 +24,8 @@ def check_hidden_labels(draft: Draft) -> Iterator[Finding]:
             continue
         clips, targets = len(read_labels(data).rows), len(known.settings["targets"])
         for phase in draft.keys.phases if clips else ():
-            allowed = phase.given.get("max_submissions", DEFAULT_SUBMISSIONS)
-            readable = allowed in (phase.max_submissions, DEFAULT_SUBMISSIONS)
+            allowed = phase.max_submissions
+            readable = phase.given.get("max_submissions", allowed) == allowed
             if readable and task in draft.tasks_of(phase):
                 yield _budget(draft.at(*phase.place, "max_submissions"), columns, clips, targets, allowed)
 
