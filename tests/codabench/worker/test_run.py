@@ -4,7 +4,6 @@ import ast
 import time
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,41 +15,10 @@ from bundle_tools.cli.main import main
 from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.worker import engine, jobs
 from bundle_tools.codabench.worker.engine import Outcome
+from tests.codabench.worker.conftest import Run
 from tests.tiny import COMPETITION, INGESTION, end_when, swap, write_files
 
 INGEST, META = "ingestion_program/ingest.py", "ingestion_program/metadata.yaml"
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What came of a command."""
-
-    code: int
-    out: Path
-    """Folder of the results."""
-    said: str
-    """On standard output."""
-    error: str
-    """On standard error."""
-
-    def log(self, name: str) -> str:
-        """Read a log."""
-        return (self.out / "logs" / f"{name}_stdout.txt").read_text()
-
-
-@pytest.fixture
-def run(tiny: Path, capfd: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
-    """Run a submission of the tiny bundle, its solution unless another one is given."""
-
-    def run(*options: str, submission: Path | None = None, out: Path = tiny.parent / "out", bundle: Path = tiny) -> Ran:
-        words = ["run", str(submission or tiny / "solutions" / "half"), "--bundle", str(bundle), "--out", str(out)]
-        code = main([*words, *options])
-        return Ran(code, out, *capfd.readouterr())
-
-    return run
-
-
-Run = Callable[..., Ran]
 
 
 def names(folder: Path) -> list[str]:
