@@ -56,7 +56,7 @@ def test_a_downloaded_zip_will_do(bundle: Path, tmp_path: Path) -> None:
     assert out.read_text() == (bundle / "run" / "scoring_output" / "detailed_results.html").read_text()
 
 
-@pytest.mark.parametrize("planted", ["detailed_results.html", ".detailed_results.html.tmp"])
+@pytest.mark.parametrize("planted", ["detailed_results.html", ".detailed_results.html.part"])
 def test_a_planted_link_is_not_followed(bundle: Path, tmp_path: Path, planted: str) -> None:
     shutil.copytree(bundle / "run" / "ingestion_output", tmp_path / "run")
     (tmp_path / "victim").write_text("safe")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bundle_tools.challenge.rules import check
+from bundle_tools.challenge.check import check
 from bundle_tools.cli.data import own_clips
 from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError

@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from bundle_tools.challenge.figures.pages import fill_pages
-from bundle_tools.challenge.scoring_program import use_own_scoring_program
 from bundle_tools.codabench.competition import load
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.dataset import Dataset, Part
 from bundle_tools.own_clips.writing.data import Options
 from bundle_tools.phase_data.settings import TRIED, TRIED_WITH_FACES
 from bundle_tools.phase_data.texts import templates_in
+from score.columns import columns
+from score.errors import ScoringError
+from score.settings import read_settings
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 TEMPLATES = Path(__file__).with_name("templates")
@@ -159,11 +161,6 @@ def _phases(parts: Sequence[Part], start: datetime) -> list[dict[str, Any]]:
 
 def _columns(folder: Path) -> Sequence[Any]:
     """Give the columns that the scoring program has for these settings."""
-    use_own_scoring_program()
-    from score.columns import columns  # noqa: PLC0415 - the path is known only now
-    from score.errors import ScoringError  # noqa: PLC0415
-    from score.settings import read_settings  # noqa: PLC0415
-
     try:
         return columns(read_settings(folder / "reference_data" / "practice" / "task.yaml"))
     except ScoringError as error:
