@@ -20,20 +20,19 @@ from score.columns import columns, spread_decimals
 from score.errors import OrganiserError, Problem, ScoringError, internal_problem
 from score.evaluation.evaluate import Evaluation, evaluate, worst_values
 from score.messages.audience import NOBODY, Audience
-from score.messages.findings import Finding, lines, of_problems, of_run
+from score.messages.findings import lines, of_problems, of_run
 from score.messages.log import say, speak_utf8
-from score.read.codalab import read_submission_metadata
 from score.read.hashes import Hashes, read_hashes
 from score.read.outcomes import Outcomes, join
+from score.read.output.platform import Facts, read_submission_metadata, read_worker_notes
 from score.read.output.results import Results, read_results
 from score.read.output.seal import read_key
-from score.read.output.worker import read_worker_notes
 from score.read.reference.jury import JuryRating, read_jury
 from score.read.reference.key_frames import NO_KEY_FRAMES, KeyFrames, read_key_frames
 from score.read.reference.known import read_known
 from score.read.reference.labels import read_reference
 from score.read.reference.landmarks import Landmarks, read_landmarks
-from score.report.gate import Beside, Facts, may_show, may_tell
+from score.report.gate import Beside, may_show, may_tell
 from score.report.write import early_page, failure_page, last_page, report_page
 from score.scores import check_scores, write_atomically, write_scores
 from score.settings import Settings, read_settings
@@ -203,7 +202,7 @@ def page_again(source: Path, *, full: bool = False) -> str:
     return _page_of(prepared, evaluation, findings, read_worker_notes(source / "res").facts)
 
 
-def _page_of(prepared: Prepared, evaluation: Evaluation, findings: Sequence[Finding], worker: Facts) -> str:
+def _page_of(prepared: Prepared, evaluation: Evaluation, findings: Sequence[Problem], worker: Facts) -> str:
     beside = Beside(worker, prepared.landmarks, prepared.key_frames, prepared.hashes, prepared.private)
     scored = may_show(prepared.results, prepared.outcomes, evaluation, prepared.settings, findings, beside)
     return report_page(scored)
@@ -237,7 +236,7 @@ def judge(prepared: Prepared, target: Path, worker: Facts) -> None:
     if scores is not None:
         _, unwritten = _made(lambda: write_scores(target, scores, columns(settings)), passing=OSError)
         if unwritten:
-            findings = (Finding(unwritten, 1), *findings)
+            findings = (unwritten, *findings)
     _, _ = _made(
         lambda: _say_scores(settings, outcomes, scores or {}, evaluation and may_tell(evaluation, settings), findings)
     )
@@ -281,7 +280,7 @@ def _say_scores(
     outcomes: Outcomes,
     scores: Scores,
     evaluation: Evaluation | None,
-    findings: Sequence[Finding],
+    findings: Sequence[Problem],
 ) -> None:
     for line in lines(findings):
         say(line)

@@ -5,7 +5,7 @@ The lists behind it cannot be complete and it may be mistaken: it is for people 
 
 from __future__ import annotations
 
-from score.errors import Problem
+from score.errors import Problem, wrong
 from score.messages.audience import Audience
 from score.read.outcomes import Outcomes
 from score.text.protected import Named, attributes, named_attributes
@@ -23,18 +23,9 @@ def protected_problems(outcomes: Outcomes, audience: Audience) -> tuple[Problem,
     named = [found for found in map(named_attributes, texts) if found]
     if not named:
         return ()
-    return (
-        Problem(
-            code="protected_attribute",
-            stage="explain",
-            where="explanations",
-            found=f"{len(named)} of {len(texts)} that name one" + (f": {_listed(named)}" if audience.open else ""),
-            expected="no sex or gender, age, ethnicity, religion, disability or sexual orientation of a person",
-            fix="describe what can be seen and heard; docs/language.md tells what is looked for",
-            severity="warning",
-            fault="participant",
-        ),
-    )
+    found = f"{len(named)} of {len(texts)} that name one" + (f": {_listed(named)}" if audience.open else "")
+    expected = "no sex or gender, age, ethnicity, religion, disability or sexual orientation of a person"
+    return (wrong("protected_attribute", "explanations", found, expected),)
 
 
 def _listed(named: list[tuple[Named, ...]]) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from score.errors import Problem
 from score.messages.audience import NOBODY, Audience
-from score.messages.findings import Finding, lines
+from score.messages.findings import lines
 from tests.scoring.conftest import Outcome, Score
 from tests.scoring.factory import Case, make_case
 from tests.scoring.pages import HIDDEN, Page
@@ -79,8 +79,8 @@ def test_a_failed_run_has_both_sections(score: Score) -> None:
     assert text.index("For you") < text.index("class_missing") < text.index("For the organisers") < text.index("odd")
 
 
-def finding(number: int, fault: str) -> Finding:
-    return Finding(Problem(f"code_{number}", "run", "", "", "", "", fault=fault), 1)
+def finding(number: int, fault: str) -> Problem:
+    return Problem(f"code_{number}", "run", "", "", "", "", fault=fault)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from score.read.codalab import read_submission_metadata
+from score.read.output.platform import read_submission_metadata
 from tests.scoring.conftest import Score
 from tests.scoring.factory import make_case
 

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from score.errors import Problem, ScoringError
 from score.read.output.manifest import open_results
+from score.read.output.platform import WorkerNotes, read_worker_notes
 from score.read.output.records import read_clips, read_explanations, read_predictions, read_probe_calls
 from score.read.output.run_facts import read_run
-from score.read.output.worker import WorkerNotes, read_worker_notes
 from score.read.reference.known import read_causes, read_observations
 from score.read.reference.labels import read_reference
 from score.settings import Settings, read_settings

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from score.read.output.worker import WorkerNotes, read_worker_notes
+from score.read.output.platform import WorkerNotes, read_worker_notes
 from tests.scoring.conftest import Score
 from tests.scoring.factory import make_case
 from tests.scoring.read.test_seal import KEY, keyed, sign

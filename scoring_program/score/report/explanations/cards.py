@@ -161,10 +161,10 @@ def _card(clip: int, numbers: ClipNumbers, scored: Scored, album: _Album) -> Car
 def _frame(clip_id: str, scored: Scored, album: _Album) -> tuple[str, str]:
     """Return the key frame's URI and what it shows, or an empty text and why there is none."""
     frame = scored.beside.key_frames.read(clip_id)
-    uri = album.take(frame.data) if frame else None
+    uri = album.take(frame[0]) if frame else None
     if frame is None or uri is None:
         return "", "There is no picture of this clip."
-    return uri, f"The clip at {frame.time_s:.1f} s." if uri else _NO_ROOM
+    return uri, f"The clip at {frame[1]:.1f} s." if uri else _NO_ROOM
 
 
 def _picture(explanation: Explanation, scored: Scored, album: _Album) -> tuple[str, str]:
