@@ -37,7 +37,7 @@ def test_the_templates_are_not_even_given_a_label(tmp_path: Path, report: dict[s
     data = contents(scored)
     assert secrets(clips=not clips).found_in([repr(data)]) == []
     assert [clip_id in repr(data) for clip_id in CLIP_IDS] == [clips] * 6
-    assert sum(len(cards) for _, cards in data["explanations"].groups) == (4 if clips else 0)
+    assert sum(len(cards) for _, cards in data["explanations"]["groups"]) == (4 if clips else 0)
     given = repr(contents(scored_of(tmp_path / "open", canary_case(OPEN))))
     assert len([name for name in secrets().found_in([given]) if name.startswith("label 0")]) == 6  # the search can fail
 

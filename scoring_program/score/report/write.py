@@ -65,6 +65,8 @@ def contents(scored: Scored) -> dict[str, Any]:
     """Build the sections: all that the templates of a scored run get to see."""
     return {
         "heading": scored.settings.heading,
+        "settings": scored.settings,
+        "evaluation": scored.evaluation,
         "private": scored.beside.private,
         "scores": first_screen(scored),
         "predictions": predictions(scored),
