@@ -160,6 +160,17 @@ def _calls(case: Case, number: int) -> list[dict[str, Any]]:
     return calls
 
 
+def recorded(code: str, stage: str = "predict", fault: str = "participant", **words: str) -> dict[str, str]:
+    """A problem as ingestion records it."""
+    usual = {
+        "where": "model.py, line 3",
+        "found": "ValueError: a red jumper",
+        "expected": "a dict",
+        "fix": "return one",
+    }
+    return {"code": code, "stage": stage, "severity": "error", "fault": fault} | usual | words
+
+
 @dataclass
 class Case:
     """What `make_input` writes; change fields before writing."""
