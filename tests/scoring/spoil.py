@@ -1,4 +1,4 @@
-"""Ways to spoil the input of a run. Each gives what changes the folder, and lists the results anew unless told not to."""
+"""Ways to spoil the input of a run: each gives what changes the folder, and lists the results anew."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from score.report.numbers import NONE, ceiling, factor, interval, number, percen
 from score.report.write import report_page
 from score.settings import AXES, ExplanationScore
 from tests.scoring.conftest import Score
-from tests.scoring.factory import Case, full_explanation, honest_probes, make_case
+from tests.scoring.factory import Case, full_explanation, honest_probes, make_case, recorded
 from tests.scoring.pages import HIDDEN, Page, scored_of
 
 NOTHING_LOST = Shortfalls(**{one.name: 0.0 for one in fields(Shortfalls)} | {"between": 1.0})
@@ -114,8 +114,7 @@ def test_what_makes_all_else_pointless_comes_first(
 ) -> None:
     case = make_case(clips=6, statuses=[status] * 4 + ["ok"] * 2)
     case.prediction = 1 - case.truth if turned else case.prediction
-    raised = {"stage": "predict", "where": "", "found": "x", "expected": "", "fix": "", "severity": "error"}
-    case.problems = {clip: [raised | {"code": "predict_raised", "fault": "participant"}] for clip in case.clip_ids[:4]}
+    case.problems = {clip: [recorded("predict_raised")] for clip in case.clip_ids[:4]}
     first = screen(tmp_path, case).advice[0]
     assert first.sentence == sentence
     assert re.match(evidence, first.evidence)

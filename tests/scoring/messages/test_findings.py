@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from tests.scoring.factory import Case, make_case, recorded
 from tests.scoring.pages import HIDDEN, Page
 
 
-def troubled(**settings: Any) -> Case:
+def troubled(**settings: Any) -> Case:  # noqa: ANN401 - any settings key
     case = make_case(clips=6, statuses=["failed", "failed", "failed", "ok", "ok", "unreadable"], **settings)
     case.problems = {clip_id: [recorded("predict_raised")] for clip_id in case.clip_ids[:3]}
     case.problems[case.clip_ids[5]] = [

@@ -9,7 +9,7 @@ import pytest
 
 from score.read.output.platform import WorkerNotes, read_worker_notes
 from tests.scoring.conftest import Score
-from tests.scoring.factory import make_case
+from tests.scoring.factory import make_case, recorded
 from tests.scoring.read.test_seal import KEY, keyed, sign
 
 __all__ = ["keyed"]
@@ -59,11 +59,7 @@ def test_results_that_nobody_ran_are_scored_where_nothing_is_sealed(score: Score
 
 def test_an_invalid_run_says_why_itself(score: Score) -> None:
     case = make_case()
-    problem = {"code": "metadata_present", "stage": "load", "where": "metadata", "found": "a file called metadata"}
-    case.run = {
-        "status": "invalid",
-        "problems": [problem | {"expected": "none", "fix": "remove it", "severity": "error", "fault": "participant"}],
-    }
+    case.run = {"status": "invalid", "problems": [recorded("metadata_present", "load")]}
     done = score(case, noted(own=0, ingestion=1))
     assert (done.code, "metadata_present" in done.log, "own_command_ran" in done.log) == (1, True, False)
 
