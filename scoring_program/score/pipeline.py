@@ -121,15 +121,15 @@ def main(arguments: Sequence[str]) -> int:
 
 def _run(source: Path, target: Path) -> int:
     worker = _made(lambda: (*read_worker_notes(source / "res").facts, *read_submission_metadata(source)))[0] or ()
-    readers = _Readers()
+    context = _RunContext()
     try:
-        prepared = prepare(source, readers)
+        prepared = prepare(source, context)
     except ScoringError as error:
-        return _give_up(error, target, worker, readers)
+        return _give_up(error, target, worker, context)
     except OSError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, it is ours, and its message may quote a label
-        return _give_up(OrganiserError(_OURS, [internal_problem(error)]), target, worker, readers)
+        return _give_up(OrganiserError(_OURS, [internal_problem(error)]), target, worker, context)
     _, failure = _made(lambda: judge(prepared, target, worker), passing=OSError)
     if failure:
         _say_failure(failure)
@@ -137,7 +137,7 @@ def _run(source: Path, target: Path) -> int:
 
 
 @dataclass
-class _Readers:
+class _RunContext:
     """What is known about the readers so far, so that a step that fails is told to them as they may hear it."""
 
     audience: Audience = NOBODY
@@ -145,14 +145,14 @@ class _Readers:
     """Names of the challenge and the phase."""
 
 
-def prepare(source: Path, readers: _Readers | None = None, *, full: bool = False) -> Prepared:
+def prepare(source: Path, context: _RunContext | None = None, *, full: bool = False) -> Prepared:
     """Read and check all input, without comparing predictions and labels.
 
     Parameters
     ----------
     source
         The folder with ``ref`` and ``res``.
-    readers
+    context
         Where to note who will read about it, as soon as that is known.
     full
         Whether to open everything, for a page that only the organisers of a closed phase read.
@@ -162,17 +162,17 @@ def prepare(source: Path, readers: _Readers | None = None, *, full: bool = False
     ScoringError
         If there is nothing to score, and why.
     """
-    readers = readers or _Readers()
+    context = context or _RunContext()
     public = read_settings(source / "ref" / "task.yaml")
     settings = public.opened() if full else public
-    readers.audience, readers.heading = Audience(settings.report.clips), settings.heading
+    context.audience, context.heading = Audience(settings.report.clips), settings.heading
     reference = read_reference(source / "ref" / "labels.csv", settings)
-    readers.audience = readers.audience.knowing(reference.clip_ids)
+    context.audience = context.audience.knowing(reference.clip_ids)
     known = read_known(source / "ref", settings, reference)
     landmarks = read_landmarks(source / "ref", settings)
     ratings = read_jury(source / "ref" / settings.jury) if settings.jury else {}
     results = read_results(source / "res", settings, read_key(PROGRAM), len(reference.clip_ids))
-    readers.audience = readers.audience.knowing(results.clips)
+    context.audience = context.audience.knowing(results.clips)
     frames = read_key_frames(source / "ref", settings.report.key_frames, reference.clip_ids)
     outcomes = join(results, reference, settings, known)
     warned = replace(outcomes, warnings=(*outcomes.warnings, *frames.problems))
@@ -265,12 +265,12 @@ def _judged(prepared: Prepared) -> tuple[Evaluation, Scores]:
     return evaluation, scores
 
 
-def _give_up(error: ScoringError, target: Path, worker: Facts, readers: _Readers) -> int:
-    findings = of_problems(error.problems, readers.audience)
+def _give_up(error: ScoringError, target: Path, worker: Facts, context: _RunContext) -> int:
+    findings = of_problems(error.problems, context.audience)
     say(f"ERROR: {error.headline}", sys.stderr)
     for line in lines(findings):
         say(line, sys.stderr)
-    page, _ = _made(lambda: failure_page(error.headline, findings, worker, readers.heading))
+    page, _ = _made(lambda: failure_page(error.headline, findings, worker, context.heading))
     write_atomically(target / _PAGE, page or last_page(error.headline))
     return error.exit_code
 

@@ -16,9 +16,9 @@ from score.read.output.explanation_record import NO_EXPLANATION, Claim, Explanat
 from score.read.output.probe_record import ProbeCall
 from score.report.drawings.picture import data_uri
 from score.report.explanations.cards import Card
-from score.report.explanations.claims import claim_rows, untested
+from score.report.explanations.claim_rows import claim_rows, untested
+from score.report.explanations.clips import explanations, smaller
 from score.report.explanations.hidden import call_rows, place, timeline
-from score.report.explanations.section import explanations, smaller
 from score.report.explanations.verdict import clip_state, reasons
 from score.report.write import report_page
 from score.settings import Target
@@ -154,7 +154,7 @@ def test_the_drawings_show_what_was_hidden() -> None:
     )
     line = timeline(MAPS, NUMBERS, WIDE)
     assert line is not None
-    assert (line.bins, line.top, line.bottom) == (3, "M1 0h1v1h-1z", "M0 0h1v1h-1z")
+    assert (line.columns, line.top, line.bottom) == (3, "M1 0h1v1h-1z", "M0 0h1v1h-1z")
     assert line.label == "The largest weight is at 1 to 2 s; marked most: 1 to 2 s; marked least: 0 to 1 s."
     assert [width for *_, width in line.effects] == [12.5, 25.0, 50.0]  # of the largest change of the clip
     assert place(NO_EXPLANATION, NUMBERS, WIDE) is None

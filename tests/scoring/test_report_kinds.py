@@ -185,8 +185,8 @@ def test_hashes_change_with_any_file_of_the_reference_and_with_its_name(tmp_path
 
 def test_the_page_of_a_run_without_scores_says_where_and_how_to_fix_it(score: Score) -> None:
     case = make_case(clips=2)
-    words = {"where": "model.py", "found": "classes Modell", "expected": "a class called Model"}
-    problem = recorded("class_missing", "load", **words, fix="rename Modell to Model")
+    said = {"where": "model.py", "found": "classes Modell", "expected": "a class called Model"}
+    problem = recorded("class_missing", "load", **said, fix="rename Modell to Model")
     case.run = {"status": "invalid", "problems": [problem]}
     done = score(case)
     text = " ".join(Page(done.page).text.split())

@@ -19,7 +19,7 @@ from score.read.reference.landmarks import Landmark, Landmarks
 from score.report.first_screen.advice import MEASURED
 from score.report.first_screen.axis_advice import axis_advice
 from score.report.first_screen.factors import factors
-from score.report.first_screen.section import first_screen
+from score.report.first_screen.scores import first_screen
 from score.report.gate import Beside
 from score.report.numbers import NONE, ceiling, factor, interval, number, percent, plural, position, signed
 from score.report.write import report_page

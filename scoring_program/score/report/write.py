@@ -16,8 +16,8 @@ from score.read.outcomes import Outcomes
 from score.read.output.platform import Facts
 from score.read.output.results import Results
 from score.report import numbers
-from score.report.explanations.section import explanations, smaller
-from score.report.first_screen.section import first_screen
+from score.report.explanations.clips import explanations, smaller
+from score.report.first_screen.scores import first_screen
 from score.report.first_screen.status import clips_sentence
 from score.report.gate import Scored
 from score.report.look import look

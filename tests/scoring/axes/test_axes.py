@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from score.axes.claims import clip_claims
+from score.axes.cue_claims import clip_claims
 from score.axes.effects import Effects, evaluated_targets, measure_effects, repeated_difference
 from score.axes.faithfulness import Agreement, agreement, clip_faithfulness, faithfulness, gini_correlation
 from score.axes.known_causes import main_causes, map_agreement, union

@@ -10,9 +10,9 @@ from score.errors import NotGradableError, Problem
 from score.evaluation.clip_numbers import ClipNumbers
 from score.read.output.explanation_record import Explanation
 from score.report.drawings.picture import data_uri
-from score.report.drawings.words import Text, highlight
-from score.report.explanations.claims import ClaimRow, claim_rows, untested
-from score.report.explanations.hidden import Place, Timeline, call_rows, place, timeline
+from score.report.drawings.words import MarkedText, highlight
+from score.report.explanations.claim_rows import ClaimRow, claim_rows, untested
+from score.report.explanations.hidden import Drawing, call_rows, place, timeline
 from score.report.explanations.verdict import Reason, clip_state, reasons
 from score.report.gate import Scored
 from score.settings import Target
@@ -42,11 +42,11 @@ class Card:
     """The clip's key frame as a ``data:`` URI, or an empty text."""
     frame_note: str
     """Which moment it shows, or why there is none."""
-    place: Place | None
+    place: Drawing | None
     """Where the model looked; None without a map."""
-    timeline: Timeline | None
+    timeline: Drawing | None
     """When it looked; None without weights."""
-    text: Text
+    text: MarkedText
     """What it wrote."""
     claims: tuple[ClaimRow, ...]
     """Cues that were tested."""
