@@ -151,32 +151,22 @@ def test_worthless_predictions_come_first_where_the_explanations_are_poor_too(tm
     assert others[0].gain
 
 
-@pytest.mark.parametrize(
-    ("axis", "share", "words"),
-    [
-        ("faithfulness_space", "no_space", "no valid map"),
-        ("faithfulness_space", "space_reversed", "upside down"),
-        ("faithfulness_space", "space_foreign", "another clip's"),
-        ("faithfulness_time", "no_time", "no valid seconds"),
-        ("faithfulness_time", "time_reversed", "upside down"),
-        ("faithfulness_time", "time_foreign", "another clip's"),
-        ("cue_claims", "no_claims", "no claim"),
-        ("cue_claims", "wrong_sign", "wrong sign"),
-        ("cue_claims", "no_effect", "no effect"),
-        ("cue_claims", "silent", "not claimed"),
-        ("known_causes", "no_claims", "no claim"),
-        ("text", "invalid_text", "not valid"),
-        ("text", "contradicting", "no level"),
-        ("text", "disagreeing", "other cues"),
-        ("text", "unstable", "shifted"),
-        ("text", "between", "same for other clips"),
-    ],
-)
-def test_each_shortfall_has_its_sentence(axis: str, share: str, words: str) -> None:
+@pytest.mark.parametrize("share", [one.name for one in fields(Shortfalls)])
+def test_each_shortfall_has_a_sentence_of_its_own(share: str) -> None:
     # A distance between texts of 1 is the best, any other share the worst.
-    _, figure = axis_advice(axis, replace(NOTHING_LOST, **{share: 0.58 if share == "between" else 0.42}))
+    found = replace(NOTHING_LOST, **{share: 0.58 if share == "between" else 0.42})
+    told = {axis_advice(axis, found) for axis in AXES} - {axis_advice(axis, NOTHING_LOST) for axis in AXES}
+    assert len(told) == 1
+    [(_, figure)] = told
     assert figure.startswith("42\N{NO-BREAK SPACE}% ")
-    assert words in figure
+    others = (
+        replace(NOTHING_LOST, **{one.name: 0.58 if one.name == "between" else 0.42}) for one in fields(Shortfalls)
+    )
+    assert sum(figure in {axis_advice(axis, other)[1] for axis in AXES} for other in others) == 1
+
+
+@pytest.mark.parametrize("axis", AXES)
+def test_an_axis_that_lost_nothing_or_has_nothing_measured_has_no_figure(axis: str) -> None:
     assert axis_advice(axis, NOTHING_LOST)[1] == ""
     assert axis_advice(axis, Shortfalls(**dict.fromkeys(asdict(NOTHING_LOST))))[1] == ""
 

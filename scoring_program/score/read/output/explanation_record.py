@@ -43,11 +43,6 @@ class Explanation:
     claims: tuple[Claim, ...] = ()
     """Cue claims, at least one with a contribution other than 0, or none."""
 
-    @property
-    def evidence_ok(self) -> bool:
-        """Whether at least one part of the evidence is valid."""
-        return self.space is not None or self.time is not None or bool(self.claims)
-
 
 NO_EXPLANATION = Explanation()
 
