@@ -22,16 +22,16 @@ from score.evaluation.evaluate import Evaluation, evaluate, worst_values
 from score.messages.audience import NOBODY, Audience
 from score.messages.findings import lines, of_problems, of_run
 from score.messages.log import say, speak_utf8
-from score.read.hashes import Hashes, read_hashes
+from score.read.hashes import read_hashes
 from score.read.outcomes import Outcomes, join
 from score.read.output.platform import Facts, read_submission_metadata, read_worker_notes
 from score.read.output.results import Results, read_results
 from score.read.output.seal import read_key
 from score.read.reference.jury import JuryRating, read_jury
-from score.read.reference.key_frames import NO_KEY_FRAMES, KeyFrames, read_key_frames
+from score.read.reference.key_frames import read_key_frames
 from score.read.reference.known import read_known
 from score.read.reference.labels import read_reference
-from score.read.reference.landmarks import Landmarks, read_landmarks
+from score.read.reference.landmarks import read_landmarks
 from score.report.gate import Beside, may_show, may_tell
 from score.report.write import early_page, failure_page, last_page, report_page
 from score.scores import check_scores, write_atomically, write_scores
@@ -63,16 +63,10 @@ class Prepared:
     """Of ingestion."""
     outcomes: Outcomes
     """One for each clip of the reference."""
-    landmarks: Landmarks
-    """What other methods reach."""
-    hashes: Hashes
-    """Of the files that the scores depend on."""
-    key_frames: KeyFrames = NO_KEY_FRAMES
-    """Pictures of the clips for the report."""
+    beside: Beside
+    """What else the report shows."""
     jury: JuryRating | None = None
     """How people rated these explanations; None where nobody did."""
-    private: bool = False
-    """Whether more is open than participants of this phase may see."""
 
     @property
     def audience(self) -> Audience:
@@ -176,9 +170,9 @@ def prepare(source: Path, context: _RunContext | None = None, *, full: bool = Fa
     frames = read_key_frames(source / "ref", settings.report.key_frames, reference.clip_ids)
     outcomes = join(results, reference, settings, known)
     warned = replace(outcomes, warnings=(*outcomes.warnings, *frames.problems))
-    rated = ratings.get(results.rated_as)
     private = full and not public.report.truth
-    return Prepared(settings, results, warned, landmarks, read_hashes(source / "ref"), frames, rated, private)
+    beside = Beside((), landmarks, frames, read_hashes(source / "ref"), private)
+    return Prepared(settings, results, warned, beside, ratings.get(results.rated_as))
 
 
 def page_again(source: Path, *, full: bool = False) -> str:
@@ -203,7 +197,7 @@ def page_again(source: Path, *, full: bool = False) -> str:
 
 
 def _page_of(prepared: Prepared, evaluation: Evaluation, findings: Sequence[Problem], worker: Facts) -> str:
-    beside = Beside(worker, prepared.landmarks, prepared.key_frames, prepared.hashes, prepared.private)
+    beside = replace(prepared.beside, worker=worker)
     scored = may_show(prepared.results, prepared.outcomes, evaluation, prepared.settings, findings, beside)
     return report_page(scored)
 
