@@ -284,6 +284,7 @@ def test_a_closed_phase_holds_no_clip_and_an_open_one_without_truth_no_label(
     assert {len(row) for row in Page(report_page(scored)).tables.get("values", [])} <= {3}
     if not report["clips"]:
         assert not any(section[part] for part in ("tallies", "groups", "ranks", "rows"))
+        assert "aggregates only" in report_page(scored)
     assert scored.evaluation.reasons is None
     assert {truth for card in cards_of(section) for _, _, truth in card.values} <= {None}
     assert {row["truth"] for row in section["rows"]} <= {None}

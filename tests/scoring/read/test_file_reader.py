@@ -49,6 +49,21 @@ def test_what_is_no_table_is_told_with_what_could_be_read(
     assert [problem.found for problem in raised.value.problems] == [found]
 
 
+def test_labels_in_any_order_are_the_same_reference(tmp_path: Path) -> None:
+    folder = make_input(tmp_path, make_case(clips=5)) / "ref"
+    settings = read_settings(folder / "task.yaml")
+    before = read_reference(folder / "labels.csv", settings)
+    head, *rows = (folder / "labels.csv").read_text().split()
+    (folder / "labels.csv").write_text("\n".join([head, *rows[::-1]]))
+    after = read_reference(folder / "labels.csv", settings)
+    assert list(before.clip_ids) == sorted(before.clip_ids)
+    assert (before.clip_ids, before.source_ids, before.truth.tolist()) == (
+        after.clip_ids,
+        after.source_ids,
+        after.truth.tolist(),
+    )
+
+
 def test_a_file_of_another_kind_is_not_read_to_its_end(tmp_path: Path) -> None:
     settings = read_settings(make_input(tmp_path, make_case(clips=2)) / "ref" / "task.yaml")
     path = tmp_path / "labels.csv"

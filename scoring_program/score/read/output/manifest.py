@@ -44,10 +44,8 @@ class ResultsFolder:
 
     root: Path
     """The folder ``input/res``."""
-    sizes: dict[str, int]
-    """Bytes of each listed file, by its path relative to the root."""
     hashes: dict[str, str]
-    """SHA-256 of each listed file."""
+    """SHA-256 of each listed file, by its path relative to the root."""
     sealed: bool
     """Whether the manifest carries a seal that was checked. Without a key there is nothing to check it with."""
     planted: Planted = NONE_PLANTED
@@ -61,7 +59,7 @@ class ResultsFolder:
         NotGradableError
             If the file is not listed or has changed.
         """
-        if name not in self.sizes:
+        if name not in self.hashes:
             problem = wrong("results_damaged", name, "not in the manifest", "a listed file")
             raise NotGradableError("The results are incomplete.", [problem])
         data = (self.root / name).read_bytes()
@@ -91,17 +89,16 @@ def open_results(root: Path, key: bytes | None) -> ResultsFolder:
     _refuse_nothing(root)
     problems: list[Problem] = []
     entries = _manifest(root, key, problems)
-    sizes: dict[str, int] = {}
     hashes: dict[str, str] = {}
     for name, entry in entries.items():
         if found := _mismatch(root, name, entry):
             expected = "a regular file with the listed size and SHA-256"
             problems.append(wrong("results_damaged", name[:140], found, expected))
         else:
-            sizes[name], hashes[name] = entry["bytes"], entry["sha256"]
+            hashes[name] = entry["sha256"]
     if problems:
         raise NotGradableError("The results are damaged.", problems)
-    return ResultsFolder(root, sizes, hashes, key is not None, find_planted(root, {MANIFEST, WORKER_METADATA, *sizes}))
+    return ResultsFolder(root, hashes, key is not None, find_planted(root, {MANIFEST, WORKER_METADATA, *hashes}))
 
 
 def _refuse_nothing(root: Path) -> None:

@@ -96,10 +96,10 @@ def read_results(root: Path, settings: Settings, key: bytes | None, clips_of_pha
 
     clips = read_clips(read("clips.jsonl"), settings, problems)
     predictions = read_predictions(read("predictions.csv"), settings, problems)
-    images = frozenset(name for name in folder.sizes if name.startswith("images/"))
+    images = frozenset(name for name in folder.hashes if name.startswith("images/"))
     explanations = read_explanations(read("explanations.jsonl"), settings, images, problems)
     # Without a second pass nothing is shown, and nothing is wrong. Each call is perhaps asked again.
-    calls = read("probes.jsonl", 2 * MOST_CALLS) if "probes.jsonl" in folder.sizes else b""
+    calls = read("probes.jsonl", 2 * MOST_CALLS) if "probes.jsonl" in folder.hashes else b""
     probes = read_probe_calls(calls, settings, explanations, problems)
     # Ingestion records every clip, tried or not. Nothing at all is a broken run, not a bad model.
     if not clips:
@@ -125,7 +125,7 @@ def _check_status(run: RunFacts) -> None:
 
 
 def _check_owner(folder: ResultsFolder, run: RunFacts) -> None:
-    own = {MANIFEST, WORKER_METADATA, *folder.sizes}
+    own = {MANIFEST, WORKER_METADATA, *folder.hashes}
     foreign = foreign_files(folder.root, own, run.submission_files) if folder.sealed else ()
     if foreign:
         found, expected = f"files of another submission: {', '.join(foreign)}", "the submission whose record this is"
