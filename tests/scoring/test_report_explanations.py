@@ -155,6 +155,7 @@ def test_the_drawings_show_what_was_hidden() -> None:
     line = timeline(MAPS, NUMBERS, WIDE)
     assert line is not None
     assert (line.columns, line.top, line.bottom) == (3, "M1 0h1v1h-1z", "M0 0h1v1h-1z")
+    assert line.bars == "M1 100v-100h1v100zM2 100v-50h1v50z"
     assert line.label == "The largest weight is at 1 to 2 s; marked most: 1 to 2 s; marked least: 0 to 1 s."
     assert [width for *_, width in line.effects] == [12.5, 25.0, 50.0]  # of the largest change of the clip
     assert place(NO_EXPLANATION, NUMBERS, WIDE) is None

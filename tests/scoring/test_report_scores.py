@@ -98,6 +98,16 @@ def test_what_would_gain_most_comes_first(tmp_path: Path) -> None:
     assert re.fullmatch(said, time.evidence)
 
 
+@pytest.mark.parametrize("causes", [True, False])
+def test_the_weights_of_the_axes_that_count_add_up(tmp_path: Path, causes: bool) -> None:
+    case = make_case(clips=4)
+    if not causes:
+        del case.settings["causes"]
+    shown = [row.weight for row in screen(tmp_path, case).axes]
+    assert len(shown) == 4 + causes
+    assert sum(shown) == pytest.approx(1)
+
+
 WORTHLESS = "Predict better than always answering the training mean: nothing counts without it."
 
 
