@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from score.errors import Problem
+from score.errors import Problem, wrong
 from score.messages.audience import Audience
-from score.messages.naming import protected_problems
 from score.read.outcomes import Outcomes
 from score.read.output.results import Results
+from score.text.protected import Named, attributes, named_attributes
 
 FOR_YOU = "For you"
 FOR_ORGANISERS = "For the organisers"
@@ -41,10 +41,39 @@ def of_run(results: Results, outcomes: Outcomes, audience: Audience) -> tuple[Pr
             if audience.open and clip_id not in shown.where:
                 shown = replace(shown, where=" · ".join(part for part in (f"clip {clip_id}", shown.where) if part))
             kinds.setdefault((shown.code, shown.stage, shown.severity, shown.fault), []).append(shown)
-    named = protected_problems(outcomes, audience)
-    run = of_problems((*results.run.problems, *results.warnings, *outcomes.warnings, *named), audience)
+    run = of_problems(
+        (*results.run.problems, *results.warnings, *outcomes.warnings, *_protected(outcomes, audience)), audience
+    )
     clips = (replace(audience.problem(group[0]), count=len(group)) for group in kinds.values())
     return _sorted((*run, *clips))
+
+
+def _protected(outcomes: Outcomes, audience: Audience) -> tuple[Problem, ...]:
+    """Warn of the explanations that name a protected attribute of a person: counted and told, never scored.
+
+    The lists behind it cannot be complete and it may be mistaken: it is for people to look, not for a program to judge.
+
+    Returns
+    -------
+    tuple of Problem
+        None or one. Where single clips are closed it holds two counts and nothing else.
+    """
+    texts = [explanation.text for explanation in outcomes.explanations if explanation.text_ok]
+    named = [found for found in map(named_attributes, texts) if found]
+    if not named:
+        return ()
+    found = f"{len(named)} of {len(texts)} that name one" + (f": {_listed(named)}" if audience.open else "")
+    expected = "no sex or gender, age, ethnicity, religion, disability or sexual orientation of a person"
+    return (wrong("protected_attribute", "explanations", found, expected),)
+
+
+def _listed(named: list[tuple[Named, ...]]) -> str:
+    counts = []
+    for attribute in attributes():
+        words = [entry.words for found in named for entry in found if entry.attribute == attribute]
+        if words:
+            counts.append(f'{attribute} in {len(words)} (such as "{words[0]}")')
+    return ", ".join(counts)
 
 
 def _sorted(findings: Iterable[Problem]) -> tuple[Problem, ...]:
