@@ -17,15 +17,7 @@ from score.columns import columns
 from score.settings import read_settings
 from tests import ROOT
 from tests.scoring.conftest import Score
-from tests.scoring.factory import (
-    NAMES,
-    TRAITS,
-    full_explanation,
-    known_causes,
-    make_case,
-    make_input,
-    write_manifest,
-)
+from tests.scoring.factory import NAMES, TRAITS, full_explanation, known_causes, make_case, make_input, write_manifest
 
 KEYS = [
     "explanation",

@@ -392,11 +392,7 @@ class TestRepeats:
     def test_failing_when_asked_again_is_failing(self) -> None:
         masks = [call("space", 0.4, (1,)), call("space", 0.5, (2,))]
         row = [call("original", 0.5), self.copy, *masks]
-        broken = [
-            *row,
-            call("cue", None, cue="cue0", again=True),
-            call("space", None, (1,), again=True),
-        ]
+        broken = [*row, call("cue", None, cue="cue0", again=True), call("space", None, (1,), again=True)]
         assert not effects_of([row]).edit_failed.any()
         assert effects_of([broken]).edit_failed.all()
         one = np.eye(1, CELLS, 1)

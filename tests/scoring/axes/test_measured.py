@@ -13,15 +13,7 @@ from score.evaluation.evaluate import clip_scores, column_values, evaluate
 from score.measure.bootstrap import resample_weights
 from score.pipeline import prepare
 from tests.scoring.conftest import Score
-from tests.scoring.factory import (
-    Case,
-    World,
-    full_explanation,
-    honest_probes,
-    make_case,
-    make_input,
-    world,
-)
+from tests.scoring.factory import Case, World, full_explanation, honest_probes, make_case, make_input, world
 from tests.scoring.pages import HIDDEN
 from tests.scoring.spoil import edit_records
 

@@ -38,11 +38,7 @@ TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
     "no settings": (lambda root: (root / SETTINGS).unlink(), 2, ("task.yaml", "no such file")),
     "settings are no YAML": (write(SETTINGS, "a: [\n"), 2, ("task.yaml", "line")),
     "settings are a list": (write(SETTINGS, "- 1\n"), 2, ("task.yaml", "a mapping")),
-    "a key twice": (
-        write(SETTINGS, "task: a\ntask: b\n"),
-        2,
-        ("yaml, key task", "a key that stands twice"),
-    ),
+    "a key twice": (write(SETTINGS, "task: a\ntask: b\n"), 2, ("yaml, key task", "a key that stands twice")),
     "an unknown key": (swap(SETTINGS, "main_target:", "colour: 1\nmain_target:"), 2, ("colour", "not known")),
     "main target": (swap(SETTINGS, "main_target: interview", "main_target: luck"), 2, ("main_target", "'luck'")),
     "truth without clips": (swap(SETTINGS, "clips: true", "clips: false"), 2, ("key report.truth",)),
@@ -63,11 +59,7 @@ TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
     "clip without label": (edit_lines(LABELS, lambda lines: lines[:-1]), 2, ("label_missing", "no row in labels.csv")),
     "other data": (swap("res/run.json", "test-1", "test-2"), 2, ("version_mismatch", "test-2")),
     "other task": (swap("res/run.json", '"practice"', '"final"'), 2, ("version_mismatch", "final")),
-    "no run record": (
-        remove("res/run.json"),
-        1,
-        ("run.json", "not in the manifest"),
-    ),
+    "no run record": (remove("res/run.json"), 1, ("run.json", "not in the manifest")),
     "run record is no JSON": (write("res/run.json", "{"), 1, ("run.json", "not JSON")),
     "run record with NaN": (swap("res/run.json", "31.2", "NaN"), 1, ("run.json", "NaN")),
     "manifest is no JSON": (
@@ -87,11 +79,7 @@ TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
         ("log.txt", "13 bytes instead of 6"),
     ),
     "listed but gone": (lambda root: (root / "res/log.txt").unlink(), 1, ("log.txt", "no regular file")),
-    "no predictions": (
-        remove("res/predictions.csv"),
-        1,
-        ("predictions.csv", "not in the manifest"),
-    ),
+    "no predictions": (remove("res/predictions.csv"), 1, ("predictions.csv", "not in the manifest")),
     "other columns": (swap("res/predictions.csv", "openness", "luck"), 1, ("predictions.csv, line 1",)),
     "prediction NaN": (
         edit_lines("res/predictions.csv", lambda lines: [*lines[:2], "cx,nan,0,0,0,0,0\n", *lines[2:]]),
