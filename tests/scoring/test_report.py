@@ -34,6 +34,7 @@ def test_the_templates_are_not_even_given_a_label(tmp_path: Path, report: dict[s
     assert np.isnan(scored.outcomes.truth).all()
     assert scored.outcomes.known == NOTHING_KNOWN
     assert (scored.beside.key_frames == NO_KEY_FRAMES) != clips
+    assert scored.settings.skill_reference == {}
     data = contents(scored)
     assert secrets(clips=not clips).found_in([repr(data)]) == []
     assert [clip_id in repr(data) for clip_id in CLIP_IDS] == [clips] * 6

@@ -53,7 +53,7 @@ class Scored:
     evaluation: Evaluation
     """Every number; reduced to what is shown of it where labels or clips are closed."""
     settings: Settings
-    """``settings.report`` says what may be shown; without training means where labels are closed."""
+    """``settings.report`` says what may be shown; without means and errors over training where labels are closed."""
     findings: Sequence[Problem]
     """Problems, fit for their readers."""
     beside: Beside
@@ -82,7 +82,8 @@ def may_show(
         outcomes = replace(outcomes, truth=hidden, known=NOTHING_KNOWN)
         hashes = replace(beside.hashes, labels="")
         beside = replace(beside, landmarks=beside.landmarks.coarse(settings), hashes=hashes)
-        settings = replace(settings, targets=tuple(replace(one, constant=math.nan) for one in settings.targets))
+        blank = tuple(replace(one, constant=math.nan) for one in settings.targets)
+        settings = replace(settings, targets=blank, skill_reference={})
     if not settings.report.clips:
         beside = replace(beside, key_frames=NO_KEY_FRAMES)
     return Scored(results, outcomes, evaluation, settings, findings, beside)
