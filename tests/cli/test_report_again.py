@@ -9,8 +9,9 @@ from bundle_tools.cli.main import main
 from bundle_tools.codabench.archive import zip_folder
 from score.pipeline import main as score
 from tests import ROOT
-from tests.scoring.canary import CLIP_IDS, HIDDEN, canary_case, secrets
+from tests.scoring.canary import CLIP_IDS, canary_case, secrets
 from tests.scoring.factory import make_input
+from tests.scoring.pages import HIDDEN
 from tests.tiny import write_files
 
 COMPETITION = """\
