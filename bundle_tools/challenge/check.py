@@ -19,6 +19,7 @@ from bundle_tools.challenge.rules.settings.hidden_labels import check_hidden_lab
 from bundle_tools.challenge.rules.settings.openness import check_openness
 from bundle_tools.challenge.rules.settings.refused import check_settings
 from bundle_tools.challenge.rules.settings.registry import check_registry, check_revealed
+from bundle_tools.challenge.rules.settings.training import check_training
 from bundle_tools.codabench.rules import GENERAL, Rule
 from bundle_tools.codabench.rules import check as check_with
 from bundle_tools.codabench.rules.findings import Finding
@@ -41,6 +42,7 @@ RULES: tuple[Rule, ...] = (
     check_leaks,
     check_identities,
     check_giveaways,
+    check_training,
 )
 
 

@@ -5,10 +5,12 @@ import re
 from pathlib import Path
 
 from bundle_tools.challenge.build import Options, build
+from bundle_tools.challenge.build.contents import TRAINING_CLIPS
+from bundle_tools.challenge.build.training import FOLDER, needs_training_set, training_set
 from bundle_tools.cli.data.baselines import compute_again
-from bundle_tools.cli.options import add_bundle, moment
+from bundle_tools.cli.options import add_bundle, moment, workers
 from bundle_tools.codabench.competition import find_root
-from bundle_tools.console import say
+from bundle_tools.console import progress_bar, say
 
 # A name in lower case, perhaps with a server and folders, and a version or a digest.
 IMAGE = re.compile(
@@ -29,8 +31,14 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     build.add_argument(
         "--wheels", action="store_true", help="pack the programs' packages too, for containers without a network"
     )
-    build.add_argument(
-        "--training", type=Path, help="a labelled set (`bundle data synth`) to publish in place of public_data/"
+    training = build.add_mutually_exclusive_group()
+    training.add_argument(
+        "--training", type=Path, metavar="DIR",
+        help="a labelled set to publish in place of public_data/ (default: for a sample of drawn clips, a set of "
+        f"{TRAINING_CLIPS}, made the first time in some minutes and kept in {FOLDER}/)",
+    )  # fmt: skip
+    training.add_argument(
+        "--no-training", action="store_true", help="publish that sample: participants then have nothing to train on"
     )
     build.add_argument(
         "--stand-in", metavar="PHASE",
@@ -60,18 +68,18 @@ def _image(text: str) -> str:
 
 def _build(arguments: argparse.Namespace) -> int:
 
+    root = find_root(arguments.bundle)
     options = Options(
         out=arguments.out,
         start=arguments.start,
         image=arguments.image,
-        training=arguments.training,
+        training=arguments.training or _drawn(root, wanted=not arguments.no_training),
         wheels=arguments.wheels,
         key=not arguments.no_key,
         new_key=arguments.new_key,
         version1=arguments.format == "codalab-v1",
         stand_in=arguments.stand_in,
     )
-    root = find_root(arguments.bundle)
     if arguments.baselines:
         compute_again(root, None, None, [])
     for finding in build(root, options):
@@ -79,3 +87,16 @@ def _build(arguments: argparse.Namespace) -> int:
             say(line)
     say(f"Built: {options.out}")
     return 0
+
+
+def _drawn(root: Path, *, wanted: bool) -> Path | None:
+    """Give the folder of a drawn training set where the public data are only a sample, and say what is lost without."""
+    if not needs_training_set(root):
+        return None
+    if not wanted:
+        say("WARNING: public_data/ is a sample of a few clips: nobody can train on it. Leave out --no-training.")
+        return None
+    if not (root / FOLDER).exists():
+        say(f"Drawing {TRAINING_CLIPS} training clips, once: they are kept in {root / FOLDER}.")
+    with progress_bar("training clips") as progress:
+        return training_set(root, workers(), progress)

@@ -89,7 +89,7 @@ def test_the_datasheet_says_what_is_known_and_marks_what_is_open(bundle: Path) -
 
 def test_croissant_names_files_by_their_hashes_and_columns_by_their_types() -> None:
     labels = b"clip_id,source_id,warmth\nc1,s1,3.5\n"
-    facts = {"name": "Warm", "description": "Clips.", "version": "1.0.0", "license": ""}
+    facts = {"name": "Warm", "description": "Clips.", "license": ""}
     text = croissant(facts, labels, {"transcripts.json": b"{}"})
     assert text == croissant(facts, labels, {"transcripts.json": b"{}"})
     content = json.loads(text)

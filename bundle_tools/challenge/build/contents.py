@@ -2,9 +2,13 @@
 
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import yaml
 
+from bundle_tools.challenge.launch.croissant import NAME as CROISSANT
+from bundle_tools.challenge.launch.croissant import croissant, describe
+from bundle_tools.challenge.launch.facts import read_facts
 from bundle_tools.challenge.rules.clips.tables import read_settings
 from bundle_tools.codabench.archive import Entry
 from bundle_tools.codabench.build.key import NAME as KEY_NAME
@@ -26,14 +30,17 @@ KIT = (
     *("docs/error_codes.md", "docs/language.md", "docs/participant.md", "pages"),
 )
 
+PUBLIC = "public_data"
+TRAINING_CLIPS = 240
+"""Clips of a drawn training set: with many more, the example solution hardly gets better."""
 LONGEST_PATH = 200
 
 
 def entries(root: Path, text: str, training: Path | None) -> Iterator[Entry]:
     """Give name and content of every file but `competition.yaml`, whose text is given, before anything is zipped."""
     for name in dict.fromkeys((*TOP_LEVEL[1:], *_named(root, yaml.safe_load(text)))):
-        if name == "public_data" and training is not None:
-            yield from _training(training, name)
+        if name == PUBLIC:
+            yield from _public(root, training, yaml.safe_load(text))
         elif (root / name).exists():
             yield from _files(root / name, name)
     for name in KIT:
@@ -74,12 +81,22 @@ def _named(root: Path, node: object) -> Iterator[str]:
             yield from _named(root, value)
 
 
-def _training(folder: Path, name: str) -> Iterator[Entry]:
-    if not (folder / "labels.csv").is_file() or not (folder / "clips").is_dir():
-        make = f"bundle data synth --clips 240 --seed 2017 --out {folder}"
-        raise BundleError(f"--training {folder}: expected labels.csv and clips/, found none. Make them: `{make}`.")
-    say(f"public_data: the training set in {folder}")
-    yield from _files(folder, name)
+def _public(root: Path, training: Path | None, content: dict[str, Any]) -> Iterator[Entry]:
+    """Give the labelled clips that participants download, and a description of them for machines."""
+    folder = training or root / PUBLIC
+    labels = folder / "labels.csv"
+    if training is not None:
+        if not labels.is_file() or not (folder / "clips").is_dir():
+            make = f"bundle data synth --clips {TRAINING_CLIPS} --seed 2017 --out {folder}"
+            raise BundleError(f"--training {folder}: expected labels.csv and clips/, found none. Make them: `{make}`.")
+        say(f"public_data: the training set in {folder}")
+    if not folder.exists():
+        return
+    yield from _files(folder, PUBLIC)
+    if labels.is_file():
+        others = {path.name: path.read_bytes() for path in folder.glob("*.json") if path.name != CROISSANT}
+        told = describe(content, read_facts(root, write=False))
+        yield f"{PUBLIC}/{CROISSANT}", croissant(told, labels.read_bytes(), others).encode()
 
 
 def _files(path: Path, name: str) -> Iterator[Entry]:

@@ -7,6 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from bundle_tools.challenge.launch.facts import Facts
+
 NAME = "croissant.json"
 CONFORMS_TO = "http://mlcommons.org/croissant/1.0"
 CONTEXT = {
@@ -48,10 +50,22 @@ CONTEXT = {
     "transform": "cr:transform",
 }
 """The terms of the specification, as every such file repeats them."""
-KEYS = ("name", "description", "version", "license", "citeAs", "datePublished")
+KEYS = ("name", "description", "license", "citeAs", "datePublished")
 """What is said of the data as a whole."""
 TEXTS = ("clip_id", "source_id")
 """Columns of labels.csv that are no targets."""
+
+
+def describe(competition: Mapping[str, Any], facts: Facts) -> dict[str, str]:
+    """Give what is said of the public data as a whole, from competition.yaml and what the organisers filled in."""
+    cited = " ".join(part for part in (facts.cite_as, f"doi:{facts.doi}" if facts.doi else "") if part)
+    return {
+        "name": f"{competition.get('title')}: public data",
+        "description": " ".join(str(competition.get("description") or "").split()),
+        "license": facts.licence,
+        "citeAs": cited,
+        "datePublished": facts.published,
+    }
 
 
 def croissant(facts: Mapping[str, str], labels: bytes, others: Mapping[str, bytes]) -> str:
@@ -60,7 +74,7 @@ def croissant(facts: Mapping[str, str], labels: bytes, others: Mapping[str, byte
     Parameters
     ----------
     facts
-        ``name``, ``description``, ``version``, and of ``license``, ``citeAs`` and ``datePublished`` what is known.
+        ``name``, ``description``, and of ``license``, ``citeAs`` and ``datePublished`` what is known.
     labels
         Content of ``labels.csv``: clip_id, source_id and one column a target.
     others

@@ -48,8 +48,8 @@ class Facts:
     )
 
 
-def read_facts(root: Path) -> Facts:
-    """Read the file of a bundle; where there is none, write one to fill in.
+def read_facts(root: Path, *, write: bool = True) -> Facts:
+    """Read the file of a bundle; where there is none, write one to fill in, unless that is not wanted.
 
     Raises
     ------
@@ -58,7 +58,9 @@ def read_facts(root: Path) -> Facts:
     """
     path = root / FILE
     if not path.exists():
-        path.write_text(_blank(), encoding="utf-8")
+        if write:
+            path.write_text(_blank(), encoding="utf-8")
+        return Facts()
     try:
         # A file in which nothing was filled in yet holds comments alone.
         return read(Facts, path) if re.search(r"^[^#\s]", path.read_text("utf-8"), re.MULTILINE) else Facts()

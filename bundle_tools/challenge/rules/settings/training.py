@@ -1,0 +1,40 @@
+"""Rule about the public data: whether there are enough labelled clips to learn from."""
+
+from collections.abc import Iterator
+
+from bundle_tools.challenge.rules.clips.tables import read_settings, read_table
+from bundle_tools.codabench.rules.dataset import find, opened, uses_of
+from bundle_tools.codabench.rules.document import Draft
+from bundle_tools.codabench.rules.findings import Finding
+
+ENOUGH = 100
+"""Labelled clips from which on a small model learns more than it forgets."""
+LABELS = "labels.csv"
+SYNTHETIC = "synthetic"
+"""How the `data_version` of drawn clips begins."""
+
+
+def is_drawn(draft: Draft) -> bool:
+    """Whether all clips are drawn: then `bundle build` brings a training set of its own."""
+    settings = [read_settings(data) or {} for data in opened(draft, "input_data").values()]
+    return bool(settings) and all(str(one.get("data_version")).startswith(SYNTHETIC) for one in settings)
+
+
+def check_training(draft: Draft) -> Iterator[Finding]:
+    """Find public data that are too few; a sample of drawn clips is replaced when the zip is built."""
+    if draft.folder and is_drawn(draft):
+        return
+    seen: set[str] = set()
+    for place, path in uses_of(draft, "public_data"):
+        data = find(draft, path)
+        if data is None or LABELS not in data.names() or path in seen:
+            continue
+        seen.add(path)
+        clips = max(0, len(read_table(data.text(LABELS))) - 1)
+        if clips < ENOUGH:
+            what = f"The public data have {clips} labelled clips; expected {ENOUGH} or more."
+            effect = (
+                "Models that are trained on so few are worse than the constant, and look good to those who train them."
+            )
+            fix = "Publish more labelled clips; of drawn ones `bundle build` makes 240, unless told not to."
+            yield Finding("training-few", "warning", draft.at(*place), what, effect, fix)
