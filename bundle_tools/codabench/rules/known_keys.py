@@ -14,7 +14,7 @@ def check_keys(draft: Draft) -> Iterator[Finding]:
 
 def check_board_keys(draft: Draft) -> Iterator[Finding]:
     """Find what is wrong with the keys of boards: of a converted file the others are Codabench's own."""
-    yield from _told(draft, (one for one in draft.mistakes if one.place[0] == "leaderboards" and len(one.place) > 2))
+    yield from _told(draft, (one for one in draft.mistakes if one.place[0] == "leaderboards"))
 
 
 def _told(draft: Draft, mistakes: Iterable[Mistake]) -> Iterator[Finding]:

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from bundle_tools.cli.main import main
 from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.errors import BundleError
 from score.pipeline import main as score
+from tests import ROOT
 from tests.challenge.compare.field import CLIPS, noisy, write_field
 from tests.scoring.factory import full_explanation, make_case, write_manifest
 from tests.tiny import write_files
@@ -67,6 +70,14 @@ def test_totals_are_those_of_the_scoring_program(
         if run["total"]:
             low, high = run["interval"]
             assert low < run["total"] < high
+
+
+def test_a_process_that_knows_no_scoring_program_takes_the_bundles(field: Path) -> None:
+    words = ["compare", str(field / "good"), str(field / "words"), "--bundle", str(field), "--resamples", "20"]
+    command = [sys.executable, "-m", "bundle_tools.cli.main", *words]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert "good" in done.stdout
 
 
 def test_better_runs_stand_apart_and_the_same_run_shares_a_band(

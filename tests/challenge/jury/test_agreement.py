@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.stats import friedmanchisquare
 
 from bundle_tools.challenge.jury.agreement import (
     bradley_terry,
@@ -78,8 +79,6 @@ def test_worked_numbers() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_concordance_agrees_with_a_library(seed: int) -> None:
-    from scipy.stats import friedmanchisquare  # noqa: PLC0415  # each test process would import it, for nothing
-
     table = ratings(seed, jurors=5, items=7)
     theirs = friedmanchisquare(*table.T).statistic / (5 * 6)
     assert kendall_w(table) == pytest.approx(theirs, abs=1e-6)

@@ -220,6 +220,23 @@ def test_every_mistake_in_the_yaml_is_found(tiny: Path, subtests: pytest.Subtest
             assert code in codes(tiny)
 
 
+SHAPES = [
+    ("entry-type", "solutions:\n", "  - more\nsolutions:\n"),
+    ("key-value", "precision: 0", "precision: 0, computation: median, computation_indexes: [0]"),
+    ("key-value", "tasks: [0]\n    exec", "tasks: 0\n    exec"),
+    ("key-value", "solutions/half/, tasks: [0]", "solutions/half/, tasks: 0"),
+    ("key-value", "submission_rule: Add", "primary_index: x"),
+]
+
+
+def test_a_mistake_of_shape_is_told_by_the_keys_alone(tiny: Path, subtests: pytest.Subtests) -> None:
+    for code, old, new in SHAPES:
+        with subtests.test(code, new=new):
+            (tiny / "competition.yaml").write_text(COMPETITION)
+            swap(tiny / "competition.yaml", old, new)
+            assert codes(tiny) == {code}
+
+
 RIGHT = [
     *(
         ('"2030-01-01 12:00:00"', date)

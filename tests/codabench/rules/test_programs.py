@@ -126,6 +126,10 @@ CASES: list[tuple[str | None, Files]] = [
     (None, {"competition.yaml": competition("tiny:1", "tiny@sha256:" + "0" * 64)}),
     (None, {"competition.yaml": competition("example/tiny:1", "registry.example.org:5000/tiny:2")}),
     ("report-reveals", {"competition.yaml": HIDDEN, TASK: "report: {truth: true}"}),
+    (
+        "report-reveals",
+        {"competition.yaml": HIDDEN.replace("score_output", "prediction_output"), TASK: "report: {truth: true}"},
+    ),
     (None, {"competition.yaml": HIDDEN.replace("hide_score_output", "hide_output"), TASK: "report: {truth: false}"}),
     (None, {TASK: "report: {truth: true}"}),
     (None, {TASK: "report: &a [*a]"}),
