@@ -249,7 +249,7 @@ def test_missing_landmarks_are_found(copy: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda root: swap(root / "reference/task.yaml", "landmarks: landmarks.json", ""), "no phase has"),
+        (lambda root: (root / "reference/task.yaml").unlink(), "expected a phase whose reference data are a folder"),
         (lambda root: swap(root / "runs/flat/ingestion_output/run.json", "practice", "final"), "runs of practice"),
         (lambda root: swap(root / "reference/labels.csv", ",0.", ",7."), "The labels have mistakes"),
         (lambda root: (root / "runs/flat/ingestion_output/manifest.json").unlink(), "flat"),
@@ -262,3 +262,13 @@ def test_what_cannot_be_computed_is_named(
     spoil(copy)
     assert baselines(copy) == 1
     assert message in capsys.readouterr().err
+
+
+def test_a_phase_names_its_landmarks_once_there_are_some(copy: Path) -> None:
+    before = (copy / "reference/task.yaml").read_text()
+    swap(copy / "reference" / "task.yaml", "landmarks: landmarks.json", "")
+    (copy / "reference" / "landmarks.json").unlink()
+    assert baselines(copy) == 0
+    settings = (copy / "reference/task.yaml").read_text()
+    assert yaml.safe_load(settings) == yaml.safe_load(before)
+    assert (copy / "reference" / "landmarks.json").is_file()

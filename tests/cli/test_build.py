@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import json
 import re
 import shutil
 import stat
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
+from bundle_tools.challenge.build import training
 from bundle_tools.challenge.build.contents import entries
 from bundle_tools.challenge.check import check
 from bundle_tools.cli.main import main
@@ -213,11 +215,41 @@ def test_the_image_and_the_training_set_are_those_asked_for(tiny: Path, capsys: 
     code, out = build(tiny, "--image", "you/name:1.0", "--training", str(training))
     assert code == 0
     assert document(out)["docker_image"] == "you/name:1.0"
-    assert set(inside(out, "public_data.zip")) == {"labels.csv", "clips/a.mp4"}
+    assert set(inside(out, "public_data.zip")) == {"labels.csv", "clips/a.mp4", "croissant.json"}
+    told = json.loads(inside(out, "public_data.zip")["croissant.json"])
+    assert (told["name"], told["distribution"][0]["name"]) == ("Tiny: public data", "labels.csv")
     assert set(inside(build(tiny)[1], "public_data.zip")) == {"small.txt"}
     capsys.readouterr()
     assert build(tiny, "--training", str(tiny))[0] == 1
     assert "bundle data synth --clips 240" in capsys.readouterr().err
+
+
+def test_a_sample_of_drawn_clips_gives_way_to_a_set_that_is_drawn_once(
+    tiny: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    swap(tiny / "competition.yaml", "execution_time_limit: 600", "public_data: public_data/")
+    write_files(tiny, {"public_data/labels.csv": "clip_id\nsample\n"})
+    settings = tiny / "input_data" / "practice" / "task.yaml"
+    drawn: list[int] = []
+
+    def draw(out: Path, *, clips: int, **_: object) -> None:
+        drawn.append(clips)
+        write_files(out, {"labels.csv": "clip_id\ndrawn\n", "clips/a.mp4": "x"})
+
+    monkeypatch.setattr(training, "write_training", draw)
+    for version, options, labels, times in (
+        ("filmed-1", (), b"clip_id\nsample\n", 0),
+        ("synthetic-1", ("--no-training",), b"clip_id\nsample\n", 0),
+        ("synthetic-1", (), b"clip_id\ndrawn\n", 1),
+        ("synthetic-1", (), b"clip_id\ndrawn\n", 1),
+    ):
+        settings.write_text(f"data_version: {version}\n")
+        code, out = build(tiny, *options)
+        assert (code, inside(out, "public_data.zip")["labels.csv"], len(drawn)) == (0, labels, times)
+        told = capsys.readouterr().out
+        assert ("nobody can train on it" in told) == ("--no-training" in options)
+        assert "training-few" in told
+    assert drawn == [240]
 
 
 def test_figures_of_packed_pages_are_those_of_the_zip(tiny: Path) -> None:

@@ -4,7 +4,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from bundle_tools.challenge.skill_reference import enter_skill_reference
+from bundle_tools.challenge.baselines.skill_reference import enter_skill_reference
 from bundle_tools.cli.options import add_bundle
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.console import say
