@@ -107,6 +107,7 @@ def reference_settings(
     rank_by: str = "",
     weighting: Mapping[str, object] | None = None,
     key_frames: str = "",
+    pictures: bool = True,
 ) -> str:
     """Return the text of ``reference_data/<phase>/task.yaml``.
 
@@ -122,8 +123,10 @@ def reference_settings(
         Weights, power, gate and bands of the explanation score, as far as they differ from the program's.
     key_frames
         List of the pictures of clips; empty where there are none.
+    pictures
+        Whether reports show any: of clips, or what a submission returns.
     """
-    facts = {"constants": constants, "files": files, "rank_by": rank_by}
+    facts = {"constants": constants, "files": files, "rank_by": rank_by, "pictures": pictures}
     return _render(
         "reference.yaml.j2", challenge, phase, {**facts, "weighting": weighting or {}, "key_frames": key_frames}
     )

@@ -115,7 +115,9 @@ class ReportSettings:
     gallery: Annotated[int, Between(0, MOST_SHOWN)]
     """How many explanations are shown with their picture."""
     key_frames: _Csv = None
-    """Name of the list of pictures of the clips; never without ``truth``."""
+    """Name of the list of pictures of the clips; never without ``truth`` and ``pictures``."""
+    pictures: bool = True
+    """Whether a report shows pictures: of clips, and those that a submission returns, which may show a clip, too."""
 
     def mistakes(self) -> Iterator[Found]:
         """Check that nothing is shown that another switch hides."""
@@ -123,6 +125,8 @@ class ReportSettings:
             yield "truth", "true while clips is false", "truth: false, or clips: true"
         if self.key_frames and not self.truth:
             yield "key_frames", "pictures of clips while truth is false", "no key_frames, or truth: true"
+        if self.key_frames and not self.pictures:
+            yield "key_frames", "pictures of clips while pictures is false", "no key_frames, or pictures: true"
 
 
 @dataclass(frozen=True)

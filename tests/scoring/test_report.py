@@ -160,6 +160,18 @@ def test_pictures_keep_nothing_but_their_pixels(score: Score) -> None:
         assert jpeg_size(data) == (355, 200)
 
 
+def test_where_pictures_are_closed_a_report_shows_none(score: Score) -> None:
+    case = make_case(clips=2)
+    case.settings["report"]["pictures"] = False
+    page = score(case).page
+    assert "data:image" not in page
+    assert page.count("Reports show no pictures here.") == 2
+    case.settings["report"]["key_frames"] = "key_frames.csv"
+    refused = score(case)
+    assert refused.scores is None
+    assert "pictures of clips while pictures is false" in refused.log
+
+
 @pytest.mark.parametrize("options", [[], [cv2.IMWRITE_JPEG_PROGRESSIVE, 1], [cv2.IMWRITE_JPEG_RST_INTERVAL, 3]])
 @pytest.mark.parametrize("size", [(355, 200), (16, 900), (1000, 20), (1, 1)])
 def test_the_same_pixels_are_shown(size: tuple[int, int], options: list[int]) -> None:

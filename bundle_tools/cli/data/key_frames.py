@@ -38,6 +38,10 @@ def _key_frames(arguments: argparse.Namespace) -> int:
     if report.get("truth") is not True:
         what = f"{settings}: expected truth: true under report; found {report.get('truth')!r}."
         raise BundleError(f"{what} Clips of a phase that hides its true values must not be shown.")
+    if report.get("pictures") is False:
+        raise BundleError(
+            f"{settings}: expected pictures: true under report; found false. Change it if everybody who is shown agrees."
+        )
     clips = [(clip_id, given / file) for clip_id, file, _ in read_clips(Dataset(given))]
     if not clips:
         raise BundleError(f"{given}: expected a list of clips. Name it as clips in task.yaml.")

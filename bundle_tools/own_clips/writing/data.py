@@ -183,7 +183,9 @@ def _write_reference(
         files["groups"] = "groups.csv"
         rows = [(one.clip_id, *(one.clip.groups.get(name, UNKNOWN) for name in attributes)) for one in clips]
         write_table(folder / "groups.csv", ("clip_id", *attributes), rows)
-    settings = reference_settings(dataset.challenge, phase, constants, files=files, rank_by=options.rank_by)
+    settings = reference_settings(
+        dataset.challenge, phase, constants, files=files, rank_by=options.rank_by, pictures=False
+    )
     (folder / "task.yaml").write_text(settings, encoding="utf-8")
 
 

@@ -84,8 +84,10 @@ def may_show(
         beside = replace(beside, landmarks=beside.landmarks.coarse(settings), hashes=hashes)
         blank = tuple(replace(one, constant=math.nan) for one in settings.targets)
         settings = replace(settings, targets=blank, skill_reference={})
-    if not settings.report.clips:
+    if not (settings.report.clips and settings.report.pictures):
         beside = replace(beside, key_frames=NO_KEY_FRAMES)
+        blind = tuple(replace(one, image=None) for one in outcomes.explanations)
+        outcomes = replace(outcomes, explanations=blind)
     return Scored(results, outcomes, evaluation, settings, findings, beside)
 
 

@@ -163,14 +163,14 @@ def _frame(clip_id: str, scored: Scored, album: _Album) -> tuple[str, str]:
     frame = scored.beside.key_frames.read(clip_id)
     uri = album.take(frame[0]) if frame else None
     if frame is None or uri is None:
-        return "", "There is no picture of this clip."
+        return "", "There is no picture of this clip." if scored.settings.report.pictures else ""
     return uri, f"The clip at {frame[1]:.1f} s." if uri else _NO_ROOM
 
 
 def _picture(explanation: Explanation, scored: Scored, album: _Album) -> tuple[str, str]:
     """Return the picture's URI, or an empty text and the reason."""
     if explanation.image is None:
-        return "", "No picture was given."
+        return "", "No picture was given." if scored.settings.report.pictures else "Reports show no pictures here."
     try:
         uri = album.take(scored.results.folder.read(explanation.image))
     except (NotGradableError, OSError):
