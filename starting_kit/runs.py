@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 import programs
-from submission import UNPACKING, CheckResult, Refused
+from submission import CheckResult, Refused
 
 RUNS = Path("runs")
 """Where runs are kept, below the current folder."""
@@ -105,18 +105,13 @@ def run(submission: Path, checked: CheckResult, out: Path, clips: int | None, sa
     submission
         A folder or a zip.
     checked
-        What was found in it: of a folder, what would be packed is what runs.
+        What was found in it: nothing that keeps it from running. Of a folder, what would be packed is what runs.
     out
         A new folder: `input/` holds what scoring read, `output/` what it wrote.
     clips
         How many of the first clips; None is all of them.
     say
         Is given what the programs print.
-
-    Raises
-    ------
-    Refused
-        When the zip cannot be unpacked.
     """
     with tempfile.TemporaryDirectory() as scratch:
         unpacked = Path(scratch) / "submission"
@@ -160,10 +155,7 @@ def _few(clips: int, scratch: Path) -> tuple[Path, Path]:
 
 def _unpack(given: Path, checked: CheckResult, target: Path) -> None:
     if not given.is_dir():
-        try:
-            shutil.unpack_archive(given, target, "zip")
-        except UNPACKING as error:
-            raise Refused(f"{given} cannot be unpacked ({error}); pack it again, without a password") from None
+        shutil.unpack_archive(given, target, "zip")
         return
     for name in checked.packed:
         (target / name).parent.mkdir(parents=True, exist_ok=True)

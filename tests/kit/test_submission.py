@@ -236,6 +236,15 @@ def bomb(path: Path) -> Path:
     return path
 
 
+def damaged(path: Path) -> Path:
+    """Content that is no valid deflate stream; it starts after its name, 38 bytes in."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as opened:
+        opened.writestr("model.py", "x = 1\n" * 100)
+    data = path.read_bytes()
+    path.write_bytes(data[:38] + b"\xff" * 8 + data[46:])
+    return path
+
+
 ZIPS: dict[str, tuple[Callable[[Path], Path], str]] = {
     "no zip": (lambda path: (path.write_bytes(b"hello"), path)[1], "zip_broken"),
     "out of the folder": (lambda path: archive(path, [("../model.py", b"x")]), "zip_path"),
@@ -248,6 +257,7 @@ ZIPS: dict[str, tuple[Callable[[Path], Path], str]] = {
         "submission_too_many_files",
     ),
     "overlapping": (overlapping, "zip_broken"),
+    "damaged": (damaged, "zip_broken"),
 }
 
 
