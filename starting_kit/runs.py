@@ -202,8 +202,9 @@ def cut(folder: Path, target: Path, clips: set[str]) -> None:
             content = _only(content, names)
         (target / path.name).write_text(json.dumps(content), "utf-8")
     for name in ("task.yaml", *(entry["file"] for entry in entries if "file" in entry)):
-        (target / name).parent.mkdir(exist_ok=True)
-        shutil.copy(folder / name, target / name)
+        if (folder / name).is_file():  # else the programs say what is missing
+            (target / name).parent.mkdir(exist_ok=True)
+            shutil.copy(folder / name, target / name)
 
 
 def _only(content: dict[str, Any], names: Container[str]) -> dict[str, Any]:
