@@ -21,7 +21,7 @@ from pathlib import Path
 from score.evaluation.evaluate import evaluate
 from score.messages.findings import of_run
 from score.pipeline import prepare
-from score.report.gate import Beside, may_show
+from score.report.gate import may_show
 from score.report.write import report_page
 
 def memory():
@@ -33,7 +33,7 @@ outcomes, settings, results = prepared.outcomes, prepared.settings, prepared.res
 evaluation = evaluate(outcomes, settings, results.run.duration_s)
 findings = of_run(results, outcomes, prepared.audience)
 before, started, worked = memory(), time.perf_counter(), time.process_time()
-beside = Beside((), prepared.landmarks, prepared.key_frames)
+beside = prepared.beside
 page = report_page(may_show(results, outcomes, evaluation, settings, findings, beside))
 print(time.process_time() - worked, time.perf_counter() - started, memory(), before)
 Path(sys.argv[3]).write_text(page, encoding="utf-8")

@@ -19,7 +19,7 @@ BUDGETS_S = {
     "ingestion": 69,
     "kit": 17,
     "meaning": 8,
-    "own_clips": 14,
+    "own_clips": 24,
     "pages": 6,
     "scoring": 75,
     "solutions": 12,

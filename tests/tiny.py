@@ -107,6 +107,13 @@ def write_files(folder: Path, files: dict[str, str | bytes]) -> Path:
     return folder
 
 
+def swap(path: Path, old: str, new: str) -> None:
+    """Write other words into a file, which must hold the old ones."""
+    text = path.read_text("utf-8")
+    assert old in text, old
+    path.write_text(text.replace(old, new), "utf-8")
+
+
 def telling(*columns: tuple[str, str, str, int]) -> Callable[..., tuple[Answer, ...]]:
     """Stand in for asking a program: key, title, direction and decimals of the columns of scoring."""
     fields = ("key", "title", "direction", "decimals")

@@ -6,6 +6,8 @@ from bundle_tools.challenge.compare.runs import Run
 from bundle_tools.challenge.scoring_program import scoring_input, use_scoring_program
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.errors import BundleError
+from score.errors import ScoringError
+from score.pipeline import page_again
 
 
 def make_again(run: Run, phase: Phase, scratch: Path, *, full: bool) -> str:
@@ -28,9 +30,6 @@ def make_again(run: Run, phase: Phase, scratch: Path, *, full: bool) -> str:
         When the phase lacks something, or the run cannot be scored, with the reasons.
     """
     reference = use_scoring_program(phase, scratch)
-    from score.errors import ScoringError  # noqa: PLC0415 - the path is known only now
-    from score.pipeline import page_again  # noqa: PLC0415
-
     source = scoring_input(scratch / "input", reference, run.folder)
     try:
         return page_again(source, full=full)

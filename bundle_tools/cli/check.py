@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from bundle_tools.challenge.rules import check
+from bundle_tools.challenge.check import check
 from bundle_tools.codabench.competition import find_root
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError

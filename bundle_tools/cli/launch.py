@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
+from bundle_tools.challenge.check import check
 from bundle_tools.challenge.launch.datasheet import datasheet
 from bundle_tools.challenge.launch.facts import FILE, read_facts
 from bundle_tools.challenge.launch.items import items
-from bundle_tools.challenge.rules import check
 from bundle_tools.cli.options import add_bundle
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.codabench.rules import clock

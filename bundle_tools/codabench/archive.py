@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePath
 
 from bundle_tools.errors import BundleError
+from bundle_tools.whole import replaced
 
 Entry = tuple[str, Path | bytes]
 """Name in a zip, and content."""
@@ -100,8 +101,7 @@ def write_deterministic(target: Path, entries: Iterable[Entry]) -> None:
         Name inside the zip, and the file to read or the content itself.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_name(target.name + ".part")
-    with zipfile.ZipFile(unfinished, "w") as archive:
+    with replaced(target) as unfinished, zipfile.ZipFile(unfinished, "w") as archive:
         for name, content in sorted(entries, key=lambda entry: entry[0]):
             info = zipfile.ZipInfo(name, FIXED_TIME)
             info.create_system = 3
@@ -109,7 +109,6 @@ def write_deterministic(target: Path, entries: Iterable[Entry]) -> None:
             info.compress_type = _method(name)
             data = content if isinstance(content, bytes) else content.read_bytes()
             archive.writestr(info, data)
-    unfinished.replace(target)
 
 
 def zip_folders(folders: list[str], loose: list[Entry], scratch: Path) -> tuple[dict[str, str], list[Entry]]:

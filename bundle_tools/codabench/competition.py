@@ -5,12 +5,13 @@ What running does not need may be wrong; all that is wrong with a bundle is for 
 
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bundle_tools.codabench.bounded_yaml import load_bounded
-from bundle_tools.codabench.keys import FILES_OF_TASK, Board, Column, Keys, Mistake, PhaseKeys, TaskKeys, is_key, read
+from bundle_tools.codabench.keys import FILES_OF_TASK, Column, Keys, Mistake, PhaseKeys, TaskKeys, is_key, read
 from bundle_tools.codabench.version1 import as_version2, is_version1
 from bundle_tools.errors import BundleError
 
@@ -139,7 +140,7 @@ def load(root: Path) -> Competition:
             own_queue=bool(keys.queue),
             detailed_results=keys.enable_detailed_results,
             phases=tuple(_phase(phase, tasks) for phase in sorted(keys.phases, key=lambda phase: phase.index)),
-            columns=columns_of(content),
+            columns=in_order(keys.columns),
             primary_index=keys.leaderboards[0].primary_index,
         )
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
@@ -153,10 +154,9 @@ def _stops(mistake: Mistake) -> bool:
     return needed and key != "start" and mistake.kind not in ("unknown", "null")
 
 
-def columns_of(content: dict[str, Any]) -> tuple[Column, ...]:
-    """Give the columns of the leaderboard in `competition.yaml`, in the order of their index."""
-    board, _ = read(Board, content["leaderboards"][0])
-    return tuple(sorted(board.columns, key=lambda column: column.index))
+def in_order(columns: Iterable[Column]) -> tuple[Column, ...]:
+    """Put the columns of a leaderboard in the order of their index, in which it shows them."""
+    return tuple(sorted(columns, key=lambda column: column.index))
 
 
 def _task(root: Path, keys: TaskKeys) -> Task:

@@ -1,20 +1,22 @@
 """The keys of `competition.yaml` that Codabench knows, and the one reader that holds a file against them.
 
 A field of a dataclass is a key. Its type says what may stand there, marks in ``Annotated`` add limits, a default makes
-it optional, and ``| None`` accepts an explicit null. As on the server, words are taken for booleans and numbers for
-texts. Paths, dates and indexes have rules of their own, and may be anything here.
+it optional (then the server takes it), and ``| None`` accepts an explicit null. As on the server, words are taken for
+booleans and numbers for texts. Paths, dates and indexes have rules of their own, and may be anything here.
 """
 
-from collections.abc import Iterator
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from difflib import get_close_matches
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
 
+import yaml
+
 from bundle_tools.codabench.booleans import BOOLEAN_WORDS, is_on
 
-Section = TypeVar("Section")
+Schema = TypeVar("Schema", bound="Section")
 Place = tuple[str | int, ...]
 """Keys and list positions down to a value."""
 
@@ -41,8 +43,18 @@ Name = Annotated[str, Longest(256)]
 Description = Annotated[str | None, MAY_BE_EMPTY]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A mapping of the file. Its keys are the fields of the classes below."""
+
+    place: Place = field(default=(), compare=False, repr=False)
+    """Where it stands."""
+    given: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What stands there as it was read: for rules that ask whether a key is there, or what a wrong value is."""
+
+
 @dataclass(frozen=True)
-class Page:
+class Page(Section):
     """A tab of the competition's page."""
 
     title: Annotated[str, Longest(255)]
@@ -50,7 +62,7 @@ class Page:
 
 
 @dataclass(frozen=True)
-class TaskKeys:
+class TaskKeys(Section):
     """Programs and data; one with a key is on the server, and needs nothing else."""
 
     index: Any
@@ -65,7 +77,7 @@ class TaskKeys:
 
 
 @dataclass(frozen=True)
-class Solution:
+class Solution(Section):
     """A submission that shows the way."""
 
     index: Any
@@ -77,7 +89,7 @@ class Solution:
 
 
 @dataclass(frozen=True)
-class PhaseKeys:
+class PhaseKeys(Section):
     """A time in which tasks can be submitted to."""
 
     name: Name
@@ -86,8 +98,8 @@ class PhaseKeys:
     index: Any = 0
     description: Description = None
     end: Any | None = None
-    max_submissions_per_day: int | None = None
-    max_submissions: int | None = None
+    max_submissions_per_day: int | None = 5
+    max_submissions: int | None = 100
     execution_time_limit: int = 600
     auto_migrate_to_this_phase: bool = False
     hide_output: bool = False
@@ -98,7 +110,7 @@ class PhaseKeys:
 
 
 @dataclass(frozen=True)
-class Column:
+class Column(Section):
     """One column of the leaderboard."""
 
     title: Annotated[str, Longest(36)]
@@ -130,7 +142,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Board:
+class Board(Section):
     """A leaderboard."""
 
     title: Annotated[str, Longest(64)]
@@ -145,7 +157,7 @@ class Board:
 
 
 @dataclass(frozen=True)
-class Keys:
+class Keys(Section):
     """The whole file."""
 
     title: Name
@@ -162,10 +174,10 @@ class Keys:
     queue: Any | None = None
     registration_auto_approve: bool = False
     enable_detailed_results: bool = False
-    show_detailed_results_in_submission_panel: bool = False
-    show_detailed_results_in_leaderboard: bool = False
-    auto_run_submissions: bool = False
-    can_participants_make_submissions_public: bool = False
+    show_detailed_results_in_submission_panel: bool = True
+    show_detailed_results_in_leaderboard: bool = True
+    auto_run_submissions: bool = True
+    can_participants_make_submissions_public: bool = True
     make_programs_available: bool = False
     make_input_data_available: bool = False
     competition_type: Literal["benchmark", "competition"] = "competition"
@@ -173,6 +185,19 @@ class Keys:
     reward: Annotated[str | None, Longest(256)] = None
     contact_email: Annotated[str | None, Longest(256)] = None
     forum_enabled: bool = True
+
+    @property
+    def columns(self) -> list[Column]:
+        """The columns of the leaderboard, which is the first one; none where there is no board."""
+        return self.leaderboards[0].columns if self.leaderboards else []
+
+    @property
+    def primary_column(self) -> Column | None:
+        """The column that ranks; None where there is none of that index."""
+        return next((one for one in self.columns if one.index == self.leaderboards[0].primary_index), None)
+
+
+_NO_KEYS = frozenset(one.name for one in fields(Section))
 
 
 @dataclass(frozen=True)
@@ -189,35 +214,37 @@ class Mistake:
     """Of an unknown key, what was probably meant."""
 
 
-def read(schema: type[Section], entry: object, place: Place = ()) -> tuple[Section, list[Mistake]]:
+def read(schema: type[Schema], entry: object, place: Place = ()) -> tuple[Schema, list[Mistake]]:
     """Hold a mapping against the keys of a dataclass.
 
     Returns
     -------
     section
-        What it says; in the place of whatever is wrong or missing stands the default, or None.
+        What it says; in the place of whatever is wrong or missing stands the default, or None, or an empty list.
     mistakes
         All of them, also those below.
     """
     mistakes: list[Mistake] = []
     values: dict[str, Any] = {}
-    hints = get_type_hints(schema, include_extras=True)
+    hints = {name: hint for name, hint in get_type_hints(schema, include_extras=True).items() if name not in _NO_KEYS}
     given = entry if isinstance(entry, dict) else {}
     if not isinstance(entry, dict):
         mistakes.append(Mistake("entry", place, f"expected keys and values; found {shown(entry)}"))
     for key in (key for key in given if key not in hints):
         near = get_close_matches(str(key), hints, n=1, cutoff=ALIKE)
         mistakes.append(Mistake("unknown", (*place, str(key)), shown(key), *near))
-    for one in fields(schema):  # type: ignore[arg-type]  # a dataclass
+    for one in (one for one in fields(schema) if one.name in hints):
         name, where = one.name, (*place, one.name)
-        values[name] = None if one.default is MISSING else one.default
         hint, marks = _unwrapped(hints[name])
+        values[name] = [] if _is_list(hint) else None if one.default is MISSING else one.default
         if name not in given:
             if one.default is MISSING and isinstance(entry, dict):
                 mistakes.append(Mistake("missing", where, name))
         elif given[name] is None:
             if not _takes_null(hint):
                 mistakes.append(Mistake("null", where, "expected a value; found null"))
+            elif not _is_list(hint):
+                values[name] = None
         elif problem := _problem(given[name], hint, marks):
             mistakes.append(Mistake("value", where, problem))
         else:
@@ -225,7 +252,12 @@ def read(schema: type[Section], entry: object, place: Place = ()) -> tuple[Secti
             mistakes += below
             if NOT_EMPTY in marks and not given[name]:
                 mistakes.append(Mistake("empty", where, "is empty"))
-    return schema(**values), mistakes
+    return schema(**values, place=place, given=given), mistakes
+
+
+def load(text: str) -> Keys:
+    """Read a file that was checked."""
+    return read(Keys, yaml.safe_load(text))[0]
 
 
 def is_key(value: object) -> bool:
@@ -254,12 +286,19 @@ def _takes_null(hint: Any) -> bool:  # noqa: ANN401 - a type
     return get_origin(hint) in (Union, UnionType)
 
 
+def _is_list(hint: Any) -> bool:  # noqa: ANN401 - a type
+    hint = get_args(hint)[0] if _takes_null(hint) else hint
+    return get_origin(hint) is list
+
+
 def _value(value: Any, hint: Any, place: Place) -> tuple[Any, list[Mistake]]:  # noqa: ANN401 - whatever stands there
     """Convert a value that fits, and read the sections of a list."""
     hint = get_args(hint)[0] if _takes_null(hint) else hint
     if get_origin(hint) is list and is_dataclass(get_args(hint)[0]):
         read_below = [read(get_args(hint)[0], entry, (*place, at)) for at, entry in enumerate(value)]
-        return [section for section, _ in read_below], [one for _, below in read_below for one in below]
+        # An entry that is no mapping is a mistake, and no section.
+        sections = [section for (section, _), entry in zip(read_below, value, strict=True) if isinstance(entry, dict)]
+        return sections, [one for _, below in read_below for one in below]
     if hint is bool:
         return is_on(value), []
     return (str(value) if hint is str or get_origin(hint) is Literal else value), []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,22 +43,22 @@ class Column:
     """Key in scores.json and in competition.yaml."""
     title: str
     """Heading, at most 36 characters."""
-    direction: str
-    """``desc`` when higher is better, else ``asc``: the leaderboard's word for its sorting."""
-    minimum: float
-    """Lowest possible value."""
-    maximum: float | None
-    """Highest possible value; None when there is none."""
-    worst: float | None
-    """What a run that got everything wrong has; None where that depends on the data."""
-    chance: float | None
-    """What can be had without looking at a clip; None where that depends on the data."""
-    decimals: int
-    """Rounding in scores.json, and so on the leaderboard."""
     meaning: str
     """One sentence for participants."""
     compute: Callable[[Measured], Array | float] = field(repr=False, compare=False)
     """From what was measured to (b,) values, or to one number that no resample changes."""
+    direction: str = "desc"
+    """``desc`` when higher is better, else ``asc``: the leaderboard's word for its sorting."""
+    minimum: float = 0.0
+    """Lowest possible value."""
+    maximum: float | None = 1.0
+    """Highest possible value; None when there is none."""
+    worst: float | None = 0.0
+    """What a run that got everything wrong has; None where that depends on the data."""
+    chance: float | None = None
+    """What can be had without looking at a clip; None where that depends on the data."""
+    decimals: int = 4
+    """Rounding in scores.json, and so on the leaderboard."""
     of_people: bool = False
     """Whether it says nothing until people were asked; leaderboards hide it until then."""
     of_labels: bool = False
@@ -113,60 +114,28 @@ def _pair(name: str, title: str, of: str, chosen: list[int]) -> list[Column]:
     """Columns of one target, or of the mean over several."""
     return [
         Column(
-            key=f"{name}_accuracy",
-            title=f"{title}: accuracy",
-            direction="desc",
-            minimum=0.0,
-            maximum=1.0,
-            worst=0.0,
-            chance=None,
-            decimals=4,
-            meaning=f"1 minus the mean absolute error, as a share of the range{of}.",
-            compute=lambda measured: measured.metrics["accuracy"][:, chosen].mean(axis=1),
+            f"{name}_accuracy",
+            f"{title}: accuracy",
+            f"1 minus the mean absolute error, as a share of the range{of}.",
+            lambda measured: measured.metrics["accuracy"][:, chosen].mean(axis=1),
             of_labels=True,
         ),
         Column(
-            key=f"{name}_ccc",
-            title=f"{title}: CCC",
-            direction="desc",
+            f"{name}_ccc",
+            f"{title}: CCC",
+            f"Concordance with the labels: the right order, spread and level at once{of}.",
+            lambda measured: measured.metrics["ccc"][:, chosen].mean(axis=1),
             minimum=-1.0,
-            maximum=1.0,
             worst=-1.0,
             chance=0.0,
-            decimals=4,
-            meaning=f"Concordance with the labels: the right order, spread and level at once{of}.",
-            compute=lambda measured: measured.metrics["ccc"][:, chosen].mean(axis=1),
             of_labels=True,
         ),
     ]
 
 
-def _explained(
-    key: str,
-    title: str,
-    meaning: str,
-    maximum: float = 1.0,
-    chance: float | None = 0.0,
-    decimals: int = 4,
-    *,
-    of_people: bool = False,
-    of_labels: bool = False,
-) -> Column:
-    """Make a column about explanations: from 0, the worst value, upwards."""
-    return Column(
-        key=key,
-        title=title,
-        direction="desc",
-        minimum=0.0,
-        maximum=maximum,
-        worst=0.0,
-        chance=chance,
-        decimals=decimals,
-        meaning=meaning,
-        compute=lambda measured: measured.axes[key],
-        of_people=of_people,
-        of_labels=of_labels,
-    )
+def _explained(key: str, title: str, meaning: str, **more: Any) -> Column:  # noqa: ANN401 - any field of a column
+    """Make a column about explanations: from 0, the worst value and that of chance, upwards."""
+    return Column(key, title, meaning, lambda measured: measured.axes[key], **{"chance": 0.0, **more})
 
 
 _DIAGNOSTIC = "The total of the explanations, a diagnostic here: it does not rank."
@@ -200,22 +169,15 @@ _EXPLAINED = (
         "How well what is named agrees with what really caused the label, where the clip was predicted well.",
         of_labels=True,
     ),
-    _explained(
-        "text",
-        "Text",
-        "Whether the text is valid, true to the model's own numbers, and about this clip.",
-    ),
+    _explained("text", "Text", "Whether the text is valid, true to the model's own numbers, and about this clip."),
     Column(
-        key=SKILL,
-        title="Skill over the constant",
-        direction="desc",
+        SKILL,
+        "Skill over the constant",
+        "How much of the constant baseline's error is removed, the mean over all targets.",
+        lambda measured: np.asarray(measured.metrics["skill"].mean(axis=1)),
         minimum=-1.0,
-        maximum=1.0,
         worst=-1.0,
         chance=0.0,
-        decimals=4,
-        meaning="How much of the constant baseline's error is removed, the mean over all targets.",
-        compute=lambda measured: np.asarray(measured.metrics["skill"].mean(axis=1)),
         of_labels=True,
     ),
     _explained("coverage", "Coverage of explanations", "Share of the clips with a valid text.", chance=None),
@@ -224,28 +186,24 @@ _EXPLAINED = (
 
 _OTHERS = (
     Column(
-        key="failed_clips",
-        title="Failed clips",
+        "failed_clips",
+        "Failed clips",
+        "Clips without a valid prediction; each is scored with the worst value.",
+        lambda measured: measured.failed_clips,
         direction="asc",
-        minimum=0.0,
         maximum=None,
         worst=None,
-        chance=None,
         decimals=0,
-        meaning="Clips without a valid prediction; each is scored with the worst value.",
-        compute=lambda measured: measured.failed_clips,
     ),
     Column(
-        key="duration_s",
-        title="Run time (s)",
+        "duration_s",
+        "Run time (s)",
+        "How long the whole run took, all clips together.",
+        lambda measured: measured.duration_s,
         direction="asc",
-        minimum=0.0,
         maximum=None,
         worst=None,
-        chance=None,
         decimals=1,
-        meaning="How long the whole run took, all clips together.",
-        compute=lambda measured: measured.duration_s,
     ),
     _explained(
         "plausibility",
@@ -254,16 +212,14 @@ _OTHERS = (
         of_people=True,
     ),
     Column(
-        key="jury",
-        title="Jury",
-        direction="desc",
+        "jury",
+        "Jury",
+        "Mean rating of the explanations by a jury of people; not in the total, and 0 before there is one.",
+        lambda measured: measured.jury,
         minimum=LOWEST,
         maximum=HIGHEST,
         worst=LOWEST,
-        chance=None,
         decimals=2,
-        meaning="Mean rating of the explanations by a jury of people; not in the total, and 0 before there is one.",
-        compute=lambda measured: measured.jury,
         of_people=True,
     ),
 )

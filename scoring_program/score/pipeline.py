@@ -20,20 +20,19 @@ from score.columns import columns, spread_decimals
 from score.errors import OrganiserError, Problem, ScoringError, internal_problem
 from score.evaluation.evaluate import Evaluation, evaluate, worst_values
 from score.messages.audience import NOBODY, Audience
-from score.messages.findings import Finding, lines, of_problems, of_run
+from score.messages.findings import lines, of_problems, of_run
 from score.messages.log import say, speak_utf8
-from score.read.codalab import read_submission_metadata
-from score.read.hashes import Hashes, read_hashes
+from score.read.hashes import read_hashes
 from score.read.outcomes import Outcomes, join
+from score.read.output.platform import Facts, read_submission_metadata, read_worker_notes
 from score.read.output.results import Results, read_results
 from score.read.output.seal import read_key
-from score.read.output.worker import read_worker_notes
 from score.read.reference.jury import JuryRating, read_jury
-from score.read.reference.key_frames import NO_KEY_FRAMES, KeyFrames, read_key_frames
+from score.read.reference.key_frames import read_key_frames
 from score.read.reference.known import read_known
 from score.read.reference.labels import read_reference
-from score.read.reference.landmarks import Landmarks, read_landmarks
-from score.report.gate import Beside, Facts, may_show, may_tell
+from score.read.reference.landmarks import read_landmarks
+from score.report.gate import Beside, may_show, may_tell
 from score.report.write import early_page, failure_page, last_page, report_page
 from score.scores import check_scores, write_atomically, write_scores
 from score.settings import Settings, read_settings
@@ -64,16 +63,10 @@ class Prepared:
     """Of ingestion."""
     outcomes: Outcomes
     """One for each clip of the reference."""
-    landmarks: Landmarks
-    """What other methods reach."""
-    hashes: Hashes
-    """Of the files that the scores depend on."""
-    key_frames: KeyFrames = NO_KEY_FRAMES
-    """Pictures of the clips for the report."""
+    beside: Beside
+    """What else the report shows."""
     jury: JuryRating | None = None
     """How people rated these explanations; None where nobody did."""
-    private: bool = False
-    """Whether more is open than participants of this phase may see."""
 
     @property
     def audience(self) -> Audience:
@@ -122,15 +115,15 @@ def main(arguments: Sequence[str]) -> int:
 
 def _run(source: Path, target: Path) -> int:
     worker = _made(lambda: (*read_worker_notes(source / "res").facts, *read_submission_metadata(source)))[0] or ()
-    readers = _Readers()
+    context = _RunContext()
     try:
-        prepared = prepare(source, readers)
+        prepared = prepare(source, context)
     except ScoringError as error:
-        return _give_up(error, target, worker, readers)
+        return _give_up(error, target, worker, context)
     except OSError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, it is ours, and its message may quote a label
-        return _give_up(OrganiserError(_OURS, [internal_problem(error)]), target, worker, readers)
+        return _give_up(OrganiserError(_OURS, [internal_problem(error)]), target, worker, context)
     _, failure = _made(lambda: judge(prepared, target, worker), passing=OSError)
     if failure:
         _say_failure(failure)
@@ -138,7 +131,7 @@ def _run(source: Path, target: Path) -> int:
 
 
 @dataclass
-class _Readers:
+class _RunContext:
     """What is known about the readers so far, so that a step that fails is told to them as they may hear it."""
 
     audience: Audience = NOBODY
@@ -146,14 +139,14 @@ class _Readers:
     """Names of the challenge and the phase."""
 
 
-def prepare(source: Path, readers: _Readers | None = None, *, full: bool = False) -> Prepared:
+def prepare(source: Path, context: _RunContext | None = None, *, full: bool = False) -> Prepared:
     """Read and check all input, without comparing predictions and labels.
 
     Parameters
     ----------
     source
         The folder with ``ref`` and ``res``.
-    readers
+    context
         Where to note who will read about it, as soon as that is known.
     full
         Whether to open everything, for a page that only the organisers of a closed phase read.
@@ -163,23 +156,23 @@ def prepare(source: Path, readers: _Readers | None = None, *, full: bool = False
     ScoringError
         If there is nothing to score, and why.
     """
-    readers = readers or _Readers()
+    context = context or _RunContext()
     public = read_settings(source / "ref" / "task.yaml")
     settings = public.opened() if full else public
-    readers.audience, readers.heading = Audience(settings.report.clips), settings.heading
+    context.audience, context.heading = Audience(settings.report.clips), settings.heading
     reference = read_reference(source / "ref" / "labels.csv", settings)
-    readers.audience = readers.audience.knowing(reference.clip_ids)
+    context.audience = context.audience.knowing(reference.clip_ids)
     known = read_known(source / "ref", settings, reference)
     landmarks = read_landmarks(source / "ref", settings)
     ratings = read_jury(source / "ref" / settings.jury) if settings.jury else {}
     results = read_results(source / "res", settings, read_key(PROGRAM), len(reference.clip_ids))
-    readers.audience = readers.audience.knowing(results.clips)
+    context.audience = context.audience.knowing(results.clips)
     frames = read_key_frames(source / "ref", settings.report.key_frames, reference.clip_ids)
     outcomes = join(results, reference, settings, known)
     warned = replace(outcomes, warnings=(*outcomes.warnings, *frames.problems))
-    rated = ratings.get(results.rated_as)
     private = full and not public.report.truth
-    return Prepared(settings, results, warned, landmarks, read_hashes(source / "ref"), frames, rated, private)
+    beside = Beside((), landmarks, frames, read_hashes(source / "ref"), private)
+    return Prepared(settings, results, warned, beside, ratings.get(results.rated_as))
 
 
 def page_again(source: Path, *, full: bool = False) -> str:
@@ -203,8 +196,8 @@ def page_again(source: Path, *, full: bool = False) -> str:
     return _page_of(prepared, evaluation, findings, read_worker_notes(source / "res").facts)
 
 
-def _page_of(prepared: Prepared, evaluation: Evaluation, findings: Sequence[Finding], worker: Facts) -> str:
-    beside = Beside(worker, prepared.landmarks, prepared.key_frames, prepared.hashes, prepared.private)
+def _page_of(prepared: Prepared, evaluation: Evaluation, findings: Sequence[Problem], worker: Facts) -> str:
+    beside = replace(prepared.beside, worker=worker)
     scored = may_show(prepared.results, prepared.outcomes, evaluation, prepared.settings, findings, beside)
     return report_page(scored)
 
@@ -237,7 +230,7 @@ def judge(prepared: Prepared, target: Path, worker: Facts) -> None:
     if scores is not None:
         _, unwritten = _made(lambda: write_scores(target, scores, columns(settings)), passing=OSError)
         if unwritten:
-            findings = (Finding(unwritten, 1), *findings)
+            findings = (unwritten, *findings)
     _, _ = _made(
         lambda: _say_scores(settings, outcomes, scores or {}, evaluation and may_tell(evaluation, settings), findings)
     )
@@ -266,12 +259,12 @@ def _judged(prepared: Prepared) -> tuple[Evaluation, Scores]:
     return evaluation, scores
 
 
-def _give_up(error: ScoringError, target: Path, worker: Facts, readers: _Readers) -> int:
-    findings = of_problems(error.problems, readers.audience)
+def _give_up(error: ScoringError, target: Path, worker: Facts, context: _RunContext) -> int:
+    findings = of_problems(error.problems, context.audience)
     say(f"ERROR: {error.headline}", sys.stderr)
     for line in lines(findings):
         say(line, sys.stderr)
-    page, _ = _made(lambda: failure_page(error.headline, findings, worker, readers.heading))
+    page, _ = _made(lambda: failure_page(error.headline, findings, worker, context.heading))
     write_atomically(target / _PAGE, page or last_page(error.headline))
     return error.exit_code
 
@@ -281,7 +274,7 @@ def _say_scores(
     outcomes: Outcomes,
     scores: Scores,
     evaluation: Evaluation | None,
-    findings: Sequence[Finding],
+    findings: Sequence[Problem],
 ) -> None:
     for line in lines(findings):
         say(line)

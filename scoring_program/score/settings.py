@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal
 
-from score.errors import OrganiserError, Problem
+from score.errors import OrganiserError, wrong
 from score.schema import Between, Form, Found, Key, Length, OrNumber, Secret, WrongSettings, brief, one_of, read
 
 RankBy = Literal["explanation", "prediction"]
@@ -287,17 +287,9 @@ def read_settings(path: Path) -> Settings:
     """
     try:
         return read(Settings, path)
-    except WrongSettings as wrong:
-        fix = "correct it as docs/data_format.md shows"
+    except WrongSettings as error:
         problems = [
-            Problem(
-                "setting_invalid",
-                "settings",
-                f"{path.name}, key {mistake.key}" if mistake.key else path.name,
-                mistake.found,
-                mistake.expected,
-                fix,
-            )
-            for mistake in wrong.mistakes
+            wrong("setting_invalid", f"{path.name}, key {one.key}" if one.key else path.name, one.found, one.expected)
+            for one in error.mistakes
         ]
         raise OrganiserError("The settings of the reference data have mistakes.", problems) from None

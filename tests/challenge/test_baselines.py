@@ -22,7 +22,7 @@ from score.read.reference.landmarks import read_landmarks
 from score.settings import read_settings
 from tests import ROOT
 from tests.scoring.factory import make_case, make_input
-from tests.tiny import write_files
+from tests.tiny import swap, write_files
 
 Array = NDArray[np.float64]
 HALF = np.array([0.5])
@@ -216,12 +216,6 @@ def test_current_landmarks_are_silent(copy: Path) -> None:
     assert codes(copy) == set()
 
 
-def edit(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new, 1))
-
-
 @pytest.mark.parametrize(
     ("file", "old", "new", "stale"),
     [
@@ -240,7 +234,7 @@ def test_landmarks_are_stale_when_what_they_hang_on_changed(
     copy: Path, file: str, old: str, new: str, stale: bool
 ) -> None:
     before = fingerprint(Dataset(copy / "given"), Dataset(copy / "reference"))
-    edit(copy / file, old, new)
+    swap(copy / file, old, new)
     assert (fingerprint(Dataset(copy / "given"), Dataset(copy / "reference")) != before) == stale
     assert ("landmarks-stale" in codes(copy)) == stale
 
@@ -248,16 +242,16 @@ def test_landmarks_are_stale_when_what_they_hang_on_changed(
 def test_missing_landmarks_are_found(copy: Path) -> None:
     (copy / "reference" / "landmarks.json").unlink()
     assert codes(copy) == {"landmarks-missing"}
-    edit(copy / "reference" / "task.yaml", "landmarks: landmarks.json", "")
+    swap(copy / "reference" / "task.yaml", "landmarks: landmarks.json", "")
     assert codes(copy) == set()
 
 
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda root: edit(root / "reference/task.yaml", "landmarks: landmarks.json", ""), "no phase has"),
-        (lambda root: edit(root / "runs/flat/ingestion_output/run.json", "practice", "final"), "runs of practice"),
-        (lambda root: edit(root / "reference/labels.csv", ",0.", ",7."), "The labels have mistakes"),
+        (lambda root: swap(root / "reference/task.yaml", "landmarks: landmarks.json", ""), "no phase has"),
+        (lambda root: swap(root / "runs/flat/ingestion_output/run.json", "practice", "final"), "runs of practice"),
+        (lambda root: swap(root / "reference/labels.csv", ",0.", ",7."), "The labels have mistakes"),
         (lambda root: (root / "runs/flat/ingestion_output/manifest.json").unlink(), "flat"),
     ],
 )  # fmt: skip

@@ -1,6 +1,8 @@
 """`bundle launch`: what is open and what is settled, the datasheet, and metadata that others can read."""
 
 import json
+import re
+import shutil
 from datetime import datetime
 from pathlib import Path
 
@@ -10,11 +12,13 @@ from bundle_tools.challenge.launch.croissant import CONFORMS_TO, croissant
 from bundle_tools.challenge.launch.datasheet import datasheet
 from bundle_tools.challenge.launch.facts import FILE, Facts, questions, read_facts
 from bundle_tools.challenge.launch.items import Item, items
+from bundle_tools.cli.main import main
 from bundle_tools.codabench.competition import load
 from bundle_tools.codabench.rules.findings import Finding
 from bundle_tools.errors import BundleError
 from tests import ROOT
 from tests.fewer import copy_with
+from tests.guides import shell_blocks
 
 NOW = datetime(2026, 11, 1, 12)
 ERROR = Finding("x", "error", "here", "It is wrong.", "Nothing works.", "Mend it.")
@@ -98,3 +102,20 @@ def test_croissant_names_files_by_their_hashes_and_columns_by_their_types() -> N
     assert {one["name"]: one["dataType"] for one in records["field"]} == {
         "clip_id": "sc:Text", "source_id": "sc:Text", "warmth": "sc:Float"
     }  # fmt: skip
+
+
+@pytest.mark.usefixtures("asked_in_a_fork", "decoded_once")
+def test_the_command_of_the_guide_works(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy = Path(shutil.copytree(bundle, tmp_path / "bundle"))
+    for program in ("ingestion_program", "scoring_program"):
+        (copy / program).symlink_to(ROOT / program)
+    monkeypatch.chdir(copy)
+    (line,) = "\n".join(shell_blocks("docs/launch.md")).splitlines()
+    bundle_word, *words = line.split()
+    assert (bundle_word, main(words)) == ("bundle", 0)
+    assert (copy / "datasheet.md").read_text().startswith("# Datasheet: First Impressions, Explained")
+    assert (copy / FILE).is_file()
+    items = {
+        cell.strip() for cell in re.findall(r"^\| ([^|]+) \|", (ROOT / "docs/launch.md").read_text(), re.MULTILINE)
+    }
+    assert {"Contact", "Beta test", "After the end", "Removal"} <= items

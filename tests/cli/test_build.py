@@ -16,14 +16,14 @@ import pytest
 import yaml
 
 from bundle_tools.challenge.build.contents import entries
-from bundle_tools.challenge.rules import check
+from bundle_tools.challenge.check import check
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.build import wheels
 from bundle_tools.codabench.build.document import point_to_zips, set_image, shift_dates
 from bundle_tools.codabench.competition import load
 from bundle_tools.errors import BundleError
 from tests import ROOT
-from tests.tiny import write_files
+from tests.tiny import swap, write_files
 
 
 def build(tiny: Path, *options: str) -> tuple[int, Path]:
@@ -84,8 +84,7 @@ def test_only_what_belongs_into_a_bundle_is_packed(tiny: Path) -> None:
 
 
 def test_the_kit_holds_programs_practice_data_and_solutions(tiny: Path) -> None:
-    path = tiny / "competition.yaml"
-    path.write_text(path.read_text().replace("execution_time_limit: 600", "starting_kit: starting_kit/"))
+    swap(tiny / "competition.yaml", "execution_time_limit: 600", "starting_kit: starting_kit/")
     write_files(
         tiny,
         {
@@ -109,8 +108,7 @@ def test_the_kit_holds_programs_practice_data_and_solutions(tiny: Path) -> None:
 def test_labels_that_are_not_public_keep_the_kit_from_being_built(
     tiny: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = tiny / "competition.yaml"
-    path.write_text(path.read_text().replace("execution_time_limit: 600", "starting_kit: starting_kit/"))
+    swap(tiny / "competition.yaml", "execution_time_limit: 600", "starting_kit: starting_kit/")
     write_files(tiny, {"starting_kit/README.md": "x"})
     code, out = build(tiny)
     assert code == 1
@@ -209,8 +207,7 @@ def test_another_checkout_has_another_key(tiny: Path, tmp_path: Path) -> None:
 
 
 def test_the_image_and_the_training_set_are_those_asked_for(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tiny / "competition.yaml"
-    path.write_text(path.read_text().replace("execution_time_limit: 600", "public_data: public_data/"))
+    swap(tiny / "competition.yaml", "execution_time_limit: 600", "public_data: public_data/")
     write_files(tiny, {"public_data/small.txt": "x"})
     training = write_files(tiny.parent / "training", {"labels.csv": "clip_id\n", "clips/a.mp4": "x"})
     code, out = build(tiny, "--image", "you/name:1.0", "--training", str(training))
@@ -226,8 +223,7 @@ def test_the_image_and_the_training_set_are_those_asked_for(tiny: Path, capsys: 
 def test_figures_of_packed_pages_are_those_of_the_zip(tiny: Path) -> None:
     page = "# Tiny\n\nIt begins on <!--=start-->{}<!--/--> in <!--=docker_image-->{}<!--/-->.\n"
     given = write_files(tiny, {"pages/overview.md": page.format("long ago", "old")})
-    path = tiny / "competition.yaml"
-    path.write_text(path.read_text().replace("execution_time_limit: 600", "starting_kit: kit/"))
+    swap(tiny / "competition.yaml", "execution_time_limit: 600", "starting_kit: kit/")
     write_files(tiny, {"kit/README.md": page.format("", "")})
     code, out = build(tiny, "--start", "2031-05-06 12:00:00", "--image", "you/name:1.0")
     current = page.format("2031-05-06 12:00", "you/name:1.0")
@@ -290,8 +286,7 @@ def test_an_image_without_an_exact_version_is_refused(tiny: Path, image: str) ->
 
 
 def test_whatever_competition_yaml_names_is_packed(tiny: Path) -> None:
-    path = tiny / "competition.yaml"
-    path.write_text(path.read_text().replace("image: logo.png", "image: pictures/mine.png"))
+    swap(tiny / "competition.yaml", "image: logo.png", "image: pictures/mine.png")
     write_files(tiny, {"pictures/mine.png": (tiny / "logo.png").read_bytes(), "unnamed/x": "x"})
     code, out = build(tiny)
     assert code == 0

@@ -21,6 +21,7 @@ from bundle_tools.cli.main import main
 from bundle_tools.console import progress_bar
 from bundle_tools.synthetic import folders
 from tests import ROOT
+from tests.tiny import swap
 
 BAR = """
 from bundle_tools.console import progress_bar
@@ -85,7 +86,7 @@ def test_a_phase_is_made_with_a_seed_that_is_told_once(
     assert main([*arguments, "--seed", seed]) == 1
     assert "Add --replace" in capsys.readouterr().err
     settings = tiny / "input_data" / "practice" / "task.yaml"
-    settings.write_text(settings.read_text().replace("call_s: 30", "call_s: 20"))
+    swap(settings, "call_s: 30", "call_s: 20")
     reference = tiny / "reference_data" / "practice" / "task.yaml"
     kept = reference.read_text()
     reference.write_text(kept.replace(f"synthetic-3-{digits}", "synthetic-1"))

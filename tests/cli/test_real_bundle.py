@@ -17,8 +17,8 @@ import yaml
 
 from bundle_tools.challenge.build import TOP_LEVEL, Options, build
 from bundle_tools.challenge.build.contents import entries
+from bundle_tools.challenge.check import check
 from bundle_tools.challenge.figures.pages import fill_pages
-from bundle_tools.challenge.rules import check
 from bundle_tools.challenge.rules.clips import altered, files
 from bundle_tools.challenge.rules.clips.data import check_data
 from bundle_tools.challenge.rules.clips.misplaced import check_misplaced

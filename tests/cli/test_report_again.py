@@ -9,8 +9,9 @@ from bundle_tools.cli.main import main
 from bundle_tools.codabench.archive import zip_folder
 from score.pipeline import main as score
 from tests import ROOT
-from tests.scoring.canary import CLIP_IDS, HIDDEN, canary_case, secrets
+from tests.scoring.canary import CLIP_IDS, canary_case, secrets
 from tests.scoring.factory import make_input
+from tests.scoring.pages import HIDDEN
 from tests.tiny import write_files
 
 COMPETITION = """\
@@ -56,7 +57,7 @@ def test_a_downloaded_zip_will_do(bundle: Path, tmp_path: Path) -> None:
     assert out.read_text() == (bundle / "run" / "scoring_output" / "detailed_results.html").read_text()
 
 
-@pytest.mark.parametrize("planted", ["detailed_results.html", ".detailed_results.html.tmp"])
+@pytest.mark.parametrize("planted", ["detailed_results.html", ".detailed_results.html.part"])
 def test_a_planted_link_is_not_followed(bundle: Path, tmp_path: Path, planted: str) -> None:
     shutil.copytree(bundle / "run" / "ingestion_output", tmp_path / "run")
     (tmp_path / "victim").write_text("safe")

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.challenge import rules as check
+from bundle_tools.challenge import check
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding
 
 HEAVY = {
     *("numpy", "pandas", "cv2", "av", "PIL", "jinja2", "markdown_it", "scipy", "sklearn"),
-    *("bundle_tools.challenge.rules", "bundle_tools.codabench.rules"),
+    *("bundle_tools.challenge.check", "bundle_tools.challenge.rules", "bundle_tools.codabench.rules"),
 }
 
 

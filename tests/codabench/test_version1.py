@@ -9,7 +9,7 @@ import yaml
 from markdown_it import MarkdownIt
 
 from bundle_tools.challenge.build import TOP_LEVEL
-from bundle_tools.challenge.rules import check
+from bundle_tools.challenge.check import check
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.build.version1 import rendered_page
 from bundle_tools.codabench.version1 import as_version2
@@ -17,7 +17,7 @@ from tests import ROOT, warm
 from tests.fewer import copy_with
 from tests.scoring.conftest import run_scoring
 from tests.scoring.factory import make_case, make_input
-from tests.tiny import COMPETITION, write_files
+from tests.tiny import COMPETITION, swap, write_files
 
 PAGES = """\
 pages:
@@ -102,8 +102,7 @@ def test_codalab_finds_what_it_asks_for(whole: Path) -> None:
 
 
 def test_the_column_that_ranks_comes_first(whole: Path) -> None:
-    path = whole / "competition.yaml"
-    path.write_text(path.read_text().replace("    submission_rule: Add\n", "    primary_index: 1\n"))
+    swap(whole / "competition.yaml", "    submission_rule: Add\n", "    primary_index: 1\n")
     board = as_version2(document(build(whole)[1]))["leaderboards"][0]
     assert [column["key"] for column in board["columns"]] == ["errors", "accuracy"]
 
@@ -112,7 +111,7 @@ def test_ends_that_change_are_told(whole: Path, capsys: pytest.CaptureFixture[st
     path = whole / "competition.yaml"
     build(whole)
     assert "will end it at" not in capsys.readouterr().out
-    path.write_text(path.read_text().replace('end: "2030-02-01 12:00:00"', 'end: "2030-01-20 12:00:00"'))
+    swap(path, 'end: "2030-02-01 12:00:00"', 'end: "2030-01-20 12:00:00"')
     build(whole)
     assert "Practice: Codabench will end it at 2030-02-01 12:00:00 UTC" in capsys.readouterr().out
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from bundle_tools.challenge.check import check
 from bundle_tools.challenge.figures.pages import fill_pages
-from bundle_tools.challenge.rules import check
 from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.problems import Problems

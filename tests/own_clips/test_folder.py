@@ -6,13 +6,17 @@ import re
 import shutil
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
-from bundle_tools.challenge.rules import check
+from bundle_tools.challenge.check import check
+from bundle_tools.cli.data import own_clips
 from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError
+from bundle_tools.own_clips.bundle import make as make_bundle
+from bundle_tools.own_clips.bundle.make import EXAMPLE, SOLUTION
 from bundle_tools.own_clips.dataset import Dataset
 from bundle_tools.own_clips.problems import Problems
 from bundle_tools.own_clips.sources.challenge import Description, read_description
@@ -103,13 +107,71 @@ def test_phases_are_dated_and_limited(bundle: Path) -> None:
 
 
 def test_an_organiser_can_rank_by_explanations_and_is_warned(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr(make_bundle, "_train_example", lambda folder, _: shutil.copytree(EXAMPLE, folder / SOLUTION))
+    monkeypatch.setattr(make_bundle, "_add_sample", lambda _: None)
     assert make(write_sources(tmp_path / "s"), tmp_path / "out", "--rank-by", "explanation") == 0
     codes = {finding.code for finding in check(tmp_path / "out") if finding.severity != "note"}
     assert codes == {"ranks-filmed", "ranks-few", "labels-told"}
     assert "ordered by *Explanation score*" in (tmp_path / "out/pages/evaluation.md").read_text()
-    assert "WARNING: practice and final: luck decides among fewer than 10 people" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "WARNING: practice and final: luck decides among fewer than 10 people" in told
+    assert "WARNING: practice and final: scores of fewer than 20 clips" in told
+    assert "WARNING: hat: no edit takes it out of footage" in told
+
+
+def test_the_example_is_trained_and_the_kit_shows_what_it_records(bundle: Path) -> None:
+    learned = json.loads((bundle / SOLUTION / "weights.json").read_text())
+    assert (learned["main_target"], learned["vocabulary"]) == ("warmth", ["lighting", "hat"])
+    assert learned["targets"]["warmth"]["title"] == "Warmth"
+    sample = bundle / "starting_kit" / "sample_output"
+    for line in (sample / "explanations.jsonl").read_text().splitlines():
+        explained = json.loads(line)
+        assert explained["text"].startswith("The warmth score is ")
+        assert {claim["cue"] for claim in explained["evidence"]["cues"]} == {"lighting"}
+    assert len((sample / "predictions.csv").read_text().splitlines()) == 1 + 2
+    tour = json.loads((bundle / "starting_kit" / "tour.ipynb").read_text())
+    assert tour["cells"][0]["source"].startswith("# A tour of How warm?")
+    pages = yaml.safe_load((bundle / "competition.yaml").read_text())["pages"]
+    assert [page["title"] for page in pages] == [
+        *("Overview", "Submission", "Explanations", "Evaluation", "Data", "Environment", "Responsible use", "FAQ")
+    ]
+    explanations = (bundle / "pages" / "explanations.md").read_text()
+    assert "`hat` cannot be edited out of footage" in explanations
+    assert "Bright lighting raised the warmth score" in explanations
+    assert "the rules hold for yours" in (bundle / "docs" / "language.md").read_text()
+
+
+def test_without_a_vocabulary_every_cue_can_be_tried(tmp_path: Path) -> None:
+    written = CHALLENGE.replace("vocabulary: [lighting, hat]\naliases: {hat: [cap, headgear]}\n", "")
+    dataset = read(write_sources(tmp_path, challenge=written))
+    assert dataset.challenge.vocabulary == ("motion", "lighting", "framing", "words", "voice")
+
+
+def test_a_file_that_changes_while_it_is_read_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sources = write_sources(tmp_path / "s")
+    grown = sources.clips / "Ann-0.mp4"
+
+    def read_too_early(*arguments: Any, **options: Any) -> Dataset:  # noqa: ANN401
+        dataset = read_folder(*arguments, **options)
+        with grown.open("ab") as file:
+            file.write(b"more")
+        return dataset
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(own_clips, "read_folder", read_too_early)
+        assert make(sources, tmp_path / "out", "--data-only") == 1
+    assert "clips that changed meanwhile (1): Ann-0.mp4" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_cells_that_were_merged_are_told_as_such(tmp_path: Path) -> None:
+    first, *others = table().splitlines()
+    blank = "\n".join([first, others[0], *(";".join((line.split(";")[0], "", "", "x")) for line in others[1:])])
+    with pytest.raises(BundleError) as told:
+        read(write_sources(tmp_path, blank))
+    assert str(told.value).count("Cells that were merged in a spreadsheet are empty") == 2
 
 
 def test_its_kit_runs_its_template_and_the_columns_follow_the_settings(bundle: Path, tmp_path: Path) -> None:

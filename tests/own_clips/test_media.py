@@ -38,6 +38,12 @@ def shown(content: bytes) -> list[tuple[float, int]]:
         return [(frame.time or 0.0, frame.rotation) for frame in container.decode(video=0)]
 
 
+def heard_s(content: bytes) -> float:
+    """Return how long the sound lasts, seconds."""
+    with av.open(io.BytesIO(content), "r") as container:
+        return sum(frame.samples / frame.sample_rate for frame in container.decode(audio=0))
+
+
 def test_everything_but_picture_and_sound_is_left_out() -> None:
     original = make_clip(1)
     # The name of the encoder, 32 bytes in the entry that describes the pictures.
@@ -147,17 +153,44 @@ def test_a_clip_that_breaks_off_behind_its_table_of_contents_is_named(tmp_path: 
         clean(whole[:-5000], None)
 
 
-def test_a_file_without_pictures_and_one_that_mp4_cannot_hold_are_named(tmp_path: Path) -> None:
+def test_a_file_without_pictures_is_named() -> None:
     target = io.BytesIO()
     with av.open(target, "w", format="mp4") as written:
         track = written.add_stream("aac", rate=48_000, layout="mono")
         written.mux(track.encode(None))
     with pytest.raises(Unusable):
         clean(target.getvalue(), None)
-    foreign = write_clip(tmp_path / "clip.webm", 5, Format(codec="libvpx", audio="libopus")).read_bytes()
-    with pytest.raises(Unusable, match=r"vp8.*if it plays, try --reencode"):
-        clean(foreign, None)
-    assert len(frames(clean(foreign, 64)[0])) == 5
+
+
+@pytest.mark.parametrize(
+    ("suffix", "form"),
+    [
+        (".webm", Format(codec="libvpx", audio="libopus")),
+        (".flv", Format(codec="flv", audio="mp3")),
+        (".mkv", Format(codec="libvpx", audio=None)),
+    ],
+)
+def test_what_mp4_cannot_hold_is_encoded_again_by_itself(suffix: str, form: Format, tmp_path: Path) -> None:
+    original = write_clip(tmp_path / f"clip{suffix}", 20, form).read_bytes()
+    data, facts = clean(original, None)
+    assert (facts.encoded, facts.width, facts.height) == (True, form.width, form.height)
+    assert (len(frames(data)), facts.sound) == (20, form.audio is not None)
+    assert [time for time, _ in shown(data)] == pytest.approx([time for time, _ in shown(original)], abs=0.002)
+    again, facts = clean(data, None)
+    assert (frames(again), facts.encoded) == (frames(data), False)
+
+
+def test_encoding_again_keeps_sound_whose_container_counts_whole_packets(tmp_path: Path) -> None:
+    original = write_clip(tmp_path / "clip.avi", 30, Format(codec="mpeg4", audio="mp3")).read_bytes()
+    data, facts = clean(original, 64)
+    assert facts.sound
+    assert heard_s(data) == pytest.approx(heard_s(original), abs=0.05)
+
+
+def test_what_is_no_short_clip_is_named_before_it_is_read(tmp_path: Path) -> None:
+    path = write_clip(tmp_path / "clip.mp4", 2, Format(audio=None), times_ms=(0, 36_000_000))
+    with pytest.raises(Unusable, match=r"it lasts 600 minutes: cut it into clips of at most 10"):
+        clean(path.read_bytes(), None)
 
 
 def test_encoding_again_sets_the_height_and_leaves_nothing_else() -> None:

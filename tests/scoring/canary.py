@@ -29,9 +29,6 @@ WORDS = ("finch", "wagtail", "siskin", "bunting", "linnet", "serin")
 CLIP_IDS = tuple(f"canary-{word}-7d1" for word in WORDS)
 SOURCES = tuple(f"aviary/{word}.mp4" for word in WORDS[::-1])
 NO_NUMBER = r"(?<![\d.])"
-OPEN = {"clips": True, "truth": True, "gallery": 4}
-CLIPS_ONLY = {"clips": True, "truth": False, "gallery": 4}
-HIDDEN = {"clips": False, "truth": False, "gallery": 4}
 
 
 def canary_labels() -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -160,6 +160,17 @@ def _calls(case: Case, number: int) -> list[dict[str, Any]]:
     return calls
 
 
+def recorded(code: str, stage: str = "predict", fault: str = "participant", **words: str) -> dict[str, str]:
+    """A problem as ingestion records it."""
+    usual = {
+        "where": "model.py, line 3",
+        "found": "ValueError: a red jumper",
+        "expected": "a dict",
+        "fix": "return one",
+    }
+    return {"code": code, "stage": stage, "severity": "error", "fault": fault} | usual | words
+
+
 @dataclass
 class Case:
     """What `make_input` writes; change fields before writing."""
@@ -227,6 +238,30 @@ def write_frames(folder: Path, clip_ids: list[str], change: Callable[[list[list[
     (folder / "frames.csv").write_text("".join(",".join(row) + "\n" for row in rows))
 
 
+def run_record(case: Case) -> dict[str, Any]:
+    """What ``run.json`` says of a run that went well."""
+    return {
+        "format_version": 1,
+        "program_version": "0.1.0",
+        "task": case.settings["task"],
+        "data_version": case.settings["data_version"],
+        "status": "complete",
+        "clips": {"total": len(case.clip_ids)},
+        "problems": [],
+        "duration_s": 31.2,
+        "time_limit_s": 600,
+        "isolation": "full",
+        "landlock": 7,
+        "submission_sha256": "ab" * 32,
+        "settings_sha256": "cd" * 32,
+        "python": "3.11.7",
+        "packages": {"numpy": "2.4.6"},
+        "machine": "Linux x86_64, 2 CPUs",
+        "load_s": 0.4,
+        "restarts": 0,
+    }
+
+
 def make_input(root: Path, case: Case) -> Path:
     """Write ``ref`` and ``res`` below ``root``; returns ``root``."""
     reference, results = root / "ref", root / "res"
@@ -280,27 +315,7 @@ def make_input(root: Path, case: Case) -> Path:
             if status != "missing"
         )
     )
-    run = {
-        "format_version": 1,
-        "program_version": "0.1.0",
-        "task": case.settings["task"],
-        "data_version": case.settings["data_version"],
-        "status": "complete",
-        "clips": {"total": len(case.clip_ids)},
-        "problems": [],
-        "duration_s": 31.2,
-        "time_limit_s": 600,
-        "isolation": "full",
-        "landlock": 7,
-        "submission_sha256": "ab" * 32,
-        "settings_sha256": "cd" * 32,
-        "python": "3.11.7",
-        "packages": {"numpy": "2.4.6"},
-        "machine": "Linux x86_64, 2 CPUs",
-        "load_s": 0.4,
-        "restarts": 0,
-    }
-    (results / "run.json").write_text(json.dumps(run | case.run))
+    (results / "run.json").write_text(json.dumps(run_record(case) | case.run))
     if case.probes:
         calls = case.probes(case)
         (results / "probes.jsonl").write_text("".join(json.dumps(call) + "\n" for call in calls))

@@ -23,52 +23,23 @@ from score.evaluation.evaluate import Estimate, Evaluation, evaluate
 from score.pipeline import Prepared, prepare
 from score.report.gate import Beside, may_show
 from score.report.write import report_page
-from tests.scoring.canary import (
-    CAUSE,
-    CLIP_IDS,
-    CLIPS_ONLY,
-    CONSTANT,
-    HIDDEN,
-    LABELS,
-    OPEN,
-    SOURCES,
-    canary_case,
-    leaks,
-    secrets,
-)
+from tests.scoring.canary import CAUSE, CLIP_IDS, CONSTANT, LABELS, SOURCES, canary_case, leaks, secrets
 from tests.scoring.conftest import Score, run_scoring
-from tests.scoring.factory import known_causes, make_input, write_manifest
+from tests.scoring.factory import known_causes, make_input, recorded
+from tests.scoring.pages import CLIPS_ONLY, HIDDEN, OPEN
+from tests.scoring.spoil import Change, edit, edit_lines, swap
 
-Change = Callable[[Path], object]
 MIXED = ["ok", "failed", "not_reached", "missing", "unreadable", "ok"]
-
-
-def edit(name: str, old: str, new: str) -> Change:
-    def change(root: Path) -> None:
-        text = (root / name).read_text()
-        assert old in text
-        (root / name).write_text(text.replace(old, new, 1))
-        write_manifest(root / "res")
-
-    return change
-
-
-def lines(name: str, change: Callable[[list[str]], list[str]]) -> Change:
-    def apply(root: Path) -> None:
-        (root / name).write_text("".join(change((root / name).read_text().splitlines(keepends=True))))
-        write_manifest(root / "res")
-
-    return apply
 
 
 def run_problem(status: str, stage: str, fault: str) -> dict[str, Any]:
     words = f"clip {CLIP_IDS[0]}, clips/{CLIP_IDS[1]}.mp4"
-    problem = {"code": "x", "stage": stage, "where": words, "found": words, "expected": words, "fix": words}
-    return {"status": status, "problems": [problem | {"severity": "error", "fault": fault}]}
+    problem = recorded("x", stage, fault, where=words, found=words, expected=words, fix=words)
+    return {"status": status, "problems": [problem]}
 
 
 def cut_last(name: str) -> Change:
-    return lines(name, lambda all_: [*all_[:-1], all_[-1][:-9]])
+    return edit(name, lambda text: text[:-9])
 
 
 def labels(change: Callable[[str], str], encoding: str = "utf-8") -> Change:
@@ -85,33 +56,33 @@ KINDS: dict[str, tuple[Change, int]] = {
     "planted": (lambda root: (root / "res" / f"{CLIP_IDS[0]}.csv").write_text("x"), 0),
     "no results": (lambda root: (root / "res/manifest.json").unlink(), 1),
     "pictures gone": (lambda root: shutil.rmtree(root / "res/images"), 1),
-    "clip twice": (lines("res/clips.jsonl", lambda all_: [*all_, all_[0]]), 1),
-    "prediction twice": (lines("res/predictions.csv", lambda all_: [*all_, all_[1]]), 1),
-    "prediction broken": (edit("res/predictions.csv", "0.45", "nan"), 1),
-    "run record broken": (edit("res/run.json", "complete", "finished"), 1),
-    "clip without label": (lines(LABEL_FILE, lambda all_: all_[:-1]), 2),
-    "labels twice": (lines(LABEL_FILE, lambda all_: [*all_, all_[1]]), 2),
-    "label out of range": (edit(LABEL_FILE, FIRST, "1" + FIRST[1:]), 2),
-    "label with a comma": (edit(LABEL_FILE, FIRST, FIRST.replace(".", ",")), 2),
-    "label with a unit": (edit(LABEL_FILE, FIRST, FIRST + "x"), 2),
-    "label quoted badly": (edit(LABEL_FILE, FIRST, '"' + FIRST), 2),
-    "row too long": (lines(LABEL_FILE, lambda all_: [*all_, f"cX,{SOURCES[0]}{f',{LABELS[0]}' * 7}\n"]), 2),
-    "row too short": (lines(LABEL_FILE, lambda all_: [*all_, f"{LABELS[0]},{LABELS[1]}\n"]), 2),
-    "labels without header": (lines(LABEL_FILE, lambda all_: all_[1:]), 2),
+    "clip twice": (edit_lines("res/clips.jsonl", lambda all_: [*all_, all_[0]]), 1),
+    "prediction twice": (edit_lines("res/predictions.csv", lambda all_: [*all_, all_[1]]), 1),
+    "prediction broken": (swap("res/predictions.csv", "0.45", "nan"), 1),
+    "run record broken": (swap("res/run.json", "complete", "finished"), 1),
+    "clip without label": (edit_lines(LABEL_FILE, lambda all_: all_[:-1]), 2),
+    "labels twice": (edit_lines(LABEL_FILE, lambda all_: [*all_, all_[1]]), 2),
+    "label out of range": (swap(LABEL_FILE, FIRST, "1" + FIRST[1:]), 2),
+    "label with a comma": (swap(LABEL_FILE, FIRST, FIRST.replace(".", ",")), 2),
+    "label with a unit": (swap(LABEL_FILE, FIRST, FIRST + "x"), 2),
+    "label quoted badly": (swap(LABEL_FILE, FIRST, '"' + FIRST), 2),
+    "row too long": (edit_lines(LABEL_FILE, lambda all_: [*all_, f"cX,{SOURCES[0]}{f',{LABELS[0]}' * 7}\n"]), 2),
+    "row too short": (edit_lines(LABEL_FILE, lambda all_: [*all_, f"{LABELS[0]},{LABELS[1]}\n"]), 2),
+    "labels without header": (edit_lines(LABEL_FILE, lambda all_: all_[1:]), 2),
     "header without line break": (labels(lambda text: text.replace("\n", "", 1)), 2),
     "labels in UTF-16": (labels(lambda text: text, "utf-16"), 2),
     "semicolons": (labels(lambda text: text.replace(",", ";")), 2),
-    "constant out of range": (edit(SETTINGS, f"constant: {CONSTANT}", f"constant: {CONSTANT + 1}"), 2),
-    "constant is text": (edit(SETTINGS, f"constant: {CONSTANT}", f"constant: '{CONSTANT}'"), 2),
-    "constant misspelt": (edit(SETTINGS, f"constant: {CONSTANT}", f"constnt: {CONSTANT}"), 2),
+    "constant out of range": (swap(SETTINGS, f"constant: {CONSTANT}", f"constant: {CONSTANT + 1}"), 2),
+    "constant is text": (swap(SETTINGS, f"constant: {CONSTANT}", f"constant: '{CONSTANT}'"), 2),
+    "constant misspelt": (swap(SETTINGS, f"constant: {CONSTANT}", f"constnt: {CONSTANT}"), 2),
     "causes gone": (lambda root: (root / "ref/causes.json").unlink(), 2),
-    "cause out of form": (edit("ref/causes.json", f"{CAUSE}", f'"{CAUSE}"'), 2),
-    "causes of a clip missing": (edit("ref/causes.json", CLIP_IDS[0], "nightjar"), 2),
-    "causes broken": (edit("ref/causes.json", f"{CAUSE}", f"{CAUSE}x"), 2),
-    "probes twice": (lines("res/probes.jsonl", lambda all_: [*all_, all_[0]]), 1),
-    "probe of a stray clip": (edit("res/probes.jsonl", CLIP_IDS[0], "nightjar"), 0),
-    "settings broken": (edit(SETTINGS, f"constant: {CONSTANT}", f"constant: {CONSTANT}: {CONSTANT}"), 2),
-    "other data": (edit("res/run.json", "test-1", "test-2"), 2),
+    "cause out of form": (swap("ref/causes.json", f"{CAUSE}", f'"{CAUSE}"'), 2),
+    "causes of a clip missing": (swap("ref/causes.json", CLIP_IDS[0], "nightjar"), 2),
+    "causes broken": (swap("ref/causes.json", f"{CAUSE}", f"{CAUSE}x"), 2),
+    "probes twice": (edit_lines("res/probes.jsonl", lambda all_: [*all_, all_[0]]), 1),
+    "probe of a stray clip": (swap("res/probes.jsonl", CLIP_IDS[0], "nightjar"), 0),
+    "settings broken": (swap(SETTINGS, f"constant: {CONSTANT}", f"constant: {CONSTANT}: {CONSTANT}"), 2),
+    "other data": (swap("res/run.json", "test-1", "test-2"), 2),
 }  # fmt: skip
 
 

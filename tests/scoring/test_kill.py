@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests import ROOT, warm
-from tests.scoring.conftest import Outcome, Score, run_scoring
+from tests.scoring.conftest import Outcome, run_scoring
 from tests.scoring.factory import Case, honest_probes, make_case, make_input, write_manifest
 from tests.scoring.pages import Page
 
@@ -234,9 +234,3 @@ def test_files_that_a_kill_took_are_one_clear_message_or_pictures(tmp_path: Path
 def harmless(path: Path) -> bool:
     """Whether a run is worth something without this file, where the manifest does not list it."""
     return path.parent.name == "images" or path.name in ("log.txt", "probes.jsonl")
-
-
-def test_a_run_without_its_last_file_is_no_low_score(score: Score) -> None:
-    done = score(make_case(), lambda root: (root / "res" / "manifest.json").unlink())
-    one_clear_message(done)
-    assert "The prediction step left no results." in done.log

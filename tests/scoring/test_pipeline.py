@@ -13,20 +13,11 @@ import numpy as np
 import pytest
 import yaml
 
-from score import pipeline
 from score.columns import columns
 from score.settings import read_settings
 from tests import ROOT
-from tests.scoring.conftest import Score, run_scoring
-from tests.scoring.factory import (
-    NAMES,
-    TRAITS,
-    full_explanation,
-    known_causes,
-    make_case,
-    make_input,
-    write_manifest,
-)
+from tests.scoring.conftest import Score
+from tests.scoring.factory import NAMES, TRAITS, full_explanation, known_causes, make_case, make_input, write_manifest
 
 KEYS = [
     "explanation",
@@ -294,71 +285,11 @@ def test_one_source_means_no_interval(score: Score) -> None:
     assert "No intervals" in done.page
 
 
-def test_the_same_input_gives_the_same_bytes(score: Score) -> None:
-    first, second = score(make_case()), score(make_case())
-    assert (first.page, first.scores) == (second.page, second.scores)
-
-
 def test_old_results_do_not_survive_a_failure(score: Score) -> None:
     assert score(make_case()).code == 0
     done = score(make_case(), lambda root: (root / "res" / "manifest.json").unlink())
     assert done.code == 1
     assert sorted(path.name for path in done.out.iterdir()) == ["detailed_results.html"]
-
-
-@pytest.mark.parametrize(("step", "expected"), [("evaluate", -1.0), ("report_page", None)])
-def test_after_the_labels_are_used_a_breakdown_is_no_failure(
-    score: Score, monkeypatch: pytest.MonkeyPatch, step: str, expected: float | None
-) -> None:
-    before = score(make_case()).scores
-
-    def broken(*_: object) -> None:
-        raise ValueError("0.4242 is a label")
-
-    monkeypatch.setattr(pipeline, step, broken)
-    done = score(make_case())
-    assert done.code == 0
-    assert done.scores["skill"] == (before["skill"] if expected is None else expected)
-    assert "0.4242" not in done.page + done.log
-    assert "internal_error" in done.page
-
-
-def test_scores_json_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_input(tmp_path / "input", make_case())
-    written: list[str] = []
-    replace = Path.replace
-
-    def watched(self: Path, target: Path) -> Path:
-        written.append(Path(target).name)
-        return replace(self, target)
-
-    monkeypatch.setattr(Path, "replace", watched)
-    assert run_scoring(tmp_path / "input", tmp_path / "output").code == 0
-    # The first page says that the run is being scored.
-    assert written == ["detailed_results.html", "detailed_results.html", "scores.txt", "scores.json"]
-
-
-def test_files_that_are_not_listed_are_ignored(score: Score) -> None:
-    before = score(make_case())
-
-    def plant(root: Path) -> None:
-        (root / "res" / "scores.json").write_text('{"explanation": 100}')
-        (root / "res" / "report.html").write_text("<script>alert(1)</script>")
-        (root / "res" / "images" / "extra.jpg").write_bytes(b"x")
-        (root / "res" / "predictions.pkl").write_bytes(b"cos\nsystem\n(S'false'\ntR.")
-        (root / "res" / "link").symlink_to("/etc/passwd")
-        (root / "res" / "metadata").write_text("ingestionExitCode: 0\ningestionElapsedTime: 33.5\n")
-
-    after = score(make_case(), plant)
-    assert after.scores == before.scores
-    assert "5, ignored" in after.page
-    assert "33.5" in after.page
-    assert "alert(1)" not in after.page
-
-
-@pytest.mark.parametrize("text", ["{{{", "[" * 5000, "a: [\n", "- 1", "elapsedTime: .nan", "elapsedTime: x", "\x00"])
-def test_rubbish_from_the_worker_is_tolerated(score: Score, text: str) -> None:
-    assert score(make_case(), lambda root: (root / "res" / "metadata").write_text(text)).code == 0
 
 
 @pytest.mark.parametrize("clips", [200, pytest.param(2000, marks=pytest.mark.slow)])

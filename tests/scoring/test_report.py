@@ -23,7 +23,7 @@ from score.report.write import contents, failure_page
 from score.visible import one_line, visible
 from tests.scoring.canary import CLIP_IDS, canary_case, secrets
 from tests.scoring.conftest import Score
-from tests.scoring.factory import full_explanation, jpeg, make_case, write_manifest
+from tests.scoring.factory import full_explanation, jpeg, make_case, recorded, write_manifest
 from tests.scoring.pages import ALLOWED, CLIPS_ONLY, HIDDEN, OPEN, Page, scored_of
 
 
@@ -34,10 +34,11 @@ def test_the_templates_are_not_even_given_a_label(tmp_path: Path, report: dict[s
     assert np.isnan(scored.outcomes.truth).all()
     assert scored.outcomes.known == NOTHING_KNOWN
     assert (scored.beside.key_frames == NO_KEY_FRAMES) != clips
+    assert scored.settings.skill_reference == {}
     data = contents(scored)
     assert secrets(clips=not clips).found_in([repr(data)]) == []
     assert [clip_id in repr(data) for clip_id in CLIP_IDS] == [clips] * 6
-    assert sum(len(cards) for _, cards in data["explanations"].groups) == (4 if clips else 0)
+    assert sum(len(cards) for _, cards in data["explanations"]["groups"]) == (4 if clips else 0)
     given = repr(contents(scored_of(tmp_path / "open", canary_case(OPEN))))
     assert len([name for name in secrets().found_in([given]) if name.startswith("label 0")]) == 6  # the search can fail
 
@@ -45,7 +46,7 @@ def test_the_templates_are_not_even_given_a_label(tmp_path: Path, report: dict[s
 @pytest.mark.parametrize("status", ["complete", "invalid"])
 def test_a_hidden_phase_says_nothing_about_single_clips(score: Score, status: str) -> None:
     case = canary_case(HIDDEN)
-    said = [problem("clip 0 shows a person in red")]
+    said = [recorded("predict_raised", found="clip 0 shows a person in red")]
     if status == "complete":
         case.problems = {case.clip_ids[0]: said}
     else:
@@ -56,19 +57,6 @@ def test_a_hidden_phase_says_nothing_about_single_clips(score: Score, status: st
     assert "predict_raised" in done.page
     assert ("aggregates only" in done.page) == (status == "complete")
     assert "data:image" not in done.page
-
-
-def problem(found: str) -> dict[str, Any]:
-    return {
-        "code": "predict_raised",
-        "stage": "predict",
-        "where": "model.py, line 3",
-        "found": found,
-        "expected": "a dict",
-        "fix": "return one",
-        "severity": "error",
-        "fault": "participant",
-    }
 
 
 ATTACKS = [
@@ -90,7 +78,7 @@ def test_what_participants_write_stays_text(score: Score, attack: str) -> None:
     padded = f"{attack} and a text of sufficient length"
     claim = {"cue": attack[:30], "target": "interview", "contribution": 0.5}
     case.explain = lambda clip_id: full_explanation(clip_id) | {"text": padded, "evidence": {"cues": [claim]}}
-    case.problems = {case.clip_ids[1]: [problem(attack) | {"code": attack, "where": attack, "fix": attack}]}
+    case.problems = {case.clip_ids[1]: [recorded(attack, where=attack, found=attack, fix=attack)]}
     case.run = {"machine": attack, "python": attack, "packages": {attack: attack}, "isolation": attack}
     page = score(case).page
     parsed = Page(page)
@@ -103,7 +91,7 @@ def test_what_participants_write_stays_text(score: Score, attack: str) -> None:
 
 def test_an_invalid_submission_cannot_inject_either(score: Score) -> None:
     case = make_case(clips=2, statuses=["failed", "failed"])
-    case.run = {"status": "invalid", "problems": [problem(attack) for attack in ATTACKS]}
+    case.run = {"status": "invalid", "problems": [recorded("predict_raised", found=attack) for attack in ATTACKS]}
     done = score(case)
     assert done.code == 1
     assert {tag for tag, _ in Page(done.page).elements} <= ALLOWED

@@ -14,7 +14,7 @@ from bundle_tools.cli.main import main as bundle
 from tests import ROOT
 from tests.scoring.browser import Browser, Tab, chromium
 from tests.scoring.conftest import run_scoring
-from tests.scoring.factory import Case, full_explanation, make_case, make_input, write_manifest
+from tests.scoring.factory import Case, full_explanation, make_case, make_input, recorded, write_manifest
 
 pytestmark = pytest.mark.browser
 PAGES = ("practice", "final", "failed", "comparison")
@@ -47,11 +47,8 @@ def scored(root: Path, case: Case, code: int = 0) -> Path:
 
 
 def failed(root: Path) -> Path:
-    problem = {
-        "code": "model_not_importable", "stage": "load", "severity": "error", "fault": "participant",
-        "where": "model.py", "found": "SyntaxError: expected ':' (model.py, line 4)",
-        "expected": "a file that Python can read", "fix": "correct line 4",
-    }  # fmt: skip
+    found = "SyntaxError: expected ':' (model.py, line 4)"
+    problem = recorded("model_not_importable", "load", where="model.py", found=found, fix="correct line 4")
     case = make_case(clips=4)
     case.run = {"status": "invalid", "problems": [problem]}
     return scored(root, case, code=1)

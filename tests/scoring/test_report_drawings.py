@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from score.report.drawings.outline import outline, whereabouts
 from score.report.drawings.timeline import bars, lane, runs, spoken, ticks
-from score.report.drawings.words import Text, cut_place, highlight
+from score.report.drawings.words import MarkedText, cut_place, highlight
 from score.report.explanations.cards import choose
 from score.text import Vocabulary, cue_mentions
 from score.visible import visible
@@ -162,7 +162,7 @@ def test_a_cut_prefers_the_end_of_a_sentence_then_of_a_word() -> None:
     assert cut_place("👩\u200d" * 50, 20) == 20
 
 
-def everything(text: Text) -> str:
+def everything(text: MarkedText) -> str:
     return "".join(piece.text for piece in (*text.shown, *text.rest))
 
 

@@ -16,9 +16,9 @@ from score.read.output.explanation_record import NO_EXPLANATION, Claim, Explanat
 from score.read.output.probe_record import ProbeCall
 from score.report.drawings.picture import data_uri
 from score.report.explanations.cards import Card
-from score.report.explanations.claims import claim_rows, untested
+from score.report.explanations.claim_rows import claim_rows, untested
+from score.report.explanations.clips import explanations, smaller
 from score.report.explanations.hidden import call_rows, place, timeline
-from score.report.explanations.section import Explanations, explanations, smaller
 from score.report.explanations.verdict import clip_state, reasons
 from score.report.write import report_page
 from score.settings import Target
@@ -75,8 +75,8 @@ CALLS = (
 )
 
 
-def cards_of(section: Explanations) -> list[Card]:
-    return [card for _, cards in section.groups for card in cards]
+def cards_of(section: dict[str, Any]) -> list[Card]:
+    return [card for _, cards in section["groups"] for card in cards]
 
 
 def test_claims_beside_what_was_measured() -> None:
@@ -154,7 +154,8 @@ def test_the_drawings_show_what_was_hidden() -> None:
     )
     line = timeline(MAPS, NUMBERS, WIDE)
     assert line is not None
-    assert (line.bins, line.top, line.bottom) == (3, "M1 0h1v1h-1z", "M0 0h1v1h-1z")
+    assert (line.columns, line.top, line.bottom) == (3, "M1 0h1v1h-1z", "M0 0h1v1h-1z")
+    assert line.bars == "M1 100v-100h1v100zM2 100v-50h1v50z"
     assert line.label == "The largest weight is at 1 to 2 s; marked most: 1 to 2 s; marked least: 0 to 1 s."
     assert [width for *_, width in line.effects] == [12.5, 25.0, 50.0]  # of the largest change of the clip
     assert place(NO_EXPLANATION, NUMBERS, WIDE) is None
@@ -283,10 +284,11 @@ def test_a_closed_phase_holds_no_clip_and_an_open_one_without_truth_no_label(
     section = explanations(scored)
     assert {len(row) for row in Page(report_page(scored)).tables.get("values", [])} <= {3}
     if not report["clips"]:
-        assert (section.tallies, section.groups, section.ranks, section.rows) == ((), (), (), ())
-    assert section.reasons is None
+        assert not any(section[part] for part in ("tallies", "groups", "ranks", "rows"))
+        assert "aggregates only" in report_page(scored)
+    assert scored.evaluation.reasons is None
     assert {truth for card in cards_of(section) for _, _, truth in card.values} <= {None}
-    assert {row.truth for row in section.rows} <= {None}
+    assert {row["truth"] for row in section["rows"]} <= {None}
     assert {card.frame for card in cards_of(section)} <= {""}
 
 
@@ -307,12 +309,12 @@ def test_pictures_are_left_out_where_there_is_no_more_room(monkeypatch: pytest.M
 
 
 def test_a_smaller_section_ends(tmp_path: Path) -> None:
-    section: Explanations | None = explanations(
+    section: dict[str, Any] | None = explanations(
         scored_of(tmp_path, make_case(clips=9, report={"clips": True, "truth": True, "gallery": 9}))
     )
     seen = []
     while section is not None:
-        seen.append((len(cards_of(section)), len(section.rows)))
+        seen.append((len(cards_of(section)), len(section["rows"])))
         section = smaller(section)
     assert seen[0] == (9, 9)
     assert seen[-1] == (0, 0)

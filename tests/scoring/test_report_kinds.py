@@ -17,7 +17,7 @@ from score.report import provenance
 from score.scores import write_atomically
 from tests.scoring.canary import CLIP_IDS, canary_case, secrets
 from tests.scoring.conftest import Score, run_scoring
-from tests.scoring.factory import Case, make_case, make_input
+from tests.scoring.factory import Case, make_case, make_input, recorded
 from tests.scoring.pages import ALLOWED, CLIPS_ONLY, HIDDEN, Page, scored_of
 
 
@@ -53,8 +53,7 @@ def test_the_first_page_gives_nothing_away(
     pages = written(monkeypatch)
     case = canary_case(report, ["ok", "failed", "ok", "ok", "ok", "ok"])
     said = f"clip {CLIP_IDS[0]}, images/{CLIP_IDS[1]}.jpg"
-    problem = {"stage": "predict", "where": said, "found": said, "expected": said, "fix": said, "code": "x"}
-    case.problems = {CLIP_IDS[1]: [problem | {"severity": "error", "fault": "participant"}]}
+    case.problems = {CLIP_IDS[1]: [recorded("x", where=said, found=said, expected=said, fix=said)]}
     score(case)
     assert secrets(clips=report == HIDDEN).found_in(pages[:1]) == []
     assert "being scored" in pages[0]
@@ -186,12 +185,9 @@ def test_hashes_change_with_any_file_of_the_reference_and_with_its_name(tmp_path
 
 def test_the_page_of_a_run_without_scores_says_where_and_how_to_fix_it(score: Score) -> None:
     case = make_case(clips=2)
-    problem = {"stage": "load", "code": "class_missing", "where": "model.py", "found": "classes Modell"}
-    case.run = {
-        "status": "invalid",
-        "problems": [problem | {"expected": "a class called Model", "fix": "rename Modell to Model",
-                                "severity": "error", "fault": "participant"}],
-    }  # fmt: skip
+    said = {"where": "model.py", "found": "classes Modell", "expected": "a class called Model"}
+    problem = recorded("class_missing", "load", **said, fix="rename Modell to Model")
+    case.run = {"status": "invalid", "problems": [problem]}
     done = score(case)
     text = " ".join(Page(done.page).text.split())
     assert "One thing has to be corrected in the submission." in text
@@ -200,8 +196,7 @@ def test_the_page_of_a_run_without_scores_says_where_and_how_to_fix_it(score: Sc
 
 
 @pytest.mark.parametrize(
-    ("broken", "band", "scored"),
-    [("_page_of", "scored, without a report", True), ("_judged", "worst scores", False)],
+    ("broken", "band", "scored"), [("_page_of", "scored, without a report", True), ("_judged", "worst scores", False)]
 )
 def test_the_headline_says_what_became_of_the_scores(
     score: Score, monkeypatch: pytest.MonkeyPatch, broken: str, band: str, scored: bool

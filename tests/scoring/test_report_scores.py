@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, fields, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,21 +19,21 @@ from score.read.reference.landmarks import Landmark, Landmarks
 from score.report.first_screen.advice import MEASURED
 from score.report.first_screen.axis_advice import axis_advice
 from score.report.first_screen.factors import factors
-from score.report.first_screen.section import FirstScreen, first_screen
+from score.report.first_screen.scores import first_screen
 from score.report.gate import Beside
 from score.report.numbers import NONE, ceiling, factor, interval, number, percent, plural, position, signed
 from score.report.write import report_page
 from score.settings import AXES, ExplanationScore
 from tests.scoring.conftest import Score
-from tests.scoring.factory import Case, full_explanation, honest_probes, make_case
+from tests.scoring.factory import Case, full_explanation, honest_probes, make_case, recorded
 from tests.scoring.pages import HIDDEN, Page, scored_of
 
 NOTHING_LOST = Shortfalls(**{one.name: 0.0 for one in fields(Shortfalls)} | {"between": 1.0})
 unit = st.floats(0, 1)
 
 
-def screen(folder: Path, case: Case, beside: Beside | None = None) -> FirstScreen:
-    return first_screen(scored_of(folder, case, beside))
+def screen(folder: Path, case: Case, beside: Beside | None = None) -> SimpleNamespace:
+    return SimpleNamespace(**first_screen(scored_of(folder, case, beside)))
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_words_begin_at_their_limits(total: float, word: str) -> None:
 def test_the_settings_have_other_words(tmp_path: Path) -> None:
     case = make_case(explanation_score={"bands": {"meagre": 0, "splendid": 1}})
     scores = screen(tmp_path, case)
-    assert (scores.band, scores.bands) == ("splendid", (("meagre", 0, 1), ("splendid", 1, 100)))
+    assert (scores.band, scores.bands) == ("splendid", [("meagre", 0, 1), ("splendid", 1, 100)])
 
 
 @pytest.mark.parametrize(
@@ -97,6 +98,16 @@ def test_what_would_gain_most_comes_first(tmp_path: Path) -> None:
     assert re.fullmatch(said, time.evidence)
 
 
+@pytest.mark.parametrize("causes", [True, False])
+def test_the_weights_of_the_axes_that_count_add_up(tmp_path: Path, causes: bool) -> None:
+    case = make_case(clips=4)
+    if not causes:
+        del case.settings["causes"]
+    shown = [row.weight for row in screen(tmp_path, case).axes]
+    assert len(shown) == 4 + causes
+    assert sum(shown) == pytest.approx(1)
+
+
 WORTHLESS = "Predict better than always answering the training mean: nothing counts without it."
 
 
@@ -113,8 +124,7 @@ def test_what_makes_all_else_pointless_comes_first(
 ) -> None:
     case = make_case(clips=6, statuses=[status] * 4 + ["ok"] * 2)
     case.prediction = 1 - case.truth if turned else case.prediction
-    raised = {"stage": "predict", "where": "", "found": "x", "expected": "", "fix": "", "severity": "error"}
-    case.problems = {clip: [raised | {"code": "predict_raised", "fault": "participant"}] for clip in case.clip_ids[:4]}
+    case.problems = {clip: [recorded("predict_raised")] for clip in case.clip_ids[:4]}
     first = screen(tmp_path, case).advice[0]
     assert first.sentence == sentence
     assert re.match(evidence, first.evidence)
@@ -151,32 +161,22 @@ def test_worthless_predictions_come_first_where_the_explanations_are_poor_too(tm
     assert others[0].gain
 
 
-@pytest.mark.parametrize(
-    ("axis", "share", "words"),
-    [
-        ("faithfulness_space", "no_space", "no valid map"),
-        ("faithfulness_space", "space_reversed", "upside down"),
-        ("faithfulness_space", "space_foreign", "another clip's"),
-        ("faithfulness_time", "no_time", "no valid seconds"),
-        ("faithfulness_time", "time_reversed", "upside down"),
-        ("faithfulness_time", "time_foreign", "another clip's"),
-        ("cue_claims", "no_claims", "no claim"),
-        ("cue_claims", "wrong_sign", "wrong sign"),
-        ("cue_claims", "no_effect", "no effect"),
-        ("cue_claims", "silent", "not claimed"),
-        ("known_causes", "no_claims", "no claim"),
-        ("text", "invalid_text", "not valid"),
-        ("text", "contradicting", "no level"),
-        ("text", "disagreeing", "other cues"),
-        ("text", "unstable", "shifted"),
-        ("text", "between", "same for other clips"),
-    ],
-)
-def test_each_shortfall_has_its_sentence(axis: str, share: str, words: str) -> None:
+@pytest.mark.parametrize("share", [one.name for one in fields(Shortfalls)])
+def test_each_shortfall_has_a_sentence_of_its_own(share: str) -> None:
     # A distance between texts of 1 is the best, any other share the worst.
-    _, figure = axis_advice(axis, replace(NOTHING_LOST, **{share: 0.58 if share == "between" else 0.42}))
+    found = replace(NOTHING_LOST, **{share: 0.58 if share == "between" else 0.42})
+    told = {axis_advice(axis, found) for axis in AXES} - {axis_advice(axis, NOTHING_LOST) for axis in AXES}
+    assert len(told) == 1
+    [(_, figure)] = told
     assert figure.startswith("42\N{NO-BREAK SPACE}% ")
-    assert words in figure
+    others = (
+        replace(NOTHING_LOST, **{one.name: 0.58 if one.name == "between" else 0.42}) for one in fields(Shortfalls)
+    )
+    assert sum(figure in {axis_advice(axis, other)[1] for axis in AXES} for other in others) == 1
+
+
+@pytest.mark.parametrize("axis", AXES)
+def test_an_axis_that_lost_nothing_or_has_nothing_measured_has_no_figure(axis: str) -> None:
     assert axis_advice(axis, NOTHING_LOST)[1] == ""
     assert axis_advice(axis, Shortfalls(**dict.fromkeys(asdict(NOTHING_LOST))))[1] == ""
 
@@ -294,7 +294,7 @@ def test_the_total_of_filmed_clips_is_called_a_diagnostic(tmp_path: Path) -> Non
         for call in honest_probes(case)
     ]
     ours, theirs = screen(tmp_path / "drawn", drawn), screen(tmp_path / "filmed", filmed)
-    assert theirs.verdict == (theirs.verdict[0], *ours.verdict)
+    assert theirs.verdict[1:] == ours.verdict
     assert theirs.verdict[0].startswith("This total is a diagnostic: altered copies of filmed clips")
     assert theirs.total == ours.total
 

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,14 @@ from bundle_tools.challenge.scoring_program import scoring_input, use_scoring_pr
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.errors import BundleError
-
-if TYPE_CHECKING:
-    from score.read.reference.known import Known
-    from score.read.reference.labels import Reference
-    from score.settings import Settings
+from score.columns import Measured, columns, total_column
+from score.errors import ScoringError
+from score.evaluation.evaluate import clip_scores, column_values
+from score.measure.metrics import METRICS, moments
+from score.pipeline import prepare
+from score.read.reference.known import Known, read_known
+from score.read.reference.labels import Reference, read_reference
+from score.settings import Settings, read_settings
 
 Array = NDArray[np.float64]
 
@@ -36,11 +39,11 @@ _NO_KEY = re.compile(r"[^a-z0-9]+")
 class _Truth:
     """Labels of a phase on the unit scale, and what belongs to them."""
 
-    settings: "Settings"
+    settings: Settings
     """Of the reference data."""
-    reference: "Reference"
+    reference: Reference
     """n clips."""
-    known: "Known"
+    known: Known
     """Causes, where there are some."""
     truth: Array
     """(n, k) labels."""
@@ -79,11 +82,6 @@ def compute(phase: Phase, runs: Sequence[Run], scratch: Path) -> dict[str, Any]:
 
 
 def _read(reference: Path) -> _Truth:
-    from score.errors import ScoringError  # noqa: PLC0415 - the path is known only now
-    from score.read.reference.known import read_known  # noqa: PLC0415
-    from score.read.reference.labels import read_reference  # noqa: PLC0415
-    from score.settings import read_settings  # noqa: PLC0415
-
     try:
         settings = read_settings(reference / "task.yaml")
         labels = read_reference(reference / "labels.csv", settings)
@@ -144,11 +142,6 @@ def _ceiling(known: _Truth) -> list[dict[str, Any]]:
 
 
 def _solution(run: Run, phase: Phase, reference: Path, scratch: Path) -> dict[str, Any] | None:
-    from score.errors import ScoringError  # noqa: PLC0415 - as above
-    from score.evaluation.evaluate import clip_scores, column_values  # noqa: PLC0415
-    from score.measure.metrics import METRICS  # noqa: PLC0415
-    from score.pipeline import prepare  # noqa: PLC0415
-
     name = run.name.rpartition("/")[2].removesuffix(f"-{phase.slug}")
     source = scoring_input(scratch / f"landmark-{name}", reference, run.folder)
     try:
@@ -173,24 +166,18 @@ def _solution(run: Run, phase: Phase, reference: Path, scratch: Path) -> dict[st
 
 def _silent(known: _Truth, predicted: Array) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
     """Score predictions without explanations: their total is the worst one."""
-    from score.columns import total_column  # noqa: PLC0415 - as above
-
     numbers, targets = _numbers(known, _metrics(known, predicted))
     total = total_column(known.settings)
     return ({} if total.worst is None else {total.key: total.worst}) | numbers, targets
 
 
 def _metrics(known: _Truth, predicted: Array) -> dict[str, Array]:
-    from score.measure.metrics import METRICS, moments  # noqa: PLC0415 - as above
-
     sums = moments(known.truth, predicted, known.constant).weighted(np.ones((1, len(predicted))))
     return {name: metric(sums) for name, metric in METRICS.items()}
 
 
 def _numbers(known: _Truth, metrics: dict[str, Array]) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
     """Give the score columns that follow from metrics alone, and the metrics of each target."""
-    from score.columns import Measured, columns  # noqa: PLC0415 - as above
-
     # What is measured of explanations is not a number here, and so is every column that needs it.
     axes: dict[str, Array] = defaultdict(lambda: np.array([np.nan]))
     measured = Measured(metrics, axes, jury=0, failed_clips=0, duration_s=0)

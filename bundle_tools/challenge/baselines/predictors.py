@@ -7,6 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import RidgeCV
+from sklearn.model_selection import GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import QuantileTransformer
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -72,11 +76,6 @@ def metadata_only(
     Array or None
         (n, k) predictions; None with too few people, or where no feature varies.
     """
-    from sklearn.linear_model import RidgeCV  # noqa: PLC0415 - takes seconds to load
-    from sklearn.model_selection import GroupKFold  # noqa: PLC0415
-    from sklearn.pipeline import make_pipeline  # noqa: PLC0415
-    from sklearn.preprocessing import QuantileTransformer  # noqa: PLC0415
-
     people = len(np.unique(sources))
     columns = [
         np.unique(np.asarray(values), return_inverse=True)[1] for values in features.values() if len(set(values)) > 1

@@ -4,13 +4,12 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import yaml
-
-from bundle_tools.challenge.baselines.compute import compute
 from bundle_tools.challenge.compare.runs import find_runs
 from bundle_tools.challenge.figures.pages import fill_pages
 from bundle_tools.challenge.rules.clips.tables import read_settings
+from bundle_tools.challenge.scoring_program import use_scoring_program
 from bundle_tools.codabench.competition import Competition, Phase
+from bundle_tools.codabench.keys import load
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.codabench.worker.engine import ProcessEngine
 from bundle_tools.codabench.worker.jobs import limit_of
@@ -63,6 +62,9 @@ def update(
     wrong = sorted(run.name for run in runs if run.task != task)
     if wrong:
         raise BundleError(f"{', '.join(wrong)}: expected runs of {task}. Run them on that phase.")
+    use_scoring_program(phase, scratch)
+    from bundle_tools.challenge.baselines.compute import compute  # noqa: PLC0415 - imports that program
+
     record = compute(phase, runs, scratch)
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if path.name == FILE:
@@ -74,9 +76,8 @@ def update(
 
 def solutions_of(root: Path) -> list[Path]:
     """Give the folders of the solutions that `competition.yaml` lists."""
-    content = yaml.safe_load((root / "competition.yaml").read_text(encoding="utf-8-sig"))
-    paths = [entry.get("path") for entry in content.get("solutions") or [] if isinstance(entry, dict)]
-    return [root / path for path in paths if isinstance(path, str) and (root / path).exists()]
+    solutions = load((root / "competition.yaml").read_text(encoding="utf-8-sig")).solutions or ()
+    return [root / one.path for one in solutions if one.path and (root / one.path).exists()]
 
 
 def _file(phase: Phase) -> Path | None:

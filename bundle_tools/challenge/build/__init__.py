@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bundle_tools.challenge.build.contents import KIT, TOP_LEVEL, downloads, entries
 from bundle_tools.challenge.build.pages import current_pages
-from bundle_tools.challenge.rules import check
+from bundle_tools.challenge.check import check
 from bundle_tools.codabench.archive import Entry, write_deterministic, zip_folders
 from bundle_tools.codabench.build.document import point_to_zips, set_image, shift_dates
 from bundle_tools.codabench.build.key import key_entries
@@ -22,6 +22,7 @@ from bundle_tools.codabench.build.wheels import wheel_entries
 from bundle_tools.codabench.rules.findings import Finding
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
+from bundle_tools.whole import replaced
 
 __all__ = ["KIT", "TOP_LEVEL", "Options", "build"]
 
@@ -77,9 +78,8 @@ def build(root: Path, options: Options) -> list[Finding]:
             findings = [finding for finding in findings if finding.code not in EXPECTED_FINDINGS]
         _refuse(options.out, findings, "The zip was not kept.")
         _print_sizes(packed, finished)
-        unfinished = options.out.with_name(options.out.name + ".part")
-        shutil.copyfile(finished, unfinished)
-        unfinished.replace(options.out)
+        with replaced(options.out) as unfinished:
+            shutil.copyfile(finished, unfinished)
     return findings
 
 
@@ -115,7 +115,7 @@ def _check_out(root: Path, out: Path) -> None:
         )
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.with_name(out.name + ".part").touch()
+        tempfile.TemporaryFile(dir=out.parent).close()
     except OSError as error:
         raise BundleError(f"--out {out}: cannot be written ({error.strerror}). Choose another place.") from error
 

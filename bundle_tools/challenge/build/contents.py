@@ -8,6 +8,7 @@ import yaml
 from bundle_tools.challenge.rules.clips.tables import read_settings
 from bundle_tools.codabench.archive import Entry
 from bundle_tools.codabench.build.key import NAME as KEY_NAME
+from bundle_tools.codabench.keys import load
 from bundle_tools.codabench.rules.archive import JUNK
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.console import say
@@ -49,10 +50,10 @@ def downloads(text: str) -> list[str]:
     unchanged, and its unpacker has few files to walk through. Programs and the phases' data stay folders: a program
     zipped with its folder around it is the one mistake that the platform never reports.
     """
-    content = yaml.safe_load(text)
-    values = [solution.get("path") for solution in content.get("solutions") or []]
-    values += [phase.get(key) for phase in content["phases"] for key in ("starting_kit", "public_data")]
-    return list(dict.fromkeys(value for value in values if isinstance(value, str)))
+    keys = load(text)
+    paths = [solution.path for solution in keys.solutions or ()]
+    paths += [path for phase in keys.phases for path in (phase.starting_kit, phase.public_data)]
+    return list(dict.fromkeys(path for path in paths if path is not None))
 
 
 def _groups_of(folder: Path) -> Path | None:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from bundle_tools.challenge.compare.bands import ABOVE
 from bundle_tools.challenge.compare.field import Entry, Field
+from score.evaluation.clip_numbers import held_up as of_clips
 
 Array = NDArray[np.float64]
 LEVEL = 2 * ABOVE - 1
@@ -82,7 +83,5 @@ def errors(field: Field, target: int) -> Array:
 
 def held_up(field: Field) -> Array:
     """Give (runs, clips) how well each clip's explanation holds up, the number by which reports put clips in order."""
-    from score.evaluation.clip_numbers import held_up as of_clips  # noqa: PLC0415 - the path is known only now
-
     weights = field.settings.explanation.weights
     return np.stack([of_clips(entry.scores.axes, weights) for entry in field.entries])

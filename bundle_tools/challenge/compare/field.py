@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +11,17 @@ from bundle_tools.challenge.compare.runs import Run
 from bundle_tools.challenge.scoring_program import scoring_input, use_scoring_program
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.errors import BundleError
-
-if TYPE_CHECKING:
-    from score.evaluation.evaluate import ClipScores
-    from score.settings import Settings
+from score.axes.total import credited_skill
+from score.columns import columns
+from score.errors import ScoringError
+from score.evaluation.evaluate import ClipScores, RunNumbers, clip_scores, column_values
+from score.measure.bootstrap import resample_weights
+from score.pipeline import prepare
+from score.settings import AXES, Settings
 
 Array = NDArray[np.float64]
+TOTAL = "explanation"
+"""The column that runs are put in order by."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ class Entry:
 
     name: str
     """How the comparison calls it; no two are called alike."""
-    scores: "ClipScores"
+    scores: ClipScores
     """What its columns are computed from, one row a clip."""
     said: Said
     """Its answers."""
@@ -62,7 +66,7 @@ class Field:
 
     phase: str
     """Its slug."""
-    settings: "Settings"
+    settings: Settings
     """Of the phase."""
     truth: Array
     """(n, k) labels of the clips that count, in the targets' ranges."""
@@ -79,8 +83,6 @@ class Field:
     @property
     def weights(self) -> dict[str, float]:
         """Give what each axis of the phase is worth in the total: without known causes theirs is in none."""
-        from score.settings import AXES  # noqa: PLC0415
-
         axes = [axis for axis in AXES if axis != "known_causes" or self.entries[0].scores.has_causes]
         weights = {axis: float(getattr(self.settings.explanation.weights, axis)) for axis in axes}
         whole = sum(weights.values()) or 1.0
@@ -107,8 +109,6 @@ def score_field(phase: Phase, runs: Sequence[Run], resamples: int, scratch: Path
         When the phase lacks something, or with every run that cannot be scored and why.
     """
     reference = use_scoring_program(phase, scratch)
-    from score.measure.bootstrap import resample_weights  # noqa: PLC0415 - the path is known only now
-
     truth, gathered = _gathered(runs, reference, scratch)
     first = gathered[0][0]
     for run, (scores, _) in zip(runs, gathered, strict=True):
@@ -122,12 +122,8 @@ def score_field(phase: Phase, runs: Sequence[Run], resamples: int, scratch: Path
     return Field(phase.slug, first.settings, truth, tuple(entries), drawn)
 
 
-def _gathered(runs: Sequence[Run], reference: Path, scratch: Path) -> "tuple[Array, list[tuple[ClipScores, Said]]]":
+def _gathered(runs: Sequence[Run], reference: Path, scratch: Path) -> tuple[Array, list[tuple[ClipScores, Said]]]:
     """Read every run; of each only what is needed is kept, because maps of all clips of all runs would fill memory."""
-    from score.errors import ScoringError  # noqa: PLC0415
-    from score.evaluation.evaluate import clip_scores  # noqa: PLC0415
-    from score.pipeline import prepare  # noqa: PLC0415
-
     truth, gathered, wrong = np.empty((0, 0)), [], []
     for number, run in enumerate(runs):
         source = scoring_input(scratch / f"scored-{number}", reference, run.folder)
@@ -154,11 +150,7 @@ def _gathered(runs: Sequence[Run], reference: Path, scratch: Path) -> "tuple[Arr
     return truth, gathered
 
 
-def _entry(name: str, scores: "ClipScores", said: Said, weights: Array) -> Entry:
-    from score.axes.total import credited_skill  # noqa: PLC0415
-    from score.columns import columns  # noqa: PLC0415
-    from score.evaluation.evaluate import RunNumbers, column_values  # noqa: PLC0415
-
+def _entry(name: str, scores: ClipScores, said: Said, weights: Array) -> Entry:
     ones = np.ones((1, len(scores.clip_ids)))
     moments, axes = scores.moments.weighted(ones), scores.axes.weighted(ones)
     measured = scores.measured((moments, axes), RunNumbers(said.jury, said.failed, said.duration_s))

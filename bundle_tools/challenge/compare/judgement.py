@@ -5,19 +5,17 @@ from dataclasses import asdict
 import numpy as np
 
 from bundle_tools.challenge.compare.bands import Contender, bands, shares_above
-from bundle_tools.challenge.compare.field import Field
+from bundle_tools.challenge.compare.field import TOTAL, Field
 from bundle_tools.challenge.compare.ranks import mean_ranks, places
 from bundle_tools.challenge.compare.table import Row
+from score.measure.bootstrap import percentile_interval
 
-TOTAL = "explanation"
 DIAGNOSTIC = "Totals are a diagnostic here: the leaderboard ranks by the predictions."
 """Where a phase does not rank by them."""
 
 
 def judge(field: Field) -> list[Row]:
     """Put runs in order, best total first."""
-    from score.measure.bootstrap import percentile_interval  # noqa: PLC0415 - the path is known only now
-
     weights = field.weights
     arithmetic = [
         100 * one.points["coverage"] * one.skill * sum(weight * one.points[axis] for axis, weight in weights.items())

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bundle_tools.challenge.compare.bands import ABOVE
+from score.diagnostics.reasons import TITLES
 
 # More would not fit beside each other.
 MOST_PAIRED = 12
@@ -96,8 +97,6 @@ def lines(rows: Sequence[Row], phase: str, resamples: int) -> list[str]:
 
 def _beside(rows: Sequence[Row], names: Sequence[str]) -> list[list[str]]:
     """Give what is in no score: clips that are right for the right reason, or not, and the reaction size."""
-    from score.diagnostics.reasons import TITLES  # noqa: PLC0415 - the path is known only now
-
     titles = TITLES if any(row.reasons for row in rows) else {}
     cells = [[*titles.values(), "reaction size", "run"]]
     for row, name in zip(rows, names, strict=True):

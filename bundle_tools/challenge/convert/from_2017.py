@@ -4,17 +4,17 @@ import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bundle_tools.challenge.convert.names import Names, misfits
 from bundle_tools.challenge.convert.values import finite
-from bundle_tools.challenge.ingestion_program import use_own_ingestion_program
 from bundle_tools.errors import BundleError
-
-if TYPE_CHECKING:
-    from model_process.results import SubmittedResults
+from ingest.clips.table import CLIP_ID
+from ingest.record.results import encode_jpeg
+from ingest.results.files import find_results
+from model_process.results import SubmittedResults, Unreadable
 
 SUFFIX = ".mp4"
 
@@ -40,10 +40,6 @@ def write_records(
     BundleError
         When a file cannot be read, a clip lacks a target, or names do not fit.
     """
-    use_own_ingestion_program()
-    from ingest.results.files import find_results  # noqa: PLC0415 - importable only now
-    from model_process.results import SubmittedResults, Unreadable  # noqa: PLC0415
-
     found = [files for files in find_results(path.name for path in submission.iterdir()) if files.form == "2017"]
     if len(found) != 1:
         raise BundleError(f"{submission}: expected prediction.pkl or predictions.pkl, and only one of them.")
@@ -70,9 +66,7 @@ def _own(clip: str, names: Names) -> str:
     return names.clips.get(clip, clip.removesuffix(SUFFIX))
 
 
-def _write_predictions(path: Path, results: "SubmittedResults", clips: list[str], names: Names) -> None:
-    from ingest.clips.table import CLIP_ID  # noqa: PLC0415 - importable only now
-
+def _write_predictions(path: Path, results: SubmittedResults, clips: list[str], names: Names) -> None:
     rows: list[dict[str, Any]] = []
     targets: dict[str, None] = {}
     wrong: list[str] = []
@@ -103,8 +97,6 @@ def _write_predictions(path: Path, results: "SubmittedResults", clips: list[str]
 
 
 def _record(clip_id: str, explanation: Any, path: Path) -> dict[str, Any]:  # noqa: ANN401 - as a stranger wrote it
-    from ingest.record.results import encode_jpeg  # noqa: PLC0415 - importable only now
-
     image, text = explanation.get("image"), explanation.get("text")
     drawn = isinstance(image, np.ndarray) and image.dtype == np.uint8 and image.ndim == 3 and image.shape[2] == 3
     if drawn:

@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from bundle_tools.challenge.convert.names import Names, misfits
 from bundle_tools.challenge.convert.values import finite
-from bundle_tools.challenge.scoring_program import use_own_scoring_program
 from bundle_tools.errors import BundleError
+from score.read.output.manifest import why_unread
+from score.report.drawings.picture import LARGEST, jpeg_size
 
 PROTOCOL = 2
 """What Python 2 reads."""
@@ -52,7 +53,6 @@ def write_2017(
         With the lines that cannot be read, and every name that does not fit; or with the first file that is not what
         a run leaves.
     """
-    use_own_scoring_program()
     wrong: list[str] = []
     targets, rows = _predictions(run, wrong)
     records = _explanations(run, wrong)
@@ -147,8 +147,6 @@ def _read(run: Path, name: str) -> bytes:
     BundleError
         When it leads elsewhere, is no regular file, or is larger than any run leaves.
     """
-    from score.read.output.manifest import why_unread  # noqa: PLC0415 - importable only now
-
     if found := why_unread(run, name):
         raise BundleError(f"{run}: {name[:LONGEST_QUOTE]!r}: expected a file of the run, found {found}. Run again.")
     return (run / name).read_bytes()
@@ -162,8 +160,6 @@ def _text(run: Path, name: str) -> str:
 
 
 def _picture(run: Path, record: dict[str, Any]) -> npt.NDArray[np.uint8] | None:
-    from score.report.drawings.picture import LARGEST, jpeg_size  # noqa: PLC0415 - importable only now
-
     if record["image"] is None:
         return None
     data = _read(run, record["image"])

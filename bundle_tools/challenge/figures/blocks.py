@@ -9,7 +9,7 @@ from bundle_tools.challenge.figures.marks import FigureError
 from bundle_tools.challenge.figures.phase import Phase
 from bundle_tools.challenge.figures.values import calls, number, points_lost, weight, working_time_s
 from bundle_tools.challenge.rules.settings.probes import EXAMPLE_CALL_S
-from bundle_tools.codabench.competition import columns_of
+from bundle_tools.codabench.competition import in_order
 
 NONE = "-"
 NEEDS = {"known_causes": "causes", "plausibility": "observations"}
@@ -93,8 +93,8 @@ def landmarks(phase: Phase) -> str:
     """Make the table of what baselines reach, below the phase's name; empty before it was computed."""
     if phase.landmarks is None:
         return ""
-    table = landmark_table(phase.landmarks, columns_of(phase.draft.content), open_=phase.is_open)
-    return f"In **{phase.entry.get('name')}**{'' if phase.is_open else ', roughly'}:\n\n{table}"
+    table = landmark_table(phase.landmarks, in_order(phase.draft.keys.columns), open_=phase.is_open)
+    return f"In **{phase.entry.name}**{'' if phase.is_open else ', roughly'}:\n\n{table}"
 
 
 BLOCKS: dict[str, Callable[[Phase], str]] = {

@@ -138,8 +138,7 @@ def told(page: Page) -> list[str]:
 
 
 def _files(draft: Draft) -> list[Path]:
-    pages = [page.get("file") for _, page in draft.entries("pages")]
-    named = [draft.inside(value) for value in (draft.content.get("terms"), *pages)]
+    named = [draft.inside(value) for value in (draft.keys.terms, *(page.file for page in draft.keys.pages))]
     found = [path for place in PLACES for path in draft.root.glob(place)] + [path for path in named if path is not None]
     return sorted(
         {path for path in found if path.suffix == ".md" and path.is_file() and path.stat().st_size <= LARGEST_BYTES}

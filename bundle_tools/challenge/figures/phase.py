@@ -16,6 +16,7 @@ from bundle_tools.challenge.rules.clips.video import Video, describe
 from bundle_tools.challenge.rules.secrets.answers import is_public
 from bundle_tools.challenge.rules.settings.registry import Told, told_by_programs
 from bundle_tools.codabench.competition import slug_of
+from bundle_tools.codabench.keys import PhaseKeys, TaskKeys
 from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.settings.dates import moment
@@ -33,11 +34,9 @@ class Phase:
     """As on the command line, e.g. "practice"."""
     draft: Draft
     """The bundle."""
-    position: int
-    """In the list of phases."""
-    entry: dict[str, Any]
+    entry: PhaseKeys
     """The phase in `competition.yaml`."""
-    task: dict[str, Any]
+    task: TaskKeys
     """Its first task in `competition.yaml`."""
     answer: Told | None
     """What its scoring program says of itself; None where it was not asked."""
@@ -56,7 +55,7 @@ class Phase:
 
     def date(self, key: str) -> datetime:
         """Give a date of the phase, UTC."""
-        found, _ = moment(self.draft, ("phases", self.position, key), self.entry.get(key))
+        found, _ = moment(self.draft, (*self.entry.place, key), getattr(self.entry, key))
         return found or self._missing(f"has no {key}")
 
     @property
@@ -98,7 +97,7 @@ class Phase:
     @property
     def packages(self) -> list[tuple[str, str]]:
         """What the ingestion program's image holds: names in lower case and exact versions."""
-        program = find(self.draft, self.task.get("ingestion_program"))
+        program = find(self.draft, self.task.ingestion_program)
         if program is None or LOCK not in program.names():
             self._missing(f"has no {LOCK} in its ingestion program")
         return sorted((name.lower(), version) for name, version in LOCKED.findall(program.text(LOCK)))
@@ -116,11 +115,11 @@ class Phase:
 
     @property
     def _given(self) -> Dataset:
-        return find(self.draft, self.task.get("input_data")) or self._missing("has no input data")
+        return find(self.draft, self.task.input_data) or self._missing("has no input data")
 
     @property
     def _wanted(self) -> Dataset:
-        return find(self.draft, self.task.get("reference_data")) or self._missing("has no reference data")
+        return find(self.draft, self.task.reference_data) or self._missing("has no reference data")
 
     @property
     def _told(self) -> Told:
@@ -131,7 +130,7 @@ class Phase:
         found: Any = settings
         for key in keys:
             if not isinstance(found, dict) or key not in found:
-                self._missing(f"has no {'.'.join(keys)} in {PurePosixPath(str(self.task[side])) / SETTINGS}")
+                self._missing(f"has no {'.'.join(keys)} in {PurePosixPath(str(getattr(self.task, side))) / SETTINGS}")
             found = found[key]
         return found
 
@@ -142,12 +141,9 @@ class Phase:
 def phases_of(draft: Draft) -> list[Phase]:
     """Give the phases of a bundle that have a task, in their order."""
     answers = told_by_programs(draft)
-    tasks = {str(task.get("index")): (position, task) for position, task in draft.entries("tasks")}
+    tasks = {str(task.index): task for task in draft.keys.tasks}
     found = []
-    for position, phase in draft.entries("phases"):
-        indexes = phase.get("tasks")
-        first = str(indexes[0]) if isinstance(indexes, list) and indexes else ""
-        if first in tasks:
-            at, task = tasks[first]
-            found.append(Phase(slug_of(str(phase.get("name"))), draft, position, phase, task, answers.get(at)))
+    for phase in draft.keys.phases:
+        if task := tasks.get(str(next(iter(phase.tasks), ""))):
+            found.append(Phase(slug_of(str(phase.name)), draft, phase, task, answers.get(task.place)))
     return found

@@ -104,7 +104,7 @@ def _level(name: str, end: int) -> Value:
 
 
 def _submissions(key: str) -> Value:
-    return lambda phase: number(phase.entry[key]) if phase.entry.get(key) else UNLIMITED
+    return lambda phase: number(allowed) if (allowed := getattr(phase.entry, key)) else UNLIMITED
 
 
 def _date(key: str) -> Value:
@@ -122,7 +122,7 @@ def _copies_per_clip(phase: Phase) -> str:
 
 def _python(phase: Phase) -> str:
     # An image of one's own is made from the Dockerfile.
-    image = str(phase.draft.content["docker_image"])
+    image = phase.draft.keys.docker_image
     found = PYTHON_IMAGE.search(image) or PYTHON_IMAGE.search(DOCKERFILE.read_text(encoding="utf-8"))
     if found is None:
         raise FigureError(f"The version of Python in {image[:60]!r} is not known.")
@@ -190,7 +190,7 @@ VALUES: dict[str, Value] = {
     "jury_lowest": _jury("minimum"),
     "jury_highest": _jury("maximum"),
     "python": _python,
-    "docker_image": lambda phase: str(phase.draft.content["docker_image"]),
+    "docker_image": lambda phase: phase.draft.keys.docker_image,
 }
 """Name -> how it is computed and written."""
 

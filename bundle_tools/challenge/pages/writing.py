@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from bundle_tools.errors import BundleError
+from bundle_tools.whole import replaced
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -17,12 +18,5 @@ def write_whole(path: Path, text: str) -> None:
     """
     if (path.exists() and not path.is_file()) or path.parent.resolve() == Path("/dev"):  # a device must stay what it is
         raise BundleError(f"{path}: expected a file, or nothing yet. Name another place.")
-    draft = path.with_name(f".{path.name}.tmp")
-    draft.unlink(missing_ok=True)  # whatever it is: "x" below follows no link
-    try:
-        with draft.open("xb") as stream:
-            stream.write(text.encode("utf-8", "backslashreplace"))
-        draft.replace(path)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
+    with replaced(path) as draft, draft.open("xb") as stream:  # "x" follows no link
+        stream.write(text.encode("utf-8", "backslashreplace"))

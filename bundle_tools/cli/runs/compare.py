@@ -5,11 +5,9 @@ import json
 import tempfile
 from pathlib import Path
 
-from bundle_tools.challenge.compare.field import score_field
-from bundle_tools.challenge.compare.judgement import DIAGNOSTIC, judge
 from bundle_tools.challenge.compare.runs import find_runs
-from bundle_tools.challenge.compare.table import lines, record
 from bundle_tools.challenge.pages.writing import write_whole
+from bundle_tools.challenge.scoring_program import use_scoring_program
 from bundle_tools.cli.options import RUN, add_bundle, positive
 from bundle_tools.codabench.competition import Phase, find_root, load
 from bundle_tools.console import say
@@ -52,19 +50,20 @@ def _compare(arguments: argparse.Namespace) -> int:
         if len(tasks) > 1:
             raise BundleError(f"expected runs of one phase, found {', '.join(tasks)}. Compare each phase for itself.")
         phase: Phase = competition.phase(arguments.reference or tasks[0])
-        field = score_field(phase, runs, arguments.resamples, scratch)
-        rows = judge(field)
-    if arguments.html:
-        from bundle_tools.challenge.compare.page import comparison_page  # noqa: PLC0415
+        use_scoring_program(phase, scratch)
+        from bundle_tools.challenge.compare import field, judgement, page, table  # noqa: PLC0415 - import that program
 
-        write_whole(arguments.html, comparison_page(field, rows, full=arguments.full))
+        scored = field.score_field(phase, runs, arguments.resamples, scratch)
+        rows = judgement.judge(scored)
+    if arguments.html:
+        write_whole(arguments.html, page.comparison_page(scored, rows, full=arguments.full))
     if arguments.json:
-        say(json.dumps(record(rows, phase.slug, arguments.resamples), indent=2))
+        say(json.dumps(table.record(rows, phase.slug, arguments.resamples), indent=2))
     else:
-        for line in lines(rows, phase.slug, arguments.resamples):
+        for line in table.lines(rows, phase.slug, arguments.resamples):
             say(line)
-        if field.settings.rank_by != "explanation":
-            say(DIAGNOSTIC)
+        if scored.settings.rank_by != "explanation":
+            say(judgement.DIAGNOSTIC)
         if arguments.html:
             say(f"Page: {arguments.html}")
     return 0

@@ -5,12 +5,11 @@ import json
 import tempfile
 from pathlib import Path
 
-from bundle_tools.challenge.compare.field import score_field
-from bundle_tools.challenge.compare.judgement import TOTAL
 from bundle_tools.challenge.compare.runs import expand, find_runs
 from bundle_tools.challenge.coopetition.page import lines, page, record
 from bundle_tools.challenge.coopetition.works import read_teams, read_works
 from bundle_tools.challenge.pages.writing import write_whole
+from bundle_tools.challenge.scoring_program import use_scoring_program
 from bundle_tools.cli.options import RUN, add_bundle
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.console import say
@@ -69,7 +68,11 @@ def _coopetition(arguments: argparse.Namespace) -> int:
             raise BundleError(
                 f"--shared needs a team for every run, in a table for --teams; without one: {', '.join(teamless)}."
             )
-        field = score_field(competition.phase(tasks[0]), runs, 1, scratch)
+        phase = competition.phase(tasks[0])
+        use_scoring_program(phase, scratch)
+        from bundle_tools.challenge.compare.field import TOTAL, score_field  # noqa: PLC0415 - imports that program
+
+        field = score_field(phase, runs, 1, scratch)
         for task in sorted({run.task for run in shared}):  # not for the scores: whoever changed a run is found out
             checked = scratch / f"shared-{task}"
             checked.mkdir()

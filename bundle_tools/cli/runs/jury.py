@@ -12,9 +12,9 @@ from bundle_tools.challenge.jury.criteria import DEFAULT, read_rules
 from bundle_tools.challenge.jury.key import read_key
 from bundle_tools.challenge.jury.panel import gather
 from bundle_tools.challenge.jury.publish import lines, ratings_table, record, reference, result_page
-from bundle_tools.challenge.jury.sheets.make import make_jury
 from bundle_tools.challenge.jury.verdict import judge
 from bundle_tools.challenge.pages.writing import write_whole
+from bundle_tools.challenge.scoring_program import use_scoring_program
 from bundle_tools.cli.options import RUN, add_bundle, positive
 from bundle_tools.codabench.competition import Competition, Phase, find_root, load
 from bundle_tools.console import progress_bar, say
@@ -64,6 +64,9 @@ def _make(arguments: argparse.Namespace) -> int:
         scratch = Path(folder)
         runs = find_runs(arguments.runs, scratch)
         phase = _phase(competition, sorted({run.task for run in runs}))
+        use_scoring_program(phase, scratch)
+        from bundle_tools.challenge.jury.sheets.make import make_jury  # noqa: PLC0415 - imports that program
+
         made = make_jury(
             phase, runs, arguments.out,
             jurors=arguments.jurors, clips=arguments.clips, rules=rules, seed=arguments.seed or secrets.token_hex(16),

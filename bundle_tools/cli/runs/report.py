@@ -5,8 +5,8 @@ import tempfile
 from pathlib import Path
 
 from bundle_tools.challenge.compare.runs import expand, find_runs
-from bundle_tools.challenge.page_again import make_again
 from bundle_tools.challenge.pages.writing import write_whole
+from bundle_tools.challenge.scoring_program import use_scoring_program
 from bundle_tools.cli.options import RUN, add_bundle
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.console import say
@@ -57,7 +57,11 @@ def _report(arguments: argparse.Namespace) -> int:
             scratch = Path(folder)
             try:
                 [run] = find_runs([source], scratch)
-                page = make_again(run, competition.phase(arguments.phase or run.task), scratch, full=arguments.full)
+                phase = competition.phase(arguments.phase or run.task)
+                use_scoring_program(phase, scratch)
+                from bundle_tools.challenge.page_again import make_again  # noqa: PLC0415 - imports that program
+
+                page = make_again(run, phase, scratch, full=arguments.full)
             except BundleError as error:
                 wrong.append(str(error))
                 continue

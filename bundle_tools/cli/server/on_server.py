@@ -7,11 +7,10 @@ import zipfile
 from dataclasses import replace as changed
 from pathlib import Path
 
-import yaml
-
 from bundle_tools.codabench.archive import UNREADABLE, extract, zip_folder
 from bundle_tools.codabench.competition import Competition as Bundle
 from bundle_tools.codabench.competition import find_root, load
+from bundle_tools.codabench.keys import load as read_keys
 from bundle_tools.codabench.server import audit as auditing
 from bundle_tools.codabench.server import board as boards
 from bundle_tools.codabench.server import publish as publishing
@@ -257,12 +256,10 @@ def _solutions(bundle: Bundle, phase: Phase, named: list[Path]) -> list[tuple[st
         if missing:
             raise BundleError(f"{', '.join(missing)}: expected a submission, found nothing there.")
         return [(path.stem, path) for path in named]
-    document = yaml.safe_load((bundle.root / "competition.yaml").read_text("utf-8-sig"))
-    runs: list[object] = next((entry["tasks"] for entry in document["phases"] if entry["name"] == phase.name), [])
+    keys = read_keys((bundle.root / "competition.yaml").read_text("utf-8-sig"))
+    runs: list[object] = next((one.tasks for one in keys.phases if one.name == phase.name), [])
     return [
-        (str(entry["name"]), bundle.root / entry["path"])
-        for entry in document.get("solutions") or []
-        if "path" in entry and set(entry.get("tasks", ())) & set(runs)
+        (one.name, bundle.root / one.path) for one in keys.solutions or () if one.path and set(one.tasks) & set(runs)
     ]
 
 

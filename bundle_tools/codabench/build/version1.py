@@ -14,9 +14,8 @@ import yaml
 from markdown_it import MarkdownIt
 
 from bundle_tools.codabench.archive import Entry, zip_folders
-from bundle_tools.codabench.booleans import is_on
-from bundle_tools.codabench.competition import DEFAULT_PRECISION, DEFAULT_TIME_LIMIT_S
-from bundle_tools.codabench.keys import FILES_OF_TASK
+from bundle_tools.codabench.competition import DEFAULT_TIME_LIMIT_S
+from bundle_tools.codabench.keys import FILES_OF_TASK, Board, Keys, PhaseKeys, TaskKeys, load
 from bundle_tools.codabench.version1 import HIDING, TERMS
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
@@ -31,7 +30,6 @@ NEEDED_PAGES = ("overview", "evaluation", "data")
 DOWNLOADS = ("starting_kit", "public_data")
 # 0 means "without limit" to Codabench and "none at all" to CodaLab.
 PRACTICALLY_UNLIMITED = 1_000_000
-SUBMISSIONS = {"max_submissions": 100, "max_submissions_per_day": 5}
 GAP = timedelta(days=1)
 PREFORMATTED = re.compile(r"(?<=<pre>).*?(?=</pre>)", re.DOTALL)
 
@@ -55,13 +53,13 @@ def version1_entries(text: str, loose: list[Entry], scratch: Path) -> list[Entry
     BundleError
         When version 1 cannot hold what the competition asks for.
     """
-    content: Content = yaml.safe_load(text)
+    content = load(text)
     _refuse(content)
     files = dict(loose)
-    pages = {_page_name(page["title"]): page["file"] for page in content["pages"]} | {TERMS: content["terms"]}
+    pages = {_page_name(page.title): page.file for page in content.pages} | {TERMS: content.terms}
     rendered = {name: str(PurePosixPath(file).with_suffix(".html")) for name, file in pages.items()}
-    phases = sorted(content["phases"], key=lambda phase: phase.get("index", 0))
-    tasks = {task["index"]: task for task in content["tasks"]}
+    phases = sorted(content.phases, key=lambda phase: phase.index)
+    tasks = {task.index: task for task in content.tasks}
     used = [value for phase in phases for value in _paths(phase, tasks).values()]
     zipped, packed = zip_folders(list(dict.fromkeys(used)), loose, scratch)
     document = {
@@ -71,11 +69,11 @@ def version1_entries(text: str, loose: list[Entry], scratch: Path) -> list[Entry
             number: _phase(number, phase, {key: zipped.get(path, path) for key, path in _paths(phase, tasks).items()})
             for number, phase in enumerate(phases, 1)
         },
-        "leaderboard": _leaderboard(content["leaderboards"][0]),
+        "leaderboard": _leaderboard(content.leaderboards[0]),
     }
     _end_as_version1_does(phases, document)
     written = HEADER + yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
-    kept = {content["image"], *zipped.values(), *used}
+    kept = {content.image, *zipped.values(), *used}
     return [
         ("competition.yaml", written.encode()),
         *((name, rendered_page(_text(files[pages[page]])).encode()) for page, name in rendered.items()),
@@ -93,16 +91,18 @@ def rendered_page(markdown: str) -> str:
     return "".join(f"{line}\n" for line in page.splitlines() if line.strip())
 
 
-def _refuse(content: Content) -> None:
+def _refuse(content: Keys) -> None:
     """Name everything that version 1 cannot hold."""
-    titles = {_page_name(page["title"]) for page in content["pages"]}
+    titles = {_page_name(page.title) for page in content.pages}
     wrong = [f"no page titled {name.capitalize()}" for name in NEEDED_PAGES if name not in titles]
-    wrong += [f"phase {phase['name']} with {len(phase['tasks'])} tasks, expected one" for phase in content["phases"]
-              if len(phase["tasks"]) != 1]  # fmt: skip
-    wrong += [f"task {task['key']} stored on the server" for task in content["tasks"] if "key" in task]
-    wrong += [f"{len(content['leaderboards'])} leaderboards, expected one"] if len(content["leaderboards"]) > 1 else []
-    wrong += [f"the computed column {column['key']}" for column in content["leaderboards"][0]["columns"]
-              if column.get("computation")]  # fmt: skip
+    wrong += [
+        f"phase {phase.name} with {len(phase.tasks)} tasks, expected one"
+        for phase in content.phases
+        if len(phase.tasks) != 1
+    ]
+    wrong += [f"task {task.key} stored on the server" for task in content.tasks if task.key is not None]
+    wrong += [f"{len(content.leaderboards)} leaderboards, expected one"] if len(content.leaderboards) > 1 else []
+    wrong += [f"the computed column {column.key}" for column in content.columns if column.computation]
     if wrong:
         raise BundleError(f"--format codalab-v1: version 1 cannot hold this competition: {'; '.join(wrong)}.")
 
@@ -115,75 +115,72 @@ def _text(page: Path | bytes) -> str:
     return (page if isinstance(page, bytes) else page.read_bytes()).decode("utf-8")
 
 
-def _paths(phase: Content, tasks: dict[Any, Content]) -> dict[str, str]:
+def _paths(phase: PhaseKeys, tasks: dict[Any, TaskKeys]) -> dict[str, str]:
     """Give the programs and data sets of a phase: role -> path."""
-    task = tasks[phase["tasks"][0]]
-    return {
-        key: side[key] for side, keys in ((task, FILES_OF_TASK), (phase, DOWNLOADS)) for key in keys if side.get(key)
-    }
+    sides = ((tasks[phase.tasks[0]], FILES_OF_TASK), (phase, DOWNLOADS))
+    return {key: path for side, keys in sides for key in keys if (path := getattr(side, key))}
 
 
-def _top(content: Content) -> Content:
-    rule = str(content["leaderboards"][0].get("submission_rule", ""))
+def _top(content: Keys) -> Content:
     top = {
-        "title": content["title"],
-        "description": content.get("description") or "",
-        "image": content["image"],
-        "competition_docker_image": content.get("docker_image"),
-        "queue": content.get("queue"),
-        "has_registration": not is_on(content.get("registration_auto_approve")),
-        "enable_detailed_results": is_on(content.get("enable_detailed_results")),
-        "allow_public_submissions": is_on(content.get("can_participants_make_submissions_public", True)),
-        "enable_forum": is_on(content.get("forum_enabled", True)),
-        "force_submission_to_leaderboard": rule.startswith("Force"),
-        **{key: True for key in ("make_programs_available", "make_input_data_available") if is_on(content.get(key))},
+        "title": content.title,
+        "description": content.description or "",
+        "image": content.image,
+        "competition_docker_image": content.given.get("docker_image"),
+        "queue": content.queue,
+        "has_registration": not content.registration_auto_approve,
+        "enable_detailed_results": content.enable_detailed_results,
+        "allow_public_submissions": content.can_participants_make_submissions_public,
+        "enable_forum": content.forum_enabled,
+        "force_submission_to_leaderboard": content.leaderboards[0].submission_rule.startswith("Force"),
+        **{key: True for key in ("make_programs_available", "make_input_data_available") if getattr(content, key)},
     }
     return {key: value for key, value in top.items() if value is not None}
 
 
-def _phase(number: int, phase: Content, paths: dict[str, str]) -> Content:
-    limits = {key: phase.get(key, usual) or PRACTICALLY_UNLIMITED for key, usual in SUBMISSIONS.items()}
+def _phase(number: int, phase: PhaseKeys, paths: dict[str, str]) -> Content:
     return {
         "phasenumber": number,
-        "label": phase["name"],
-        "description": phase.get("description") or "",
-        "start_date": str(phase["start"]),
-        **limits,
-        "execution_time_limit": phase.get("execution_time_limit") or DEFAULT_TIME_LIMIT_S,
+        "label": phase.name,
+        "description": phase.description or "",
+        "start_date": str(phase.start),
+        "max_submissions": phase.max_submissions or PRACTICALLY_UNLIMITED,
+        "max_submissions_per_day": phase.max_submissions_per_day or PRACTICALLY_UNLIMITED,
+        "execution_time_limit": phase.execution_time_limit or DEFAULT_TIME_LIMIT_S,
         "is_scoring_only": "ingestion_program" not in paths,
-        "auto_migration": is_on(phase.get("auto_migrate_to_this_phase")),
-        **{key: True for key in HIDING if is_on(phase.get(key))},
+        "auto_migration": phase.auto_migrate_to_this_phase,
+        **{key: True for key in HIDING if getattr(phase, key)},
         **paths,
     }
 
 
-def _leaderboard(board: Content) -> Content:
+def _leaderboard(board: Board) -> Content:
     """Give the board; Codabench ranks by its first column, CodaLab by the one that is selected."""
-    primary = board.get("primary_index", 0)
-    ordered = sorted(board["columns"], key=lambda column: (column["index"] != primary, column["index"]))
-    results = {"label": board["title"], "rank": 1}
+    primary = board.primary_index
+    ordered = sorted(board.columns, key=lambda column: (column.index != primary, column.index))
+    results = {"label": board.title, "rank": 1}
     columns = {
-        column["key"]: {
+        column.key: {
             # The same object each time: YAML writes an alias, as the bundles of that time do.
             "leaderboard": results,
-            "label": column["title"],
+            "label": column.title,
             "rank": rank,
-            "numeric_format": column.get("precision", DEFAULT_PRECISION),
-            "sort": column.get("sorting", "desc"),
-            **({"hidden": True} if is_on(column.get("hidden")) else {}),
-            **({"selection_default": 1} if column["index"] == primary else {}),
+            "numeric_format": column.precision,
+            "sort": column.sorting,
+            **({"hidden": True} if column.hidden else {}),
+            **({"selection_default": 1} if column.index == primary else {}),
         }
         for rank, column in enumerate(ordered, 1)
     }
-    return {"leaderboards": {board["key"]: results}, "columns": columns}
+    return {"leaderboards": {board.key: results}, "columns": columns}
 
 
-def _end_as_version1_does(phases: list[Content], document: Content) -> None:
+def _end_as_version1_does(phases: list[PhaseKeys], document: Content) -> None:
     """Set the end of the last phase, and tell which others end at another time than they do in version 2."""
-    if phases[-1].get("end"):
-        document["end_date"] = str(phases[-1]["end"])
+    if phases[-1].end:
+        document["end_date"] = str(phases[-1].end)
     for phase, following in pairwise(phases):
-        end = datetime.fromisoformat(str(following["start"])) - GAP
-        if phase.get("end") and datetime.fromisoformat(str(phase["end"])) != end:
-            say(f"{phase['name']}: Codabench will end it at {end} UTC, a day before the next phase; "
-                f"competition.yaml says {phase['end']}.")  # fmt: skip
+        end = datetime.fromisoformat(str(following.start)) - GAP
+        if phase.end and datetime.fromisoformat(str(phase.end)) != end:
+            said = f"competition.yaml says {phase.end}."
+            say(f"{phase.name}: Codabench will end it at {end} UTC, a day before the next phase; {said}")

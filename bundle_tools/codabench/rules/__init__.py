@@ -14,6 +14,7 @@ from pathlib import Path
 
 from bundle_tools.codabench.archive import UNREADABLE, extract
 from bundle_tools.codabench.rules.archive import check_folder, check_yaml_size, check_zip
+from bundle_tools.codabench.rules.dataset import uses_of
 from bundle_tools.codabench.rules.document import Draft, read
 from bundle_tools.codabench.rules.findings import FAILS_LATER, ORDER, Finding
 from bundle_tools.codabench.rules.known_keys import check_board_keys, check_keys
@@ -24,7 +25,7 @@ from bundle_tools.codabench.rules.programs.sources import check_sources
 from bundle_tools.codabench.rules.settings.leaderboard import check_leaderboards
 from bundle_tools.codabench.rules.settings.pages import check_pages
 from bundle_tools.codabench.rules.settings.phases import check_phases
-from bundle_tools.codabench.rules.settings.sizes import check_names, check_quota, sizes_of_folder, uses_of
+from bundle_tools.codabench.rules.settings.sizes import check_names, check_quota, sizes_of_folder
 from bundle_tools.codabench.rules.settings.tasks import check_solutions, check_tasks
 from bundle_tools.codabench.rules.settings.top import check_top
 from bundle_tools.codabench.rules.settings.version1 import check_version1

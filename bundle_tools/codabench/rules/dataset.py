@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 
-from bundle_tools.codabench.keys import is_key
+from bundle_tools.codabench.keys import FILES_OF_TASK, Place, is_key
 from bundle_tools.codabench.rules.archive import JUNK, check_zip
-from bundle_tools.codabench.rules.document import Draft, Key
+from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import CRASHES, FAILS_LATER, REFUSED, Finding, shown
 
 
@@ -53,7 +53,7 @@ class Dataset:
         return self.read(name).decode("utf-8-sig", "replace")
 
 
-def check_path(draft: Draft, path: tuple[Key, ...], value: object) -> Iterator[Finding]:
+def check_path(draft: Draft, path: Place, value: object) -> Iterator[Finding]:
     """Find what is wrong with the path of a program or data set; an absent key is not looked at here."""
     where, name = draft.at(*path), str(path[-1])
     if not isinstance(value, str):
@@ -111,6 +111,27 @@ def find(draft: Draft, value: object) -> Dataset | None:
         draft.opened[value] = _open(draft, value)
     found: Dataset | None = draft.opened[value]
     return found
+
+
+def uses_of(draft: Draft, *keys: str) -> list[tuple[Place, str]]:
+    """Give every use of a program or data set with its place in the file; with keys, those that stand under them."""
+    known = draft.keys
+    sections = (
+        *((task, FILES_OF_TASK) for task in known.tasks),
+        *((solution, ("path",)) for solution in known.solutions or ()),
+        *((phase, ("starting_kit", "public_data")) for phase in known.phases),
+    )
+    return [
+        ((*section.place, key), value)
+        for section, its_keys in sections
+        for key in its_keys
+        if key in (keys or its_keys) and isinstance(value := getattr(section, key), str) and value.strip()
+    ]
+
+
+def opened(draft: Draft, *keys: str) -> dict[str, Dataset]:
+    """Open what stands under some keys of tasks, solutions and phases: path -> its files, each path once."""
+    return {value: data for _, value in uses_of(draft, *keys) if (data := find(draft, value)) is not None}
 
 
 def _open(draft: Draft, value: str) -> Dataset | None:

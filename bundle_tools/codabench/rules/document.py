@@ -3,20 +3,20 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from bundle_tools.codabench import keys
 from bundle_tools.codabench.bounded_yaml import LARGEST_BYTES, NOT_YAML, YamlBombError, check_bounds
+from bundle_tools.codabench.keys import Keys, Mistake, PhaseKeys, Place, TaskKeys
 from bundle_tools.codabench.rules import clock
 from bundle_tools.codabench.rules.findings import CRASHES, REFUSED, Finding, shown
 from bundle_tools.console import Progress
 
 FILE = "competition.yaml"
-
-Key = str | int
-Path_ = tuple[Key, ...]
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Draft:
     """The folder that holds `competition.yaml`."""
     content: dict[str, Any]
     """The parsed file; its values may have any type."""
-    lines: dict[Path_, int]
-    """Keys and list positions down to a value -> line, from 1."""
+    lines: dict[Place, int]
+    """Place of a value -> its line, from 1."""
     folder: bool
     """Whether the bundle was given as a folder, not as a zip."""
     now: datetime = field(default_factory=clock.utc_now)
@@ -38,7 +38,21 @@ class Draft:
     opened: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What `dataset.find` has opened so far: most rules ask for the same few folders."""
 
-    def at(self, *path: Key) -> str:
+    @property
+    def keys(self) -> Keys:
+        """What the file says, see `keys.read`."""
+        return self._read[0]
+
+    @property
+    def mistakes(self) -> list[Mistake]:
+        """What its keys and values should not be."""
+        return self._read[1]
+
+    @cached_property
+    def _read(self) -> tuple[Keys, list[Mistake]]:
+        return keys.read(Keys, self.content)
+
+    def at(self, *path: str | int) -> str:
         """Give the file and line of a value, or of the nearest value around it."""
         while path and path not in self.lines:
             path = path[:-1]
@@ -55,17 +69,9 @@ class Draft:
             # A name that is too long, or holds a NUL.
             return None
 
-    def entries(self, key: str) -> list[tuple[int, dict[str, Any]]]:
-        """Give the mappings of a top-level list with their positions; whatever is no mapping is left out."""
-        value = self.content.get(key)
-        if not isinstance(value, list):
-            return []
-        return [(position, entry) for position, entry in enumerate(value) if isinstance(entry, dict)]
-
-    def runs(self, phase: dict[str, Any], task: dict[str, Any]) -> bool:
-        """Tell whether a phase names a task."""
-        chosen = phase.get("tasks")
-        return isinstance(chosen, list) and task.get("index") in chosen
+    def tasks_of(self, phase: PhaseKeys) -> list[TaskKeys]:
+        """Give the tasks that a phase names."""
+        return [task for task in self.keys.tasks if task.index in phase.tasks]
 
 
 def read(root: Path, *, folder: bool, now: datetime | None = None) -> tuple[Draft | None, list[Finding]]:
@@ -78,7 +84,7 @@ def read(root: Path, *, folder: bool, now: datetime | None = None) -> tuple[Draf
         return None, [_fatal("yaml-missing", what, "Rename or move it; zip the files, not their folder.")]
     if path.stat().st_size > LARGEST_BYTES:
         return None, [too_large(path.stat().st_size)]
-    lines: dict[Path_, int] = {}
+    lines: dict[Place, int] = {}
     findings: list[Finding] = []
     node = None
     try:
@@ -135,7 +141,7 @@ def too_large(size: int) -> Finding:
     return _fatal("yaml-size", what, "Keep texts in pages.")
 
 
-def _walk(node: yaml.Node, path: Path_, lines: dict[Path_, int], seen: set[int]) -> Iterator[Finding]:
+def _walk(node: yaml.Node, path: Place, lines: dict[Place, int], seen: set[int]) -> Iterator[Finding]:
     lines.setdefault(path, node.start_mark.line + 1)
     if id(node) in seen:
         # An alias: its line is known where it was defined, and walking it again could take for ever.

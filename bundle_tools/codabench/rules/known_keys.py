@@ -2,20 +2,19 @@
 
 from collections.abc import Iterable, Iterator
 
-from bundle_tools.codabench.keys import Board, Keys, Mistake, read
+from bundle_tools.codabench.keys import Mistake
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import CRASHES, IGNORED, REFUSED, Finding
 
 
 def check_keys(draft: Draft) -> Iterator[Finding]:
     """Find what is wrong with any key of the file."""
-    yield from _told(draft, read(Keys, draft.content)[1])
+    yield from _told(draft, draft.mistakes)
 
 
 def check_board_keys(draft: Draft) -> Iterator[Finding]:
     """Find what is wrong with the keys of boards: of a converted file the others are Codabench's own."""
-    for position, board in draft.entries("leaderboards"):
-        yield from _told(draft, read(Board, board, ("leaderboards", position))[1])
+    yield from _told(draft, (one for one in draft.mistakes if one.place[0] == "leaderboards" and len(one.place) > 2))
 
 
 def _told(draft: Draft, mistakes: Iterable[Mistake]) -> Iterator[Finding]:

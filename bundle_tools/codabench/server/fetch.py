@@ -20,6 +20,7 @@ from bundle_tools.codabench.server.interface.records import Column, Phase, Submi
 from bundle_tools.codabench.worker.command import METADATA_NAMES
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
+from bundle_tools.whole import replaced
 
 AT_ONCE = 4
 FILES = {
@@ -153,8 +154,7 @@ def _record(submission: Submission) -> Mapping[str, Any]:
 def _write_table(
     path: Path, found: Sequence[Submission], folders: Mapping[int, Path], columns: Sequence[Column]
 ) -> None:
-    unfinished = path.with_name(path.name + ".part")
-    with unfinished.open("w", encoding="utf-8", newline="") as file:
+    with replaced(path) as unfinished, unfinished.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
         keys = [column.key for column in columns]
         table.writerow(
@@ -164,7 +164,6 @@ def _write_table(
             made = f"{one.created:%Y-%m-%d %H:%M:%S}"
             fixed = [one.submission_id, one.owner, made, one.status, int(one.on_board), one.file_name, one.phase_id]
             table.writerow([*fixed, folders[one.submission_id].name, *(one.scores.get(key, "") for key in keys)])
-    unfinished.replace(path)
 
 
 def _folder_name(submission: Submission) -> str:

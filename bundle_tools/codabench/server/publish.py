@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from bundle_tools.codabench.archive import UNREADABLE
+from bundle_tools.codabench.keys import Keys, read
 from bundle_tools.codabench.server.arrived import differences
 from bundle_tools.codabench.server.interface import calls
 from bundle_tools.codabench.server.interface.calls import Place
@@ -75,7 +76,7 @@ def publish(
     lines: list[str] = []
     if compared:
         with zipfile.ZipFile(archive) as opened:
-            lines = differences(document, opened, found.content)
+            lines = differences(read(Keys, document)[0], opened, found.content)
     return Published(place, found, tuple(lines), compared, was_there)
 
 

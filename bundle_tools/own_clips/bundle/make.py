@@ -1,34 +1,43 @@
 """The rest of a bundle: what is copied from this checkout, and what is rendered from the settings."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from bundle_tools.challenge.figures.pages import fill_pages
-from bundle_tools.challenge.scoring_program import use_own_scoring_program
 from bundle_tools.codabench.competition import load
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.dataset import Dataset, Part
 from bundle_tools.own_clips.writing.data import Options
 from bundle_tools.phase_data.settings import TRIED, TRIED_WITH_FACES
 from bundle_tools.phase_data.texts import templates_in
+from score.columns import columns
+from score.errors import ScoringError
+from score.settings import read_settings
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 TEMPLATES = Path(__file__).with_name("templates")
-EXAMPLE_NAME = "linear"
+SOLUTION, SAMPLE = "solutions/linear", "starting_kit/sample_output"
 EXAMPLE = Path(__file__).with_name("solution")
 """A solution that can be trained on any footage."""
 PROGRAMS = ("ingestion_program", "scoring_program")
 COPIED = (
     *("logo.png", "starting_kit/requirements.txt", "starting_kit/augmentations.md"),
-    *("solutions/constant/model.py", "solutions/constant/README.md"),
+    *("solutions/constant/model.py", "solutions/constant/README.md", "docs/error_codes.md"),
 )
+LANGUAGE = "docs/language.md"
+FOREIGN_EXAMPLES = (
+    "> The examples are those of a challenge with the targets *interview* and *openness*; the rules hold for yours.\n"
+)
+SAMPLE_CLIPS = 3
 SCRIPTS = "starting_kit/*.py"
 LEFT_OUT = ("__pycache__", "*.pyc", "seal.key", "wheels")
 EXAMPLES = {"lighting": "Bright lighting", "motion": "A lot of motion", "voice": "A loud voice", "words": "Many words"}
@@ -82,17 +91,39 @@ def add_bundle(
         path = folder / name.removesuffix(".j2")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(texts.get_template(name).render(facts), encoding="utf-8")
+    title, _, rest = (CHECKOUT / LANGUAGE).read_text("utf-8").partition("\n\n")
+    (folder / LANGUAGE).write_text(f"{title}\n\n{FOREIGN_EXAMPLES}\n{rest}", encoding="utf-8")
     _train_example(folder, workers)
+    _add_sample(folder)
     fill_pages(folder)
 
 
 def _train_example(folder: Path, workers: int) -> None:
     """Add the example solution, with weights from the public clips; it says itself how well it does."""
-    target = folder / "solutions" / EXAMPLE_NAME
-    shutil.copytree(EXAMPLE, target, ignore=shutil.ignore_patterns(*LEFT_OUT))
-    line = [sys.executable, "-B", str(target / "train.py"), "--data", str(folder / "public_data")]
-    if subprocess.run([*line, "--workers", str(workers)], check=False).returncode:  # noqa: S603 - our own script
-        raise BundleError(f"{target}: the example could not be trained on these clips, as shown above.")
+    shutil.copytree(EXAMPLE, folder / SOLUTION, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    arguments = ("--data", folder / "public_data", "--workers", workers)
+    if _run(folder / SOLUTION / "train.py", *arguments, cwd=folder).returncode:
+        raise BundleError(f"{folder / SOLUTION}: the example could not be trained on these clips, as shown above.")
+
+
+def _add_sample(folder: Path) -> None:
+    """Add what a run of the example records; that also shows that programs, data and kit work together."""
+    with tempfile.TemporaryDirectory(prefix="bundle-sample-") as scratch:
+        arguments = ("run", folder / SOLUTION, "--clips", SAMPLE_CLIPS, "--name", "sample")
+        done = _run(folder / "starting_kit" / "kit.py", *arguments, cwd=Path(scratch), capture_output=True, text=True)
+        records = Path(scratch, "runs", "sample", "input", "res")
+        if done.returncode or not (records / "explanations.jsonl").is_file():
+            said = f"{done.stdout}{done.stderr}"[-2000:]
+            raise BundleError(f"{folder / SOLUTION}: the example does not run on the practice clips:\n{said}")
+        (folder / SAMPLE).mkdir()
+        for name in ("predictions.csv", "explanations.jsonl"):
+            shutil.copyfile(records / name, folder / SAMPLE / name)
+
+
+def _run(script: Path, *arguments: object, **options: Any) -> "subprocess.CompletedProcess[str]":  # noqa: ANN401
+    line = [sys.executable, str(script), *map(str, arguments)]
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}  # the bundle is to hold no compiled files
+    return subprocess.run(line, check=False, env=environment, **options)  # noqa: S603 - our own scripts
 
 
 def _facts(folder: Path, dataset: Dataset, parts: Sequence[Part], start: datetime) -> dict[str, Any]:
@@ -130,11 +161,6 @@ def _phases(parts: Sequence[Part], start: datetime) -> list[dict[str, Any]]:
 
 def _columns(folder: Path) -> Sequence[Any]:
     """Give the columns that the scoring program has for these settings."""
-    use_own_scoring_program()
-    from score.columns import columns  # noqa: PLC0415 - the path is known only now
-    from score.errors import ScoringError  # noqa: PLC0415
-    from score.settings import read_settings  # noqa: PLC0415
-
     try:
         return columns(read_settings(folder / "reference_data" / "practice" / "task.yaml"))
     except ScoringError as error:

@@ -9,13 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from bundle_tools.challenge.scoring_program import use_own_scoring_program
 from bundle_tools.own_clips.problems import Problems
 from bundle_tools.phase_data.settings import TRIED, Challenge, Target
 
-use_own_scoring_program()
 # What the file says goes into the settings of scoring, so it is read in the same way.
-from score.schema import Between, Form, Found, Length, WrongSettings, one_of, read  # noqa: E402
+from score.schema import Between, Form, Found, Length, WrongSettings, one_of, read
 
 NAME = r"[a-z][a-z0-9_]{0,31}"
 LONGEST_TITLE = 24

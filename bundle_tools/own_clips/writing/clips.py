@@ -14,6 +14,7 @@ from bundle_tools.own_clips.problems import Problems
 from bundle_tools.own_clips.writing.media import Facts, Unusable, clean
 from bundle_tools.own_clips.writing.names import Named
 from bundle_tools.own_clips.writing.stage import Stage
+from bundle_tools.whole import replaced
 
 BATCH = 8
 """Clips that one worker takes at a time."""
@@ -131,9 +132,8 @@ def _read_journal(path: Path) -> Iterator[tuple[str, Made]]:
 
 def _written(content: bytes, height: int | None, target: Path) -> Made:
     data, facts = clean(content, height)
-    unfinished = target.with_suffix(".part")
-    unfinished.write_bytes(data)
-    unfinished.replace(target)
+    with replaced(target) as unfinished:
+        unfinished.write_bytes(data)
     return Made(hashlib.sha256(data).hexdigest(), len(data), facts)
 
 

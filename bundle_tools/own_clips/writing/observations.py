@@ -14,6 +14,7 @@ from bundle_tools.own_clips.problems import Problems
 from bundle_tools.own_clips.sources.mm_ocean import LICENCE, SOURCE, Point, read_annotations, within
 from bundle_tools.own_clips.writing.data import SUMS
 from bundle_tools.phase_data.tables import by_clip
+from bundle_tools.whole import replaced
 
 FILE = "observations.json"
 
@@ -100,9 +101,8 @@ def _write(folder: Path, phase: Path, points: Mapping[str, Sequence[Point]]) -> 
 
 def _replace(folder: Path, path: Path, text: str) -> None:
     """Write a file as a whole, and its hash where the folder lists hashes."""
-    unfinished = path.with_name(path.name + ".part")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)
+    with replaced(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
     sums = folder / SUMS
     if sums.exists():
         lines = (line.partition("  ") for line in sums.read_text("utf-8").splitlines())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from score.axes.claims import clip_claims
+from score.axes.cue_claims import clip_claims
 from score.axes.effects import Effects, evaluated_targets, measure_effects
 from score.axes.faithfulness import Agreement, agreement, faithfulness
 from score.axes.known_causes import PART_WEIGHTS, clip_known_causes

@@ -181,7 +181,7 @@ def measure_fairness(outcomes: Outcomes, settings: Settings) -> Fairness | None:
         None where the phase has no groups.
     """
     groups = outcomes.known.groups
-    if groups is None:
+    if not groups:
         return None
     kept = outcomes.counted
     main = settings.names.index(settings.main_target)
@@ -192,9 +192,7 @@ def measure_fairness(outcomes: Outcomes, settings: Settings) -> Fairness | None:
     span = np.array([target.maximum - target.minimum for target in settings.targets])
     table = _addends(truth, prediction, span, main, threshold)
     people = np.unique(outcomes.sources[kept], return_inverse=True)[1].astype(np.int64)
-    attributes = tuple(
-        _compare(attribute, attribute.member[kept], people, table, settings) for attribute in groups.attributes
-    )
+    attributes = tuple(_compare(attribute, attribute.member[kept], people, table, settings) for attribute in groups)
     return Fairness(
         threshold=threshold,
         threshold_is_median=settings.selection_threshold is None,

@@ -46,8 +46,14 @@ class Audience:
         """Take clip ids and clips' files out of every text of a problem, where they are closed."""
         if self.open:
             return problem
-        names = ("code", "where", "found", "expected", "fix")
-        return replace(problem, **{name: self.text(getattr(problem, name)) for name in names})
+        return replace(
+            problem,
+            code=self.text(problem.code),
+            where=self.text(problem.where),
+            found=self.text(problem.found),
+            expected=self.text(problem.expected),
+            fix=self.text(problem.fix),
+        )
 
 
 NOBODY = Audience(open=False)

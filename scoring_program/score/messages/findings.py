@@ -5,14 +5,15 @@ Logs get lost on the platform, so scoring repeats what ingestion found, in its l
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from score.errors import Problem
+from score.errors import Problem, wrong
 from score.messages.audience import Audience
-from score.messages.naming import protected_problems
 from score.read.outcomes import Outcomes
 from score.read.output.results import Results
+from score.text.protected import Named, attributes, named_attributes
 
 FOR_YOU = "For you"
 FOR_ORGANISERS = "For the organisers"
@@ -21,36 +22,13 @@ _CONSEQUENCES = frozenset({"restarts_used_up"})
 """Codes of what comes of other errors."""
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One problem, or several of the same kind."""
-
-    problem: Problem
-    """The first of them, fit for its readers."""
-    count: int
-    """How often, >= 1."""
-
-    @property
-    def yours(self) -> bool:
-        """Whether the participant can solve it."""
-        return self.problem.fault == "participant"
-
-    def line(self) -> str:
-        """Say everything in one line, for the log."""
-        often = f"{self.count} times · " if self.count > 1 else ""
-        return f"{self.problem.severity.upper()} · {often}{self.problem.line()}"
-
-
-def of_problems(problems: Iterable[Problem], audience: Audience) -> tuple[Finding, ...]:
+def of_problems(problems: Iterable[Problem], audience: Audience) -> tuple[Problem, ...]:
     """Group problems that read alike once their readers are taken into account."""
-    counts: dict[Problem, int] = {}
-    for problem in problems:
-        shown = audience.problem(problem)
-        counts[shown] = counts.get(shown, 0) + 1
-    return _sorted(Finding(problem, count) for problem, count in counts.items())
+    counts = Counter(map(audience.problem, problems))
+    return _sorted(replace(problem, count=count) for problem, count in counts.items())
 
 
-def of_run(results: Results, outcomes: Outcomes, audience: Audience) -> tuple[Finding, ...]:
+def of_run(results: Results, outcomes: Outcomes, audience: Audience) -> tuple[Problem, ...]:
     """List the problems of a scored run: those of the run one by one, those of clips by kind.
 
     Where single clips are closed, a kind is a code and a count: the place and what was found belong to a clip.
@@ -63,38 +41,60 @@ def of_run(results: Results, outcomes: Outcomes, audience: Audience) -> tuple[Fi
             if audience.open and clip_id not in shown.where:
                 shown = replace(shown, where=" · ".join(part for part in (f"clip {clip_id}", shown.where) if part))
             kinds.setdefault((shown.code, shown.stage, shown.severity, shown.fault), []).append(shown)
-    named = protected_problems(outcomes, audience)
-    run = of_problems((*results.run.problems, *results.warnings, *outcomes.warnings, *named), audience)
-    clips = (Finding(audience.problem(group[0]), len(group)) for group in kinds.values())
+    run = of_problems(
+        (*results.run.problems, *results.warnings, *outcomes.warnings, *_protected(outcomes, audience)), audience
+    )
+    clips = (replace(audience.problem(group[0]), count=len(group)) for group in kinds.values())
     return _sorted((*run, *clips))
 
 
-def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def _protected(outcomes: Outcomes, audience: Audience) -> tuple[Problem, ...]:
+    """Warn of the explanations that name a protected attribute of a person: counted and told, never scored.
+
+    The lists behind it cannot be complete and it may be mistaken: it is for people to look, not for a program to judge.
+
+    Returns
+    -------
+    tuple of Problem
+        None or one. Where single clips are closed it holds two counts and nothing else.
+    """
+    texts = [explanation.text for explanation in outcomes.explanations if explanation.text_ok]
+    named = [found for found in map(named_attributes, texts) if found]
+    if not named:
+        return ()
+    found = f"{len(named)} of {len(texts)} that name one" + (f": {_listed(named)}" if audience.open else "")
+    expected = "no sex or gender, age, ethnicity, religion, disability or sexual orientation of a person"
+    return (wrong("protected_attribute", "explanations", found, expected),)
+
+
+def _listed(named: list[tuple[Named, ...]]) -> str:
+    counts = []
+    for attribute in attributes():
+        words = [entry.words for found in named for entry in found if entry.attribute == attribute]
+        if words:
+            counts.append(f'{attribute} in {len(words)} (such as "{words[0]}")')
+    return ", ".join(counts)
+
+
+def _sorted(findings: Iterable[Problem]) -> tuple[Problem, ...]:
     """Errors first, and what caused them before what came of it."""
-
-    def rank(finding: Finding) -> tuple[bool, bool, int]:
-        problem = finding.problem
-        return problem.severity != "error", problem.code in _CONSEQUENCES, -finding.count
-
-    return tuple(sorted(findings, key=rank))
+    return tuple(sorted(findings, key=lambda one: (one.severity != "error", one.code in _CONSEQUENCES, -one.count)))
 
 
-def lines(findings: Sequence[Finding]) -> list[str]:
+def lines(findings: Sequence[Problem]) -> list[str]:
     """Render findings for the log: two headed lists, at most 50 lines of problems, and how many are left out."""
     result = []
-    room = _MOST_LINES
-    for title, yours in ((FOR_YOU, True), (FOR_ORGANISERS, False)):
-        chosen = [finding for finding in findings if finding.yours == yours]
-        if not chosen:
-            continue
-        # Each list keeps half of the room, so that neither can push the other out of the log.
-        shown = chosen[: room if not yours else max(_MOST_LINES // 2, room - _others(findings))]
-        room -= len(shown)
-        result += [f"{title}:", *(f"  - {finding.line()}" for finding in shown)]
-        if len(chosen) > len(shown):
-            result.append(f"  - and {len(chosen) - len(shown)} more")
+    yours, theirs = ([one for one in findings if one.yours == mine] for mine in (True, False))
+    # Each list keeps half of the room, so that neither can push the other out of the log.
+    room = max(_MOST_LINES // 2, _MOST_LINES - len(theirs))
+    for title, chosen, most in ((FOR_YOU, yours, room), (FOR_ORGANISERS, theirs, _MOST_LINES - min(room, len(yours)))):
+        if chosen:
+            result += [f"{title}:", *(f"  - {_line(finding)}" for finding in chosen[:most])]
+        if len(chosen) > most:
+            result.append(f"  - and {len(chosen) - most} more")
     return result
 
 
-def _others(findings: Sequence[Finding]) -> int:
-    return sum(not finding.yours for finding in findings)
+def _line(finding: Problem) -> str:
+    often = f"{finding.count} times · " if finding.count > 1 else ""
+    return f"{finding.severity.upper()} · {often}{finding.line()}"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from score.errors import OrganiserError, Problem
+from score.errors import OrganiserError, Problem, wrong
 from score.read.output.explanation_record import NO_EXPLANATION, Explanation
 from score.read.output.probe_record import ProbeCall
 from score.read.output.results import Results
@@ -82,33 +83,25 @@ def join(results: Results, reference: Reference, settings: Settings, known: Know
     """
     unlabelled = sorted(results.clips.keys() - set(reference.clip_ids))
     if unlabelled:
-        raise OrganiserError("Clips without a label were run.", [_no_label(clip_id) for clip_id in unlabelled])
+        problems = [
+            wrong("label_missing", f"clip {clip_id}", "no row in labels.csv", "a label for every clip")
+            for clip_id in unlabelled
+        ]
+        raise OrganiserError("Clips without a label were run.", problems)
     statuses = tuple(_status(clip_id, results) for clip_id in reference.clip_ids)
     if set(statuses) == {"unreadable"}:
-        problem = _problem("clips_undecodable", "clips", "none that can be decoded", "readable clips", "replace them")
+        problem = wrong("clips_undecodable", "clips", "none that can be decoded", "readable clips")
         raise OrganiserError("No clip of this phase can be decoded.", [problem])
-    ok = [status == "ok" for status in statuses]
+    good = [(clip_id, status == "ok") for clip_id, status in zip(reference.clip_ids, statuses, strict=True)]
     nothing = (float("nan"),) * len(settings.targets)
-    explanations = tuple(
-        results.explanations.get(clip_id, NO_EXPLANATION) if good else NO_EXPLANATION
-        for clip_id, good in zip(reference.clip_ids, ok, strict=True)
-    )
     return Outcomes(
         clip_ids=reference.clip_ids,
         statuses=statuses,
-        explanations=explanations,
-        prediction=np.array(
-            [
-                results.predictions[clip_id] if good else nothing
-                for clip_id, good in zip(reference.clip_ids, ok, strict=True)
-            ]
-        ),
+        explanations=tuple(results.explanations.get(one, NO_EXPLANATION) if ok else NO_EXPLANATION for one, ok in good),
+        prediction=np.array([results.predictions[one] if ok else nothing for one, ok in good]),
         truth=reference.truth,
         sources=reference.sources,
-        probes=tuple(
-            results.probes.get(clip_id, ()) if good else ()
-            for clip_id, good in zip(reference.clip_ids, ok, strict=True)
-        ),
+        probes=tuple(results.probes.get(one, ()) if ok else () for one, ok in good),
         known=known,
         warnings=tuple(_warnings(statuses, results)),
     )
@@ -121,32 +114,15 @@ def _status(clip_id: str, results: Results) -> str:
     return record.status
 
 
-def _problem(code: str, where: str, found: str, expected: str, fix: str, severity: str = "error") -> Problem:
-    return Problem(code, "data", where, found, expected, fix, severity)
-
-
-def _no_label(clip_id: str) -> Problem:
-    return _problem("label_missing", f"clip {clip_id}", "no row in labels.csv", "a label for every clip", "add the row")
-
-
-def _warnings(statuses: tuple[str, ...], results: Results) -> list[Problem]:
+def _warnings(statuses: tuple[str, ...], results: Results) -> Iterator[Problem]:
     counts = Counter(statuses)
-    warnings = []
     if counts["unreadable"]:
         found = f"{counts['unreadable']} that could not be decoded; left out for everybody"
-        fix = "replace the files and run every submission again"
-        warnings.append(_problem("clips_undecodable", "clips", found, "readable clips", fix, "warning"))
+        yield wrong("clips_undecodable", "clips", found, "readable clips", warning=True)
     if counts["missing"]:
         found = f"{counts['missing']} of the reference without a usable record; scored with the worst value"
-        fix = "check that the input data hold every clip of the reference data"
-        warnings.append(_problem("clips_missing", "clips", found, "a record for every clip", fix, "warning"))
+        yield wrong("clips_missing", "clips", found, "a record for every clip")
     recorded = results.predictions.keys() | results.explanations.keys() | results.probes.keys()
-    stray = recorded - results.clips.keys()
-    if stray:
+    if stray := recorded - results.clips.keys():
         found = f"{len(stray)} that clips.jsonl does not have; ignored"
-        warnings.append(
-            _problem(
-                "records_stray", "predictions, explanations and probes", found, "known clips", "run again", "warning"
-            )
-        )
-    return warnings
+        yield wrong("records_stray", "predictions, explanations and probes", found, "known clips")

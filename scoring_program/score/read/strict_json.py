@@ -1,10 +1,14 @@
-"""JSON without its traps: no NaN, no duplicate keys, no bottomless nesting, no oversized text."""
+"""JSON without its traps: no NaN, no duplicate keys, no bottomless nesting, no oversized text; and values by type."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any, NoReturn
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_LONGEST_TEXT = 200
 
 
 class StrictJsonError(ValueError):
@@ -54,8 +58,28 @@ def parse_object(data: bytes, limit: int) -> dict[str, Any]:
     return value
 
 
-def finite_number(value: object) -> float | None:
-    """Return a parsed value as a float when it is a finite number, else None; true and false are no numbers."""
+def finite_number(value: object, low: float = -math.inf, high: float = math.inf) -> float | None:
+    """Return a parsed value as a float when it is a finite number in a range, else None; true is no number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300 or math.isnan(value):
         return None
-    return float(value)
+    return float(value) if low <= value <= high else None
+
+
+def whole_number(value: object, low: int, high: int) -> int | None:
+    """Return a parsed value when it is a whole number in a range, else None; true is no number."""
+    return value if type(value) is int and low <= value <= high else None
+
+
+def is_sha256(value: object) -> bool:
+    """Whether a parsed value is a SHA-256 in hexadecimal."""
+    return isinstance(value, str) and bool(_SHA256.fullmatch(value))
+
+
+def short_text(value: object, longest: int = _LONGEST_TEXT) -> str:
+    """Return the beginning of a parsed text, and an empty one for anything else."""
+    return value[:longest] if isinstance(value, str) else ""
+
+
+def mapping(value: object) -> dict[str, Any]:
+    """Return a parsed object, and an empty one for anything else."""
+    return value if isinstance(value, dict) else {}

@@ -11,10 +11,11 @@ import numpy as np
 from score.columns import Column, spread_decimals
 from score.diagnostics.diagnose import Diagnostic
 from score.diagnostics.shortfalls import Shortfalls
+from score.errors import Problem
 from score.evaluation.evaluate import Estimate, Evaluation
-from score.messages.findings import Finding
 from score.read.hashes import NO_HASHES, Hashes
 from score.read.outcomes import Outcomes
+from score.read.output.platform import Facts
 from score.read.output.results import Results
 from score.read.reference.key_frames import NO_KEY_FRAMES, KeyFrames
 from score.read.reference.known import NOTHING_KNOWN
@@ -23,8 +24,6 @@ from score.settings import Settings
 
 MOST_DECIMALS = 3
 """Of a score on the page; scores.json has one more."""
-Facts = tuple[tuple[str, str], ...]
-"""(label, value) pairs."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +53,8 @@ class Scored:
     evaluation: Evaluation
     """Every number; reduced to what is shown of it where labels or clips are closed."""
     settings: Settings
-    """``settings.report`` says what may be shown; without training means where labels are closed."""
-    findings: Sequence[Finding]
+    """``settings.report`` says what may be shown; without means and errors over training where labels are closed."""
+    findings: Sequence[Problem]
     """Problems, fit for their readers."""
     beside: Beside
     """What comes from elsewhere."""
@@ -70,7 +69,7 @@ def may_show(
     outcomes: Outcomes,
     evaluation: Evaluation,
     settings: Settings,
-    findings: Sequence[Finding],
+    findings: Sequence[Problem],
     beside: Beside,
 ) -> Scored:
     """Take away what the settings close: neither a section's builder nor a template can show what it never had.
@@ -83,7 +82,8 @@ def may_show(
         outcomes = replace(outcomes, truth=hidden, known=NOTHING_KNOWN)
         hashes = replace(beside.hashes, labels="")
         beside = replace(beside, landmarks=beside.landmarks.coarse(settings), hashes=hashes)
-        settings = replace(settings, targets=tuple(replace(one, constant=math.nan) for one in settings.targets))
+        blank = tuple(replace(one, constant=math.nan) for one in settings.targets)
+        settings = replace(settings, targets=blank, skill_reference={})
     if not settings.report.clips:
         beside = replace(beside, key_frames=NO_KEY_FRAMES)
     return Scored(results, outcomes, evaluation, settings, findings, beside)

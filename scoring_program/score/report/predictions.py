@@ -3,96 +3,41 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from score.evaluation.evaluate import Estimate
-from score.evaluation.fairness import ENOUGH_PEOPLE, FEWEST_PEOPLE, AttributeGaps, Fairness, GroupGaps, Summary
+from score.evaluation.fairness import ENOUGH_PEOPLE, FEWEST_PEOPLE, AttributeGaps, Fairness, Summary
 from score.measure.bootstrap import resample_weights
-from score.read.reference.landmarks import Landmark
-from score.report.drawings.plots import Calibration, Residuals, Scatter, calibration, residuals, scatter
+from score.report.drawings.plots import calibration, residuals, scatter
 from score.report.gate import MOST_DECIMALS, Scored
 from score.report.numbers import number, plural
-from score.settings import Settings, Target
+from score.settings import Settings
 from score.visible import in_words
 
 _RATIO_PLACES = 2
 
 
-@dataclass(frozen=True)
-class TargetPlots:
-    """The three plots of one target."""
-
-    target: Target
-    """Its range is the scale."""
-    main: bool
-    """Whether it is the main target."""
-    scatter: Scatter
-    """Predicted against true."""
-    calibration: Calibration
-    """Mean truth of clips with like predictions."""
-    residuals: Residuals
-    """Predicted minus true."""
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """The groups of one attribute."""
-
-    title: str
-    """Of the attribute."""
-    sentence: str
-    """The largest gaps."""
-    note: str
-    """What is missing or to be taken with care; may be empty."""
-    groups: tuple[GroupGaps, ...]
-    """None where readers may see the sentence only, or nothing can be compared."""
-    reach: float
-    """How far the scale of mean residuals reaches to both sides of zero, > 0."""
-
-
-@dataclass(frozen=True)
-class Predictions:
-    """How good the predictions are, target by target."""
-
-    main: Target
-    """The main target."""
-    place: int
-    """Its number."""
-    targets: tuple[tuple[Target, dict[str, Estimate]], ...]
-    """Each target's metrics by name; empty where true values are closed."""
-    landmarks: tuple[Landmark, ...]
-    """Those with metrics of targets: none where they are coarse."""
-    plots: tuple[TargetPlots, ...]
-    """One a target, the main one first; empty where true values are closed."""
-    rule: str
-    """From where on somebody counts as selected."""
-    attributes: tuple[Attribute, ...]
-    """None where the phase has no groups."""
-
-
-def predictions(scored: Scored) -> Predictions:
-    """Build the section."""
+def predictions(scored: Scored) -> dict[str, Any]:
+    """Build what the template needs besides settings and evaluation."""
     settings, fairness = scored.settings, scored.evaluation.fairness
     main = settings.names.index(settings.main_target)
-    return Predictions(
-        main=settings.main,
-        place=main,
-        targets=scored.evaluation.targets,
-        landmarks=tuple(item for item in scored.beside.landmarks.items if item.targets),
-        plots=_plots(scored),
-        rule=_rule(fairness, settings) if fairness else "",
-        attributes=_attributes(fairness, main) if fairness else (),
-    )
+    return {
+        "place": main,
+        # Those with metrics of targets: none where they are coarse.
+        "landmarks": [item for item in scored.beside.landmarks.items if item.targets],
+        "plots": _plots(scored),
+        "rule": _rule(fairness, settings) if fairness else "",
+        "attributes": _attributes(fairness, main) if fairness else [],
+    }
 
 
-def _plots(scored: Scored) -> tuple[TargetPlots, ...]:
+def _plots(scored: Scored) -> list[dict[str, Any]]:
     """Draw every target, the main one first; nothing where true values are closed or no clip has a prediction."""
     settings, outcomes = scored.settings, scored.outcomes
     good = np.array([status == "ok" for status in outcomes.statuses])
     if not settings.report.truth or not good.any():
-        return ()
+        return []
     _, people = np.unique(outcomes.sources[good], return_inverse=True)
     resamples = settings.bootstrap.resamples if people.max() else 0
     draws = list(resample_weights(int(people.max()) + 1, resamples, settings.bootstrap.seed))
@@ -101,15 +46,14 @@ def _plots(scored: Scored) -> tuple[TargetPlots, ...]:
     for at, target in enumerate(settings.targets):
         truth, predicted = outcomes.truth[good, at], outcomes.prediction[good, at]
         drawn.append(
-            TargetPlots(
-                target=target,
-                main=target.name == settings.main_target,
-                scatter=scatter(truth, predicted, target),
-                calibration=calibration(truth, predicted, weights, settings.bootstrap.level),
-                residuals=residuals(truth, predicted, target),
-            )
+            {
+                "target": target,
+                "scatter": scatter(truth, predicted, target),
+                "calibration": calibration(truth, predicted, weights, settings.bootstrap.level),
+                "residuals": residuals(truth, predicted, target),
+            }
         )
-    return tuple(sorted(drawn, key=lambda one: not one.main))
+    return sorted(drawn, key=lambda one: one["target"] != settings.main)
 
 
 def _rule(fairness: Fairness, settings: Settings) -> str:
@@ -118,28 +62,29 @@ def _rule(fairness: Fairness, settings: Settings) -> str:
     return f"A clip counts as selected when the predicted {settings.main.title} is at least {', '.join(parts)}."
 
 
-def _attributes(fairness: Fairness, main: int) -> tuple[Attribute, ...]:
+def _attributes(fairness: Fairness, main: int) -> list[dict[str, Any]]:
     # Where only the rough summaries are open, there are no attributes.
     found = fairness.attributes or (None,) * len(fairness.summaries)
-    return tuple(_attribute(summary, gaps, main) for summary, gaps in zip(fairness.summaries, found, strict=True))
+    return [_attribute(summary, gaps, main) for summary, gaps in zip(fairness.summaries, found, strict=True)]
 
 
-def _attribute(summary: Summary, gaps: AttributeGaps | None, main: int) -> Attribute:
+def _attribute(summary: Summary, gaps: AttributeGaps | None, main: int) -> dict[str, Any]:
     notes = []
     if gaps and gaps.left_out:
         notes.append(f"{plural(gaps.left_out, 'group')} of fewer than {FEWEST_PEOPLE} people left out.")
     if summary.few:
         notes.append(f"Fewer than {ENOUGH_PEOPLE} people in a group: a gap may well be chance.")
     groups = gaps.groups if gaps else ()
-    residuals = [group.residual[main] for group in groups]
-    ends = [abs(end) for gap in residuals for end in (gap.interval or (gap.value,)) if math.isfinite(end)]
-    return Attribute(
-        title=in_words(summary.name.capitalize(), 40),
-        sentence=_sentence(summary, rough=gaps is None),
-        note=" ".join(notes),
-        groups=groups,
-        reach=max(ends, default=0.0) or 1.0,
-    )
+    shown = [group.residual[main] for group in groups]
+    ends = [abs(end) for gap in shown for end in (gap.interval or (gap.value,)) if math.isfinite(end)]
+    return {
+        "title": in_words(summary.name.capitalize(), 40),
+        "sentence": _sentence(summary, rough=gaps is None),
+        "note": " ".join(notes),
+        "groups": groups,
+        # How far the scale of mean residuals reaches to both sides of zero.
+        "reach": max(ends, default=0.0) or 1.0,
+    }
 
 
 def _sentence(summary: Summary, *, rough: bool) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 
 from score import __version__
 from score.columns import spread_decimals
-from score.report.gate import Facts, Scored
+from score.read.output.platform import Facts
+from score.report.gate import Scored
 from score.report.numbers import interval, number
 from score.visible import one_line
 

@@ -11,14 +11,15 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from score.messages.findings import Finding
+from score.errors import Problem
 from score.read.outcomes import Outcomes
+from score.read.output.platform import Facts
 from score.read.output.results import Results
 from score.report import numbers
-from score.report.explanations.section import explanations, smaller
-from score.report.first_screen.section import first_screen
+from score.report.explanations.clips import explanations, smaller
+from score.report.first_screen.scores import first_screen
 from score.report.first_screen.status import clips_sentence
-from score.report.gate import Facts, Scored
+from score.report.gate import Scored
 from score.report.look import look
 from score.report.predictions import predictions
 from score.report.provenance import citation, machine, method, record, versions
@@ -64,6 +65,8 @@ def contents(scored: Scored) -> dict[str, Any]:
     """Build the sections: all that the templates of a scored run get to see."""
     return {
         "heading": scored.settings.heading,
+        "settings": scored.settings,
+        "evaluation": scored.evaluation,
         "private": scored.beside.private,
         "scores": first_screen(scored),
         "predictions": predictions(scored),
@@ -77,7 +80,7 @@ def contents(scored: Scored) -> dict[str, Any]:
     }
 
 
-def early_page(heading: str, results: Results, outcomes: Outcomes, findings: Sequence[Finding], worker: Facts) -> str:
+def early_page(heading: str, results: Results, outcomes: Outcomes, findings: Sequence[Problem], worker: Facts) -> str:
     """Render what is known before anything is compared with a label; the platform shows it meanwhile."""
     facts = (("Ingestion", f"{results.run.duration_s:.1f} s"), *worker)
     known = {"heading": heading, "clips": clips_sentence(outcomes), "findings": findings, "facts": facts}
@@ -85,7 +88,7 @@ def early_page(heading: str, results: Results, outcomes: Outcomes, findings: Seq
 
 
 def failure_page(
-    headline: str, findings: Sequence[Finding], worker: Facts, heading: str = "", band: str = NO_SCORES
+    headline: str, findings: Sequence[Problem], worker: Facts, heading: str = "", band: str = NO_SCORES
 ) -> str:
     """Render the page of a run without scores or report: what happened, where, and how to fix it.
 

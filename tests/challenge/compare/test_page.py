@@ -18,8 +18,9 @@ from bundle_tools.challenge.compare.field import Entry
 from bundle_tools.challenge.compare.page import MOST_CLIPS
 from bundle_tools.cli.main import main
 from tests.challenge.compare.field import noisy, write_field
-from tests.scoring.canary import HIDDEN, LABELS, OPEN, canary_case, secrets
+from tests.scoring.canary import LABELS, canary_case, secrets
 from tests.scoring.factory import full_explanation
+from tests.scoring.pages import HIDDEN, OPEN
 
 HOSTILE = "<img src=x onerror=alert(1)></bdi><script>alert(2)</script>\u202edlrow \"'{{ 7 * 7 }}"
 

@@ -14,7 +14,7 @@ from bundle_tools.challenge.jury.sheets.design import plan
 from bundle_tools.challenge.jury.sheets.finalists import Final, Finalist
 from score.read.outcomes import Outcomes
 from score.read.output.explanation_record import NO_EXPLANATION, Explanation
-from score.read.reference.groups import Attribute, Groups
+from score.read.reference.groups import Attribute
 from score.read.reference.known import NOTHING_KNOWN
 from score.settings import Settings, read_settings
 from tests.challenge.jury.juries import RULES
@@ -44,7 +44,7 @@ def final_of(settings: Settings, seed: int, attributes: dict[str, tuple[str, ...
         truth=random.uniform(size=shape),
         sources=np.arange(CLIPS),
         probes=((),) * CLIPS,
-        known=replace(NOTHING_KNOWN, groups=Groups(groups) if groups else None),
+        known=replace(NOTHING_KNOWN, groups=groups),
         warnings=(),
     )
     quiet = set(random.permutation(CLIPS)[:silent].tolist())

@@ -87,4 +87,4 @@ def test_the_starting_kit_has_no_groups(bundle: Path) -> None:
 def test_scoring_does_without_a_table_that_the_kit_does_not_have(reference: Path) -> None:
     settings = read_settings_of_scoring(reference / "task.yaml")
     (reference / "groups.csv").unlink()
-    assert read_known(reference, settings, read_reference(reference / "labels.csv", settings)).groups is None
+    assert read_known(reference, settings, read_reference(reference / "labels.csv", settings)).groups == ()

@@ -49,7 +49,7 @@ def phase(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clips: int, allowed: 
     phases = [{"tasks": ["a"], **({} if allowed == "default" else {"max_submissions": allowed})}]
     settings = {"targets": ["openness", "interview"], "report": {"truth": False}}
     answer = Told(**{"columns": [TOTAL, SKILL, FAILED], "settings": settings, **told})
-    monkeypatch.setattr(hidden_labels, "told_by_programs", lambda _: {0: answer})
+    monkeypatch.setattr(hidden_labels, "told_by_programs", lambda _: {("tasks", 0): answer})
     return list(check_hidden_labels(Draft(tmp_path, {"tasks": tasks, "phases": phases}, {}, folder=True)))
 
 

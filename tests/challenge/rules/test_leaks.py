@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bundle_tools.challenge.rules import check
+from bundle_tools.challenge.check import check
 from bundle_tools.challenge.rules.clips.giveaways import check_giveaways
 from bundle_tools.challenge.rules.secrets.answers import Answers, hidden_answers
 from bundle_tools.challenge.rules.secrets.identities import check_identities
@@ -39,7 +39,7 @@ from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.codabench.rules.findings import Finding
 from tests import ROOT
 from tests.fewer import keep_clips
-from tests.tiny import PNG, draft_of, write_files
+from tests.tiny import PNG, draft_of, swap, write_files
 
 KEPT = (
     *("competition.yaml", "pages/faq.md", "pages/overview.md", "starting_kit/README.md", "public_data/labels.csv"),
@@ -202,7 +202,7 @@ def files_named_by_source(bundle: Path) -> None:
 def a_source_in_two_phases(bundle: Path) -> None:
     path = bundle / "reference_data/practice/labels.csv"
     sources = [row["source_id"] for row in table(bundle, "practice").values()]
-    path.write_text(path.read_text().replace(sources[0], next(iter(table(bundle).values()))["source_id"]))
+    swap(path, sources[0], next(iter(table(bundle).values()))["source_id"])
 
 
 def a_source_in_public_data(bundle: Path) -> None:
@@ -220,8 +220,7 @@ def words_apart(bundle: Path) -> str:
 
 
 def programs_open(bundle: Path) -> None:
-    path = bundle / "competition.yaml"
-    path.write_text(path.read_text().replace("make_programs_available: false", "make_programs_available: true"))
+    swap(bundle / "competition.yaml", "make_programs_available: false", "make_programs_available: true")
 
 
 @dataclass(frozen=True)
@@ -274,7 +273,7 @@ def add_to_clip(bundle: Path, path: Path, content: bytes) -> None:
     put(path, content)
     listing = path.parents[1] / "clips.csv"
     old, new = (hashlib.sha256(piece).hexdigest() for piece in (before, content))
-    listing.write_text(listing.read_text().replace(old, new))
+    swap(listing, old, new)
 
 
 def free_box(content: bytes) -> bytes:
@@ -433,8 +432,7 @@ def zip_the_kit(bundle: Path) -> None:
     put(bundle / "starting_kit/data/x.zip", zipped("x.json", labels_as_json(bundle).encode()))
     zip_folder(bundle / "starting_kit", bundle / "kit.zip")
     shutil.rmtree(bundle / "starting_kit")
-    path = bundle / "competition.yaml"
-    path.write_text(path.read_text().replace("starting_kit: starting_kit/", "starting_kit: kit.zip"))
+    swap(bundle / "competition.yaml", "starting_kit: starting_kit/", "starting_kit: kit.zip")
 
 
 def test_a_zip_inside_a_zip_is_searched(bundle: Path) -> None:
@@ -613,8 +611,7 @@ def test_a_few_equal_numbers_are_chance(clips: int, others: int, found: bool) ->
 
 
 def test_copies_are_named_with_a_whole_path(bundle: Path) -> None:
-    path = bundle / "competition.yaml"
-    path.write_text(path.read_text().replace("reference_data/final/", "reference_data/final"))
+    swap(bundle / "competition.yaml", "reference_data/final/", "reference_data/final")
     put(bundle / "public_data/x.csv", (bundle / FINAL).read_bytes())
     (found,) = (finding for finding in findings(bundle) if finding.code == "leak")
     assert found.what.endswith(f"the same as {FINAL}.")

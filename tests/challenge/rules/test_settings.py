@@ -24,7 +24,7 @@ from bundle_tools.challenge.rules.settings.registry import told_by_programs
 from bundle_tools.codabench.rules.document import Draft, read
 from bundle_tools.codabench.rules.findings import Finding
 from tests import ROOT
-from tests.tiny import write_files
+from tests.tiny import swap, write_files
 
 PROGRAMS = {"input_data": "ingestion_program", "reference_data": "scoring_program"}
 COMMITTED = {side: yaml.safe_load((ROOT / side / "final/task.yaml").read_text("utf-8")) for side in PROGRAMS}
@@ -211,9 +211,7 @@ def test_all_mistakes_of_both_sides_come_at_once(ours: Path, asked_in_a_fork: No
         ("reference_data/final/task.yaml", "gate: 0.1", "gate: 7"),
         ("reference_data/final/task.yaml", "gallery: 24", "gallery: all"),
     ):
-        text = (ours / name).read_text("utf-8")
-        assert old in text
-        (ours / name).write_text(text.replace(old, new), "utf-8")
+        swap(ours / name, old, new)
     assert {where for _, where in told(ours)} == {
         "input_data/final/task.yaml, key limits.load_s",
         "input_data/final/task.yaml, key limits.memory_mb",
@@ -246,7 +244,7 @@ def test_each_program_is_started_once_for_all_tasks_and_rules(
     text = (ours / "competition.yaml").read_text()
     (ours / "competition.yaml").write_text(text + text.removeprefix("tasks:\n"))
     looked_at = draft(ours)
-    assert len(looked_at.entries("tasks")) == 2
+    assert len(looked_at.keys.tasks) == 2
     assert {finding.code for finding in check_settings(looked_at)} == {"data-refused"}  # there are settings alone
     assert all(answer and answer.columns for answer in told_by_programs(looked_at).values())
     assert started == ["ingestion_program", "scoring_program"]
@@ -256,7 +254,7 @@ def test_data_in_a_zip_are_unpacked_for_the_program_and_a_damaged_one_is_told(
     ours: Path, asked_in_a_fork: None
 ) -> None:
     path, archive = ours / "competition.yaml", ours / "reference_data/final.zip"
-    path.write_text(path.read_text().replace("reference_data/final/", "reference_data/final.zip"))
+    swap(path, "reference_data/final/", "reference_data/final.zip")
     with zipfile.ZipFile(archive, "w") as opened:
         opened.write(ours / "reference_data/final/task.yaml", "task.yaml")
         opened.writestr("labels.csv", "clip_id\n")

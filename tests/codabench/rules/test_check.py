@@ -20,7 +20,7 @@ import pytest
 import yaml
 from PIL import Image
 
-from bundle_tools.challenge.rules import check
+from bundle_tools.challenge.check import check
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.rules import archive as zips
@@ -28,7 +28,7 @@ from bundle_tools.codabench.rules.archive import check_large
 from bundle_tools.codabench.rules.document import read
 from bundle_tools.codabench.rules.settings import sizes as settings_of_sizes
 from bundle_tools.codabench.rules.settings.sizes import check_quota
-from tests.tiny import COMPETITION, FILES, THIRDS, write_files
+from tests.tiny import COMPETITION, FILES, THIRDS, swap, write_files
 
 Content = dict[str, Any]
 
@@ -38,8 +38,7 @@ def codes(path: Path) -> set[str]:
 
 
 def test_an_unquoted_date_is_told_as_it_should_stand(tiny: Path) -> None:
-    path = tiny / "competition.yaml"
-    path.write_text(path.read_text().replace('"2030-01-01 12:00:00"', "2030-01-01 14:30:00"))
+    swap(tiny / "competition.yaml", '"2030-01-01 12:00:00"', "2030-01-01 14:30:00")
     assert [one.fix for one in check(tiny)] == ['Write it in quotes, in UTC: "2030-01-01 14:30:00".']
 
 
@@ -443,8 +442,7 @@ def test_a_damaged_member_is_a_finding(tiny: Path) -> None:
 
 
 def test_a_damaged_data_set_is_a_finding(tiny: Path) -> None:
-    path = tiny / "competition.yaml"
-    path.write_text(path.read_text().replace("solutions/half/", "half.zip"))
+    swap(tiny / "competition.yaml", "solutions/half/", "half.zip")
     zip_folder(tiny / "solutions" / "half", tiny / "half.zip")
     assert check(tiny) == []
     content = (tiny / "half.zip").read_bytes()
@@ -528,11 +526,7 @@ def test_large_zips_are_a_warning() -> None:
 def test_the_quota_counts_the_bundle_and_every_use(tiny: Path) -> None:
     """Two uses of 4 GB and one of 3 GB beside a zip of 4 GB: 15 GB, just what fits."""
     path = tiny / "competition.yaml"
-    path.write_text(
-        path.read_text().replace(
-            "    tasks: [0]\n    exec", "    public_data: input_data/practice/\n    tasks: [0]\n    exec"
-        )
-    )
+    swap(path, "    tasks: [0]\n    exec", "    public_data: input_data/practice/\n    tasks: [0]\n    exec")
     draft, _ = read(tiny, folder=True)
     assert draft is not None
     sizes = {"input_data/practice/a": 4_000_000_000, "reference_data/practice/b": 3_000_000_000, "other": 9_000_000_000}
@@ -540,7 +534,9 @@ def test_the_quota_counts_the_bundle_and_every_use(tiny: Path) -> None:
     found = [(finding.code, finding.severity) for finding in check_quota(draft, sizes, tiny, 4_000_000_001)]
     assert found == [("zip-quota", "error")]
     assert [finding.severity for finding in check_quota(draft, sizes, tiny)] == ["warning"]
-    draft.content["tasks"][0]["input_data"] = "one.zip"
+    swap(path, ": input_data/practice/\n    ref", ": one.zip\n    ref")
+    draft, _ = read(tiny, folder=True)
+    assert draft is not None
     assert list(check_quota(draft, {"one.zip": 8_000_000_000}, tiny, 7_000_000_000)) == []
     assert list(check_quota(draft, {"one.zip": 8_000_000_001}, tiny, 7_000_000_000)) != []
 
@@ -564,8 +560,7 @@ def test_the_quota_is_held_against_folders_and_zips(tiny: Path, monkeypatch: pyt
 def test_a_long_name_of_a_data_set_is_a_note(tiny: Path) -> None:
     name = "solutions/" + "x" * 36
     (tiny / "solutions/half").rename(tiny / name)
-    path = tiny / "competition.yaml"
-    path.write_text(path.read_text().replace("solutions/half/", name + "/"))
+    swap(tiny / "competition.yaml", "solutions/half/", name + "/")
     assert codes(tiny) == {"path-name"}
 
 
@@ -589,8 +584,7 @@ def test_time_is_held_against_the_given_clock(tiny: Path) -> None:
 
 
 def test_a_phase_that_is_over_is_told_from_one_that_runs(tiny: Path) -> None:
-    path = tiny / "competition.yaml"
-    path.write_text(path.read_text().replace("    start:", '    end: "2030-02-01 12:00:00"\n    start:'))
+    swap(tiny / "competition.yaml", "    start:", '    end: "2030-02-01 12:00:00"\n    start:')
     (running,) = check(tiny, datetime(2030, 2, 1, 11, 59))
     (over,) = check(tiny, datetime(2030, 2, 1, 12))
     assert running.what == "The first phase started at 2030-01-01 12:00:00 UTC."
@@ -706,16 +700,14 @@ def test_only_a_path_of_one_name_needs_its_slash(tiny: Path) -> None:
 
 
 def test_a_value_that_cannot_be_built_is_named(tiny: Path) -> None:
-    path = tiny / "competition.yaml"
-    path.write_text(path.read_text().replace('"2030-01-01 12:00:00"', "2030-13-01 12:00:00"))
+    swap(tiny / "competition.yaml", '"2030-01-01 12:00:00"', "2030-13-01 12:00:00")
     (finding,) = check(tiny)
     assert finding.where == "competition.yaml:21"
     assert "found '2030-13-01 12:00:00', which is no timestamp: month must be in 1..12" in finding.what
 
 
 def test_a_missing_version_is_called_version_1(tiny: Path) -> None:
-    path = tiny / "competition.yaml"
-    path.write_text(path.read_text().replace("version: 2\n", ""))
+    swap(tiny / "competition.yaml", "version: 2\n", "")
     assert ["version 1" in finding.effect for finding in check(tiny)] == [True]
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.challenge.rules import check
+from bundle_tools.challenge.check import check
 from bundle_tools.codabench.archive import zip_folder
 from tests.codabench.foreign import VERSION1_COMPETITION, write_flat, write_multi_task, write_results, write_version1
-from tests.tiny import write_files
+from tests.tiny import swap, write_files
 
 EXPECTED: list[tuple[Callable[[Path], Path], list[tuple[str, str]]]] = [
     # A key of another platform, a noon that becomes midnight, an index that does nothing; a real formula is none.
@@ -114,8 +114,7 @@ def test_rubbish_of_version_1_is_never_a_traceback(tmp_path: Path, key: str, val
 @pytest.mark.parametrize("version", ["", "version: 1\n", "version: 1.5\n", "version: '1'\n"])
 def test_a_second_version_without_its_number_stays_an_error(tmp_path: Path, version: str) -> None:
     bundle = write_results(tmp_path)
-    path = bundle / "competition.yaml"
-    path.write_text(path.read_text().replace("version: 2\n", version))
+    swap(bundle / "competition.yaml", "version: 2\n", version)
     assert {finding.severity for finding in check(bundle)} == {"error"}
 
 

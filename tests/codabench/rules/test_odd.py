@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bundle_tools.challenge.rules import check
+from bundle_tools.challenge.check import check
 from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.bounded_yaml import LARGEST_BYTES, MOST_VALUES, YamlBombError, load_bounded
 from tests.codabench.foreign import MULTI_COMPETITION, VERSION1_COMPETITION

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.challenge.rules import check
+from bundle_tools.challenge.check import check
 from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.rules.settings.addresses import linked, loaded
 from bundle_tools.codabench.rules.settings.pages import MOST_TOLD

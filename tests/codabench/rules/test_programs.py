@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.challenge.rules import check
+from bundle_tools.challenge.check import check
 from bundle_tools.challenge.rules.programs import asking
 from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.codabench.rules.programs.commands import local_name, script_of, started
 from bundle_tools.codabench.rules.programs.images import is_reference
-from tests.tiny import COMPETITION, FILES, SCORING, telling, write_files
+from tests.tiny import COMPETITION, FILES, SCORING, swap, telling, write_files
 
 INGEST, SCORE = "ingestion_program/ingest.py", "scoring_program/score.py"
 META = "scoring_program/metadata.yaml"
@@ -165,7 +165,7 @@ def test_programs_in_zips_are_read_alike(tiny: Path, code: str | None, files: Fi
     path = tiny / "competition.yaml"
     for name in ("ingestion", "scoring"):
         zip_folder(tiny / f"{name}_program", tiny / f"{name}.zip")
-        path.write_text(path.read_text().replace(f" {name}_program/", f" {name}.zip"))
+        swap(path, f" {name}_program/", f" {name}.zip")
     assert codes(tiny) == ({code} if code else set())
 
 
@@ -206,30 +206,31 @@ def test_a_program_of_two_tasks_is_reported_once(tiny: Path) -> None:
     path = tiny / "competition.yaml"
     programs = "    scoring_program: scoring_program/\n    ingestion_program: ingestion_program/\n"
     more = f"  - index: 1\n    name: More\n{programs}"
-    path.write_text(path.read_text().replace("solutions:\n", more + "solutions:\n"))
+    swap(path, "solutions:\n", more + "solutions:\n")
     write_files(tiny, {INGEST: "cache = '/dev/shm/frames'\n"})
     assert [finding.code for finding in check(tiny)] == ["source-shm"]
 
 
-def test_a_computed_column_that_is_written_too_is_found(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ask = telling(("accuracy", "Accuracy", "desc", 4), ("errors", "Errors", "asc", 0))
-    monkeypatch.setattr(asking, "_ask", ask)
-    write_files(tiny, {"scoring_program/score/columns.py": "", TASK: "task: practice"})
-    assert codes(tiny) == set()
-    text = competition("precision: 0", "precision: 0, computation: sum, computation_indexes: [0]")
-    write_files(tiny, {"competition.yaml": text})
-    assert codes(tiny) == {"columns-computed"}
+REGISTRY = telling(("accuracy", "Accuracy", "desc", 4), ("errors", "Errors", "asc", 0))
 
 
-@pytest.mark.parametrize(("change", "code"), [("primary_index: 1", "columns-primary"), ("primary_index: 0", None)])
-def test_the_board_ranks_by_the_primary_score(
-    tiny: Path, monkeypatch: pytest.MonkeyPatch, change: str, code: str | None
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("precision: 0", "precision: 0", set()),
+        ("precision: 0", "precision: 0, computation: sum, computation_indexes: [0]", {"columns-computed"}),
+        ("submission_rule: Add", "submission_rule: Add\n    primary_index: 1", {"columns-primary"}),
+        ("submission_rule: Add", "submission_rule: Add\n    primary_index: 0", set()),
+        ("key: errors", "hidden: true, key: [errors]", {"key-value", "columns-missing", "columns-revealed"}),
+    ],
+)
+def test_the_board_is_held_against_the_programs_own_columns(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, expected: set[str]
 ) -> None:
-    ask = telling(("accuracy", "Accuracy", "desc", 4), ("errors", "Errors", "asc", 0))
-    monkeypatch.setattr(asking, "_ask", ask)
+    monkeypatch.setattr(asking, "_ask", REGISTRY)
     write_files(tiny, {"scoring_program/score/columns.py": "", TASK: "task: practice"})
-    write_files(tiny, {"competition.yaml": competition("submission_rule: Add", f"submission_rule: Add\n    {change}")})
-    assert codes(tiny) == ({code} if code else set())
+    swap(tiny / "competition.yaml", old, new)
+    assert codes(tiny) == expected
 
 
 RESULTS = competition("    ingestion_program: ingestion_program/\n", "")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.cli.main import main
 from tests.codabench.foreign import write_flat, write_multi_task, write_results
+from tests.codabench.worker.conftest import Run
 
 STYLES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...], int]] = {
     "flat": (write_flat, (), 1),
@@ -19,15 +19,10 @@ STYLES: dict[str, tuple[Callable[[Path], Path], tuple[str, ...], int]] = {
 
 @pytest.mark.parametrize(("write", "options", "rows"), STYLES.values(), ids=STYLES.keys())
 def test_bundles_of_others_run(
-    tmp_path: Path,
-    capfd: pytest.CaptureFixture[str],
-    write: Callable[[Path], Path],
-    options: tuple[str, ...],
-    rows: int,
+    tmp_path: Path, run: Run, write: Callable[[Path], Path], options: tuple[str, ...], rows: int
 ) -> None:
     root = write(tmp_path / "bundle")
-    arguments = ["run", str(root / "solutions" / "sample"), "--bundle", str(root), "--out", str(tmp_path / "out")]
-    assert main([*arguments, *options]) == 0
-    printed = capfd.readouterr().out
-    assert printed.count("Status on Codabench: Finished\n") == rows
-    assert printed.count("Leaderboard row") == rows
+    ran = run(*options, submission=root / "solutions" / "sample", bundle=root)
+    assert ran.code == 0
+    assert ran.said.count("Status on Codabench: Finished\n") == rows
+    assert ran.said.count("Leaderboard row") == rows

@@ -9,6 +9,7 @@ import pytest
 from bundle_tools.codabench.competition import load
 from bundle_tools.codabench.worker.jobs import Limit, limit_of
 from bundle_tools.errors import BundleError
+from tests.tiny import swap
 
 
 @pytest.mark.parametrize(
@@ -50,9 +51,7 @@ def test_a_queue_is_read_from_the_competition(tiny: Path) -> None:
     ],
 )
 def test_what_running_needs_is_named_where_it_is_wrong(tiny: Path, old: str, new: str, named: str) -> None:
-    path = tiny / "competition.yaml"
-    assert old in path.read_text()
-    path.write_text(path.read_text().replace(old, new))
+    swap(tiny / "competition.yaml", old, new)
     with pytest.raises(BundleError, match=re.escape(named)):
         load(tiny)
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bundle_tools.cli.main import main
 from bundle_tools.codabench.competition import load
+from tests.codabench.worker.conftest import Run
 from tests.guides import fork_programs
 from tests.tiny import COMPETITION, SCORING, write_files
 
@@ -19,11 +19,6 @@ def forked(monkeypatch: pytest.MonkeyPatch) -> None:
     fork_programs(monkeypatch)
 
 
-def run(tiny: Path, *options: str) -> int:
-    arguments = ["run", str(tiny / "solutions" / "half"), "--bundle", str(tiny), "--out", str(tiny.parent / "out")]
-    return main([*arguments, *options])
-
-
 GONE = [
     "shutil.rmtree(output)\n",
     "shutil.rmtree(output)\nopen(output, 'w').close()\n",
@@ -34,38 +29,40 @@ GONE = [
 
 @pytest.mark.parametrize("change", GONE)
 @pytest.mark.parametrize("program", [INGEST, SCORE])
-def test_the_output_folder_comes_back(tiny: Path, capfd: pytest.CaptureFixture[str], program: str, change: str) -> None:
+def test_the_output_folder_comes_back(tiny: Path, run: Run, program: str, change: str) -> None:
     write_files(tiny, {program: START + change})
-    assert run(tiny) == 1
-    printed = capfd.readouterr()
-    assert "Status on Codabench: Failed" in printed.out
+    ran = run()
+    assert ran.code == 1
+    assert "Status on Codabench: Failed" in ran.said
     for name in ("ingestion_output", "scoring_output"):
-        assert (tiny.parent / "out" / name).is_dir()
-        assert not (tiny.parent / "out" / name).is_symlink()
-    assert program == SCORE or (tiny.parent / "out" / "ingestion_output" / "metadata").is_file()
+        assert (ran.out / name).is_dir()
+        assert not (ran.out / name).is_symlink()
+    assert program == SCORE or (ran.out / "ingestion_output" / "metadata").is_file()
 
 
-def test_a_removed_output_is_told(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_removed_output_is_told(tiny: Path, run: Run) -> None:
     kept = SCORING.replace("truth - found", "truth - 0.5").replace('found = float((source / "res"', '# (("')
     write_files(tiny, {INGEST: START + GONE[0], SCORE: kept})
-    assert run(tiny) == 0
-    assert f"ingestion: it removed or replaced /app/output, {TAKEN}" in capfd.readouterr().out
+    ran = run()
+    assert ran.code == 0
+    assert f"ingestion: it removed or replaced /app/output, {TAKEN}" in ran.said
 
 
 @pytest.mark.parametrize("program", [INGEST, SCORE])
-def test_a_name_that_is_not_utf8(tiny: Path, capfd: pytest.CaptureFixture[str], program: str) -> None:
+def test_a_name_that_is_not_utf8(tiny: Path, run: Run, program: str) -> None:
     write = "import os, sys\nopen(os.fsencode(sys.argv[2]) + b'/\\xff.html', 'w').write('x')\n"
     write_files(tiny, {program: write})
-    assert run(tiny) == 1
-    printed = capfd.readouterr()
-    assert "Status on Codabench: Failed" in printed.out
-    assert program == SCORE or "expected file names in UTF-8, found '\\\\udcff.html'" in printed.err
+    ran = run()
+    assert ran.code == 1
+    assert "Status on Codabench: Failed" in ran.said
+    assert program == SCORE or "expected file names in UTF-8, found '\\\\udcff.html'" in ran.error
 
 
-def test_a_submission_with_such_a_name_is_refused(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_submission_with_such_a_name_is_refused(tiny: Path, run: Run) -> None:
     (tiny / "solutions" / "half" / "\udcff.txt").write_text("x")
-    assert run(tiny) == 1
-    assert "half: expected file names in UTF-8" in capfd.readouterr().err
+    ran = run()
+    assert ran.code == 1
+    assert "half: expected file names in UTF-8" in ran.error
 
 
 @pytest.mark.parametrize(
@@ -79,22 +76,21 @@ def test_a_submission_with_such_a_name_is_refused(tiny: Path, capfd: pytest.Capt
     ],
 )
 @pytest.mark.parametrize("name", ["scores.json", "scores.txt"])
-def test_only_files_of_some_size_are_scores(
-    tiny: Path, capfd: pytest.CaptureFixture[str], name: str, trick: str
-) -> None:
+def test_only_files_of_some_size_are_scores(tiny: Path, run: Run, name: str, trick: str) -> None:
     write_files(tiny, {SCORE: f"{START}path = output + '/{name}'\n{trick}"})
-    assert run(tiny) == 1
-    printed = capfd.readouterr()
-    assert "Status on Codabench: Failed" in printed.out
-    assert f"{name}: expected" in printed.err
+    ran = run()
+    assert ran.code == 1
+    assert "Status on Codabench: Failed" in ran.said
+    assert f"{name}: expected" in ran.error
 
 
-def test_a_bomb_in_scores_is_refused(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_bomb_in_scores_is_refused(tiny: Path, run: Run) -> None:
     bomb = "a: &a [1, 1]\n" + "".join(f"b{n}: &b{n} [*{'a' if not n else f'b{n - 1}'}, *a]\n" * 1 for n in range(3))
     bomb += "x: " + "1" + ":59" * 20_000
     write_files(tiny, {SCORE: f"{START}open(output + '/scores.txt', 'w').write({bomb!r})\n"})
-    assert run(tiny) == 1
-    assert "scores.txt: expected readable scores, found: expected short numbers" in capfd.readouterr().err
+    ran = run()
+    assert ran.code == 1
+    assert "scores.txt: expected readable scores, found: expected short numbers" in ran.error
 
 
 @pytest.mark.parametrize(
@@ -110,8 +106,7 @@ def test_switches_are_read_as_the_checker_reads_them(tiny: Path, word: str, on: 
     assert competition.phases[0].task.ingestion_only_during_scoring is on
 
 
-def test_an_image_for_processes_is_ignored_aloud(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert run(tiny) == 0
-    assert "--image" not in capfd.readouterr().out
-    assert run(tiny, "--image", "python:3.12") == 0
-    assert "WARNING: --image is ignored: the process engine runs no container." in capfd.readouterr().out
+def test_an_image_for_processes_is_ignored_aloud(run: Run) -> None:
+    ran = run("--image", "python:3.12")
+    assert ran.code == 0
+    assert "WARNING: --image is ignored: the process engine runs no container." in ran.said

@@ -3,6 +3,7 @@
 import ast
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,119 +15,104 @@ from bundle_tools.cli.main import main
 from bundle_tools.codabench.archive import zip_folder
 from bundle_tools.codabench.worker import engine, jobs
 from bundle_tools.codabench.worker.engine import Outcome
-from tests.tiny import COMPETITION, INGESTION, end_when, write_files
+from tests.codabench.worker.conftest import Run
+from tests.tiny import COMPETITION, INGESTION, end_when, swap, write_files
 
-Ran = tuple[int, Path]
-"""Exit code, and the folder of the results."""
-
-
-def run(tiny: Path, submission: Path | None = None, out: Path | None = None, options: tuple[str, ...] = ()) -> Ran:
-    out = out or tiny.parent / "out"
-    arguments = ["run", str(submission or tiny / "solutions" / "half"), "--bundle", str(tiny), "--out", str(out)]
-    return main([*arguments, *options]), out
+INGEST, META = "ingestion_program/ingest.py", "ingestion_program/metadata.yaml"
 
 
-def test_a_run_prints_the_row_and_keeps_everything(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    code, out = run(tiny)
-    printed = capfd.readouterr().out
-    assert code == 0
-    assert "Status on Codabench: Finished\nLeaderboard row (Practice)\n  Accuracy  1.0\n  Errors    0.0\n" in printed
-    assert 'Score in "My submissions": 1.00' in printed
-    assert f"Report: {out / 'scoring_output' / 'detailed_results.html'}" in printed
-    assert sorted(path.name for path in out.iterdir()) == [".bundle-run", "ingestion_output", "logs", "scoring_output"]
-    assert "ingestion sees" in (out / "logs" / "prediction_ingestion_stdout.txt").read_text()
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_zip_runs_like_its_folder(tiny: Path) -> None:
-    archive = tiny.parent / "half.zip"
-    with zipfile.ZipFile(archive, "w") as opened:
-        opened.write(tiny / "solutions" / "half" / "model.py", "model.py")
-    assert run(tiny, archive)[0] == 0
+def ingestion_ends_with(tiny: Path, lines: str) -> None:
+    write_files(tiny, {INGEST: INGESTION + lines})
 
 
-def test_the_submission_lies_in_the_output_and_later_in_res(tiny: Path) -> None:
-    _, out = run(tiny)
-    assert "['model.py']" in (out / "logs" / "prediction_ingestion_stdout.txt").read_text()
-    seen = ast.literal_eval((out / "scoring_output" / "seen.txt").read_text())
-    assert "input/res/model.py" in seen
-    assert "input/res/metadata" in seen
-    assert "input/ref/answer.txt" in seen
-    assert "shared" in seen
+def test_a_run_prints_the_row_and_keeps_everything(tiny: Path, run: Run) -> None:
+    (tiny / "solutions" / "half" / "model.py").chmod(0o755)
+    ran = run()
+    assert ran.code == 0
+    assert "Status on Codabench: Finished\nLeaderboard row (Practice)\n  Accuracy  1.0\n  Errors    0.0\n" in ran.said
+    assert 'Score in "My submissions": 1.00' in ran.said
+    assert "--image" not in ran.said
+    assert f"Report: {ran.out / 'scoring_output' / 'detailed_results.html'}" in ran.said
+    assert names(ran.out) == [".bundle-run", "ingestion_output", "logs", "scoring_output"]
+    assert not (ran.out / "ingestion_output" / "model.py").stat().st_mode & 0o111  # the right to be executed is lost
+    # The submission lies in the output, and later in res.
+    assert "ingestion sees ['model.py']" in ran.log("prediction_ingestion")
+    seen = ast.literal_eval((ran.out / "scoring_output" / "seen.txt").read_text())
+    assert {"input/res/model.py", "input/res/metadata", "input/ref/answer.txt", "shared"} <= set(seen)
     assert not any(name.startswith("input_data") for name in seen)
 
 
-def test_a_submission_with_metadata_is_not_copied(tiny: Path) -> None:
-    (tiny / "solutions" / "half" / "metadata").write_text("description: mine\n")
-    _, out = run(tiny)
-    assert "ingestion sees []" in (out / "logs" / "prediction_ingestion_stdout.txt").read_text()
+def test_zips_run_like_their_folders(tiny: Path, run: Run) -> None:
+    submission, bundle = tiny.parent / "half.zip", tiny.parent / "bundle.zip"
+    zip_folder(tiny / "solutions" / "half", submission)
+    zip_folder(tiny, bundle)
+    ran = run(submission=submission, bundle=bundle)
+    assert ran.code == 0
+    assert (ran.out / "scoring_output" / "scores.json").is_file()
 
 
-def test_a_submission_with_a_command_runs_first_on_the_same_output(tiny: Path) -> None:
-    write_files(
-        tiny / "solutions" / "half",
-        {
-            "metadata.yaml": "command: python3 /app/program/plant.py $output\n",
-            "plant.py": "import sys\nopen(sys.argv[1] + '/planted', 'w').write('x')\n",
-        },
-    )
-    code, out = run(tiny)
-    assert code == 0
-    assert "ingestion sees ['planted']" in (out / "logs" / "prediction_ingestion_stdout.txt").read_text()
+PLANT = {
+    "metadata.yaml": "command: python3 /app/program/plant.py $output\n",
+    "plant.py": "import sys\nopen(sys.argv[1] + '/planted', 'w').write('x')\n",
+}
 
 
-def test_ingestions_exit_code_is_ignored_and_told_to_scoring(tiny: Path) -> None:
-    with (tiny / "ingestion_program" / "ingest.py").open("a") as file:
-        file.write("sys.exit(3)\n")
-    code, out = run(tiny)
-    assert code == 0
-    told = yaml.safe_load((out / "ingestion_output" / "metadata").read_text())
+@pytest.mark.parametrize(
+    ("files", "seen"), [({"metadata": "description: mine\n"}, "[]"), (PLANT, "['planted']")], ids=["name", "command"]
+)
+def test_a_submission_with_metadata_is_not_copied_and_its_command_runs_first(
+    tiny: Path, run: Run, files: dict[str, str | bytes], seen: str
+) -> None:
+    write_files(tiny / "solutions" / "half", files)
+    ran = run()
+    assert f"ingestion sees {seen}" in ran.log("prediction_ingestion")
+    assert ran.code == 0
+
+
+def test_ingestions_exit_code_is_ignored_and_told_to_scoring(tiny: Path, run: Run) -> None:
+    ingestion_ends_with(tiny, "sys.exit(3)\n")
+    ran = run()
+    assert ran.code == 0
+    told = yaml.safe_load((ran.out / "ingestion_output" / "metadata").read_text())
     assert told["exitCode"] is None
     assert told["ingestionExitCode"] == 3
     assert told["elapsedTime"] == told["ingestionElapsedTime"] > 0
 
 
-def test_links_in_the_output_are_told(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    with (tiny / "ingestion_program" / "ingest.py").open("a") as file:
-        file.write("(output / 'link').symlink_to('/etc/hostname')\n(output / 'dangling').symlink_to('/nothing')\n")
-    assert run(tiny)[0] == 0
-    assert "predictions: the worker follows links on its own disk: dangling, link." in capfd.readouterr().out
+def test_links_in_the_output_are_told(tiny: Path, run: Run) -> None:
+    links = "(output / 'link').symlink_to('/etc/hostname')\n(output / 'dangling').symlink_to('/nothing')\n"
+    ingestion_ends_with(tiny, links)
+    ran = run()
+    assert ran.code == 0
+    assert "predictions: the worker follows links on its own disk: dangling, link." in ran.said
 
 
-def test_a_job_over_its_limit_is_told(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    path = tiny / "competition.yaml"
-    path.write_text(path.read_text().replace("execution_time_limit: 600", "execution_time_limit: 1"))
-    with (tiny / "ingestion_program" / "ingest.py").open("a") as file:
-        file.write("import time; time.sleep(1.1)\n")
-    assert run(tiny)[0] == 0
-    assert "more than the limit of 1 s (execution_time_limit)" in capfd.readouterr().out
-
-
-def test_execute_bits_are_lost(tiny: Path) -> None:
-    model = tiny / "solutions" / "half" / "model.py"
-    model.chmod(0o755)
-    _, out = run(tiny)
-    assert not (out / "ingestion_output" / "model.py").stat().st_mode & 0o111
+def test_a_job_over_its_limit_is_told(tiny: Path, run: Run) -> None:
+    swap(tiny / "competition.yaml", "execution_time_limit: 600", "execution_time_limit: 1")
+    ingestion_ends_with(tiny, "import time; time.sleep(1.1)\n")
+    ran = run()
+    assert ran.code == 0
+    assert "more than the limit of 1 s (execution_time_limit)" in ran.said
 
 
 def test_a_job_over_its_limit_is_removed_with_all_it_started(
-    tiny: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tiny: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     born = tiny.parent / "born"
     child = f"import os, time; open({str(born)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
-    with (tiny / "ingestion_program" / "ingest.py").open("a") as file:
-        file.write(
-            "import subprocess, time\n"
-            f"subprocess.Popen([sys.executable, '-c', {child!r}], start_new_session=True)\n"
-            "time.sleep(600)\n"
-        )
+    start = f"subprocess.Popen([sys.executable, '-c', {child!r}], start_new_session=True)"
+    ingestion_ends_with(tiny, f"import subprocess, time\n{start}\ntime.sleep(600)\n")
     end_when(lambda: born.exists() and born.read_text() != "", monkeypatch)
-    code, out = run(tiny, options=("--over-limit", "kill", "--time-limit", "2"))
-    printed = capfd.readouterr()
-    assert code == 1
-    assert "Status on Codabench: Failed" in printed.out
-    assert "execution time limit exceeded: ingestion was removed at 2 s (--time-limit)" in printed.err
-    assert not (out / "logs" / "scoring_stdout.txt").exists()
-    assert (out / "ingestion_output" / "predictions.txt").is_file()
+    ran = run("--over-limit", "kill", "--time-limit", "2")
+    assert ran.code == 1
+    assert "Status on Codabench: Failed" in ran.said
+    assert "execution time limit exceeded: ingestion was removed at 2 s (--time-limit)" in ran.error
+    assert not (ran.out / "logs" / "scoring_stdout.txt").exists()
+    assert (ran.out / "ingestion_output" / "predictions.txt").is_file()
     assert has_ended(int(born.read_text()))
 
 
@@ -155,27 +141,25 @@ def programs_that_take(seconds: float, monkeypatch: pytest.MonkeyPatch) -> list[
     return started
 
 
-def test_both_containers_of_a_job_share_its_limit(
-    tiny: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_both_containers_of_a_job_share_its_limit(tiny: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     started = programs_that_take(1.25, monkeypatch)
     write_files(tiny / "solutions" / "half", {"metadata": "command: python3 /app/program/model.py\n"})
-    assert run(tiny, options=("--over-limit", "kill", "--time-limit", "2"))[0] == 1
-    assert "ingestion was removed at 2 s" in capfd.readouterr().err
+    ran = run("--over-limit", "kill", "--time-limit", "2")
+    assert ran.code == 1
+    assert "ingestion was removed at 2 s" in ran.error
     assert started == [("prediction", 2), ("prediction_ingestion", 0.75)]
 
 
-def test_scoring_over_its_limit_is_removed(
-    tiny: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scoring_over_its_limit_is_removed(tiny: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     started = programs_that_take(60, monkeypatch)
-    (tiny / "ingestion_program" / "metadata.yaml").unlink()
-    assert run(tiny, options=("--over-limit", "kill", "--time-limit", "1"))[0] == 1
-    assert "scoring was removed at 1 s" in capfd.readouterr().err
+    (tiny / META).unlink()
+    ran = run("--over-limit", "kill", "--time-limit", "1")
+    assert ran.code == 1
+    assert "scoring was removed at 1 s" in ran.error
     assert started == [("scoring", 1)]
 
 
-def test_the_workers_data_are_mapped_and_scoring_sees_them(tiny: Path) -> None:
+def test_the_workers_data_are_mapped_and_scoring_sees_them(tiny: Path, run: Run) -> None:
     write_files(tiny.parent / "worker", {"labels.bin": "x"})
     write_files(
         tiny,
@@ -188,107 +172,73 @@ def test_the_workers_data_are_mapped_and_scoring_sees_them(tiny: Path) -> None:
             ),
         },
     )
-    _, out = run(tiny)
-    assert (out / "logs" / "scoring_stdout.txt").read_text() == "[]\n"
-    _, out = run(tiny, options=("--data", str(tiny.parent / "worker")))
-    assert (out / "logs" / "scoring_stdout.txt").read_text() == "['labels.bin']\n"
-    assert run(tiny, options=("--data", str(tiny / "nothing")))[0] == 1
+    assert run().log("scoring") == "[]\n"
+    assert run("--data", str(tiny.parent / "worker")).log("scoring") == "['labels.bin']\n"
+    assert run("--data", str(tiny / "nothing")).code == 1
 
 
 def as_results(tiny: Path) -> None:
-    path = tiny / "competition.yaml"
-    path.write_text(path.read_text().replace("    ingestion_program: ingestion_program/\n", ""))
+    swap(tiny / "competition.yaml", "    ingestion_program: ingestion_program/\n", "")
     write_files(tiny / "solutions" / "half", {"predictions.txt": "0.5"})
 
 
-def test_without_ingestion_the_submission_is_the_prediction(tiny: Path) -> None:
+def test_without_ingestion_the_submission_is_the_prediction(tiny: Path, run: Run) -> None:
     as_results(tiny)
-    code, out = run(tiny)
-    assert code == 0
-    assert yaml.safe_load((out / "ingestion_output" / "metadata").read_text()) == dict.fromkeys(
+    ran = run()
+    assert ran.code == 0
+    assert yaml.safe_load((ran.out / "ingestion_output" / "metadata").read_text()) == dict.fromkeys(
         ("elapsedTime", "exitCode", "ingestionElapsedTime", "ingestionExitCode")
     )
 
 
-def test_results_with_a_metadata_are_not_taken_over(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    as_results(tiny)
+@pytest.mark.parametrize("change", [as_results, lambda tiny: (tiny / META).unlink()], ids=["results", "nothing runs"])
+def test_a_submission_with_metadata_that_nothing_reads_leaves_no_output(
+    tiny: Path, run: Run, change: Callable[[Path], object]
+) -> None:
+    change(tiny)
     write_files(tiny / "solutions" / "half", {"metadata": "description: mine\n"})
-    assert run(tiny)[0] == 1
-    assert "Failed: Metadata file not found" in capfd.readouterr().err
+    ran = run()
+    assert ran.code == 1
+    assert "Failed: Metadata file not found" in ran.error
 
 
-def test_a_metadata_and_no_ingestion_leave_no_output(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    write_files(tiny / "solutions" / "half", {"metadata": "description: mine\n"})
-    (tiny / "ingestion_program" / "metadata.yaml").unlink()
-    assert run(tiny)[0] == 1
-    assert "Failed: Metadata file not found" in capfd.readouterr().err
-
-
-def test_the_zip_of_a_bundle_runs_like_its_folder(tiny: Path) -> None:
-    archive = tiny.parent / "bundle.zip"
-    zip_folder(tiny, archive)
-    out = tiny.parent / "out"
-    assert main(["run", str(tiny / "solutions" / "half"), "--bundle", str(archive), "--out", str(out)]) == 0
-    assert (out / "scoring_output" / "scores.json").is_file()
-
-
-def test_a_scoring_program_without_metadata_becomes_the_output(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_scoring_program_without_metadata_becomes_the_output(tiny: Path, run: Run) -> None:
     (tiny / "scoring_program" / "metadata.yaml").unlink()
-    assert run(tiny)[0] == 1
-    assert "could not find scores file" in capfd.readouterr().err
+    assert "could not find scores file" in run().error
     (tiny / "scoring_program" / "scores.json").write_text('{"accuracy": 0.25, "errors": 3}')
-    assert run(tiny)[0] == 0
-    assert "Accuracy  0.25" in capfd.readouterr().out
+    assert "Accuracy  0.25" in run().said
 
 
-def test_two_tasks_of_one_name_keep_their_results_apart(tiny: Path) -> None:
-    path = tiny / "competition.yaml"
-    text = path.read_text().replace("solutions:\n", SECOND_TASK.replace("Sec/ond", "practice"))
-    path.write_text(text.replace("    tasks: [0]\n", "    tasks: [0, 1]\n"))
-    write_files(tiny, {"reference_data/second/answer.txt": "0.25"})
-    code, out = run(tiny)
-    assert code == 0
-    assert sorted(path.name for path in out.iterdir()) == [".bundle-run", "practice", "practice-1"]
+def test_large_and_doubled_predictions_are_told(tiny: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs, "LARGE_BYTES", 1_000_000)
+        ingestion_ends_with(tiny, "(output / 'large').write_bytes(bytes(2_000_000))\n")
+        ran = run()
+    assert ran.code == 0
+    assert "predictions: 2 MB take long to send" in ran.said
+    assert "predictions: 1 of the submission's own files lie among them" in ran.said
+    ingestion_ends_with(tiny, "(output / 'model.py').unlink()\n")
+    assert "predictions:" not in run().said
 
 
-def test_large_and_doubled_predictions_are_told(
-    tiny: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(jobs, "LARGE_BYTES", 1_000_000)
-    with (tiny / "ingestion_program" / "ingest.py").open("a") as file:
-        file.write("(output / 'large').write_bytes(bytes(2_000_000))\n")
-    assert run(tiny)[0] == 0
-    printed = capfd.readouterr().out
-    assert "predictions: 2 MB take long to send" in printed
-    assert "predictions: 1 of the submission's own files lie among them" in printed
-    monkeypatch.undo()
-    write_files(tiny, {"ingestion_program/ingest.py": INGESTION + "(output / 'model.py').unlink()\n"})
-    run(tiny)
-    assert "predictions:" not in capfd.readouterr().out
+def test_a_board_of_hidden_columns_is_told(tiny: Path, run: Run) -> None:
+    swap(tiny / "competition.yaml", "sorting: desc", "sorting: desc, hidden: true")
+    said = run().said
+    assert "  Accuracy (hidden)  1.0\n" in said
+    assert "All columns are hidden" not in said
+    swap(tiny / "competition.yaml", "sorting: asc", "sorting: asc, hidden: true")
+    assert "All columns are hidden" in run().said
 
 
-def test_a_board_of_hidden_columns_is_told(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    path = tiny / "competition.yaml"
-    path.write_text(path.read_text().replace("sorting: desc", "sorting: desc, hidden: true"))
-    run(tiny)
-    printed = capfd.readouterr().out
-    assert "  Accuracy (hidden)  1.0\n" in printed
-    assert "All columns are hidden" not in printed
-    path.write_text(path.read_text().replace("sorting: asc", "sorting: asc, hidden: true"))
-    run(tiny)
-    assert "All columns are hidden" in capfd.readouterr().out
-
-
-def test_a_folder_that_a_program_has_locked_is_named(
-    tiny: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_a_program_has_locked_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def locked(*_: object) -> None:
         raise PermissionError("[Errno 13] Permission denied: 'output'")
 
     # Root, who may run these tests, is never locked out.
     monkeypatch.setattr(jobs.Job, "finish", locked)
-    assert run(tiny)[0] == 1
-    assert "a program took away the permission to go on: [Errno 13]" in capfd.readouterr().err
+    ran = run()
+    assert ran.code == 1
+    assert "a program took away the permission to go on: [Errno 13]" in ran.error
 
 
 SECOND_TASK = """\
@@ -303,28 +253,30 @@ solutions:
 COMPUTED = "      - {index: 2, key: mean, title: Mean, computation: avg, computation_indexes: [0, 1]}\n"
 
 
-def test_several_tasks_give_a_row_each(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_several_tasks_give_a_row_each(tiny: Path, run: Run) -> None:
     path = tiny / "competition.yaml"
-    text = path.read_text().replace("solutions:\n", SECOND_TASK).replace("    tasks: [0]\n", "    tasks: [0, 1, 0]\n")
-    path.write_text(text + COMPUTED)
+    swap(path, "solutions:\n", SECOND_TASK)
+    swap(path, "    tasks: [0]\n", "    tasks: [0, 1, 0]\n")
+    path.write_text(path.read_text() + COMPUTED)
     write_files(tiny, {"reference_data/second/answer.txt": "0.25"})
-    code, out = run(tiny)
-    printed = capfd.readouterr().out
-    assert code == 0
-    assert "Leaderboard row (Practice, Practice)\n  Accuracy  1.0\n  Errors    0.0\n  Mean      n/a\n" in printed
-    assert "Leaderboard row (Practice, Sec/ond)\n  Accuracy  0.75\n" in printed
-    assert sorted(path.name for path in out.iterdir()) == [".bundle-run", "practice", "sec-ond"]
-    assert sorted(path.name for path in (out / "sec-ond").iterdir()) == ["ingestion_output", "logs", "scoring_output"]
+    ran = run()
+    assert ran.code == 0
+    assert "Leaderboard row (Practice, Practice)\n  Accuracy  1.0\n  Errors    0.0\n  Mean      n/a\n" in ran.said
+    assert "Leaderboard row (Practice, Sec/ond)\n  Accuracy  0.75\n" in ran.said
+    assert names(ran.out) == [".bundle-run", "practice", "sec-ond"]
+    assert names(ran.out / "sec-ond") == ["ingestion_output", "logs", "scoring_output"]
     (tiny / "reference_data" / "second" / "answer.txt").write_text("what?")
-    assert run(tiny)[0] == 1
-    assert "bundle: task Sec/ond: Failed: the scoring program ended with exit code 1" in capfd.readouterr().err
+    swap(path, "Sec/ond", "practice")
+    ran = run()
+    assert ran.code == 1
+    assert "bundle: task practice: Failed: the scoring program ended with exit code 1" in ran.error
+    assert names(ran.out) == [".bundle-run", "practice", "practice-1"]  # two tasks of one name
 
 
-def test_one_task_gets_its_computed_columns(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_one_task_gets_its_computed_columns(tiny: Path, run: Run) -> None:
     with (tiny / "competition.yaml").open("a") as file:
         file.write(COMPUTED)
-    assert run(tiny)[0] == 0
-    assert "  Mean      0.5\n" in capfd.readouterr().out
+    assert "  Mean      0.5\n" in run().said
 
 
 ELSEWHERE = "01234567-89ab-cdef-0123-456789abcdef"
@@ -345,39 +297,31 @@ ELSEWHERE = "01234567-89ab-cdef-0123-456789abcdef"
         ("    tasks: [0]\n    exec", "    tasks: []\n    exec", "phase Practice: expected a task, found none"),
     ],
 )
-def test_what_cannot_be_run_here_is_named(
-    tiny: Path, capfd: pytest.CaptureFixture[str], old: str, new: str, message: str
-) -> None:
-    path = tiny / "competition.yaml"
-    assert old in path.read_text()
-    path.write_text(path.read_text().replace(old, new))
-    code, out = run(tiny)
-    assert code == 1
-    assert message in capfd.readouterr().err
-    assert not out.exists()
+def test_what_cannot_be_run_here_is_named(tiny: Path, run: Run, old: str, new: str, message: str) -> None:
+    swap(tiny / "competition.yaml", old, new)
+    ran = run()
+    assert ran.code == 1
+    assert message in ran.error
+    assert not ran.out.exists()
 
 
-def test_the_first_phase_runs_where_none_is_called_practice(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    path = tiny / "competition.yaml"
-    text = path.read_text().replace(
-        "phases:\n  - index: 0\n    name: Practice", "phases:\n  - index: 0\n    name: Día 1"
-    )
-    path.write_text(text)
-    assert run(tiny)[0] == 0
-    assert "Leaderboard row (Día 1)" in capfd.readouterr().out
-    assert run(tiny, options=("--phase", "día-1"))[0] == 0
+def test_the_first_phase_runs_where_none_is_called_practice(tiny: Path, run: Run) -> None:
+    start = "phases:\n  - index: 0\n    name: "
+    swap(tiny / "competition.yaml", f"{start}Practice", f"{start}Día 1")
+    assert "Leaderboard row (Día 1)" in run().said
+    assert run("--phase", "día-1").code == 0
 
 
-def test_odd_zips_are_told_and_run_as_they_are(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_odd_zips_are_told_and_run_as_they_are(tiny: Path, run: Run) -> None:
     archive = tiny.parent / "half.zip"
     with zipfile.ZipFile(archive, "w") as opened:
         opened.writestr("half/model.py", "def predict(question):\n    return 0.5\n")
         opened.writestr("__MACOSX/half/._model.py", "x")
-    assert run(tiny, archive)[0] == 1
-    printed = capfd.readouterr().out
-    assert "submission: all files lie in the folder 'half', and there the platform leaves them." in printed
-    assert "submission: it holds __MACOSX." in printed
-    assert "ingestion: exit code 1 is ignored" in printed
+    ran = run(submission=archive)
+    assert ran.code == 1
+    assert "submission: all files lie in the folder 'half', and there the platform leaves them." in ran.said
+    assert "submission: it holds __MACOSX." in ran.said
+    assert "ingestion: exit code 1 is ignored" in ran.said
 
 
 WRITE = "open('../output/scores.json', 'w').write("
@@ -443,70 +387,68 @@ ENDS: dict[str, tuple[dict[str, str | bytes], str]] = {
 
 @pytest.mark.parametrize(("files", "message"), ENDS.values(), ids=ENDS.keys())
 def test_every_bad_end_says_why_on_the_last_line(
-    tiny: Path, capfd: pytest.CaptureFixture[str], files: dict[str, str | bytes], message: str
+    tiny: Path, run: Run, files: dict[str, str | bytes], message: str
 ) -> None:
     write_files(tiny, files)
-    code, out = run(tiny)
-    assert code == 1
-    assert message in capfd.readouterr().err.splitlines()[-1]
-    assert (out / "ingestion_output").is_dir()
+    ran = run()
+    assert ran.code == 1
+    assert message in ran.error.splitlines()[-1]
+    assert (ran.out / "ingestion_output").is_dir()
 
 
 SWALLOWED = {
-    "no metadata": ("ingestion_program/metadata.yaml", None, "no metadata.yaml at the root; found ingest.py"),
-    "a list": ("ingestion_program/metadata.yaml", "command: [a]", "has no `command` that is one text"),
-    "open quote": ("ingestion_program/metadata.yaml", "command: python3 'x", "the command cannot be split"),
-    "no such program": (
-        "ingestion_program/metadata.yaml",
-        "command: no-such-program",
-        "cannot start 'no-such-program'",
-    ),
+    "no metadata": (META, None, "no metadata.yaml at the root; found ingest.py"),
+    "a list": (META, "command: [a]", "has no `command` that is one text"),
+    "open quote": (META, "command: python3 'x", "the command cannot be split"),
+    "no such program": (META, "command: no-such-program", "cannot start 'no-such-program'"),
     "the submission's own": ("solutions/half/metadata.yaml", "command: no-such-program", "submission: cannot start"),
 }
 
 
 @pytest.mark.parametrize(("name", "content", "message"), SWALLOWED.values(), ids=SWALLOWED.keys())
 def test_what_cannot_start_in_the_first_job_is_swallowed(
-    tiny: Path, capfd: pytest.CaptureFixture[str], name: str, content: str | None, message: str
+    tiny: Path, run: Run, name: str, content: str | None, message: str
 ) -> None:
     write_files(tiny, {"solutions/half/predictions.txt": "0.5", name: content or ""})
     if content is None:
         (tiny / name).unlink()
-    assert run(tiny)[0] == 0
-    printed = capfd.readouterr().out
-    assert message in printed
-    assert "The platform runs nothing here and goes on to scoring." in printed
+    ran = run()
+    assert ran.code == 0
+    assert message in ran.said
+    assert "The platform runs nothing here and goes on to scoring." in ran.said
 
 
-def test_a_bad_zip_and_a_missing_submission_are_named(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    bad = tiny.parent / "bad.zip"
-    bad.write_text("no zip")
-    assert run(tiny, bad)[0] == 1
-    assert "bad.zip: expected a readable zip file" in capfd.readouterr().err
-    assert run(tiny, tiny / "nothing")[0] == 1
-    assert "found nothing there" in capfd.readouterr().err
+@pytest.mark.parametrize(
+    ("options", "submission", "message"),
+    [
+        ((), "../bad.zip", "bad.zip: expected a readable zip file"),
+        ((), "nothing", "found nothing there"),
+        (("--phase", "finale"), "solutions/half", "expected one of practice; found 'finale'"),
+    ],
+)
+def test_what_is_not_there_is_named(
+    tiny: Path, run: Run, options: tuple[str, ...], submission: str, message: str
+) -> None:
+    (tiny.parent / "bad.zip").write_text("no zip")
+    ran = run(*options, submission=tiny / submission)
+    assert ran.code == 1
+    assert message in ran.error
 
 
-def test_only_our_own_results_are_replaced(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_only_our_own_results_are_replaced(tiny: Path, run: Run) -> None:
     precious = tiny.parent / "thesis"
     write_files(precious, {"chapter.txt": "years of work"})
-    assert run(tiny, out=precious)[0] == 1
+    ran = run(out=precious)
+    assert ran.code == 1
     assert (precious / "chapter.txt").read_text() == "years of work"
-    assert "holds files that `bundle run` did not make" in capfd.readouterr().err
-    assert run(tiny)[0] == 0
-    assert run(tiny)[0] == 0
-    assert run(tiny, out=tiny / "solutions" / "half" / "out")[0] == 1
+    assert "holds files that `bundle run` did not make" in ran.error
+    assert (run().code, run().code) == (0, 0)
+    assert run(out=tiny / "solutions" / "half" / "out").code == 1
 
 
-def test_an_unknown_phase_names_the_known_ones(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", str(tiny / "solutions" / "half"), "--bundle", str(tiny), "--phase", "finale"]) == 1
-    assert "expected one of practice; found 'finale'" in capfd.readouterr().err
-
-
-def test_scores_are_rounded_as_the_platform_shows_them(tiny: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_scores_are_rounded_as_the_platform_shows_them(tiny: Path, run: Run) -> None:
     write_files(tiny, {"solutions/half/model.py": "def predict(question):\n    return 0.412345\n"})
-    assert run(tiny)[0] == 0
-    assert "0.9123" in capfd.readouterr().out
+    assert "0.9123" in run().said
 
 
 def test_the_help_fits_a_screen(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from score.axes.claims import clip_claims
-from score.axes.effects import Effects, evaluated_targets, measure_effects, repeated_difference
+from score.axes.cue_claims import clip_claims
+from score.axes.effects import evaluated_targets, measure_effects, repeated_difference
 from score.axes.faithfulness import Agreement, agreement, clip_faithfulness, faithfulness, gini_correlation
 from score.axes.known_causes import main_causes, map_agreement, union
 from score.axes.plausibility import clip_plausibility
@@ -28,11 +28,10 @@ from score.read.output.probe_record import ProbeCall
 from score.read.reference.known import Observation
 from score.settings import AXES, ExplanationScore
 from score.text.reading import join_claims
+from tests.scoring.axes.calls import VOCABULARY, call, effects_of
 
 Array = NDArray[np.float64]
 CELLS = 144
-UNIT = (np.zeros(1), np.ones(1))
-VOCABULARY = tuple(f"cue{number}" for number in range(8))
 VALUE = st.floats(0, 1).map(lambda value: round(value, 4))
 
 
@@ -67,17 +66,6 @@ def ask(truth: Array, gain: float = 0.02, noise: float = 0.0, seed: int = 1) -> 
         ]
         for each in truth
     ]
-
-
-def call(
-    kind: str, value: float | None, places: tuple[int, ...] = (), cue: str = "", *, again: bool = False
-) -> ProbeCall:
-    return ProbeCall(kind, "", places, (), cue, None if value is None else (value,), None, again)
-
-
-def effects_of(calls: list[list[ProbeCall]], first: float = 0.5) -> Effects:
-    prediction = np.full((len(calls), 1), first)
-    return measure_effects(calls, prediction, UNIT, np.zeros(len(calls), dtype=np.int64), VOCABULARY)
 
 
 def judged(maps: Array, calls: list[list[ProbeCall]]) -> Agreement:
@@ -404,11 +392,7 @@ class TestRepeats:
     def test_failing_when_asked_again_is_failing(self) -> None:
         masks = [call("space", 0.4, (1,)), call("space", 0.5, (2,))]
         row = [call("original", 0.5), self.copy, *masks]
-        broken = [
-            *row,
-            call("cue", None, cue="cue0", again=True),
-            call("space", None, (1,), again=True),
-        ]
+        broken = [*row, call("cue", None, cue="cue0", again=True), call("space", None, (1,), again=True)]
         assert not effects_of([row]).edit_failed.any()
         assert effects_of([broken]).edit_failed.all()
         one = np.eye(1, CELLS, 1)

@@ -7,29 +7,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from score.axes.effects import Effects, measure_effects
+from score.axes.effects import Effects
 from score.diagnostics.by_rank import FEWEST, Rank, RankCurve, rank_curves
 from score.read.output.explanation_record import NO_EXPLANATION, Explanation
-from score.read.output.probe_record import ProbeCall
-
-ONE = (np.zeros(1), np.ones(1))
+from tests.scoring.axes.calls import call, effects_of
 
 
 def measured(rows: list[tuple[float | None, ...]]) -> tuple[list[Explanation], Effects]:
     """Clips with these effects of cells 0, 1, ..., of which the last is marked most; None for a call that failed."""
     calls = [
         [
-            ProbeCall("original", "", (), (), "", (0.5,), None, again=False),
-            *(
-                ProbeCall("space", "", (cell,), (), "", None if effect is None else (0.5 - effect,), None, again=False)
-                for cell, effect in enumerate(row)
-            ),
+            call("original", 0.5),
+            *(call("space", None if one is None else 0.5 - one, (cell,)) for cell, one in enumerate(row)),
         ]
         for row in rows
     ]
-    told = [replace(NO_EXPLANATION, space=np.arange(144.0).reshape(9, 16))] * len(rows)
-    prediction = np.full((len(rows), 1), 0.5)
-    return told, measure_effects(calls, prediction, ONE, np.zeros(len(rows), dtype=np.int64), ())
+    return [replace(NO_EXPLANATION, space=np.arange(144.0).reshape(9, 16))] * len(rows), effects_of(calls)
 
 
 def test_curves_by_hand() -> None:

@@ -8,34 +8,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from score.axes.effects import Effects, measure_effects
+from score.axes.effects import Effects
 from score.diagnostics.reaction import FEWEST, LARGE, ReactionSize, reaction_size
 from score.evaluation.evaluate import Evaluation, evaluate
 from score.pipeline import prepare
 from score.read.output.explanation_record import parse_explanation
-from score.read.output.probe_record import ProbeCall
 from score.text.reading import Readings, read_claims
+from tests.scoring.axes.calls import call, effects_of
 from tests.scoring.factory import NAMES, Case, full_explanation, make_case, make_input
 
-ONE = (np.zeros(1), np.ones(1))
 Row = tuple[float | None, float | None, float | None]
 """Effects of hiding two parts of the picture, and the sum of the claims' sizes; None where there is none."""
 
 
 def measured(rows: list[Row]) -> tuple[Effects, Readings, np.ndarray[Any, np.dtype[np.int64]]]:
-    calls = []
-    for first, second, _ in rows:
-        calls.append([ProbeCall("original", "", (), (), "", (0.5,), None, again=False)])
-        calls[-1] += [
-            ProbeCall("space", "", (cell,), (), "", (0.5 - effect,), None, again=False)
-            for cell, effect in enumerate((first, second))
-            if effect is not None
-        ]
     count = len(rows)
-    effects = measure_effects(calls, np.full((count, 1), 0.5), ONE, np.zeros(count, dtype=np.int64), ())
+    parts = ([(cell, one) for cell, one in enumerate(row[:2]) if one is not None] for row in rows)
+    calls = [[call("original", 0.5), *(call("space", 0.5 - one, (cell,)) for cell, one in row)] for row in parts]
     seen = np.array([np.nan if claimed is None else claimed for *_, claimed in rows]).reshape(count, 1)
     readings = Readings((frozenset(),) * count, ((),) * count, np.zeros((count, 1, 0)), np.ones(count), seen)
-    return effects, readings, np.zeros(count, dtype=np.int64)
+    return effects_of(calls), readings, np.zeros(count, dtype=np.int64)
 
 
 def size(*rows: Row) -> float | None:
@@ -109,9 +101,9 @@ def rows_of(evaluation: Evaluation) -> list[float | None]:
 def gated(case: Case) -> list[dict[str, Any]]:
     """An honest second pass, but every mask of the picture leads to one answer."""
     calls = make_case(clips=1).probes(case)  # type: ignore[misc]
-    for call in calls:
-        if call["kind"] == "space":
-            call["prediction"] = dict.fromkeys(NAMES, 0.02)
+    for one in calls:
+        if one["kind"] == "space":
+            one["prediction"] = dict.fromkeys(NAMES, 0.02)
     return calls
 
 

@@ -15,7 +15,7 @@ from score.evaluation.evaluate import evaluate
 from score.pipeline import prepare
 from tests.scoring.conftest import Score
 from tests.scoring.factory import CAUSAL, NAMES, Case, full_explanation, make_case, make_input, world
-from tests.scoring.pages import CLIPS_ONLY, HIDDEN, OPEN
+from tests.scoring.pages import OPEN
 
 CUES = (*CAUSAL, "posture", "framing", "background", "clothing", "speech_rate", "words", "face", "voice")
 MAIN = NAMES.index("interview")
@@ -146,12 +146,3 @@ def test_the_report_shows_counts_and_shares_where_true_values_are_open(score: Sc
     assert "3\N{NO-BREAK SPACE}(75\N{NO-BREAK SPACE}%)" in page
     assert "1\N{NO-BREAK SPACE}(25\N{NO-BREAK SPACE}%)" in page
     assert "off by less than 10\N{NO-BREAK SPACE}% of its range" in page
-
-
-@pytest.mark.parametrize("report", [HIDDEN, CLIPS_ONLY], ids=["hidden", "clips only"])
-def test_where_true_values_are_closed_nothing_of_it_is_shown(score: Score, report: dict[str, Any]) -> None:
-    case = off_by(0.0, 0.0, 0.2, 0.0)
-    case.settings["report"] = report
-    page = score(case).page
-    assert "right reason" not in page
-    assert "rounded:" not in page

@@ -14,7 +14,7 @@ from sklearn.metrics import mean_absolute_error
 from score.evaluation.fairness import AttributeGaps, Fairness, Gap, measure_fairness
 from score.pipeline import prepare
 from score.read.outcomes import Outcomes
-from score.read.reference.groups import Attribute, Groups
+from score.read.reference.groups import Attribute
 from score.read.reference.known import Known
 from score.settings import Settings
 from tests.scoring.factory import NAMES, make_case, make_input
@@ -45,7 +45,7 @@ def outcomes(truth: Array, prediction: Array, member: list[int], sources: list[i
         truth=wide(truth),
         sources=np.array(range(n) if sources is None else sources, dtype=np.int64),
         probes=(),
-        known=Known(None, None, Groups((Attribute("side", names, number),))),
+        known=Known(groups=(Attribute("side", names, number),)),
         warnings=(),
     )
 
@@ -58,8 +58,7 @@ def measured(run: Outcomes, settings: Settings, **changes: Any) -> Fairness:  # 
 
 def sides(run: Outcomes) -> Attribute:
     """The one attribute of a run."""
-    assert run.known.groups is not None
-    return run.known.groups.attributes[0]
+    return run.known.groups[0]
 
 
 def ends(gap: Gap) -> tuple[float, float]:
@@ -83,7 +82,7 @@ def drawn(seed: int, people: int = 40, gap: float = 0.0) -> Outcomes:
 
 def test_without_groups_nothing_is_measured(settings: Settings) -> None:
     run = drawn(0)
-    assert measure_fairness(replace(run, known=replace(run.known, groups=None)), settings) is None
+    assert measure_fairness(replace(run, known=replace(run.known, groups=())), settings) is None
 
 
 def test_order_of_clips_and_names_of_groups_change_nothing(settings: Settings) -> None:
@@ -96,9 +95,9 @@ def test_order_of_clips_and_names_of_groups_change_nothing(settings: Settings) -
         prediction=run.prediction[order],
         truth=run.truth[order],
         sources=run.sources[order],
-        known=Known(None, None, Groups((replace(side, member=side.member[order]),))),
+        known=Known(groups=(replace(side, member=side.member[order]),)),
     )
-    swapped = replace(run, known=Known(None, None, Groups((replace(side, values=("z", "a"), member=1 - side.member),))))
+    swapped = replace(run, known=Known(groups=(replace(side, values=("z", "a"), member=1 - side.member),)))
     first, second = gaps(run, settings).groups
     for one, other in zip((first, second), gaps(shuffled, settings).groups, strict=True):
         assert one.residual[MAIN].value == pytest.approx(other.residual[MAIN].value)
@@ -167,7 +166,7 @@ def test_small_groups_are_left_out_of_the_others_too(settings: Settings) -> None
         prediction=np.concatenate([run.prediction, four.prediction]),
         truth=np.concatenate([run.truth, four.truth]),
         sources=np.concatenate([run.sources, four.sources + 100]),
-        known=Known(None, None, Groups((Attribute("side", ("g0", "g1", "g2"), side),))),
+        known=Known(groups=(Attribute("side", ("g0", "g1", "g2"), side),)),
     )
     alone = gaps(run, settings, selection_threshold=0.5)
     with_them = gaps(both, settings, selection_threshold=0.5)

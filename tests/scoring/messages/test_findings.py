@@ -10,29 +10,19 @@ import pytest
 
 from score.errors import Problem
 from score.messages.audience import NOBODY, Audience
-from score.messages.findings import Finding, lines
+from score.messages.findings import lines
 from tests.scoring.conftest import Outcome, Score
-from tests.scoring.factory import Case, make_case
+from tests.scoring.factory import Case, make_case, recorded
 from tests.scoring.pages import HIDDEN, Page
-
-
-def problem(code: str, stage: str = "predict", fault: str = "participant", **words: str) -> dict[str, Any]:
-    usual = {
-        "where": "model.py, line 3",
-        "found": "ValueError: a red jumper",
-        "expected": "a dict",
-        "fix": "return one",
-    }
-    return {"code": code, "stage": stage, "severity": "error", "fault": fault} | usual | words
 
 
 def troubled(**settings: Any) -> Case:  # noqa: ANN401 - any settings key
     case = make_case(clips=6, statuses=["failed", "failed", "failed", "ok", "ok", "unreadable"], **settings)
-    case.problems = {clip_id: [problem("predict_raised")] for clip_id in case.clip_ids[:3]}
+    case.problems = {clip_id: [recorded("predict_raised")] for clip_id in case.clip_ids[:3]}
     case.problems[case.clip_ids[5]] = [
-        problem("clip_unreadable", "data", "organiser", where=f"clip {case.clip_ids[5]}")
+        recorded("clip_unreadable", "data", "organiser", where=f"clip {case.clip_ids[5]}")
     ]
-    slow = problem("budget_ended", "run", where="the run", found="500 s used", severity="warning")
+    slow = recorded("budget_ended", "run", where="the run", found="500 s used", severity="warning")
     case.run = {"status": "partial", "problems": [slow]}
     return case
 
@@ -69,7 +59,10 @@ def test_a_closed_phase_gets_codes_and_counts_alone(score: Score) -> None:
 
 def test_a_failed_run_has_both_sections(score: Score) -> None:
     case = make_case(clips=2)
-    case.run = {"status": "invalid", "problems": [problem("class_missing", "load"), problem("odd", "run", "organiser")]}
+    case.run = {
+        "status": "invalid",
+        "problems": [recorded("class_missing", "load"), recorded("odd", "run", "organiser")],
+    }
     done = score(case)
     assert done.code == 1
     yours, theirs = sections(done)
@@ -79,8 +72,8 @@ def test_a_failed_run_has_both_sections(score: Score) -> None:
     assert text.index("For you") < text.index("class_missing") < text.index("For the organisers") < text.index("odd")
 
 
-def finding(number: int, fault: str) -> Finding:
-    return Finding(Problem(f"code_{number}", "run", "", "", "", "", fault=fault), 1)
+def finding(number: int, fault: str) -> Problem:
+    return Problem(f"code_{number}", "run", "", "", "", "", fault=fault)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -12,37 +11,8 @@ import pytest
 
 from score.pipeline import main
 from tests.scoring.conftest import Score
-from tests.scoring.factory import make_case, make_input, write_manifest
-
-Change = Callable[[Path], object]
-
-
-def text_change(name: str, old: str, new: str, *, relist: bool = True) -> Change:
-    def change(root: Path) -> None:
-        path = root / name
-        text = path.read_text()
-        assert old in text
-        path.write_text(text.replace(old, new, 1))
-        if relist:
-            write_manifest(root / "res")
-
-    return change
-
-
-def replace_file(name: str, data: str | bytes) -> Change:
-    def change(root: Path) -> None:
-        (root / name).write_bytes(data.encode() if isinstance(data, str) else data)
-        write_manifest(root / "res")
-
-    return change
-
-
-def remove(name: str) -> Change:
-    def change(root: Path) -> None:
-        (root / name).unlink()
-        write_manifest(root / "res")
-
-    return change
+from tests.scoring.factory import make_case
+from tests.scoring.spoil import Change, edit, edit_json, edit_lines, remove, swap, write
 
 
 def swap_picture(root: Path) -> None:
@@ -52,22 +22,12 @@ def swap_picture(root: Path) -> None:
 
 
 def edit_label(line: int, column: int, value: str) -> Change:
-    def change(root: Path) -> None:
-        path = root / "ref" / "labels.csv"
-        rows = [row.split(",") for row in path.read_text().split()]
+    def change(text: str) -> str:
+        rows = [row.split(",") for row in text.split()]
         rows[line - 1][column] = value
-        path.write_text("\n".join(",".join(row) for row in rows) + "\n")
+        return "\n".join(",".join(row) for row in rows) + "\n"
 
-    return change
-
-
-def edit_lines(name: str, edit: Callable[[list[str]], list[str]]) -> Change:
-    def change(root: Path) -> None:
-        path = root / name
-        path.write_text("".join(edit(path.read_text().splitlines(keepends=True))))
-        write_manifest(root / "res")
-
-    return change
+    return edit("ref/labels.csv", change)
 
 
 LABELS = "ref/labels.csv"
@@ -76,22 +36,18 @@ SETTINGS = "ref/task.yaml"
 # change, exit code, words of the message
 TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
     "no settings": (lambda root: (root / SETTINGS).unlink(), 2, ("task.yaml", "no such file")),
-    "settings are no YAML": (replace_file(SETTINGS, "a: [\n"), 2, ("task.yaml", "line")),
-    "settings are a list": (replace_file(SETTINGS, "- 1\n"), 2, ("task.yaml", "a mapping")),
-    "a key twice": (
-        replace_file(SETTINGS, "task: a\ntask: b\n"),
-        2,
-        ("yaml, key task", "a key that stands twice"),
-    ),
-    "an unknown key": (text_change(SETTINGS, "main_target:", "colour: 1\nmain_target:"), 2, ("colour", "not known")),
-    "main target": (text_change(SETTINGS, "main_target: interview", "main_target: luck"), 2, ("main_target", "'luck'")),
-    "truth without clips": (text_change(SETTINGS, "clips: true", "clips: false"), 2, ("key report.truth",)),
-    "range": (text_change(SETTINGS, "maximum: 1.0", "maximum: 0.0"), 2, ("targets[0]", "minimum below maximum")),
+    "settings are no YAML": (write(SETTINGS, "a: [\n"), 2, ("task.yaml", "line")),
+    "settings are a list": (write(SETTINGS, "- 1\n"), 2, ("task.yaml", "a mapping")),
+    "a key twice": (write(SETTINGS, "task: a\ntask: b\n"), 2, ("yaml, key task", "a key that stands twice")),
+    "an unknown key": (swap(SETTINGS, "main_target:", "colour: 1\nmain_target:"), 2, ("colour", "not known")),
+    "main target": (swap(SETTINGS, "main_target: interview", "main_target: luck"), 2, ("main_target", "'luck'")),
+    "truth without clips": (swap(SETTINGS, "clips: true", "clips: false"), 2, ("key report.truth",)),
+    "range": (swap(SETTINGS, "maximum: 1.0", "maximum: 0.0"), 2, ("targets[0]", "minimum below maximum")),
     "no labels": (lambda root: (root / LABELS).unlink(), 2, ("labels_unreadable",)),
-    "empty labels": (replace_file(LABELS, ""), 2, ("labels.csv, line 1", "no column clip_id, source_id")),
+    "empty labels": (write(LABELS, ""), 2, ("labels.csv, line 1", "no column clip_id, source_id")),
     "labels, header only": (edit_lines(LABELS, lambda lines: lines[:1]), 2, ("labels_empty",)),
-    "labels in Latin 1": (replace_file(LABELS, b"clip_id,\xe9\n"), 2, ("labels_encoding", "byte 8")),
-    "unknown column": (text_change(LABELS, "openness", "opennes"), 2, ("'opennes'", "no column openness")),
+    "labels in Latin 1": (write(LABELS, b"clip_id,\xe9\n"), 2, ("labels_encoding", "byte 8")),
+    "unknown column": (swap(LABELS, "openness", "opennes"), 2, ("'opennes'", "no column openness")),
     "short row": (edit_lines(LABELS, lambda lines: [*lines[:3], "c1,p,0.1\n", *lines[3:]]), 2, ("line 4", "3 cells")),
     "clip twice": (edit_lines(LABELS, lambda lines: [*lines, lines[1]]), 2, ("label_duplicate", "line 14", "line 2")),
     "label missing": (edit_label(3, 4, ""), 2, ("label_missing", "line 3, conscientiousness")),
@@ -101,22 +57,18 @@ TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
     "bad clip id": (edit_label(2, 0, "../c"), 2, ("labels_clip_id", "line 2")),
     "no source": (edit_label(2, 1, ""), 2, ("labels_source", "line 2")),
     "clip without label": (edit_lines(LABELS, lambda lines: lines[:-1]), 2, ("label_missing", "no row in labels.csv")),
-    "other data": (text_change("res/run.json", "test-1", "test-2"), 2, ("version_mismatch", "test-2")),
-    "other task": (text_change("res/run.json", '"practice"', '"final"'), 2, ("version_mismatch", "final")),
-    "no run record": (
-        remove("res/run.json"),
-        1,
-        ("run.json", "not in the manifest"),
-    ),
-    "run record is no JSON": (replace_file("res/run.json", "{"), 1, ("run.json", "not JSON")),
-    "run record with NaN": (text_change("res/run.json", "31.2", "NaN"), 1, ("run.json", "NaN")),
+    "other data": (swap("res/run.json", "test-1", "test-2"), 2, ("version_mismatch", "test-2")),
+    "other task": (swap("res/run.json", '"practice"', '"final"'), 2, ("version_mismatch", "final")),
+    "no run record": (remove("res/run.json"), 1, ("run.json", "not in the manifest")),
+    "run record is no JSON": (write("res/run.json", "{"), 1, ("run.json", "not JSON")),
+    "run record with NaN": (swap("res/run.json", "31.2", "NaN"), 1, ("run.json", "NaN")),
     "manifest is no JSON": (
         lambda root: (root / "res/manifest.json").write_text("[" * 99_999),
         1,
         ("manifest.json", "nesting that is too deep"),
     ),
     "changed after listing": (
-        text_change("res/predictions.csv", "clip_id", "clip_iD", relist=False),
+        swap("res/predictions.csv", "clip_id", "clip_iD", relist=False),
         1,
         ("predictions.csv", "another content"),
     ),
@@ -127,12 +79,8 @@ TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
         ("log.txt", "13 bytes instead of 6"),
     ),
     "listed but gone": (lambda root: (root / "res/log.txt").unlink(), 1, ("log.txt", "no regular file")),
-    "no predictions": (
-        remove("res/predictions.csv"),
-        1,
-        ("predictions.csv", "not in the manifest"),
-    ),
-    "other columns": (text_change("res/predictions.csv", "openness", "luck"), 1, ("predictions.csv, line 1",)),
+    "no predictions": (remove("res/predictions.csv"), 1, ("predictions.csv", "not in the manifest")),
+    "other columns": (swap("res/predictions.csv", "openness", "luck"), 1, ("predictions.csv, line 1",)),
     "prediction NaN": (
         edit_lines("res/predictions.csv", lambda lines: [*lines[:2], "cx,nan,0,0,0,0,0\n", *lines[2:]]),
         1,
@@ -149,7 +97,7 @@ TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
         ("predictions.csv, line 14", "second time"),
     ),
     "record with two equal keys": (
-        text_change("res/clips.jsonl", '"status": "ok"', '"status": "failed", "status": "ok"'),
+        swap("res/clips.jsonl", '"status": "ok"', '"status": "failed", "status": "ok"'),
         1,
         ("clips.jsonl, line 1", "twice"),
     ),
@@ -175,7 +123,7 @@ TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
         1,
         ("probes.jsonl", "at most 2536"),
     ),
-    "unknown status": (text_change("res/clips.jsonl", '"ok"', '"fine"'), 1, ("clips.jsonl, line 1", "status")),
+    "unknown status": (swap("res/clips.jsonl", '"ok"', '"fine"'), 1, ("clips.jsonl, line 1", "status")),
 }
 
 
@@ -189,16 +137,6 @@ def test_is_named(score: Score, name: str) -> None:
         assert word in done.page.replace("&#39;", "'")
     assert "Traceback" not in done.log
     assert str(done.out.parent) not in done.log + done.page
-
-
-def test_all_problems_at_once(score: Score) -> None:
-    def change(root: Path) -> None:
-        edit_label(2, 3, "")(root)
-        edit_label(7, 5, "2")(root)
-        edit_label(9, 0, "c 1")(root)
-
-    log = score(make_case(), change).log
-    assert all(place in log for place in ("line 2, agreeableness", "line 7, emotional_stability", "line 9"))
 
 
 @pytest.mark.parametrize("left", [[], ["metadata"]])
@@ -221,24 +159,6 @@ def test_no_results_folder(score: Score) -> None:
     assert (done.code, "left no results" in done.page) == (1, True)
 
 
-def test_an_invalid_submission_is_told_why(score: Score) -> None:
-    problem = {
-        "code": "class_missing",
-        "stage": "load",
-        "where": "model.py",
-        "found": "no class <Model>",
-        "expected": "a class Model",
-        "fix": "call it Model",
-        "severity": "error",
-        "fault": "participant",
-    }
-    done = score(make_case(), run_status("invalid", [problem]))
-    assert done.code == 1
-    assert "For you" in done.page
-    assert "no class &lt;Model&gt;" in done.page
-    assert "call it Model" in done.log
-
-
 def test_an_organisers_error_is_not_the_participants(score: Score) -> None:
     done = score(make_case(), run_status("organiser_error", []))
     assert done.code == 2
@@ -247,11 +167,9 @@ def test_an_organisers_error_is_not_the_participants(score: Score) -> None:
 
 def run_status(status: str, problems: list[dict[str, Any]]) -> Change:
     def change(root: Path) -> None:
-        path = root / "res" / "run.json"
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"status": status, "problems": problems}))
         for name in ("predictions.csv", "explanations.jsonl", "clips.jsonl"):
             (root / "res" / name).unlink()
-        write_manifest(root / "res")
+        edit_json("res/run.json", lambda run: run.update(status=status, problems=problems))(root)
 
     return change
 
@@ -260,12 +178,7 @@ def run_status(status: str, problems: list[dict[str, Any]]) -> Change:
 def test_a_last_record_cut_off_costs_that_clip_alone(score: Score, name: str) -> None:
     whole = score(make_case()).scores
 
-    def cut(root: Path) -> None:
-        path = root / "res" / name
-        path.write_text(path.read_text()[:-9])
-        write_manifest(root / "res")
-
-    done = score(make_case(), cut)
+    done = score(make_case(), edit(f"res/{name}", lambda text: text[:-9]))
     assert done.code == 0, done.log
     assert done.scores["failed_clips"] == (0 if name == "explanations.jsonl" else 1)
     assert done.scores["coverage"] < whole["coverage"]
@@ -295,13 +208,10 @@ def test_special_files_are_refused_without_being_opened(score: Score, kind: str)
     "name", ["../ref/labels.csv", "/etc/passwd", "images/../../ref/task.yaml", "a/b/c.txt", ".x", ""]
 )
 def test_unsafe_paths_are_refused(score: Score, name: str) -> None:
-    def add(root: Path) -> None:
-        path = root / "res" / "manifest.json"
-        manifest = json.loads(path.read_text())
+    def add(manifest: Any) -> None:  # noqa: ANN401 - JSON
         manifest["files"][name] = manifest["files"]["log.txt"]
-        path.write_text(json.dumps(manifest))
 
-    done = score(make_case(), add)
+    done = score(make_case(), edit_json("res/manifest.json", add))
     assert (done.code, "unsafe path" in done.log) == (1, True)
     assert f"manifest.json, {name}".strip() in done.log
 
@@ -330,11 +240,10 @@ def test_ids_that_look_like_numbers_stay_texts(score: Score) -> None:
     assert score(case).scores["failed_clips"] == 0
 
 
-def test_a_reference_clip_that_was_not_run_counts_as_worst(score: Score, tmp_path: Path) -> None:
+def test_a_reference_clip_that_was_not_run_counts_as_worst(score: Score) -> None:
     done = score(make_case(clips=4, statuses=["ok", "ok", "ok", "missing"]))
     assert done.scores["failed_clips"] == 1
     assert "clips_missing" in done.log
-    assert make_input(tmp_path / "again", make_case()).exists()
 
 
 def test_all_clips_unreadable_is_the_organisers_fault(score: Score) -> None:

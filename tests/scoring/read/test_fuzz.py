@@ -9,9 +9,11 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
@@ -19,11 +21,15 @@ from hypothesis import strategies as st
 
 from score.errors import Problem, ScoringError
 from score.read.output.manifest import open_results
+from score.read.output.platform import WorkerNotes, read_worker_notes
 from score.read.output.records import read_clips, read_explanations, read_predictions, read_probe_calls
 from score.read.output.run_facts import read_run
-from score.read.output.worker import WorkerNotes, read_worker_notes
+from score.read.reference.groups import read_groups
+from score.read.reference.jury import read_jury
+from score.read.reference.key_frames import read_key_frames
 from score.read.reference.known import read_causes, read_observations
-from score.read.reference.labels import read_reference
+from score.read.reference.labels import Reference, read_reference
+from score.read.reference.landmarks import read_landmarks
 from score.settings import Settings, read_settings
 from score.visible import one_line
 from tests.scoring.conftest import run_scoring
@@ -33,6 +39,8 @@ from tests.scoring.factory import (
     known_causes,
     make_case,
     make_input,
+    recorded,
+    run_record,
     task_settings,
     write_manifest,
 )
@@ -68,6 +76,7 @@ VALUES = st.recursive(
     lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(TEXTS, inner, max_size=4)),
     max_leaves=12,
 )
+LABELLED = Reference(("c1",), np.zeros(1, np.int64), ("p1",), np.zeros((1, 6)))
 DEEP = b"[" * 100_000
 RAW = [
     b"",
@@ -145,26 +154,12 @@ def encode(value: object) -> bytes:
     return json.dumps(value).replace("Infinity", "1e999").encode()
 
 
-CLIP = {"clip_id": "c1", "status": "ok", "predict_s": 0.1, "problems": [{"code": "a", "stage": "run", "found": "b"}]}
-EXPLANATION = {"clip_id": "c1"} | full_explanation("c1")
-PROBE = next(call for call in honest_probes(make_case(clips=2)) if call["kind"] == "twin") | {"clip_id": "c1"}
-RUN = {
-    "format_version": 1,
-    "program_version": "0.1.0",
-    "task": "practice",
-    "data_version": "test-1",
-    "status": "complete",
-    "problems": [
-        {"code": "a", "stage": "run", "where": "b", "found": "c", "severity": "warning", "fault": "organiser"}
-    ],
-    "duration_s": 1.0,
-    "time_limit_s": 600,
-    "isolation": "full",
-    "landlock": 7,
-    "packages": {"numpy": "2"},
-    "restarts": 0,
-    "load_s": 0.1,
-    "determinism": {"clips": 2, "identical": 1, "largest_difference": 0.1},
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "clip": {"clip_id": "c1", "status": "ok", "predict_s": 0.1, "problems": [recorded("a", "run")]},
+    "explanation": {"clip_id": "c1"} | full_explanation("c1"),
+    "probe": next(call for call in honest_probes(make_case(clips=2)) if call["kind"] == "twin") | {"clip_id": "c1"},
+    "run": run_record(make_case(clips=2))
+    | {"problems": [recorded("a", "run")], "determinism": {"clips": 2, "identical": 1, "largest_difference": 0.1}},
 }
 
 
@@ -229,9 +224,9 @@ def test_random_bytes_and_random_json(known: Settings, data: bytes) -> None:
         read_all(data, known)
 
 
-@pytest.mark.parametrize("example", [CLIP, EXPLANATION, PROBE, RUN], ids=["clip", "explanation", "probe", "run"])
-def test_mutated_records(known: Settings, example: dict[str, Any]) -> None:
-    @given(value=mutated(example))
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_mutated_records(known: Settings, example: str) -> None:
+    @given(value=mutated(EXAMPLES[example]))
     @quick
     def check(value: object) -> None:
         read_all(encode(value) + b"\n", known)
@@ -295,36 +290,31 @@ def test_mutated_observations(value: object, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", RAW, ids=range(len(RAW)))
-def test_raw_rubbish_as_causes_and_observations(known: Settings, data: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "known.json"
+def test_raw_rubbish_as_reference_data(known: Settings, data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "known"
     path.write_bytes(data)
-    for read in (lambda: read_causes(path, known, ["c1"]), lambda: read_observations(path, ["c1"])):
+    readers: tuple[Callable[[], object], ...] = (
+        lambda: read_causes(path, known, ["c1"]),
+        lambda: read_observations(path, ["c1"]),
+        lambda: read_reference(path, known),
+        lambda: read_groups(path, known, LABELLED),
+        lambda: read_landmarks(tmp_path, replace(known, landmarks="known")),
+        lambda: read_jury(path),
+    )
+    for read in readers:
         with pytest.raises(ScoringError):
             read()
         declared(read)
-
-
-AXES_SETTINGS = {
-    "explanation_score": {
-        "weights": {
-            "cue_claims": 0.35,
-            "faithfulness_space": 0.2,
-            "known_causes": 0.2,
-            "faithfulness_time": 0.15,
-            "text": 0.1,
-        },
-        "power": 0.5,
-        "gate": 0.1,
-        "vocabulary": ["smile", "gaze"],
-        "aliases": {"smile": ["dimples"]},
-    },
-    "observations": "observations.json",
-}
+    with bounded():
+        assert read_key_frames(tmp_path, "known", ["c1"]).problems
 
 
 def few_targets() -> dict[str, Any]:
     """Settings in which every kind of entry stands, but not six times."""
-    whole = task_settings(**AXES_SETTINGS)
+    weights = dict.fromkeys(("cue_claims", "faithfulness_space", "known_causes", "faithfulness_time", "text"), 0.2)
+    aliases = {"smile": ["dimples"]}
+    judging = {"weights": weights, "power": 0.5, "gate": 0.1, "vocabulary": ["smile", "gaze"], "aliases": aliases}
+    whole = task_settings(explanation_score=judging, observations="observations.json")
     names = ["openness", "interview"]
     return whole | {
         "targets": whole["targets"][-2:],
@@ -414,10 +404,3 @@ def test_random_labels(known: Settings, rows: list[list[str]], head: str, end: s
     lines = [head.replace("{}", ",".join(known.names)), *(",".join(row) for row in rows)]
     path.write_bytes(end.join(lines).encode("utf-8", "surrogatepass"))
     declared(lambda: read_reference(path, known))
-
-
-@pytest.mark.parametrize("data", RAW, ids=range(len(RAW)))
-def test_raw_rubbish_as_labels(known: Settings, data: bytes, tmp_path: Path) -> None:
-    (tmp_path / "labels.csv").write_bytes(data)
-    with pytest.raises(ScoringError):
-        read_reference(tmp_path / "labels.csv", known)

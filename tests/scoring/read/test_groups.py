@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from score.errors import OrganiserError
-from score.read.reference.groups import Groups, read_groups
+from score.read.reference.groups import Attribute, read_groups
 from score.read.reference.labels import Reference, read_reference
 from score.settings import Settings, read_settings
 from tests.scoring.conftest import Score
@@ -25,7 +25,7 @@ def phase(tmp_path: Path) -> tuple[Settings, Reference]:
     return settings, read_reference(folder / "labels.csv", settings)
 
 
-def read(lines: list[str], phase: tuple[Settings, Reference], folder: Path) -> Groups:
+def read(lines: list[str], phase: tuple[Settings, Reference], folder: Path) -> tuple[Attribute, ...]:
     path = folder / "groups.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return read_groups(path, *phase)
@@ -39,10 +39,10 @@ def test_rows_of_people_and_rows_of_clips_say_the_same_in_any_order(
     cells = {line.split(",")[0]: line.split(",", 1)[1] for line in GOOD[1:]}
     clips = zip(reference.clip_ids, reference.source_ids, strict=True)
     by_clip = read(["clip_id,voice,age", *(f"{clip},{cells[source]}" for clip, source in clips)], phase, tmp_path)
-    for one, other in zip(by_person.attributes, by_clip.attributes, strict=True):
+    for one, other in zip(by_person, by_clip, strict=True):
         assert (one.name, one.values) == (other.name, other.values)
         assert np.array_equal(one.member, other.member)
-    voice = by_person.attributes[0]
+    voice = by_person[0]
     expected = [cells[source].split(",")[0] for source in reference.source_ids]
     assert [voice.values[number] for number in voice.member] == expected
 

@@ -76,6 +76,8 @@ def test_they_are_named_in_log_and_page_and_change_no_score(score: Score, report
     for name in ("scores.json", "sub/predictions.csv", "files_ignored"):
         assert name in after.log
         assert name in after.page
+    assert "3, ignored" in after.page
+    assert "For you:\n  - WARNING · files_ignored" in after.log
     parsed = Page(after.page)
     assert attack in parsed.text
     assert {tag for tag, _ in parsed.elements} <= ALLOWED

@@ -178,10 +178,7 @@ def test_one_cue_one_verb_one_target(clause: tuple[tuple[str, str], tuple[int, s
 @pytest.mark.parametrize(
     ("words", "sign"),
     [
-        (
-            "furthered upgraded stimulated nurtured maximised facilitated restored underpinned doubled earned",
-            1,
-        ),
+        ("furthered upgraded stimulated nurtured maximised facilitated restored underpinned doubled earned", 1),
         ("downgraded minimised halved derailed threatened depleted discredited shaved cut broke choked", -1),
     ],
 )

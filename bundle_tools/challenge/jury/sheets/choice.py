@@ -94,12 +94,11 @@ def balance_of(final: Final, chosen: Sequence[str]) -> Balance:
     """Count chosen clips by level of the main target, and by group of each attribute that the phase names."""
     level, groups = _levels(final), _groups(final)
     seen = Counter(group for clip_id in chosen for group in groups[clip_id])
-    known = final.finalists[0].outcomes.known.groups
     return Balance(
         levels=tuple(sum(level[clip_id] == one for clip_id in chosen) for one in range(LEVELS)),
         groups={
             attribute.name: {value: seen[attribute.name, value] for value in attribute.values}
-            for attribute in (known.attributes if known else ())
+            for attribute in final.finalists[0].outcomes.known.groups
         },
     )
 
@@ -114,8 +113,7 @@ def _levels(final: Final) -> dict[str, int]:
 def _groups(final: Final) -> dict[str, list[tuple[str, str]]]:
     """Give for each clip (attribute, group) of its person; nothing where the phase names no groups."""
     outcomes = final.finalists[0].outcomes
-    attributes = outcomes.known.groups.attributes if outcomes.known.groups else ()
     return {
-        clip_id: [(one.name, one.values[one.member[at]]) for one in attributes]
+        clip_id: [(one.name, one.values[one.member[at]]) for one in outcomes.known.groups]
         for at, clip_id in enumerate(outcomes.clip_ids)
     }

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from bundle_tools.challenge.jury.criteria import Rules
 from bundle_tools.challenge.jury.key import Item, Key, Team
 from bundle_tools.challenge.jury.sheets.finalists import Final, Finalist
+from score.axes.effects import measure_effects
+from score.text import parse_claims
+from score.text.reading import vocabulary_of
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MOST_TEAMS = len(LETTERS)
@@ -176,10 +179,6 @@ class _Maker:
 
 def _question(text: str, place: int, finalist: Finalist, final: Final) -> tuple[str, str]:
     """Find a cue that the text names and that was taken out of the clip, and what the main score then did."""
-    from score.axes.effects import measure_effects  # noqa: PLC0415 - the program's path is known only now
-    from score.text import parse_claims  # noqa: PLC0415
-    from score.text.reading import vocabulary_of  # noqa: PLC0415
-
     settings, outcomes = final.settings, finalist.outcomes
     low = np.array([target.minimum for target in settings.targets])
     span = np.array([target.maximum for target in settings.targets]) - low

@@ -4,7 +4,6 @@ import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bundle_tools.challenge.compare.field import score_field
 from bundle_tools.challenge.compare.judgement import judge
@@ -12,10 +11,9 @@ from bundle_tools.challenge.compare.runs import Run
 from bundle_tools.challenge.scoring_program import scoring_input, unpacked, use_scoring_program
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.errors import BundleError
-
-if TYPE_CHECKING:
-    from score.read.outcomes import Outcomes
-    from score.settings import Settings
+from score.pipeline import prepare
+from score.read.outcomes import Outcomes
+from score.settings import Settings
 
 RESAMPLES = 1000
 
@@ -34,7 +32,7 @@ class Finalist:
     """Of its explanations and the submission that gave them; scoring finds the rating by it."""
     folder: Path
     """Results of ingestion, where the pictures are."""
-    outcomes: "Outcomes"
+    outcomes: Outcomes
     """What it predicted and said, clip by clip."""
 
 
@@ -42,7 +40,7 @@ class Finalist:
 class Final:
     """All that a jury is made from."""
 
-    settings: "Settings"
+    settings: Settings
     """Of the phase's scoring."""
     finalists: tuple[Finalist, ...]
     """In the order given."""
@@ -81,8 +79,6 @@ def gather(phase: Phase, runs: Sequence[Run], scratch: Path) -> Final:
         raise BundleError("A jury compares: expected at least two runs, found one.")
     rows = {row.name: row for row in judge(score_field(phase, runs, RESAMPLES, scratch))}
     reference = use_scoring_program(phase, scratch)
-    from score.pipeline import prepare  # noqa: PLC0415 - the program's path is known only now
-
     prepared = [
         prepare(scoring_input(scratch / f"jury-{number}", reference, run.folder)) for number, run in enumerate(runs)
     ]

@@ -21,6 +21,8 @@ from bundle_tools.challenge.pages.writing import write_whole
 from bundle_tools.codabench.competition import Phase
 from bundle_tools.console import Progress
 from bundle_tools.errors import BundleError
+from score.report.drawings.picture import data_uri
+from score.visible import visible
 
 KEY = "key.json"
 _NUMBER = re.compile(r"[−-]?\d+(?:[.,]\d+)*(?:\s?%)?")
@@ -169,9 +171,6 @@ def hide_numbers(text: str) -> str:
 
 
 def _item(shown: Shown, places: dict[str, int], final: Final) -> dict[str, Any]:
-    from score.report.drawings.picture import data_uri  # noqa: PLC0415 - the program's path is known only now
-    from score.visible import visible  # noqa: PLC0415
-
     image = None
     if shown.image:
         finalist, path = shown.image

@@ -3,16 +3,13 @@
 import io
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import av
 import numpy as np
+from av.container import InputContainer
 from numpy.typing import NDArray
 
 from bundle_tools.errors import BundleError
-
-if TYPE_CHECKING:
-    import av
-    from av.container import InputContainer
 
 LARGEST_SIDE = 640
 _QUALITY = "26"  # constant rate factor: no visible loss at this size
@@ -33,8 +30,6 @@ def for_browser(path: Path) -> bytes:
     BundleError
         When the clip cannot be decoded, or not be encoded.
     """
-    import av  # noqa: PLC0415 - loads FFmpeg's libraries
-
     try:
         with av.open(str(path)) as source:
             return path.read_bytes() if _plays(source) else _transcoded(source)
@@ -43,7 +38,7 @@ def for_browser(path: Path) -> bytes:
         raise BundleError(f"{what}. Run `bundle check`, or convert the clip to MP4 with H.264.") from error
 
 
-def _plays(source: "InputContainer") -> bool:
+def _plays(source: InputContainer) -> bool:
     picture = source.streams.video[0].codec_context
     return (
         "mp4" in source.format.name
@@ -55,9 +50,7 @@ def _plays(source: "InputContainer") -> bool:
     )
 
 
-def _transcoded(source: "InputContainer") -> bytes:
-    import av  # noqa: PLC0415
-
+def _transcoded(source: InputContainer) -> bytes:
     target = io.BytesIO()
     given = source.streams.video[0]
     scale = min(1.0, LARGEST_SIDE / max(given.width, given.height))
@@ -89,10 +82,8 @@ def _transcoded(source: "InputContainer") -> bytes:
     return target.getvalue()
 
 
-def _upright(frame: "av.VideoFrame", turned: int, width: int, height: int) -> "av.VideoFrame":
+def _upright(frame: av.VideoFrame, turned: int, width: int, height: int) -> av.VideoFrame:
     """Scale a frame, after turning it by so many right angles against the clock."""
-    import av  # noqa: PLC0415
-
     if not turned:
         return frame.reformat(width, height, "yuv420p")
     pixels: NDArray[np.uint8] = np.ascontiguousarray(np.rot90(frame.to_ndarray(format="rgb24"), turned), np.uint8)

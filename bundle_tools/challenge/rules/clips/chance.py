@@ -3,14 +3,12 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    Matrix = NDArray[np.float64]
-    Statistic = Callable[[Matrix], Matrix]
+Matrix = NDArray[np.float64]
+Statistic = Callable[[Matrix], Matrix]
 
 PERMUTATIONS = 4000
 SEED = 20170723
@@ -80,8 +78,6 @@ def judge(
     Verdict or None
         None where no feature varies, no target varies, or all clips have one source.
     """
-    import numpy as np  # noqa: PLC0415
-
     draw = np.random.default_rng(SEED)
     drawn = draw.permutation(len(sources))[:MOST_CLIPS].tolist()
     # Source by source, so that a permutation of blocks keeps neighbours together.
@@ -99,7 +95,7 @@ def judge(
     x = np.stack([column for _, column in shapes], axis=1)
     y = np.stack(list(ranks.values()), axis=1)
 
-    def single(labels: "Matrix") -> "Matrix":
+    def single(labels: Matrix) -> Matrix:
         return np.asarray(np.einsum("nf,pnt->pft", x, labels, optimize=True))
 
     alone = single(y[None])[0]
@@ -124,10 +120,8 @@ def judge(
     return Verdict(min(1.0, 2 * min(p_alone, p_joint)), tuple(named))
 
 
-def _shapes(features: Mapping[str, Sequence[float | str]]) -> list[tuple[str, "Matrix"]]:
+def _shapes(features: Mapping[str, Sequence[float | str]]) -> list[tuple[str, Matrix]]:
     """Give ranks and squared ranks of every feature that varies, of length 1 and mean 0, each shape once."""
-    import numpy as np  # noqa: PLC0415
-
     names: dict[bytes, list[str]] = {}
     columns: dict[bytes, Matrix] = {}
     for name, values in features.items():
@@ -147,14 +141,12 @@ def _shapes(features: Mapping[str, Sequence[float | str]]) -> list[tuple[str, "M
     return [(" = ".join(names[key]), column) for key, column in columns.items()]
 
 
-def _joint(x: "Matrix", blocks: "NDArray[np.intp]") -> "Statistic":
+def _joint(x: Matrix, blocks: NDArray[np.intp]) -> Statistic:
     """Give the ridge regression that predicts each source from the others: labels (p, n, t) -> correlations (p, t).
 
     With H the hat matrix, leaving out the rows G gives the residuals (I - H_GG)^-1 (y - H y)_G (Cook & Weisberg 1982,
     Residuals and Influence in Regression, section 3.2), so that the predictor is one matrix for all permutations.
     """
-    import numpy as np  # noqa: PLC0415
-
     kernel = x @ x.T
     identity = np.eye(len(x))
     hat = np.linalg.solve(kernel + RIDGE * identity, kernel)
@@ -164,7 +156,7 @@ def _joint(x: "Matrix", blocks: "NDArray[np.intp]") -> "Statistic":
         residuals = np.linalg.solve(identity[np.ix_(rows, rows)] - hat[np.ix_(rows, rows)], (identity - hat)[rows])
         smoother[rows] = identity[rows] - residuals
 
-    def statistic(labels: "Matrix") -> "Matrix":
+    def statistic(labels: Matrix) -> Matrix:
         predicted = np.einsum("mn,pnt->pmt", smoother, labels, optimize=True)
         predicted -= predicted.mean(axis=1, keepdims=True)
         size = np.linalg.norm(predicted, axis=1) * np.linalg.norm(labels - labels.mean(axis=1, keepdims=True), axis=1)
@@ -174,15 +166,13 @@ def _joint(x: "Matrix", blocks: "NDArray[np.intp]") -> "Statistic":
 
 
 def _null(
-    largest: "Statistic",
-    y: "Matrix",
-    blocks: "NDArray[np.intp]",
+    largest: Statistic,
+    y: Matrix,
+    blocks: NDArray[np.intp],
     permutations: int,
-    draw: "np.random.Generator",
-) -> "Matrix":
+    draw: np.random.Generator,
+) -> Matrix:
     """Give a statistic's values when sources, and clips within each source, change places at random."""
-    import numpy as np  # noqa: PLC0415
-
     batch = max(1, BATCH_NUMBERS // y.size)
     values = []
     for start in range(0, permutations, batch):
@@ -192,30 +182,24 @@ def _null(
     return np.concatenate(values)
 
 
-def _some_blocks(blocks: "NDArray[np.intp]", draw: "np.random.Generator") -> "NDArray[np.intp]":
+def _some_blocks(blocks: NDArray[np.intp], draw: np.random.Generator) -> NDArray[np.intp]:
     """Draw sources until they have enough clips for the joint predictor."""
-    import numpy as np  # noqa: PLC0415
-
     names, sizes = np.unique(blocks, return_counts=True)
     shuffled = draw.permutation(len(names))
     return names[shuffled][np.cumsum(sizes[shuffled]) - sizes[shuffled] < MOST_JOINT_CLIPS]
 
 
-def _p(observed: float, null: "Matrix") -> float:
+def _p(observed: float, null: Matrix) -> float:
     # The data as they are count as one permutation (Phipson & Smyth 2010, doi 10.2202/1544-6115.1585).
     return float((1 + (null >= observed - 1e-12).sum()) / (1 + len(null)))
 
 
-def _ranks(values: Sequence[float | str]) -> "Matrix":
+def _ranks(values: Sequence[float | str]) -> Matrix:
     """Give ranks, equal values sharing their mean rank."""
-    import numpy as np  # noqa: PLC0415
-
     _, place, counts = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
     return (np.cumsum(counts) - (counts - 1) / 2.0)[place]
 
 
-def _unit(column: "Matrix") -> "Matrix":
-    import numpy as np  # noqa: PLC0415
-
+def _unit(column: Matrix) -> Matrix:
     centred = column - column.mean()
     return np.asarray(centred / np.linalg.norm(centred))

@@ -15,6 +15,8 @@ from bundle_tools.challenge.rules.clips.video import Video
 from bundle_tools.challenge.rules.settings.probes import check_probes
 from bundle_tools.challenge.rules.settings.ranking import check_ranking
 from bundle_tools.challenge.rules.settings.results import check_results
+from bundle_tools.codabench.competition import DEFAULT_TIME_LIMIT_S
+from bundle_tools.codabench.keys import TaskKeys
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding, shown
 from bundle_tools.console import Progress
@@ -25,7 +27,7 @@ def check_data(draft: Draft) -> Iterator[Finding]:
 
     Every clip is decoded whole, so that large sets take a while; the draft's `progress` is told of each clip of a task.
     """
-    for _, task in draft.entries("tasks"):
+    for task in draft.keys.tasks:
         inputs, reference = (side_of(draft, task, key) for key in ("input_data", "reference_data"))
         if inputs is None or reference is None:
             continue
@@ -38,7 +40,7 @@ def check_data(draft: Draft) -> Iterator[Finding]:
         yield from check_reference(inputs, reference, clips.keys())
 
 
-def _check_agreement(draft: Draft, task: dict[str, Any], inputs: Side, reference: Side) -> Iterator[Finding]:
+def _check_agreement(draft: Draft, task: TaskKeys, inputs: Side, reference: Side) -> Iterator[Finding]:
     where, given, wanted = inputs.at(SETTINGS), inputs.settings, reference.settings
     for key in ("task", "data_version"):
         if given.get(key) != wanted.get(key) or given.get(key) is None:
@@ -50,20 +52,19 @@ def _check_agreement(draft: Draft, task: dict[str, Any], inputs: Side, reference
         what = f"Targets: {_targets(given)} in the input data, {_targets(wanted)} in the reference data."
         effect = "Predictions are judged against other names or ranges."
         yield Finding("data-targets", "error", where, what, effect, "Make names, order and ranges equal.")
-    title, named = draft.content.get("title"), wanted.get("challenge")
-    if isinstance(title, str) and isinstance(named, str) and named.strip() != title.strip():
+    title, named = draft.keys.title or "", wanted.get("challenge")
+    if title and isinstance(named, str) and named.strip() != title.strip():
         what = f"challenge: {shown(named)}; the title of the competition is {shown(title)}."
         effect = "Reports, and the line to cite a score by, carry another name than the competition."
         fix = "Write the title here, too; pages and starting kit may hold the earlier one."
         yield Finding("data-challenge", "warning", reference.at(SETTINGS), what, effect, fix)
     limit = inputs.section("limits").get("time_limit_s")
-    for _, phase in draft.entries("phases"):
-        if draft.runs(phase, task):
-            allowed = phase.get("execution_time_limit", 600) or 600
-            if limit != allowed:
-                what = f"time_limit_s: {shown(limit)}; execution_time_limit of the phase is {shown(allowed)}."
-                effect = "Ingestion ends too early, or the platform kills it."
-                yield Finding("data-time-limit", "error", where, what, effect, "Write the same number.")
+    for phase in draft.keys.phases:
+        allowed = phase.execution_time_limit or DEFAULT_TIME_LIMIT_S
+        if task in draft.tasks_of(phase) and limit != allowed:
+            what = f"time_limit_s: {shown(limit)}; execution_time_limit of the phase is {allowed}."
+            effect = "Ingestion ends too early, or the platform kills it."
+            yield Finding("data-time-limit", "error", where, what, effect, "Write the same number.")
 
 
 def _check_videos(side: Side, clips: dict[str, str], progress: Progress | None) -> Iterator[Finding]:

@@ -27,9 +27,9 @@ MISSING = -1.0
 def check_giveaways(draft: Draft) -> Iterator[Finding]:
     """Find clips whose names, order, sizes or lengths predict their labels."""
     seen = set()
-    for _, task in draft.entries("tasks"):
-        given, wanted = find(draft, task.get("input_data")), find(draft, task.get("reference_data"))
-        place = str(task.get("input_data"))
+    for task in draft.keys.tasks:
+        given, wanted = find(draft, task.input_data), find(draft, task.reference_data)
+        place = str(task.input_data)
         if given is None or wanted is None or place in seen:
             continue
         seen.add(place)

@@ -5,18 +5,20 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from bundle_tools.challenge.rules.clips.tables import read_settings, read_table
-from bundle_tools.codabench.rules.dataset import Dataset, find
+from bundle_tools.codabench.rules.dataset import Dataset, opened
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding, shown
 
 KNOWLEDGE = ("causes", "observations")
+SEEN = ("input_data", "path", "public_data")
+"""Keys of what models or participants see; the kit may hold what belongs to an open phase."""
 LARGEST_TABLE = 20_000_000
 
 
 def check_misplaced(draft: Draft) -> Iterator[Finding]:
     """Find causes and observations where models and participants look; the kit may hold those of an open phase."""
     names = {f"{kind}.json" for kind in KNOWLEDGE} | {name for kind in KNOWLEDGE for _, name in _named(draft, kind)}
-    for place, data in _open_places(draft, "public_data"):
+    for place, data in opened(draft, *SEEN).items():
         for name in data.names(junk=True):
             if PurePosixPath(name).name in names:
                 what = f"{name} belongs to the reference data."
@@ -29,7 +31,7 @@ def check_groups_misplaced(draft: Draft) -> Iterator[Finding]:
     tables = [(data, name) for data, name in _named(draft, "groups") if name in data.names()]
     files = {name for _, name in tables}
     attributes = {column for data, name in tables for column in _header(data, name)[1:]}
-    for place, data in _open_places(draft, "public_data", "starting_kit") if files else ():
+    for place, data in opened(draft, *SEEN, "starting_kit").items() if files else ():
         for name in data.names(junk=True):
             if PurePosixPath(name).name in files:
                 what = f"{name} belongs to the reference data."
@@ -43,22 +45,9 @@ def check_groups_misplaced(draft: Draft) -> Iterator[Finding]:
 
 def _named(draft: Draft, key: str) -> Iterator[tuple[Dataset, str]]:
     """Give each reference data with the file that its settings name under a key."""
-    for _, task in draft.entries("tasks"):
-        data = find(draft, task.get("reference_data"))
-        name = (read_settings(data) or {}).get(key) if data is not None else None
-        if data is not None and name:
+    for data in opened(draft, "reference_data").values():
+        if name := (read_settings(data) or {}).get(key):
             yield data, str(name)
-
-
-def _open_places(draft: Draft, *of_phases: str) -> Iterator[tuple[str, Dataset]]:
-    """Give what models or participants see, each once with its place."""
-    places = [task.get("input_data") for _, task in draft.entries("tasks")]
-    places += [phase.get(key) for _, phase in draft.entries("phases") for key in of_phases]
-    places += [solution.get("path") for _, solution in draft.entries("solutions")]
-    for place in dict.fromkeys(str(place) for place in places):
-        data = find(draft, place)
-        if data is not None:
-            yield place, data
 
 
 def _header(data: Dataset, name: str) -> list[str]:

@@ -63,7 +63,7 @@ def check_reference(inputs: Side, reference: Side, clips: Collection[str]) -> It
 
 def check_landmarks(draft: Draft) -> Iterator[Finding]:
     """Find landmarks that are missing, or of other data."""
-    for _, task in draft.entries("tasks"):
+    for task in draft.keys.tasks:
         inputs, reference = (side_of(draft, task, key) for key in ("input_data", "reference_data"))
         name = reference.settings.get("landmarks") if reference is not None else None
         if inputs is None or reference is None or name is None:

@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from bundle_tools.codabench.bounded_yaml import load_bounded
+from bundle_tools.codabench.keys import TaskKeys
 from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import Draft
 
@@ -56,11 +57,12 @@ class Side:
         return value if isinstance(value, dict) else {}
 
 
-def side_of(draft: Draft, task: dict[str, Any], key: str) -> Side | None:
+def side_of(draft: Draft, task: TaskKeys, key: str) -> Side | None:
     """Open one side of a task; None where it has no settings of this project."""
-    data = find(draft, task.get(key))
+    folder = getattr(task, key)
+    data = find(draft, folder)
     settings = read_settings(data) if data is not None else None
-    return None if data is None or settings is None else Side(task[key], data, settings)
+    return None if data is None or settings is None else Side(folder, data, settings)
 
 
 def read_settings(data: Dataset) -> dict[str, Any] | None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from bundle_tools.challenge.rules.clips.tables import SETTINGS
 from bundle_tools.codabench.archive import extract
+from bundle_tools.codabench.keys import Place
 from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.errors import BundleError
@@ -98,21 +99,21 @@ class Answer:
     """Everything that it names as wrong with the other files."""
 
 
-def ask_programs(draft: Draft, question: Question) -> dict[int, Answer | None]:
+def ask_programs(draft: Draft, question: Question) -> dict[Place, Answer | None]:
     """Ask the programs of all tasks.
 
     Returns
     -------
     dict
-        Position of a task -> what its program says; None where it is foreign and came in a zip: then it is not asked.
+        Place of a task -> what its program says; None where it is foreign and came in a zip: then it is not asked.
     """
-    asked: dict[Dataset, dict[int, Dataset]] = {}
-    answers: dict[int, Answer | None] = {}
-    for position, task in draft.entries("tasks"):
-        program, data = find(draft, task.get(question.program)), find(draft, task.get(question.data))
+    asked: dict[Dataset, dict[Place, Dataset]] = {}
+    answers: dict[Place, Answer | None] = {}
+    for task in draft.keys.tasks:
+        program, data = find(draft, getattr(task, question.program)), find(draft, getattr(task, question.data))
         if program is None or data is None or question.marker not in program.names():
             continue
-        answers[position] = None
+        answers[task.place] = None
         if not draft.folder:
             # Whatever else the zip holds (compiled files, modules of another name), none of it is run.
             own = Dataset(OWN_PROGRAMS / question.program)
@@ -121,9 +122,9 @@ def ask_programs(draft: Draft, question: Question) -> dict[int, Answer | None]:
             program = own
         if SETTINGS not in data.names():
             kind = question.data.replace("_", " ")
-            answers[position] = Answer({}, f"the {kind} have no {SETTINGS}.")
+            answers[task.place] = Answer({}, f"the {kind} have no {SETTINGS}.")
         else:
-            asked.setdefault(program, {})[position] = data
+            asked.setdefault(program, {})[task.place] = data
     for program, of_tasks in asked.items():
         given = tuple((data, _state(data)) for data in of_tasks.values())
         answers |= zip(of_tasks, _ask((program, _state(program)), question, given), strict=True)

@@ -3,11 +3,10 @@
 import ast
 from collections.abc import Iterator
 
-from bundle_tools.codabench.rules.dataset import Dataset, find
+from bundle_tools.codabench.rules.dataset import Dataset, find, uses_of
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding, shown
 from bundle_tools.codabench.rules.programs.sources import LARGEST_SOURCE, TEXTS, Source, read_sources
-from bundle_tools.codabench.rules.settings.leaderboard import columns_of
 
 WRITES = ("scores.json", "scores.txt")
 # Shorter pieces of a key that is put together would fit any key.
@@ -18,21 +17,18 @@ NAMES_BECOME_KEYS = frozenset({"asdict", "_asdict", "vars", "locals", "__dict__"
 
 def check_keys(draft: Draft) -> Iterator[Finding]:
     """Find scoring programs in which no key of a column stands anywhere, although they name keys."""
-    keys = [
-        str(column["key"]) for _, column in columns_of(draft) if column.get("key") and not column.get("computation")
-    ]
+    keys = [column.key for column in draft.keys.columns if column.key and not column.computation]
     seen: set[str] = set()
-    for position, task in draft.entries("tasks"):
-        program = find(draft, task.get("scoring_program"))
-        if program is None or not keys or task["scoring_program"] in seen:
+    for place, path in uses_of(draft, "scoring_program") if keys else ():
+        program = find(draft, path)
+        if program is None or path in seen:
             continue
-        seen.add(task["scoring_program"])
+        seen.add(path)
         written = _keys_of(program)
         if written and not any(_stands_in(key, program, written) for key in keys):
             what = f"The scoring program names {_some(written)}; the columns wait for {_some(keys)}."
-            where = draft.at("tasks", position, "scoring_program")
             effect = "Codabench drops scores without a column of their key; the cells show n/a."
-            yield Finding("columns-keys", "warning", where, what, effect, "Use the same keys in both.")
+            yield Finding("columns-keys", "warning", draft.at(*place), what, effect, "Use the same keys in both.")
 
 
 def _keys_of(program: Dataset) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from bundle_tools.challenge.starting_kit import use_own_starting_kit
-from bundle_tools.codabench.rules.dataset import find
+from bundle_tools.codabench.rules.dataset import find, opened, uses_of
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding
 
@@ -22,14 +22,14 @@ def check_models(draft: Draft) -> Iterator[Finding]:
     use_own_starting_kit()
     from sources import LARGEST_SOURCE, check_sources  # noqa: PLC0415 - the path is known only now
 
-    programs = [find(draft, task.get("ingestion_program")) for _, task in draft.entries("tasks")]
-    if not any(program is not None and "ingest/__init__.py" in program.names() for program in programs):
+    programs = opened(draft, "ingestion_program").values()
+    if not any("ingest/__init__.py" in program.names() for program in programs):
         return
-    for position, solution in draft.entries("solutions"):
-        files = find(draft, solution.get("path"))
+    for place, path in uses_of(draft, "path"):
+        files = find(draft, path)
         if files is None:
             continue
-        where, names = draft.at("solutions", position, "path"), files.names()
+        where, names = draft.at(*place), files.names()
         if "model.py" not in names:
             what = "model.py is missing at the root of a solution."
             yield Finding("solution-model", "error", where, what, REFUSED, "Put model.py at its root.")

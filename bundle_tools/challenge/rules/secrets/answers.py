@@ -17,7 +17,7 @@ from bundle_tools.challenge.rules.clips.tables import (
     read_table,
 )
 from bundle_tools.challenge.rules.secrets.inside import LARGEST_FILE, File
-from bundle_tools.codabench.rules.dataset import Dataset, find
+from bundle_tools.codabench.rules.dataset import Dataset, find, opened
 from bundle_tools.codabench.rules.document import Draft
 
 # A column of labels is recognised by this many values one after the other, to three decimals: 10,000 other numbers in
@@ -90,11 +90,11 @@ def hidden_answers(draft: Draft) -> list[Answers]:
     """Read the labels of all tasks that keep them secret; tables that cannot be read are left out."""
     found: dict[tuple[str, str], Answers] = {}
     shared = _open_ids(draft)
-    for _, task in draft.entries("tasks"):
-        reference, given = find(draft, task.get("reference_data")), find(draft, task.get("input_data"))
+    for task in draft.keys.tasks:
+        reference, given = find(draft, task.reference_data), find(draft, task.input_data)
         if reference is None or is_public(reference):
             continue
-        place, inputs = str(task["reference_data"]), str(task.get("input_data") or "")
+        place, inputs = str(task.reference_data), str(task.input_data or "")
         if SETTINGS in reference.names():
             labels = read_labels(reference)
             clips = {digest: clip for clip, _, digest in (*read_copies(given), *read_clips(given))} if given else {}
@@ -119,16 +119,9 @@ def _starts(given: Dataset) -> dict[str, str]:
 
 def _open_ids(draft: Draft) -> frozenset[str]:
     """Give the ids of the clips whose labels are open: where every set counts from 1, a hidden clip has the same."""
-    ids: set[str] = set()
-    for _, task in draft.entries("tasks"):
-        reference = find(draft, task.get("reference_data"))
-        if reference is not None and is_public(reference):
-            ids |= read_labels(reference).rows.keys()
-    for _, phase in draft.entries("phases"):
-        data = find(draft, phase.get("public_data"))
-        if data is not None:
-            ids |= read_labels(data).rows.keys()
-    return frozenset(ids)
+    sets = [reference for reference in opened(draft, "reference_data").values() if is_public(reference)]
+    sets += opened(draft, "public_data").values()
+    return frozenset(clip for data in sets for clip in read_labels(data).rows)
 
 
 def is_public(reference: Dataset) -> bool:

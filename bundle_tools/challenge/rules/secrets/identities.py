@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from bundle_tools.challenge.rules.clips.tables import LABELS, SETTINGS, read_clips, read_labels
 from bundle_tools.challenge.rules.secrets.answers import is_public
 from bundle_tools.challenge.rules.secrets.search import named_ids
-from bundle_tools.codabench.rules.dataset import Dataset, find
+from bundle_tools.codabench.rules.dataset import Dataset, find, opened
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding
 
@@ -17,20 +17,18 @@ SHORTEST_SOURCE = 4
 def check_identities(draft: Draft) -> Iterator[Finding]:
     """Find source videos that a hidden task shares with another set, and clips that name their source."""
     seen: dict[str, tuple[set[str], bool]] = {}
-    for _, task in draft.entries("tasks"):
-        given, wanted = find(draft, task.get("input_data")), find(draft, task.get("reference_data"))
-        place = str(task.get("reference_data"))
+    for task in draft.keys.tasks:
+        given, wanted = find(draft, task.input_data), find(draft, task.reference_data)
+        place = str(task.reference_data)
         if wanted is None or place in seen or not {SETTINGS, LABELS} <= set(wanted.names()):
             continue
         sources = read_labels(wanted).sources
         seen[place] = set(sources.values()), not is_public(wanted)
         if given is not None:
-            yield from _check_names(str(task["input_data"]), given, sources)
-            yield from _check_transcripts(str(task["input_data"]), given, sources)
-    for _, phase in draft.entries("phases"):
-        place = str(phase.get("public_data"))
-        data = find(draft, place)
-        if data is not None and LABELS in data.names() and data.text(LABELS).startswith("clip_id,source_id,"):
+            yield from _check_names(str(task.input_data), given, sources)
+            yield from _check_transcripts(str(task.input_data), given, sources)
+    for place, data in opened(draft, "public_data").items():
+        if LABELS in data.names() and data.text(LABELS).startswith("clip_id,source_id,"):
             seen[place] = set(read_labels(data).sources.values()), False
     yield from _check_siblings(seen)
 

@@ -22,7 +22,7 @@ from bundle_tools.challenge.rules.secrets.search import (
     numbers_of_clip,
     read_text,
 )
-from bundle_tools.codabench.rules.dataset import find
+from bundle_tools.codabench.rules.dataset import opened
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding
 
@@ -51,8 +51,8 @@ def check_leaks(draft: Draft) -> Iterator[Finding]:
     """Compare everything that is open with the reference data, the hidden clips and the seal keys."""
     yield from check_seals(draft)
     unopened: list[Unopened] = []
-    programs = {str(task.get(key)) for _, task in draft.entries("tasks") for key in PROGRAMS}
-    secrets = Secrets(_reference_files(draft), hidden_answers(draft), seal_keys(draft), programs)
+    programs = opened(draft, *PROGRAMS)
+    secrets = Secrets(_reference_files(draft), hidden_answers(draft), seal_keys(programs.values()), set(programs))
     for place in places(draft):
         unopened.clear()
         names = [] if place.page else place.data.names(junk=True)
@@ -74,15 +74,10 @@ def check_leaks(draft: Draft) -> Iterator[Finding]:
 
 def _reference_files(draft: Draft) -> dict[str, str]:
     found: dict[str, str] = {}
-    for _, task in draft.entries("tasks"):
-        reference = find(draft, task.get("reference_data"))
-        if reference is None or is_public(reference):
-            continue
-        for file in look_inside(reference, []):
+    for folder, reference in opened(draft, "reference_data").items():
+        for file in () if is_public(reference) else look_inside(reference, []):
             if not PurePosixPath(file.name).name.lower().startswith(NEUTRAL):
-                found |= dict.fromkeys(
-                    _digests(file, read_text(file)), str(PurePosixPath(str(task["reference_data"])) / file.name)
-                )
+                found |= dict.fromkeys(_digests(file, read_text(file)), str(PurePosixPath(folder) / file.name))
     return found
 
 
@@ -135,14 +130,12 @@ def _check_text(place: Place, text: Text, secrets: Secrets) -> Iterator[Finding]
 def _check_reference_seals(draft: Draft, secrets: Secrets) -> Iterator[Finding]:
     """Look for the key in the reference data too, older servers guarded their download weakly; and for bombs."""
     unopened: list[Unopened] = []
-    for value in dict.fromkeys(str(task.get("reference_data")) for _, task in draft.entries("tasks")):
-        reference = find(draft, value)
-        if reference is not None:
-            place = Place(value, "scoring", reference)
-            unopened.clear()
-            for file in place.files(unopened):
-                yield from check_key_in(place, file, secrets.keys, secrets.programs)
-            yield from (_cannot_open(place, problem) for problem in unopened if problem.bomb)
+    for folder, reference in opened(draft, "reference_data").items():
+        place = Place(folder, "scoring", reference)
+        unopened.clear()
+        for file in place.files(unopened):
+            yield from check_key_in(place, file, secrets.keys, secrets.programs)
+        yield from (_cannot_open(place, problem) for problem in unopened if problem.bomb)
 
 
 def _cannot_open(place: Place, problem: Unopened) -> Finding:

@@ -6,8 +6,7 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from bundle_tools.challenge.rules.secrets.inside import File, Unopened, look_inside
-from bundle_tools.codabench.booleans import is_on
-from bundle_tools.codabench.rules.dataset import Dataset, find
+from bundle_tools.codabench.rules.dataset import Dataset, opened
 from bundle_tools.codabench.rules.document import FILE, Draft
 
 Audience = Literal["participants", "models", "scoring"]
@@ -40,27 +39,24 @@ class Place:
 
 def places(draft: Draft) -> list[Place]:
     """Give all places but the reference data; one that several keys name stands there once, for its widest audience."""
-    opened: list[tuple[object, Audience]] = []
-    for _, phase in draft.entries("phases"):
-        opened += [(phase.get("public_data"), "participants"), (phase.get("starting_kit"), "participants")]
-    opened += [(solution.get("path"), "participants") for _, solution in draft.entries("solutions")]
-    for _, task in draft.entries("tasks"):
-        programs: Audience | None = "participants" if is_on(draft.content.get("make_programs_available")) else None
-        inputs: Audience = "participants" if is_on(draft.content.get("make_input_data_available")) else "models"
-        opened.append((task.get("input_data"), inputs))
-        opened.append((task.get("ingestion_program"), programs or "models"))
-        opened.append((task.get("scoring_program"), programs or "scoring"))
+    keys = {"public_data", "starting_kit", "path"}
+    keys |= {"ingestion_program", "scoring_program"} if draft.keys.make_programs_available else set()
+    keys |= {"input_data"} if draft.keys.make_input_data_available else set()
+    audiences: dict[Audience, set[str]] = {
+        "participants": keys,
+        "models": {"input_data", "ingestion_program"},
+        "scoring": {"scoring_program"},
+    }
     found: dict[str, Place] = {}
-    for value, audience in opened:
-        data = find(draft, value) if str(value) not in found else None
-        if data is not None:
-            found[str(value)] = Place(str(value), audience, data)
+    for audience, keys in audiences.items():
+        for path, data in opened(draft, *keys).items():
+            found.setdefault(path, Place(path, audience, data))
     return [*found.values(), *_pages(draft)]
 
 
 def _pages(draft: Draft) -> Iterator[Place]:
     root = Dataset(draft.root)
-    names = [FILE, draft.content.get("terms"), *(page.get("file") for _, page in draft.entries("pages"))]
+    names = [FILE, draft.keys.terms, *(page.file for page in draft.keys.pages)]
     for name in dict.fromkeys(name for name in names if isinstance(name, str) and name):
         inside = not name.startswith("/") and ".." not in PurePosixPath(name).parts
         if inside and (draft.root / name).is_file():

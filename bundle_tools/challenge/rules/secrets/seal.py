@@ -1,11 +1,11 @@
 """The seal key: a secret that both programs of a task share and nobody else may hold."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from bundle_tools.challenge.rules.secrets.inside import File
 from bundle_tools.challenge.rules.secrets.places import Place
-from bundle_tools.codabench.rules.dataset import find
+from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import FAILS_LATER, Finding
 
@@ -19,24 +19,18 @@ EFFECT = "Whoever holds the key can forge a run that scoring believes."
 FIX = "Delete it there and build again: `bundle build` makes a new key."
 
 
-def seal_keys(draft: Draft) -> set[bytes]:
-    """Give the keys at the roots of all programs."""
-    keys = set()
-    for _, task in draft.entries("tasks"):
-        for program in (find(draft, task.get(key)) for key in PROGRAMS):
-            if program is not None and SEAL in program.names():
-                keys.add(program.read(SEAL).strip())
+def seal_keys(programs: Iterable[Dataset]) -> set[bytes]:
+    """Give the keys at the roots of programs."""
+    keys = {program.read(SEAL).strip() for program in programs if SEAL in program.names()}
     return {key for key in keys if len(key) >= SHORTEST_KEY}
 
 
 def check_seals(draft: Draft) -> Iterator[Finding]:
     """Find keys that are damaged, or that the two programs of a task do not share: then no run is believed."""
-    for position, task in draft.entries("tasks"):
-        where, fix = (
-            draft.at("tasks", position),
-            "Build the bundle again: `bundle build` puts one key into both programs.",
-        )
-        programs = {key: program for key in PROGRAMS if (program := find(draft, task.get(key))) is not None}
+    fix = "Build the bundle again: `bundle build` puts one key into both programs."
+    for task in draft.keys.tasks:
+        where = draft.at(*task.place)
+        programs = {key: program for key in PROGRAMS if (program := find(draft, getattr(task, key))) is not None}
         keys = {key: program.read(SEAL).strip() for key, program in programs.items() if SEAL in program.names()}
         for key in sorted(key for key, content in keys.items() if not KEY.fullmatch(content)):
             what = f"{SEAL} of the {key}: expected 64 hexadecimal digits in lower case; found something else."

@@ -9,6 +9,8 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import PurePosixPath
 
+import numpy as np
+
 from bundle_tools.challenge.rules.secrets.answers import Answers
 from bundle_tools.challenge.rules.secrets.inside import GZIP, ZIP, File
 
@@ -66,8 +68,6 @@ def read_text(file: File) -> Text | None:
 
 def _array(content: bytes) -> str:
     """Write the numbers of a .npy file, as many as are searched of a text."""
-    import numpy as np  # noqa: PLC0415
-
     try:
         numbers = np.load(io.BytesIO(content), allow_pickle=False).ravel()[: LARGEST_SEARCHED // 10].tolist()
     except (ValueError, OSError, EOFError, MemoryError):

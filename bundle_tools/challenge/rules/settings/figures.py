@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from bundle_tools.challenge.figures.pages import look_through
 from bundle_tools.challenge.rules.settings.registry import told_by_programs
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding, shown
@@ -12,9 +13,6 @@ def check_figures(draft: Draft) -> Iterator[Finding]:
     """Find figures that are stale, and marks that cannot be filled."""
     if not draft.folder and None in told_by_programs(draft).values():
         return  # the program is not asked, so that nothing can be compared: said elsewhere
-    # Computing figures needs other rules' readers, and those come with this package.
-    from bundle_tools.challenge.figures.pages import look_through  # noqa: PLC0415
-
     reasons: dict[str, list[tuple[str, str]]] = {}
     for page in look_through(draft):
         for change in page.filled.changes[:MOST_TOLD]:

@@ -11,26 +11,23 @@ from bundle_tools.codabench.rules.dataset import find
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding
 
-DEFAULT_SUBMISSIONS = 100
-"""Codabench's, where a phase names no number."""
-
 
 def check_hidden_labels(draft: Draft) -> Iterator[Finding]:
     """Tell what the submissions of one participant tell of hidden labels, and warn where that pays."""
     told = told_by_programs(draft)
-    for place, task in draft.entries("tasks"):
-        known, data = told.get(place), find(draft, task.get("reference_data"))
+    for task in draft.keys.tasks:
+        known, data = told.get(task.place), find(draft, task.reference_data)
         # An unbounded score has no number of values; a program without these fields is not this project's.
         of_labels = [column for column in known.columns if column.get("of_labels")] if known else []
         columns = [column for column in of_labels if column["maximum"] is not None]
         if known is None or data is None or not columns or known.settings["report"]["truth"]:
             continue
         clips, targets = len(read_labels(data).rows), len(known.settings["targets"])
-        for position, phase in draft.entries("phases"):
-            allowed = phase.get("max_submissions", DEFAULT_SUBMISSIONS)
-            readable = allowed is None or (isinstance(allowed, int) and allowed >= 0)
-            if clips and readable and draft.runs(phase, task):
-                yield _budget(draft.at("phases", position, "max_submissions"), columns, clips, targets, allowed)
+        for phase in draft.keys.phases if clips else ():
+            allowed = phase.max_submissions
+            readable = phase.given.get("max_submissions", allowed) == allowed
+            if readable and task in draft.tasks_of(phase):
+                yield _budget(draft.at(*phase.place, "max_submissions"), columns, clips, targets, allowed)
 
 
 def _budget(where: str, columns: Sequence[Mapping[str, Any]], clips: int, targets: int, allowed: int | None) -> Finding:

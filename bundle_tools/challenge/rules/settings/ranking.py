@@ -6,7 +6,6 @@ from bundle_tools.challenge.enough_clips import CLIPS_TO_RANK, points_apart
 from bundle_tools.challenge.rules.clips.tables import SETTINGS, Side, read_by_clip
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding
-from bundle_tools.codabench.rules.settings.leaderboard import columns_of
 
 TOTAL = "explanation"
 
@@ -23,7 +22,8 @@ def check_ranking(draft: Draft, inputs: Side, reference: Side, clips: Collection
     clips
         Their ids.
     """
-    if "probes" not in inputs.settings or not clips or _primary(draft) != TOTAL:
+    primary = draft.keys.primary_column
+    if "probes" not in inputs.settings or not clips or primary is None or primary.key != TOTAL:
         return
     if filmed := len(set(clips) - read_by_clip(inputs.data, "exchanges").keys()):
         what = f"The board ranks by {TOTAL}, and {filmed} of {len(clips)} clips have no exchange."
@@ -40,11 +40,3 @@ def check_ranking(draft: Draft, inputs: Side, reference: Side, clips: Collection
 
 def _points(clips: int) -> str:
     return f"{points_apart(clips):.0f} points"
-
-
-def _primary(draft: Draft) -> object:
-    board = next((board for _, board in draft.entries("leaderboards")[:1]), {})
-    return next(
-        (column.get("key") for _, column in columns_of(draft) if column.get("index") == board.get("primary_index", 0)),
-        None,
-    )

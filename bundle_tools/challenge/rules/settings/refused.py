@@ -16,17 +16,17 @@ MOST_TOLD = 5
 
 def check_settings(draft: Draft) -> Iterator[Finding]:
     """Ask both programs to read the data of each task; programs of another kind are left alone."""
-    tasks = dict(draft.entries("tasks"))
+    tasks = {task.place: task for task in draft.keys.tasks}
     for question in (INGESTION, SCORING):
-        for position, answer in ask_programs(draft, question).items():
-            where = draft.at("tasks", position, question.program)
+        for place, answer in ask_programs(draft, question).items():
+            where = draft.at(*place, question.program)
             if answer is None:
                 what = f"The {question.title} is not the one of this checkout, so it was not asked about its data."
                 effect = "Its code would run on this machine."
                 fix = "Unpack the zip and check the folder if you trust it."
                 yield Finding("program-unasked", "note", where, what, effect, fix)
                 continue
-            yield from _refused(str(tasks[position][question.data]), answer)
+            yield from _refused(str(getattr(tasks[place], question.data)), answer)
             if answer.problem:
                 what = f"The {question.title} cannot read its settings: {answer.problem}"
                 yield Finding("settings-unread", "error", where, what, FAILS_LATER, "Run it: `bundle run`.")

@@ -6,10 +6,9 @@ from typing import Any
 
 from bundle_tools.challenge.rules.programs.asking import Answer, ask_programs
 from bundle_tools.challenge.rules.programs.questions import SCORING
-from bundle_tools.codabench.booleans import is_on
+from bundle_tools.codabench.keys import Place
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding, shown
-from bundle_tools.codabench.rules.settings.leaderboard import columns_of
 
 
 @dataclass(frozen=True)
@@ -39,45 +38,40 @@ def check_revealed(draft: Draft) -> Iterator[Finding]:
     """Find hidden columns that scores.json shows; those that hold what nobody was asked for are no secret."""
     told = next((told for told in told_by_programs(draft).values() if told is not None), None)
     empty = {column["key"] for column in (told.columns if told else ()) if column.get("of_people")}
-    hidden = [
-        column for _, column in columns_of(draft) if is_on(column.get("hidden")) and column.get("key") not in empty
-    ]
-    for position, phase in draft.entries("phases") if hidden else ():
-        if not is_on(phase.get("hide_score_output")) and not is_on(phase.get("hide_output")):
+    hidden = [column for column in draft.keys.columns if column.hidden and column.key not in empty]
+    for phase in draft.keys.phases if hidden else ():
+        if not phase.hide_score_output and not phase.hide_output:
             what = f"The phase leaves the scoring output open, and {len(hidden)} columns are hidden."
             effect = "Participants read the hidden scores in scores.json."
-            where = draft.at("phases", position)
+            where = draft.at(*phase.place)
             yield Finding("columns-revealed", "warning", where, what, effect, "Write hide_score_output: true.")
 
 
-def told_by_programs(draft: Draft) -> dict[int, Told | None]:
+def told_by_programs(draft: Draft) -> dict[Place, Told | None]:
     """Ask the scoring programs that have a registry.
 
     Returns
     -------
     dict
-        Position of a task -> what its program says; None where it is foreign and came in a zip: then it is not asked.
+        Place of a task -> what its program says; None where it is foreign and came in a zip: then it is not asked.
     """
     answers = ask_programs(draft, SCORING)
-    return {position: None if answer is None else _told(answer) for position, answer in answers.items()}
+    return {place: None if answer is None else _told(answer) for place, answer in answers.items()}
 
 
 def _check_primary(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Finding]:
     """Find a board that ranks by another column than the first of the registry, which is the primary score."""
-    for position, board in draft.entries("leaderboards")[:1]:
-        primary = board.get("primary_index", 0)
-        chosen = [column.get("key") for _, column in columns_of(draft) if column.get("index") == primary]
-        first = registry[0]["key"] if registry else None
-        if first and chosen and chosen[0] != first:
-            what = f"The board ranks by {shown(chosen[0])}; the primary score of the scoring program is {first}."
-            where = draft.at("leaderboards", position, "primary_index")
-            effect = "Another submission ranks first than pages and reports say."
-            fix = f"Write the index of {first} as primary_index, or mean it and change the pages."
-            yield Finding("columns-primary", "warning", where, what, effect, fix)
+    chosen, first = draft.keys.primary_column, registry[0]["key"] if registry else None
+    if first and chosen and chosen.key and chosen.key != first:
+        what = f"The board ranks by {shown(chosen.key)}; the primary score of the scoring program is {first}."
+        where = draft.at(*draft.keys.leaderboards[0].place, "primary_index")
+        effect = "Another submission ranks first than pages and reports say."
+        fix = f"Write the index of {first} as primary_index, or mean it and change the pages."
+        yield Finding("columns-primary", "warning", where, what, effect, fix)
 
 
 def _compare(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Finding]:
-    declared = {str(column.get("key")): (place, column) for place, column in columns_of(draft)}
+    declared = {column.key: column for column in draft.keys.columns if column.key}
     board = draft.at("leaderboards")
     for told in registry:
         key, title, direction, decimals = (told[field] for field in ("key", "title", "direction", "decimals"))
@@ -85,30 +79,30 @@ def _compare(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Findi
             what = f"The scoring program writes {key}, which is no column."
             yield Finding("columns-missing", "error", board, what, "Codabench drops the score.", "Add the column.")
             continue
-        place, column = declared[key]
-        if column.get("computation"):
+        column = declared[key]
+        place = column.place
+        if column.computation:
             what = f"The scoring program writes {key}, and Codabench computes it as well."
             effect = "The server fails in the middle of storing the scores."
             yield Finding("columns-computed", "error", draft.at(*place), what, effect, "Delete the computation.")
-        if column.get("sorting", "desc") != direction:
+        if column.sorting != direction:
             what = f"{key}: expected sorting {direction} as in the scoring program; found another."
             effect = "The worst submission ranks first."
             yield Finding("columns-sorting", "error", draft.at(*place), what, effect, f"Write {direction}.")
-        if column.get("title") != title:
-            what = f"{key}: titled {shown(title)} in the scoring program and {shown(column.get('title'))} here."
+        if column.title and column.title != title:
+            what = f"{key}: titled {shown(title)} in the scoring program and {shown(column.title)} here."
             where = draft.at(*place, "title")
             yield Finding("columns-title", "warning", where, what, "Report and board disagree.", "Use one title.")
-        precision = column.get("precision", 2)
-        if isinstance(precision, int) and precision < decimals:
-            what = f"{key}: the scoring program gives {decimals} decimals; found precision {precision}."
+        if column.precision < decimals:
+            what = f"{key}: the scoring program gives {decimals} decimals; found precision {column.precision}."
             where = draft.at(*place, "precision")
             yield Finding("columns-precision", "warning", where, what, "Differences vanish.", f"Write {decimals}.")
     known = dict.fromkeys(told["key"] for told in registry)
-    for key, (place, column) in declared.items():
-        if key not in known and not column.get("computation"):
+    for key, column in declared.items():
+        if key not in known and not column.computation:
             what = f"The scoring program never writes {shown(key)}."
             effect = "The column stays n/a, and rows without the primary score rank first."
-            yield Finding("columns-extra", "error", draft.at(*place), what, effect, "Delete the column.")
+            yield Finding("columns-extra", "error", draft.at(*column.place), what, effect, "Delete the column.")
     if [key for key in declared if key in known] != [key for key in known if key in declared]:
         what = "The columns stand in another order than in the scoring program."
         yield Finding("columns-order", "note", board, what, "Pages and report show another order.", "Reorder them.")

@@ -42,15 +42,15 @@ TOLD_ELSEWHERE = frozenset({"ingestion_program", "input_data"})
 
 def check_programs(draft: Draft) -> Iterator[Finding]:
     """Find what is wrong with the metadata and the commands of all programs."""
-    for position, task in draft.entries("tasks"):
+    for task in draft.keys.tasks:
         for key, role in PROGRAMS.items():
-            program = find(draft, task.get(key))
-            if program is not None and task.get("key") is None:
-                yield from _check_program(draft.at("tasks", position, key), key, role, program)
-        paths = [str(task[key]).rstrip("/") for key in PROGRAMS if task.get(key) is not None]
+            program = find(draft, getattr(task, key))
+            if program is not None and task.key is None:
+                yield from _check_program(draft.at(*task.place, key), key, role, program)
+        paths = [str(path).rstrip("/") for key in PROGRAMS if (path := getattr(task, key)) is not None]
         if len(paths) > len(set(paths)):
             what = f"ingestion_program and scoring_program are the same: {shown(paths[0])}."
-            where, effect = draft.at("tasks", position, "ingestion_program"), "Both jobs run the same command."
+            where, effect = draft.at(*task.place, "ingestion_program"), "Both jobs run the same command."
             yield Finding("program-same", "warning", where, what, effect, "Name the folder of each.")
 
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from bundle_tools.codabench.rules.dataset import Dataset, find
+from bundle_tools.codabench.rules.dataset import Dataset, find, uses_of
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import FAILS_LATER, Finding, shown
 from bundle_tools.codabench.rules.programs.commands import PROGRAMS
@@ -55,11 +55,9 @@ def check_image(draft: Draft) -> Iterator[Finding]:
         yield Finding("image-tag", "warning", where, what, effect, "Name an exact version: python:3.11.9-slim.")
     if not LEGACY.fullmatch(value) and not OFFICIAL.fullmatch(value):
         return
-    for position, task in draft.entries("tasks"):
-        for key in PROGRAMS:
-            program = find(draft, task.get(key))
-            if program is not None:
-                yield from _check_program(draft.at("tasks", position, key), key, program, value, interpreter_of(tag))
+    for place, path in uses_of(draft, *PROGRAMS):
+        if (program := find(draft, path)) is not None:
+            yield from _check_program(draft.at(*place), str(place[-1]), program, value, interpreter_of(tag))
 
 
 def is_reference(name: str) -> bool:

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from bundle_tools.codabench.booleans import is_on
-from bundle_tools.codabench.rules.dataset import find
+from bundle_tools.codabench.rules.dataset import opened
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding
 from bundle_tools.codabench.rules.programs.commands import PROGRAMS
@@ -18,12 +17,9 @@ MOST_TOLD = 5
 
 def check_private(draft: Draft) -> Iterator[Finding]:
     """Find files in programs that look like somebody's passwords or private keys."""
-    shows = is_on(draft.content.get("make_programs_available"))
+    shows = draft.keys.make_programs_available
     reader = "Every participant can download it." if shows else "Every organiser and every worker can read it."
-    for value in dict.fromkeys(str(task.get(key)) for _, task in draft.entries("tasks") for key in PROGRAMS):
-        program = find(draft, value)
-        if program is None:
-            continue
+    for value, program in opened(draft, *PROGRAMS).items():
         found = [
             name
             for name in program.names()

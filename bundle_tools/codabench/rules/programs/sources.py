@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
-from bundle_tools.codabench.booleans import is_on
 from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import IGNORED, Finding, shown
@@ -50,9 +49,9 @@ class Source:
 def check_sources(draft: Draft) -> Iterator[Finding]:
     """Find what cannot work, in the programs of all tasks."""
     seen = set()
-    for position, task in draft.entries("tasks"):
+    for task in draft.keys.tasks:
         for key in ("ingestion_program", "scoring_program"):
-            value = task.get(key)
+            value = getattr(task, key)
             program = find(draft, value)
             if program is None or (key, value) in seen:
                 continue
@@ -63,10 +62,11 @@ def check_sources(draft: Draft) -> Iterator[Finding]:
             if key == "ingestion_program":
                 yield from _check_syntax(f"{value}", program)
                 continue
-            if not is_on(task.get("ingestion_only_during_scoring")):
-                yield from _check_input(draft.at("tasks", position, key), str(value), program, sources)
+            where = draft.at(*task.place, key)
+            if not task.ingestion_only_during_scoring:
+                yield from _check_input(where, str(value), program, sources)
             yield from _check_syntax(f"{value}", program)
-            yield from _check_report(draft, draft.at("tasks", position, key), program, sources)
+            yield from _check_report(draft, where, program, sources)
 
 
 def read_sources(program: Dataset) -> tuple[Source, ...]:
@@ -171,7 +171,7 @@ def _check_syntax(where: str, program: Dataset) -> Iterator[Finding]:
 
 
 def _check_report(draft: Draft, where: str, program: Dataset, sources: tuple[Source, ...]) -> Iterator[Finding]:
-    shows = is_on(draft.content.get("enable_detailed_results"))
+    shows = draft.keys.enable_detailed_results
     writes = any(text.endswith(REPORT) for source in sources for _, text in source.texts())
     if writes and not shows:
         what = f"The scoring program writes {REPORT}, and enable_detailed_results is off."

@@ -8,7 +8,8 @@ from datetime import date, datetime, timedelta
 
 from dateutil import parser as dates
 
-from bundle_tools.codabench.rules.document import Draft, Key
+from bundle_tools.codabench.keys import Place
+from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import CRASHES, Finding, shown
 
 SAFE_FORM = 'Write it in quotes, in UTC: "2026-03-01 12:00:00".'
@@ -22,7 +23,7 @@ DATE_ERRORS = (ValueError, OverflowError, TypeError, AttributeError, decimal.Dec
 
 
 def check_time(
-    draft: Draft, path: tuple[Key, ...], start: datetime | None, end: datetime | None, *, first: bool
+    draft: Draft, path: Place, start: datetime | None, end: datetime | None, *, first: bool
 ) -> Iterator[Finding]:
     """Find dates that leave no time. Never an error: a bundle that once ran is still a good one."""
     now = draft.now
@@ -50,7 +51,7 @@ def kept(value: date | str) -> datetime:
     return dates.parse(value).replace(tzinfo=None)
 
 
-def moment(draft: Draft, path: tuple[Key, ...], value: object) -> tuple[datetime | None, list[Finding]]:
+def moment(draft: Draft, path: Place, value: object) -> tuple[datetime | None, list[Finding]]:
     """Read a date as Codabench does: the moment it keeps, or None, and what it changes without a word."""
     where, key = draft.at(*path), path[-1]
     if value is None or value == "":

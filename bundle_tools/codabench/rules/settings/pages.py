@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from bundle_tools.codabench.rules.document import Draft, Key
+from bundle_tools.codabench.keys import Place
+from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import CRASHES, REFUSED, Finding, shown
 from bundle_tools.codabench.rules.settings.addresses import linked, loaded
 
@@ -24,19 +25,18 @@ SWALLOWED = re.compile(r"\$[$&`']")
 
 def check_pages(draft: Draft) -> Iterator[Finding]:
     """Find what is wrong with the terms, the pages, and the descriptions of phases."""
-    if draft.content.get("terms") is not None:
-        yield from _check_file(draft, ("terms",), draft.content["terms"])
-    for position, page in draft.entries("pages"):
-        path: tuple[Key, ...] = ("pages", position)
-        if page.get("title") == "Terms":
+    if draft.keys.terms is not None:
+        yield from _check_file(draft, ("terms",), draft.keys.terms)
+    for page in draft.keys.pages:
+        if page.title == "Terms":
             what = "A page is titled Terms."
             effect = "Codabench then shows no tab for the terms."
-            yield Finding("page-terms", "warning", draft.at(*path, "title"), what, effect, "Use another title.")
-        if page.get("file") is not None:
-            yield from _check_file(draft, (*path, "file"), page["file"])
-    for position, phase in draft.entries("phases"):
-        if isinstance(phase.get("description"), str):
-            yield from _check_markdown(draft.at("phases", position, "description"), "description", phase["description"])
+            yield Finding("page-terms", "warning", draft.at(*page.place, "title"), what, effect, "Use another title.")
+        if page.file is not None:
+            yield from _check_file(draft, (*page.place, "file"), page.file)
+    for phase in draft.keys.phases:
+        if phase.description is not None:
+            yield from _check_markdown(draft.at(*phase.place, "description"), "description", phase.description)
 
 
 def file_of(draft: Draft, value: object) -> Path | None:
@@ -45,7 +45,7 @@ def file_of(draft: Draft, value: object) -> Path | None:
     return path if path is not None and path.is_file() else None
 
 
-def _check_file(draft: Draft, path: tuple[Key, ...], value: object) -> Iterator[Finding]:
+def _check_file(draft: Draft, path: Place, value: object) -> Iterator[Finding]:
     where = draft.at(*path)
     file = file_of(draft, value)
     if file is None:

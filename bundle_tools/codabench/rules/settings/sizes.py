@@ -3,29 +3,13 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
-from bundle_tools.codabench.keys import FILES_OF_TASK
-from bundle_tools.codabench.rules.document import Draft, Key
+from bundle_tools.codabench.rules.dataset import uses_of
+from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding, shown
 
 # Codabench keeps the bundle and a copy of every data set made from it; both count against one user.
 QUOTA_BYTES = 15_000_000_000
 LONGEST_NAME = 35
-USES = {
-    "tasks": FILES_OF_TASK,
-    "solutions": ("path",),
-    "phases": ("starting_kit", "public_data"),
-}
-
-
-def uses_of(draft: Draft) -> list[tuple[tuple[Key, ...], str]]:
-    """Give every use of a program or data set with its place in the file; Codabench stores each use anew."""
-    return [
-        ((section, position, key), entry[key])
-        for section, keys in USES.items()
-        for position, entry in draft.entries(section)
-        for key in keys
-        if isinstance(entry.get(key), str) and entry[key].strip()
-    ]
 
 
 def check_names(draft: Draft) -> Iterator[Finding]:

@@ -22,24 +22,23 @@ HOST_PART = re.compile(r"[^\W_](?:[^\W_]|-){0,61}[^\W_]|[^\W_]")
 
 def check_top(draft: Draft) -> Iterator[Finding]:
     """Find what is wrong at the top level."""
-    content = draft.content
+    content, keys = draft.content, draft.keys
     if "version" not in content:
         what = "The key 'version' is missing."
         effect = "Codabench takes the file for version 1, for CodaLab, and fails to convert it."
         yield Finding("key-missing", "error", draft.at(), what, effect, "Write version: 2.")
-    elif content["version"] is not None and (isinstance(content["version"], float) or str(content["version"]) != "2"):
-        what = f"version: expected 2; found {shown(content['version'])}."
+    elif isinstance(keys.version, float) or str(keys.version) != "2":
+        what = f"version: expected 2; found {shown(keys.version)}."
         effect = "Codabench reads it as version 1 or refuses it, with a misleading message."
         yield Finding("version", "error", draft.at("version"), what, effect, "Write version: 2.")
     if "leaderboard" in content and "leaderboards" not in content:
         what = "Found leaderboard; the key is leaderboards, a list."
         yield Finding("leaderboard-singular", "error", draft.at("leaderboard"), what, REFUSED, "Rename it.")
-    if content.get("queue") is not None and not is_key(content["queue"]):
-        what = f"queue: expected the key (UUID) of a queue; found {shown(content['queue'])}."
+    if keys.queue is not None and not is_key(keys.queue):
+        what = f"queue: expected the key (UUID) of a queue; found {shown(keys.queue)}."
         yield Finding("queue", "error", draft.at("queue"), what, CRASHES, "Copy the key from the queue's page.")
-    email = content.get("contact_email")
-    if email is not None and not is_email(str(email)):
-        what = f"contact_email: expected an e-mail address; found {shown(email)}."
+    if keys.contact_email is not None and not is_email(keys.contact_email):
+        what = f"contact_email: expected an e-mail address; found {shown(keys.contact_email)}."
         yield Finding("email", "error", draft.at("contact_email"), what, REFUSED, "Correct it or leave it out.")
     yield from _check_image(draft)
     yield from _check_fact_sheet(draft)
@@ -55,7 +54,7 @@ def is_email(text: str) -> bool:
 
 
 def _check_image(draft: Draft) -> Iterator[Finding]:
-    value = draft.content.get("image")
+    value = draft.keys.image
     if value is None:
         return
     where = draft.at("image")
@@ -94,10 +93,7 @@ def _check_image(draft: Draft) -> Iterator[Finding]:
 
 
 def _check_fact_sheet(draft: Draft) -> Iterator[Finding]:
-    sheet = draft.content.get("fact_sheet")
-    if not isinstance(sheet, dict):
-        return
-    for key, question in sheet.items():
+    for key, question in (draft.keys.fact_sheet or {}).items():
         where = draft.at("fact_sheet", str(key))
         problem = None
         if not isinstance(question, dict) or set(question) != QUESTION:

@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
-from bundle_tools.codabench.keys import FILES_OF_TASK, is_key
+from bundle_tools.codabench.keys import FILES_OF_TASK, Place, is_key
 from bundle_tools.codabench.rules.dataset import Dataset, find
-from bundle_tools.codabench.rules.document import Draft, Key
+from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import CRASHES, REFUSED, Finding, shown
 from bundle_tools.codabench.rules.settings.dates import moment
 from bundle_tools.codabench.rules.settings.pages import file_of
@@ -91,13 +91,13 @@ def _check_phases(draft: Draft) -> Iterator[Finding]:
     phases = draft.content.get("phases")
     if phases is None:
         return
-    starts: list[tuple[datetime, tuple[Key, ...]]] = []
+    starts: list[tuple[datetime, Place]] = []
     if not isinstance(phases, dict) or not phases:
         what = f"phases: expected numbered phases; found {shown(phases)}."
         yield Finding("version1-key", "error", draft.at("phases"), what, CRASHES, "Write 1: and the phase below it.")
         return
     for number, phase in phases.items():
-        path: tuple[Key, ...] = ("phases", str(number))
+        path: Place = ("phases", str(number))
         if not isinstance(phase, dict):
             what = f"phases: expected keys and values; found {shown(phase)}."
             yield Finding("version1-key", "error", draft.at(*path), what, CRASHES, "Write label and start_date.")
@@ -120,7 +120,7 @@ def _check_phases(draft: Draft) -> Iterator[Finding]:
             yield Finding("version1-dates", "warning", draft.at(*path), what, effect, "Leave two days between them.")
 
 
-def _check_dataset(draft: Draft, path: tuple[Key, ...], value: object) -> Iterator[Finding]:
+def _check_dataset(draft: Draft, path: Place, value: object) -> Iterator[Finding]:
     data: Dataset | None = find(draft, value)
     if data is None and not is_key(value):
         yield _no_file(draft.at(*path), str(path[-1]), value)

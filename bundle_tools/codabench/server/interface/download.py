@@ -5,6 +5,7 @@ from pathlib import Path
 import requests
 
 from bundle_tools.codabench.server.interface.http import Connection, ServerError, is_good, try_again
+from bundle_tools.whole import replaced
 
 PIECE = 1 << 20
 MOST_BYTES = 4 << 30
@@ -19,13 +20,8 @@ def download(connection: Connection, url: str, target: Path) -> None:
     ServerError
         If it cannot be had; then there is no file.
     """
-    unfinished = target.with_name(target.name + ".part")
-    try:
+    with replaced(target) as unfinished:
         try_again(lambda: _receive(connection, url, unfinished, target.name))
-    except ServerError:
-        unfinished.unlink(missing_ok=True)
-        raise
-    unfinished.replace(target)
 
 
 def _receive(connection: Connection, url: str, target: Path, name: str) -> None:

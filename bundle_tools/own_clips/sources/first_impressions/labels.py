@@ -3,10 +3,12 @@
 import math
 from collections.abc import Mapping
 
-from bundle_tools.challenge.ingestion_program import use_own_ingestion_program
 from bundle_tools.own_clips.files.places import Place, read_one
 from bundle_tools.own_clips.problems import Problems
 from bundle_tools.own_clips.sources.first_impressions.facts import CHALLENGE, CLIP_NAME, DOWNLOAD_AGAIN
+
+# The reader of the ingestion program runs nothing that a file says.
+from model_process.results.pickles import PickleRefused, read_pickle
 
 LARGEST_PICKLE = 64 << 20
 COLUMNS = tuple(target.column for target in CHALLENGE.targets)
@@ -53,10 +55,6 @@ def read_transcripts(places: Mapping[str, Place], problems: Problems) -> dict[st
 
 def _unpickled(place: Place, problems: Problems) -> dict[object, object] | None:
     """Return the dict of a pickle; None with a problem where it cannot be read."""
-    # The ingestion program's reader, which runs nothing that a file says.
-    use_own_ingestion_program()
-    from model_process.results.pickles import PickleRefused, read_pickle  # noqa: PLC0415 - the path is known only now
-
     content = read_one(place) if place.size <= LARGEST_PICKLE else f"{place.size} bytes"
     if isinstance(content, str):
         problems.add("files that cannot be read", f"{place} ({content})", fix=DOWNLOAD_AGAIN)

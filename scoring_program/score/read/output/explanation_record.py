@@ -1,4 +1,4 @@
-"""One line of ``explanations.jsonl``: what a submission said about one clip, and which parts of it are valid."""
+"""What a submission said about one clip, in the first pass or of a twin, and which parts of it are valid."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from score.read.strict_json import finite_number
+from score.read.strict_json import finite_number, mapping
 from score.settings import Settings, TextLimits
 
 
@@ -28,28 +28,23 @@ class Claim:
 class Explanation:
     """What was said about one clip. Invalid parts are None or empty."""
 
-    text: str
+    text: str = ""
     """As given; may be empty."""
-    text_ok: bool
+    text_ok: bool = False
     """Whether the text has a valid length."""
-    image: str | None
+    image: str | None = None
     """Path of the picture in the results folder."""
-    space: NDArray[np.float64] | None
+    space: NDArray[np.float64] | None = None
     """(rows, columns) spatial evidence, the mean over time, >= 0, not constant."""
-    time: NDArray[np.float64] | None
+    time: NDArray[np.float64] | None = None
     """Temporal evidence, one weight a bin, >= 0, not constant."""
-    bin_s: float
+    bin_s: float = 1.0
     """Length of a bin of ``time`` in seconds."""
-    claims: tuple[Claim, ...]
+    claims: tuple[Claim, ...] = ()
     """Cue claims, at least one with a contribution other than 0, or none."""
 
-    @property
-    def evidence_ok(self) -> bool:
-        """Whether at least one part of the evidence is valid."""
-        return self.space is not None or self.time is not None or bool(self.claims)
 
-
-NO_EXPLANATION = Explanation("", False, None, None, None, 1.0, ())
+NO_EXPLANATION = Explanation()
 
 
 def parse_explanation(record: dict[str, Any], settings: Settings, images: frozenset[str]) -> Explanation:
@@ -64,16 +59,15 @@ def parse_explanation(record: dict[str, Any], settings: Settings, images: frozen
     images
         Paths of the pictures that the manifest lists.
     """
-    given = record.get("evidence")
-    evidence: dict[str, Any] = given if isinstance(given, dict) else {}
+    evidence = mapping(record.get("evidence"))
     text = record.get("text")
     image = record.get("image")
-    time, bin_s = _time(evidence.get("time"))
+    time, bin_s = _time(mapping(evidence.get("time")))
     return Explanation(
         text=text if isinstance(text, str) else "",
         text_ok=isinstance(text, str) and _text_ok(text, settings.text),
         image=image if isinstance(image, str) and image in images else None,
-        space=_space(evidence.get("space")),
+        space=_space(mapping(evidence.get("space"))),
         time=time,
         bin_s=bin_s,
         claims=_claims(evidence.get("cues"), settings),
@@ -95,9 +89,7 @@ def _weights(values: object) -> NDArray[np.float64] | None:
     return None if weights.size > 1 and weights.min() == weights.max() else weights
 
 
-def _space(space: object) -> NDArray[np.float64] | None:
-    if not isinstance(space, dict):
-        return None
+def _space(space: dict[str, Any]) -> NDArray[np.float64] | None:
     weights = _weights(space.get("weights"))
     shape = (space.get("rows"), space.get("columns"))
     if weights is None or weights.ndim != 3 or weights.shape[1:] != shape:
@@ -105,9 +97,7 @@ def _space(space: object) -> NDArray[np.float64] | None:
     return np.asarray(weights.mean(axis=0))
 
 
-def _time(time: object) -> tuple[NDArray[np.float64] | None, float]:
-    if not isinstance(time, dict):
-        return None, 1.0
+def _time(time: dict[str, Any]) -> tuple[NDArray[np.float64] | None, float]:
     weights, bin_s = _weights(time.get("weights")), finite_number(time.get("bin_s"))
     if weights is None or weights.ndim != 1 or bin_s is None or bin_s <= 0:
         return None, 1.0
@@ -115,14 +105,11 @@ def _time(time: object) -> tuple[NDArray[np.float64] | None, float]:
 
 
 def _claims(cues: object, settings: Settings) -> tuple[Claim, ...]:
-    if not isinstance(cues, list):
-        return ()
+    """Take all claims; none where one of them is not valid, or all come to nothing."""
     claims = []
-    for cue in cues:
-        if not isinstance(cue, dict):
-            return ()
-        name, target, contribution = cue.get("cue"), cue.get("target"), finite_number(cue.get("contribution"))
-        if not isinstance(name, str) or target not in settings.names or contribution is None or abs(contribution) > 1:
+    for cue in map(mapping, cues if isinstance(cues, list) else ()):
+        name, target, contribution = cue.get("cue"), cue.get("target"), finite_number(cue.get("contribution"), -1, 1)
+        if not isinstance(name, str) or target not in settings.names or contribution is None:
             return ()
         claims.append(Claim(name, target, contribution))
     return tuple(claims) if any(claim.contribution for claim in claims) else ()

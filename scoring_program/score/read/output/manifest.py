@@ -10,21 +10,21 @@ import hashlib
 import os
 import re
 import stat
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from score.errors import NotGradableError, OrganiserError, Problem
+from score.errors import NotGradableError, OrganiserError, Problem, wrong
 from score.read.output.planted import NONE_PLANTED, Planted, find_planted
 from score.read.output.seal import is_sealed
-from score.read.strict_json import StrictJsonError, parse_object
+from score.read.strict_json import StrictJsonError, is_sha256, parse_object, whole_number
 
 MEBIBYTE = 2**20
 MANIFEST = "manifest.json"
 FORMAT_VERSION = 1
 WORKER_METADATA = "metadata"  # the worker writes it after ingestion has ended, so no manifest can list it
 _SAFE_PATH = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9_-]{0,63}/)?[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.[a-z0-9]{1,8}")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 _LARGEST = {
     "predictions.csv": 256 * MEBIBYTE,
     "explanations.jsonl": 2048 * MEBIBYTE,
@@ -44,10 +44,8 @@ class ResultsFolder:
 
     root: Path
     """The folder ``input/res``."""
-    sizes: dict[str, int]
-    """Bytes of each listed file, by its path relative to the root."""
     hashes: dict[str, str]
-    """SHA-256 of each listed file."""
+    """SHA-256 of each listed file, by its path relative to the root."""
     sealed: bool
     """Whether the manifest carries a seal that was checked. Without a key there is nothing to check it with."""
     planted: Planted = NONE_PLANTED
@@ -61,13 +59,13 @@ class ResultsFolder:
         NotGradableError
             If the file is not listed or has changed.
         """
-        if name not in self.sizes:
-            raise NotGradableError(
-                "The results are incomplete.", [_damage(name, "not in the manifest", "a listed file")]
-            )
+        if name not in self.hashes:
+            problem = wrong("results_damaged", name, "not in the manifest", "a listed file")
+            raise NotGradableError("The results are incomplete.", [problem])
         data = (self.root / name).read_bytes()
         if hashlib.sha256(data).hexdigest() != self.hashes[name]:
-            raise NotGradableError("The results are damaged.", [_damage(name, "another content", "the listed SHA-256")])
+            problem = wrong("results_damaged", name, "another content", "the listed SHA-256")
+            raise NotGradableError("The results are damaged.", [problem])
         return data
 
 
@@ -91,22 +89,16 @@ def open_results(root: Path, key: bytes | None) -> ResultsFolder:
     _refuse_nothing(root)
     problems: list[Problem] = []
     entries = _manifest(root, key, problems)
-    sizes: dict[str, int] = {}
     hashes: dict[str, str] = {}
     for name, entry in entries.items():
-        found = _mismatch(root, name, entry)
-        if found:
-            problems.append(_damage(name[:140], found, "a regular file with the listed size and SHA-256"))
+        if found := _mismatch(root, name, entry):
+            expected = "a regular file with the listed size and SHA-256"
+            problems.append(wrong("results_damaged", name[:140], found, expected))
         else:
-            sizes[name], hashes[name] = entry["bytes"], entry["sha256"]
+            hashes[name] = entry["sha256"]
     if problems:
         raise NotGradableError("The results are damaged.", problems)
-    return ResultsFolder(root, sizes, hashes, key is not None, find_planted(root, {MANIFEST, WORKER_METADATA, *sizes}))
-
-
-def _damage(where: str, found: str, expected: str) -> Problem:
-    fix = "submit again; if it happens again, tell the organisers"
-    return Problem("results_damaged", "run", where, found, expected, fix)
+    return ResultsFolder(root, hashes, key is not None, find_planted(root, {MANIFEST, WORKER_METADATA, *hashes}))
 
 
 def _refuse_nothing(root: Path) -> None:
@@ -114,44 +106,35 @@ def _refuse_nothing(root: Path) -> None:
     if MANIFEST in present:
         return
     found = "no file" if present <= {WORKER_METADATA} else "files, but no manifest.json"
-    raise NotGradableError(
-        NOTHING_LEFT,
-        [
-            Problem(
-                code="results_missing",
-                stage="run",
-                where="the results folder",
-                found=found,
-                expected="manifest.json, which ingestion writes last",
-                fix="submit again, or ask for a re-run; if it happens again, tell the organisers",
-            ),
-            *find_planted(root, {WORKER_METADATA}).problems(),
-        ],
-    )
+    expected = "manifest.json, which ingestion writes last"
+    problem = wrong("results_missing", "the results folder", found, expected)
+    raise NotGradableError(NOTHING_LEFT, [problem, *find_planted(root, {WORKER_METADATA}).problems()])
 
 
 def _manifest(root: Path, key: bytes | None, problems: list[Problem]) -> dict[str, dict[str, Any]]:
-    path = root / MANIFEST
-    if not is_regular(root, MANIFEST):
-        problems.append(_damage(MANIFEST, "a link or a special file", "a regular file"))
+    def damaged(found: str, expected: str) -> dict[str, dict[str, Any]]:
+        problems.append(wrong("results_damaged", MANIFEST, found, expected))
         return {}
+
+    if not is_regular(root, MANIFEST):
+        return damaged("a link or a special file", "a regular file")
     try:
-        with path.open("rb") as stream:
+        with (root / MANIFEST).open("rb") as stream:
             manifest = parse_object(stream.read(_LARGEST_OTHER + 1), _LARGEST_OTHER)
     except StrictJsonError as error:
-        problems.append(_damage(MANIFEST, str(error), "JSON as in docs/output_format.md"))
-        return {}
+        return damaged(str(error), "JSON as in docs/output_format.md")
     if key is not None and not is_sealed(manifest, key):
-        problems.append(_unsealed())
+        expected = "the seal of this bundle's ingestion program"
+        problems.append(wrong("results_unsealed", MANIFEST, "no seal or another one", expected))
         return {}
     version, files = manifest.get("format_version"), manifest.get("files")
     if type(version) is not int or not isinstance(files, dict) or len(files) > _MOST_FILES:
-        problems.append(_damage(MANIFEST, "another format", "a format_version and a mapping of files"))
-        return {}
+        return damaged("another format", "a format_version and a mapping of files")
     check_format(MANIFEST, version)
     good = {name: entry for name, entry in files.items() if _SAFE_PATH.fullmatch(name) and _is_entry(entry)}
     for name in sorted(files.keys() - good.keys()):
-        problems.append(_damage(f"{MANIFEST}, {name[:140]}", "an unsafe path or a broken entry", "bytes and sha256"))
+        where = f"{MANIFEST}, {name[:140]}"
+        problems.append(wrong("results_damaged", where, "an unsafe path or a broken entry", "bytes and sha256"))
     return good
 
 
@@ -166,22 +149,14 @@ def check_format(where: str, version: int) -> None:
     if version == FORMAT_VERSION:
         return
     found = str(version) if abs(version) < 10**6 else "a number that is far too large"
-    fix = "upload the ingestion and the scoring program of one release"
-    problem = Problem("format_differs", "run", f"{where}, format_version", found, str(FORMAT_VERSION), fix)
+    problem = wrong("format_differs", f"{where}, format_version", found, str(FORMAT_VERSION))
     raise OrganiserError("The two programs of this bundle do not belong together.", [problem])
-
-
-def _unsealed() -> Problem:
-    expected = "the seal of this bundle's ingestion program"
-    fix = "submit again; organisers: both programs must come from one build of the bundle"
-    return Problem("results_unsealed", "run", MANIFEST, "no seal or another one", expected, fix)
 
 
 def _is_entry(entry: object) -> bool:
     if not isinstance(entry, dict):
         return False
-    size, digest = entry.get("bytes"), entry.get("sha256")
-    return type(size) is int and size >= 0 and isinstance(digest, str) and bool(_SHA256.fullmatch(digest))
+    return whole_number(entry.get("bytes"), 0, sys.maxsize) is not None and is_sha256(entry.get("sha256"))
 
 
 def is_regular(root: Path, name: str) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from score.errors import Problem
+from score.errors import Problem, wrong
 from score.visible import one_line
 
 _MOST_COUNTED = 10_000
@@ -30,9 +30,9 @@ _LIKE_RESULTS_ENDINGS = (".html", ".pkl", ".csv", ".jsonl")
 class Planted:
     """What lies beside the results."""
 
-    count: int
+    count: int = 0
     """Number of files, links and special files, counted up to 10,000."""
-    names: tuple[str, ...]
+    names: tuple[str, ...] = ()
     """At most ten of their paths, made visible and cut; those that look like results first."""
 
     def problems(self) -> tuple[Problem, ...]:
@@ -40,30 +40,16 @@ class Planted:
         if not self.count:
             return ()
         more = f" and {self.count - len(self.names)} more" if self.count > len(self.names) else ""
-        warning = Problem(
-            code="files_ignored",
-            stage="run",
-            where="the results folder",
-            found=f"{self.count} files that ingestion did not write: {', '.join(self.names)}{more}",
-            expected="only what ingestion wrote",
-            fix="nothing has to be done: they were ignored. A submission can neither add nor replace results",
-            severity="warning",
-            fault="participant",
-        )
-        return (warning,)
+        found = f"{self.count} files that ingestion did not write: {', '.join(self.names)}{more}"
+        return (wrong("files_ignored", "the results folder", found, "only what ingestion wrote"),)
 
 
-NONE_PLANTED = Planted(0, ())
+NONE_PLANTED = Planted()
 
 
 def find_planted(root: Path, own: Collection[str]) -> Planted:
     """Look for files below ``root`` that are not in ``own`` (paths relative to it), following no link."""
-    names = []
-    for name in _files(root):
-        if name not in own:
-            names.append(name)
-            if len(names) >= _MOST_COUNTED:
-                break
+    names = list(islice((name for name in _files(root) if name not in own), _MOST_COUNTED))
     names.sort(key=lambda name: (not _looks_like_results(name), name))
     return Planted(len(names), tuple(one_line(name, _LONGEST_NAME) for name in names[:_MOST_NAMED]))
 

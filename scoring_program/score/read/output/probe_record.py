@@ -1,16 +1,14 @@
-"""The records of the second pass: ``probes.jsonl``, one line for each call on a clip or an altered copy of it."""
+"""One line of ``probes.jsonl``: a call of the second pass on a clip or an altered copy of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from score.errors import Problem
 from score.read.output.explanation_record import Explanation, parse_explanation
-from score.read.reference.labels import CLIP_ID
-from score.read.strict_json import finite_number
+from score.read.strict_json import finite_number, mapping, short_text, whole_number
 from score.settings import Settings
 
 HIDDEN = ("space", "time")
@@ -21,6 +19,10 @@ MOST_CALLS = 16
 _MOST_PARTS, _LONGEST_NAME = 64, 40
 _MOST_PLACES = 256 * 256
 """Cells of the finest grid that ingestion accepts."""
+
+
+class BadCallError(ValueError):
+    """A record is no call; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -55,95 +57,66 @@ class ProbeCall:
         return self.kind, self.places, self.exchanged, self.cue
 
 
-Probes = dict[str, tuple[ProbeCall, ...]]
-"""The calls of each clip, by its id, in the order asked."""
-
-
-def read_probes(
-    records: Iterator[tuple[str, dict[str, Any]]],
-    settings: Settings,
-    explanations: Mapping[str, Explanation],
-    problems: list[Problem],
-) -> Probes:
-    """Read the calls; what is wrong is added to ``problems``.
+def parse_call(record: dict[str, Any], explanation: Explanation | None, settings: Settings) -> ProbeCall:
+    """Take one call.
 
     Parameters
     ----------
-    records
-        (place, object) of each line.
+    record
+        One object of ``probes.jsonl``.
+    explanation
+        What was said of the clip in the first pass: no cell outside its map can have been hidden.
     settings
         Names and ranges of the targets.
-    explanations
-        What was said in the first pass: no cell outside its map can have been hidden.
-    problems
-        Where everything that is wrong is collected.
+
+    Raises
+    ------
+    BadCallError
+        With what is wrong.
     """
-    clips: dict[str, list[ProbeCall]] = {}
-    unknown = 0
-    for where, record in records:
-        clip_id, kind = record.get("clip_id"), record.get("kind")
-        if not isinstance(clip_id, str) or not CLIP_ID.fullmatch(clip_id):
-            problems.append(_broken(where, "a clip id that is not allowed", CLIP_ID.pattern))
-        elif isinstance(kind, str) and kind not in KINDS:
-            unknown += 1
-        else:
-            calls = clips.setdefault(clip_id, [])
-            call = _call(record, explanations.get(clip_id), settings)
-            if isinstance(call, str):
-                problems.append(_broken(where, call, "a call as in docs/output_format.md"))
-            elif any((call.name, call.again) == (other.name, other.again) for other in calls):
-                problems.append(_broken(where, "the same call of a clip a second time", "each call once"))
-            elif sum(call.again == other.again for other in calls) >= MOST_CALLS:
-                problems.append(_broken(where, f"more than {MOST_CALLS} calls of a clip", f"at most {MOST_CALLS}"))
-            else:
-                calls.append(call)
-    if unknown:
-        found = f"{unknown} calls of a kind that is not known; ignored"
-        problems.append(_broken("probes.jsonl", found, "one of " + ", ".join(KINDS), "warning"))
-    return {clip_id: tuple(calls) for clip_id, calls in clips.items() if calls}
-
-
-def _broken(where: str, found: str, expected: str, severity: str = "error") -> Problem:
-    fix = "submit again; if it happens again, tell the organisers"
-    return Problem("record_broken", "run", where, found, expected, fix, severity)
-
-
-def _call(record: dict[str, Any], explanation: Explanation | None, settings: Settings) -> ProbeCall | str:
-    """Take one call, or say what is wrong with it."""
-    kind = record.get("kind")
-    if kind not in KINDS:
-        return "no kind"
-    cue, operator = record.get("cue"), record.get("operator")
-    again = record.get("again", False)
-    if type(again) is not bool:
-        return "again that is neither true nor false"
-    if (isinstance(cue, str) and bool(cue)) != (kind == "cue"):
-        return "a cue that does not fit the kind"
+    kind, cue, again = record.get("kind"), record.get("cue"), record.get("again", False)
+    exchanged, said, answer = record.get("exchanged") or (), record.get("explanation"), record.get("prediction")
     places = _places(record.get("places"))
+    prediction = None
+    if kind not in KINDS:
+        raise BadCallError("no kind")
+    if type(again) is not bool:
+        raise BadCallError("again that is neither true nor false")
+    if (isinstance(cue, str) and bool(cue)) != (kind == "cue"):
+        raise BadCallError("a cue that does not fit the kind")
     if places is None or bool(places) != (kind in HIDDEN):
-        return "places that are not ascending whole numbers, or none"
+        raise BadCallError("places that are not ascending whole numbers, or none")
     if kind in HIDDEN and explanation is not None:
         weights = explanation.time if kind == "time" else explanation.space
         if weights is not None and places[-1] >= weights.size:
-            return "a place outside the map of the clip"
-    exchanged = record.get("exchanged") or ()
+            raise BadCallError("a place outside the map of the clip")
     if not isinstance(exchanged, list | tuple) or not all(isinstance(part, str) for part in exchanged):
-        return "exchanged that is no list of names"
-    prediction = _prediction(record.get("prediction"), settings)
-    if isinstance(prediction, str):
-        return prediction
-    said = record.get("explanation")
-    twin = parse_explanation(said, settings, frozenset()) if kind == "twin" and isinstance(said, dict) else None
+        raise BadCallError("exchanged that is no list of names")
+    if answer is not None:
+        if mapping(answer).keys() != set(settings.names):
+            raise BadCallError("other targets than the reference data have")
+        prediction = numbers_in_range([answer[name] for name in settings.names], settings)
+        if prediction is None:
+            raise BadCallError("a number missing, not finite or out of range")
     return ProbeCall(
         kind=kind,
-        operator=operator[:40] if isinstance(operator, str) else "",
+        operator=short_text(record.get("operator"), _LONGEST_NAME),
         places=places,
         exchanged=tuple(part[:_LONGEST_NAME] for part in exchanged[:_MOST_PARTS]),
-        cue=str(cue)[:40] if kind == "cue" else "",
+        cue=short_text(cue, _LONGEST_NAME) if kind == "cue" else "",
         prediction=prediction,
-        twin=twin,
+        twin=parse_explanation(said, settings, frozenset()) if kind == "twin" and isinstance(said, dict) else None,
         again=again,
     )
+
+
+def numbers_in_range(values: Sequence[object], settings: Settings) -> tuple[float, ...] | None:
+    """Return one finite number a target, each in its range; None where something else is given."""
+    if len(values) != len(settings.targets):
+        return None
+    pairs = zip(values, settings.targets, strict=True)
+    found = [finite_number(value, target.minimum, target.maximum) for value, target in pairs]
+    return None if None in found else tuple(number for number in found if number is not None)
 
 
 def _places(given: object) -> tuple[int, ...] | None:
@@ -151,20 +124,6 @@ def _places(given: object) -> tuple[int, ...] | None:
         return ()
     if not isinstance(given, list) or len(given) > _MOST_PLACES:
         return None
-    if any(type(place) is not int or not 0 <= place < _MOST_PLACES for place in given):
+    if any(whole_number(place, 0, _MOST_PLACES - 1) is None for place in given):
         return None
     return tuple(given) if all(a < b for a, b in pairwise(given)) else None
-
-
-def _prediction(given: object, settings: Settings) -> tuple[float, ...] | str | None:
-    if given is None:
-        return None
-    if not isinstance(given, dict) or given.keys() != set(settings.names):
-        return "other targets than the reference data have"
-    values = []
-    for target in settings.targets:
-        number = finite_number(given[target.name])
-        if number is None or not target.minimum <= number <= target.maximum:
-            return "a number missing, not finite or out of range"
-        values.append(number)
-    return tuple(values)

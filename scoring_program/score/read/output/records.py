@@ -1,24 +1,31 @@
-"""The record files of ingestion, line by line: predictions, explanations, and how each clip went."""
+"""The record files of ingestion, line by line: how each clip went, predictions, explanations, and the second pass.
+
+Every reader adds what is wrong to a list of problems.
+"""
 
 from __future__ import annotations
 
 import csv
-import math
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from score.errors import MOST_FOUND, Problem
+from score.errors import Problem
+from score.read.file_reader import FileReader
 from score.read.output.explanation_record import Explanation, parse_explanation
-from score.read.output.probe_record import Probes, read_probes
+from score.read.output.probe_record import KINDS, MOST_CALLS, BadCallError, ProbeCall, numbers_in_range, parse_call
 from score.read.reference.labels import CLIP_ID
-from score.read.strict_json import StrictJsonError, parse_object
+from score.read.strict_json import StrictJsonError, parse_object, short_text
 from score.settings import Settings
 
 STATUSES = ("ok", "failed", "not_reached", "unreadable")
 _LONGEST_LINE = 16 * 2**20
 _MOST_PROBLEMS = 20
+_LONGEST_WORDS = 2000
+_WORDS = ("code", "stage", "where", "found", "expected", "fix")
 _SEES_CLIPS = ("predict", "explain")
+Probes = dict[str, tuple[ProbeCall, ...]]
+"""The calls of each clip, by its id, in the order asked."""
 
 
 @dataclass(frozen=True)
@@ -32,13 +39,14 @@ class ClipRecord:
 
 
 def read_clips(data: bytes, settings: Settings, problems: list[Problem]) -> dict[str, ClipRecord]:
-    """Read ``clips.jsonl``; what is wrong is added to ``problems``."""
+    """Read ``clips.jsonl``."""
+    file = FileReader("clips.jsonl", "record_broken", problems)
     records: dict[str, ClipRecord] = {}
-    for where, record in _objects("clips.jsonl", data, problems):
-        clip_id = _clip_id(record, where, records.keys(), problems)
+    for place, record in _objects(data, file):
+        clip_id = _clip_id(record, place, records, file)
         status = record.get("status")
         if status not in STATUSES:
-            problems.append(_broken(where, "a status that is not known", "one of " + ", ".join(STATUSES)))
+            file.wrong(place, "a status that is not known", "one of " + ", ".join(STATUSES))
         elif clip_id:
             records[clip_id] = ClipRecord(status, parse_problems(record.get("problems"), settings))
     return records
@@ -47,45 +55,70 @@ def read_clips(data: bytes, settings: Settings, problems: list[Problem]) -> dict
 def read_explanations(
     data: bytes, settings: Settings, images: frozenset[str], problems: list[Problem]
 ) -> dict[str, Explanation]:
-    """Read ``explanations.jsonl``; what is wrong is added to ``problems``."""
+    """Read ``explanations.jsonl``."""
+    file = FileReader("explanations.jsonl", "record_broken", problems)
     explanations: dict[str, Explanation] = {}
-    for where, record in _objects("explanations.jsonl", data, problems):
-        clip_id = _clip_id(record, where, explanations.keys(), problems)
-        if clip_id:
+    for place, record in _objects(data, file):
+        if clip_id := _clip_id(record, place, explanations, file):
             explanations[clip_id] = parse_explanation(record, settings, images)
     return explanations
 
 
 def read_probe_calls(
-    data: bytes, settings: Settings, explanations: dict[str, Explanation], problems: list[Problem]
+    data: bytes, settings: Settings, explanations: Mapping[str, Explanation], problems: list[Problem]
 ) -> Probes:
-    """Read ``probes.jsonl``; what is wrong is added to ``problems``."""
-    return read_probes(_objects("probes.jsonl", data, problems), settings, explanations, problems)
+    """Read ``probes.jsonl``; what was said in the first pass tells which places there are."""
+    file = FileReader("probes.jsonl", "record_broken", problems)
+    clips: dict[str, list[ProbeCall]] = {}
+    unknown = 0
+    for place, record in _objects(data, file):
+        clip_id, kind = _clip_id(record, place, (), file), record.get("kind")
+        if not clip_id:
+            continue
+        if isinstance(kind, str) and kind not in KINDS:
+            unknown += 1
+            continue
+        try:
+            call = parse_call(record, explanations.get(clip_id), settings)
+        except BadCallError as error:
+            file.wrong(place, str(error), "a call as in docs/output_format.md")
+            continue
+        calls = clips.setdefault(clip_id, [])
+        if any((call.name, call.again) == (other.name, other.again) for other in calls):
+            file.wrong(place, "the same call of a clip a second time", "each call once")
+        elif sum(call.again == other.again for other in calls) >= MOST_CALLS:
+            file.wrong(place, f"more than {MOST_CALLS} calls of a clip", f"at most {MOST_CALLS}")
+        else:
+            calls.append(call)
+    if unknown:
+        found = f"{unknown} calls of a kind that is not known; ignored"
+        file.wrong("", found, "one of " + ", ".join(KINDS), warning=True)
+    return {clip_id: tuple(calls) for clip_id, calls in clips.items()}
 
 
 def read_predictions(data: bytes, settings: Settings, problems: list[Problem]) -> dict[str, tuple[float, ...]]:
     """Read ``predictions.csv``: for each clip one number a target, finite and in range."""
-    name = "predictions.csv"
+    file = FileReader("predictions.csv", "record_broken", problems)
     wanted = ["clip_id", *settings.names]
     try:
-        lines = _complete_lines(name, data.decode(), problems)
+        lines = _complete_lines(data.decode(), file)
         header, *rows = csv.reader(lines, strict=True) if lines else [[]]
     except (UnicodeDecodeError, csv.Error):
-        problems.append(_broken(name, "text that is not CSV in UTF-8", ",".join(wanted)))
+        file.wrong("", "text that is not CSV in UTF-8", ",".join(wanted))
         return {}
     if header != wanted:
-        problems.append(_broken(f"{name}, line 1", "other columns than the reference data have", ",".join(wanted)))
+        file.wrong("line 1", "other columns than the reference data have", ",".join(wanted))
         return {}
     predictions: dict[str, tuple[float, ...]] = {}
     for number, cells in enumerate(rows, 2):
-        if len(problems) >= MOST_FOUND:
+        if file.full:
             break
-        where = f"{name}, line {number}"
-        clip_id = _clip_id({"clip_id": cells[0] if cells else ""}, where, predictions.keys(), problems)
-        values = _values(cells[1:], settings)
+        place = f"line {number}"
+        clip_id = _clip_id({"clip_id": cells[0] if cells else ""}, place, predictions, file)
+        values = numbers_in_range(_numbers(cells[1:]), settings)
         if values is None:
             expected = "one finite number in its range for each target"
-            problems.append(_broken(where, "a number missing, not finite or out of range", expected))
+            file.wrong(place, "a number missing, not finite or out of range", expected)
         elif clip_id:
             predictions[clip_id] = values
     return predictions
@@ -98,73 +131,56 @@ def parse_problems(items: object, settings: Settings) -> tuple[Problem, ...]:
     talk: what it said is dropped here, before any log or page can show it.
     """
     found = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
-    problems = (
-        Problem(
-            **{key: _short(item.get(key)) for key in ("code", "stage", "where", "found", "expected", "fix")},
-            severity="warning" if item.get("severity") == "warning" else "error",
-            fault="organiser" if item.get("fault") == "organiser" else "participant",
-        )
-        for item in found[:_MOST_PROBLEMS]
-    )
+    problems = tuple(map(_problem, found[:_MOST_PROBLEMS]))
     if settings.report.clips:
-        return tuple(problems)
+        return problems
     return tuple(replace(item, where="", found="") if item.stage in _SEES_CLIPS else item for item in problems)
 
 
-def _short(value: object) -> str:
-    return value[:2000] if isinstance(value, str) else ""
+def _problem(item: dict[str, Any]) -> Problem:
+    severity = "warning" if item.get("severity") == "warning" else "error"
+    fault = "organiser" if item.get("fault") == "organiser" else "participant"
+    code, stage, where, found, expected, fix = (short_text(item.get(key), _LONGEST_WORDS) for key in _WORDS)
+    return Problem(code, stage, where, found, expected, fix, severity, fault)
 
 
-def _broken(where: str, found: str, expected: str, severity: str = "error") -> Problem:
-    fix = "submit again; if it happens again, tell the organisers"
-    return Problem("record_broken", "run", where, found, expected, fix, severity)
-
-
-def _clip_id(record: dict[str, Any], where: str, seen: Container[str], problems: list[Problem]) -> str:
+def _clip_id(record: dict[str, Any], place: str, seen: Container[str], file: FileReader) -> str:
     """Take the record's clip id; an empty text, and a problem, when it cannot be one."""
     clip_id = record.get("clip_id")
     if not isinstance(clip_id, str) or not CLIP_ID.fullmatch(clip_id):
-        problems.append(_broken(where, "a clip id that is not allowed", CLIP_ID.pattern))
+        file.wrong(place, "a clip id that is not allowed", CLIP_ID.pattern)
     elif clip_id in seen:
-        problems.append(_broken(where, "a clip a second time", "each clip once"))
+        file.wrong(place, "a clip a second time", "each clip once")
     else:
         return clip_id
     return ""
 
 
-def _complete_lines(name: str, text: str, problems: list[Problem]) -> list[str]:
+def _complete_lines(text: str, file: FileReader) -> list[str]:
     """Split into lines. A last line without an end was cut off by a kill: it is left out, and said."""
     lines = text.replace("\r\n", "\n").split("\n")
     if lines.pop():
-        where = f"{name}, line {len(lines) + 1}"
-        problems.append(_broken(where, "a last line without an end, left out", "whole lines", "warning"))
+        file.wrong(f"line {len(lines) + 1}", "a last line without an end, left out", "whole lines", warning=True)
     return lines
 
 
-def _objects(name: str, data: bytes, problems: list[Problem]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _objects(data: bytes, file: FileReader) -> Iterator[tuple[str, dict[str, Any]]]:
     lines = data.split(b"\n")
     last = len(lines) - (not lines[-1])
     for number, line in enumerate(lines[:last], 1):
-        if len(problems) >= MOST_FOUND:
+        if file.full:
             return
-        where = f"{name}, line {number}"
+        place = f"line {number}"
         try:
-            yield where, parse_object(line, _LONGEST_LINE)
+            yield place, parse_object(line, _LONGEST_LINE)
         except StrictJsonError as error:
             cut_off = number == len(lines)  # only a line without an end can have been cut off by a kill
             found = f"{error}, left out" if cut_off else str(error)
-            problems.append(_broken(where, found, "one JSON object", "warning" if cut_off else "error"))
+            file.wrong(place, found, "one JSON object", warning=cut_off)
 
 
-def _values(cells: list[str], settings: Settings) -> tuple[float, ...] | None:
-    if len(cells) != len(settings.targets):
-        return None
+def _numbers(cells: list[str]) -> list[float]:
     try:
-        values = tuple(float(cell) for cell in cells)
+        return [float(cell) for cell in cells]
     except ValueError:
-        return None
-    good = all(
-        math.isfinite(value) and target.minimum <= value <= target.maximum
-        for target, value in zip(settings.targets, values, strict=True)
-    )
-    return values if good else None
+        return []

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
-from score.errors import Problem
+from score.errors import Problem, wrong
 from score.read.output.manifest import check_format
+from score.read.output.platform import Facts
 from score.read.output.records import parse_problems
-from score.read.strict_json import StrictJsonError, finite_number, parse_object
+from score.read.strict_json import (
+    StrictJsonError,
+    finite_number,
+    is_sha256,
+    mapping,
+    parse_object,
+    short_text,
+    whole_number,
+)
 from score.settings import Settings
 
 _LARGEST_RUN = 4 * 2**20
 _LONGEST_RUN_S = 1e7
+_TEXTS = ("task", "data_version", "program_version", "image", "isolation")
+_HASHES = ("submission_sha256", "settings_sha256", "data_sha256")
 _MOST_CREDITS = 20
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 ISOLATION = {
     "full": "limits, Landlock and seccomp",
     "seccomp": "limits and seccomp, no Landlock",
@@ -97,7 +106,7 @@ class RunFacts:
     """None where nothing was asked about altered copies."""
     results: bool
     """Whether results were submitted instead of code: then nothing was run."""
-    details: tuple[tuple[str, str], ...]
+    details: Facts
     """(label, value) of the facts that the report lists; the participant's own words are in "Builds on" alone."""
 
 
@@ -109,99 +118,76 @@ def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFac
     OrganiserError
         If it is of another version than this program reads.
     """
+
+    def broken(found: str, expected: str) -> None:
+        problems.append(wrong("run_record_broken", "run.json", found, expected))
+
     try:
         run = parse_object(data, _LARGEST_RUN)
     except StrictJsonError as error:
-        problems.append(_broken(str(error), "JSON as in docs/output_format.md"))
+        broken(str(error), "JSON as in docs/output_format.md")
         return None
     version = run.get("format_version")
     if type(version) is int:
         check_format("run.json", version)
     else:
-        problems.append(_broken("no format_version", "a whole number"))
+        broken("no format_version", "a whole number")
     if run.get("status") not in RUN_STATUSES:
-        problems.append(_broken("a status that is not known", "one of " + ", ".join(RUN_STATUSES)))
+        broken("a status that is not known", "one of " + ", ".join(RUN_STATUSES))
     duration = _seconds(run.get("duration_s"))
     if duration is None:
-        problems.append(_broken("no duration_s", "seconds, >= 0"))
-    if problems:
+        broken("no duration_s", "seconds, >= 0")
+    if duration is None or problems:
         return None
-    probes = run.get("probes")
-    second_pass = _second_pass(probes) if isinstance(probes, dict) else None
+    texts: dict[str, Any] = {key: short_text(run.get(key)) for key in _TEXTS}
+    hashes: dict[str, Any] = {key: run[key] if is_sha256(run.get(key)) else "" for key in _HASHES}
+    given, probes = run.get("submission_files"), mapping(run.get("probes"))
+    files = frozenset(one for one in given if isinstance(one, str)) if isinstance(given, list) else frozenset()
+    second_pass = _second_pass(probes)
     return RunFacts(
+        **texts,
+        **hashes,
         status=run["status"],
-        task=_text(run.get("task")),
-        data_version=_text(run.get("data_version")),
         problems=parse_problems(run.get("problems"), settings),
-        duration_s=duration or 0.0,
+        duration_s=duration,
         time_limit_s=_seconds(run.get("time_limit_s")),
-        program_version=_text(run.get("program_version")),
-        submission_sha256=_sha256(run.get("submission_sha256")),
-        submission_files=_texts(run.get("submission_files")),
-        settings_sha256=_sha256(run.get("settings_sha256")),
-        data_sha256=_sha256(run.get("data_sha256")),
-        seed=run["seed"] if type(run.get("seed")) is int and 0 <= run["seed"] < 2**64 else None,
-        image=_text(run.get("image")),
-        isolation=_text(run.get("isolation")),
-        receipt=_receipt(run.get("determinism")),
-        receipt_of_copies=_receipt(probes.get("again")) if isinstance(probes, dict) else None,
+        submission_files=files,
+        seed=whole_number(run.get("seed"), 0, 2**64 - 1),
+        receipt=_receipt(mapping(run.get("determinism"))),
+        receipt_of_copies=_receipt(mapping(probes.get("again"))),
         second_pass=second_pass,
         results=run.get("results") is True,
         details=_details(run, second_pass),
     )
 
 
-def _broken(found: str, expected: str) -> Problem:
-    fix = "use the ingestion and the scoring program of one release, and run again"
-    return Problem("run_record_broken", "run", "run.json", found, expected, fix)
-
-
-def _text(value: object) -> str:
-    return value[:200] if isinstance(value, str) else ""
-
-
-def _texts(value: object) -> frozenset[str]:
-    return frozenset(one for one in value if isinstance(one, str)) if isinstance(value, list) else frozenset()
-
-
-def _sha256(value: object) -> str:
-    return value if isinstance(value, str) and _SHA256.fullmatch(value) else ""
-
-
 def _seconds(value: object) -> float | None:
-    number = finite_number(value)
-    return number if number is not None and 0 <= number <= _LONGEST_RUN_S else None
+    return finite_number(value, 0, _LONGEST_RUN_S)
 
 
-def _details(run: dict[str, Any], second_pass: SecondPass | None) -> tuple[tuple[str, str], ...]:
-    packages = run.get("packages")
-    listed = packages.items() if isinstance(packages, dict) else ()
+def _details(run: dict[str, Any], second_pass: SecondPass | None) -> Facts:
+    packages = list(mapping(run.get("packages")).items())[:20]
+    load, landlock = _seconds(run.get("load_s")), whole_number(run.get("landlock"), 0, 99)
     facts = {
-        "Loading the model": f"{load:.1f} s" if (load := _seconds(run.get("load_s"))) is not None else "",
+        "Loading the model": "" if load is None else f"{load:.1f} s",
         "Builds on": "; ".join(_credits(run.get("credits"))),
         "Second pass": second_pass.line() if second_pass else "",
-        "Processor time": _processor(run.get("processor")),
+        "Processor time": _processor(mapping(run.get("processor"))),
         "Restarts of the model": str(run["restarts"]) if type(run.get("restarts")) is int else "",
-        "Python": _text(run.get("python")),
-        "Packages": ", ".join(f"{_text(name)} {_text(version)}" for name, version in list(listed)[:20]),
-        "Machine": _text(run.get("machine")),
-        "Landlock": _landlock(run.get("landlock")),
+        "Python": short_text(run.get("python")),
+        "Packages": ", ".join(f"{short_text(name)} {short_text(version)}" for name, version in packages),
+        "Machine": short_text(run.get("machine")),
+        # The version that watched over paths.
+        "Landlock": "" if landlock is None else f"version {landlock}" if landlock else "none",
     }
     return tuple((label, value) for label, value in facts.items() if value)
 
 
-def _landlock(given: object) -> str:
-    """Name the version that watched over paths."""
-    if type(given) is not int or not 0 <= given < 100:
-        return ""
-    return f"version {given}" if given else "none"
-
-
-def _processor(given: object) -> str:
+def _processor(given: dict[str, Any]) -> str:
     """Put processor seconds into words: what the model took, and how long the run was kept waiting."""
-    if not isinstance(given, dict) or (model := _seconds(given.get("model_s"))) is None:
+    model, waited = _seconds(given.get("model_s")), _seconds(given.get("waited_s"))
+    if model is None:
         return ""
-    waited = _seconds(given.get("waited_s"))
     kept = "" if waited is None else f", {waited:.1f} s of waiting for a processor"
     return f"{model:.1f} s in the model{kept}" + (": the machine was busy" if given.get("busy") is True else "")
 
@@ -209,26 +195,26 @@ def _processor(given: object) -> str:
 def _credits(given: object) -> list[str]:
     """Put each credit into words: what was used, and from where."""
     lines = []
-    for entry in given if isinstance(given, list) else ():
-        if isinstance(entry, dict) and (used := _text(entry.get("used"))):
-            submission, repository = _text(entry.get("submission")), _text(entry.get("repository"))
-            lines.append(f"{used} ({f'submission {submission[:16]}' if submission else repository})")
+    for entry in map(mapping, given if isinstance(given, list) else ()):
+        used, submission = short_text(entry.get("used")), short_text(entry.get("submission"), 16)
+        if used:
+            source = f"submission {submission}" if submission else short_text(entry.get("repository"))
+            lines.append(f"{used} ({source})")
     return lines[:_MOST_CREDITS]
 
 
 def _second_pass(probes: dict[str, Any]) -> SecondPass | None:
-    planned, asked, answered = (probes.get(key) for key in ("planned", "asked", "answered"))
-    if type(planned) is not int or type(answered) is not int or not 0 <= answered <= planned <= 10**9:
+    planned = whole_number(probes.get("planned"), 0, 10**9)
+    answered = whole_number(probes.get("answered"), 0, planned or 0)
+    if planned is None or answered is None:
         return None
-    if type(asked) is not int or not answered <= asked <= planned:
-        asked = planned
-    return SecondPass(planned, asked, answered, _seconds(probes.get("duration_s")))
+    asked = whole_number(probes.get("asked"), answered, planned)
+    return SecondPass(planned, planned if asked is None else asked, answered, _seconds(probes.get("duration_s")))
 
 
-def _receipt(receipt: object) -> Receipt | None:
-    if not isinstance(receipt, dict):
+def _receipt(given: dict[str, Any]) -> Receipt | None:
+    clips = whole_number(given.get("clips"), 1, 10**6)
+    same = whole_number(given.get("identical"), 0, clips or 0)
+    if clips is None or same is None:
         return None
-    clips, same = receipt.get("clips"), receipt.get("identical")
-    if type(clips) is not int or type(same) is not int or not 1 <= clips <= 10**6 or not 0 <= same <= clips:
-        return None
-    return Receipt(clips, same, finite_number(receipt.get("largest_difference")))
+    return Receipt(clips, same, finite_number(given.get("largest_difference")))

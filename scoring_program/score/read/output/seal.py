@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from score.errors import OrganiserError, Problem
+from score.errors import OrganiserError, wrong
 
 KEY_FILE = "seal.key"
 _KEY = re.compile(r"[0-9a-f]{64}")
@@ -28,8 +28,7 @@ def read_key(program: Path) -> bytes | None:
         return None
     text = path.read_text(encoding="ascii", errors="replace").strip()
     if not _KEY.fullmatch(text):
-        fix = "build the bundle again with `bundle build` and upload both programs"
-        problem = Problem("seal_key_broken", "settings", KEY_FILE, "another content", "64 hexadecimal digits", fix)
+        problem = wrong("seal_key_broken", KEY_FILE, "another content", "64 hexadecimal digits")
         raise OrganiserError("The bundle's key is damaged.", [problem])
     return bytes.fromhex(text)
 

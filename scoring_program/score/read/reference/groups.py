@@ -5,17 +5,14 @@ No score depends on it. No message quotes a value: who belongs to which group is
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from score.errors import MOST_FOUND, OrganiserError, Problem
+from score.read.file_reader import FileReader, Rows
 from score.read.reference.labels import Reference
 from score.settings import Settings
 
@@ -25,8 +22,7 @@ MOST_ATTRIBUTES = 8
 MOST_VALUES = 20
 LONGEST_VALUE = 40
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
-_LARGEST_FILE = 16 * 2**20
-_FIX = "correct groups.csv as docs/data_format.md shows"
+_WRONG = "The groups have mistakes."
 
 
 @dataclass(frozen=True)
@@ -41,15 +37,7 @@ class Attribute:
     """(n,) number of the group of each clip of the reference, in ascending order of the clip ids."""
 
 
-@dataclass(frozen=True)
-class Groups:
-    """All attributes of a phase."""
-
-    attributes: tuple[Attribute, ...]
-    """In the order of the table's columns, at least one."""
-
-
-def read_groups(path: Path, settings: Settings, reference: Reference) -> Groups:
+def read_groups(path: Path, settings: Settings, reference: Reference) -> tuple[Attribute, ...]:
     """Read and check ``groups.csv``.
 
     Parameters
@@ -61,104 +49,74 @@ def read_groups(path: Path, settings: Settings, reference: Reference) -> Groups:
     reference
         Every clip of it needs a row, its own or its person's; rows about others are refused.
 
+    Returns
+    -------
+    tuple of Attribute
+        In the order of the table's columns, at least one.
+
     Raises
     ------
     OrganiserError
         With every problem of the file at once.
     """
-    problems: list[Problem] = []
-    table = _table(path, problems)
-    if not problems:
-        _check_header(table[0], path.name, settings, problems)
-    if problems:
-        raise OrganiserError("The groups have mistakes.", problems)
-    header, *rows = table
+    file = FileReader(path.name, "groups_broken")
+    table = file.table(path)
+    if len(table) < 2 and not file.problems:
+        file.wrong("", "no rows", "a header and one row a clip or person")
+    file.finish(_WRONG)
+    header = table[0][1]
+    _check_header(header, settings, file)
+    file.finish(_WRONG)
     wanted = reference.clip_ids if header[0] == "clip_id" else reference.source_ids
-    found = dict(_rows(rows, header, path.name, frozenset(wanted), problems))
+    found = _cells(table[1:], header, frozenset(wanted), file)
     missing = len(set(wanted) - found.keys())
-    if missing and not problems:
-        problems.append(_broken(path.name, f"no row for {missing} of them", f"a row for every {header[0]}"))
-    attributes = [] if problems else [
-        _attribute(name, [found[key][at] for key in wanted]) for at, name in enumerate(header[1:])
-    ]  # fmt: skip
-    for attribute in attributes:
-        if len(attribute.values) > MOST_VALUES:
-            count = f"{len(attribute.values)} groups"
-            problems.append(_broken(f"{path.name}, {attribute.name}", count, f"at most {MOST_VALUES} groups"))
-    if problems:
-        raise OrganiserError("The groups have mistakes.", problems)
-    return Groups(tuple(attributes))
+    if missing and not file.problems:
+        file.wrong("", f"no row for {missing} of them", f"a row for every {header[0]}")
+    file.finish(_WRONG)
+    attributes = []
+    for at, name in enumerate(header[1:]):
+        values, member = np.unique([found[key][at] for key in wanted], return_inverse=True)
+        if len(values) > MOST_VALUES:
+            file.wrong(name, f"{len(values)} groups", f"at most {MOST_VALUES} groups")
+        attributes.append(Attribute(name, tuple(values.tolist()), member.astype(np.int64)))
+    file.finish(_WRONG)
+    return tuple(attributes)
 
 
-def _attribute(name: str, cells: list[str]) -> Attribute:
-    values, member = np.unique(cells, return_inverse=True)
-    return Attribute(name, tuple(values.tolist()), member.astype(np.int64))
-
-
-def _broken(where: str, found: str, expected: str) -> Problem:
-    return Problem("groups_broken", "data", where, found, expected, _FIX)
-
-
-def _table(path: Path, problems: list[Problem]) -> list[list[str]]:
-    """Read header and rows; nothing but a problem where there is no table."""
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(_LARGEST_FILE + 1)
-        if len(data) > _LARGEST_FILE:
-            problems.append(_broken(path.name, "more than 16 MiB", "one row a clip or person"))
-            return []
-        table = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(data.decode("utf-8-sig"))) if row]
-    except OSError as error:
-        problems.append(_broken(path.name, type(error).__name__, "a readable file beside task.yaml"))
-    except UnicodeDecodeError as error:
-        problems.append(_broken(path.name, f"byte {error.start} is not UTF-8", "UTF-8"))
-    except csv.Error:
-        problems.append(_broken(path.name, "text that is no table", "cells between commas"))
-    else:
-        if len(table) >= 2:
-            return table
-        problems.append(_broken(path.name, "no rows", "a header and one row a clip or person"))
-    return []
-
-
-def _check_header(header: list[str], file: str, settings: Settings, problems: list[Problem]) -> None:
-    where = f"{file}, line 1"
+def _check_header(header: list[str], settings: Settings, file: FileReader) -> None:
     if header[0] not in KEYS:
-        problems.append(_broken(where, "another first column", " or ".join(KEYS)))
+        file.wrong("line 1", "another first column", " or ".join(KEYS))
     attributes = header[1:]
     if not 1 <= len(attributes) <= MOST_ATTRIBUTES:
-        problems.append(_broken(where, f"{len(attributes)} attributes", f"1 to {MOST_ATTRIBUTES} attributes"))
+        file.wrong("line 1", f"{len(attributes)} attributes", f"1 to {MOST_ATTRIBUTES} attributes")
     for number, name in enumerate(attributes, 2):
         if not _NAME.fullmatch(name) or name in KEYS:
             expected = "lower-case letters, digits and underscores, a letter first"
-            problems.append(_broken(where, f"column {number} has another name", expected))
+            file.wrong("line 1", f"column {number} has another name", expected)
         elif name in settings.names:
-            problems.append(_broken(where, f"column {number} is called like a target", "an attribute of people"))
+            file.wrong("line 1", f"column {number} is called like a target", "an attribute of people")
         elif name in attributes[: number - 2]:
-            problems.append(_broken(where, f"column {number} has the name of another", "each attribute once"))
+            file.wrong("line 1", f"column {number} has the name of another", "each attribute once")
 
 
-def _rows(
-    rows: list[list[str]], header: list[str], file: str, wanted: frozenset[str], problems: list[Problem]
-) -> Iterator[tuple[str, list[str]]]:
-    """Yield (clip or source, cells) of the rows without a mistake."""
-    seen: set[str] = set()
-    for line, row in enumerate(rows, 2):
-        where = f"{file}, line {line}"
-        if len(problems) >= MOST_FOUND:
-            return
+def _cells(rows: Rows, header: list[str], wanted: frozenset[str], file: FileReader) -> dict[str, list[str]]:
+    """Give the cells of each row by its clip or source."""
+    found: dict[str, list[str]] = {}
+    for line, row in rows:
+        place = f"line {line}"
+        if file.full:
+            break
         if len(row) != len(header):
-            problems.append(_broken(where, f"{len(row)} cells", f"{len(header)} cells"))
+            file.wrong(place, f"{len(row)} cells", f"{len(header)} cells")
             continue
         key, *cells = row
         if key not in wanted:
-            problems.append(_broken(where, f"a {header[0]} without labels", f"a {header[0]} of labels.csv"))
-        elif key in seen:
-            problems.append(_broken(where, f"a {header[0]} that has a row already", "each once"))
-        seen.add(key)
+            file.wrong(place, f"a {header[0]} without labels", f"a {header[0]} of labels.csv")
+        elif key in found:
+            file.wrong(place, f"a {header[0]} that has a row already", "each once")
         for name, cell in zip(header[1:], cells, strict=True):
             if not 1 <= len(cell) <= LONGEST_VALUE or not cell.isprintable():
-                found = "nothing" if not cell else "an unusable text"
                 expected = f"1 to {LONGEST_VALUE} printable characters; `unknown` where it is not known"
-                problems.append(_broken(f"{where}, {name}", found, expected))
-        yield key, cells
+                file.wrong(f"{place}, {name}", "an unusable text" if cell else "nothing", expected)
+        found[key] = cells
+    return found

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from score.errors import OrganiserError, Problem
-from score.read.strict_json import StrictJsonError, finite_number, parse_object
+from score.errors import OrganiserError, wrong
+from score.read.strict_json import StrictJsonError, finite_number, is_sha256, parse_object
 
 FORMAT_VERSION = 2
 LOWEST, HIGHEST = 0.0, 5.0
 """The scale of the column, that of 2017; ratings of another scale are stretched to it."""
 _LARGEST_FILE = 16 * 2**20
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -43,12 +41,10 @@ def read_jury(path: Path) -> dict[str, JuryRating]:
         With what is wrong; no rating is quoted.
     """
     try:
-        root = parse_object(path.read_bytes(), _LARGEST_FILE)
-        return _ratings(root)
+        return _ratings(parse_object(path.read_bytes(), _LARGEST_FILE))
     except (OSError, StrictJsonError, KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         found = str(error) if isinstance(error, StrictJsonError) else f"something else ({type(error).__name__})"
-        expected, fix = "the file that bundle jury score writes", "run bundle jury score --write again"
-        problem = Problem("jury_broken", "data", path.name, found, expected, fix)
+        problem = wrong("jury_broken", path.name, found, "the file that bundle jury score writes")
         raise OrganiserError("The ratings of the jury cannot be read.", [problem]) from None
 
 
@@ -61,14 +57,14 @@ def _ratings(root: dict[str, Any]) -> dict[str, JuryRating]:
         raise StrictJsonError("a scale without length")
 
     def number(value: object) -> float:
-        found = finite_number(value)
-        if found is None or not low <= found <= high:
+        found = finite_number(value, low, high)
+        if found is None:
             raise StrictJsonError("a rating that is missing or outside the scale")
         return LOWEST + (found - low) / (high - low) * (HIGHEST - LOWEST)
 
     ratings = {}
     for digest, entry in root["submissions"].items():
-        if not _SHA256.fullmatch(digest):
+        if not is_sha256(digest):
             raise StrictJsonError("a submission that is not named by a SHA-256")
         ends = [number(end) for end in entry["interval"]]
         criteria = tuple((titles[name], number(value)) for name, value in entry["criteria"].items())

@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from score.errors import MOST_FOUND, OrganiserError, Problem
-from score.read.reference.groups import Groups, read_groups
+from score.errors import OrganiserError, Problem
+from score.read.file_reader import FileReader
+from score.read.reference.groups import Attribute, read_groups
 from score.read.reference.labels import Reference
-from score.read.strict_json import StrictJsonError, finite_number, parse_object
+from score.read.strict_json import finite_number, mapping, whole_number
 from score.settings import Settings
 
 FORMAT_VERSION = 1
-_LARGEST_FILE = 128 * 2**20
 _MOST_CELLS = 4096
 _MOST_BINS = 3600
 _MOST_POINTS = 1000
@@ -69,17 +69,17 @@ class Observation:
 
 @dataclass(frozen=True)
 class Known:
-    """What the organiser knows beside the labels; each part is None where a phase has none."""
+    """What the organiser knows beside the labels; each part is None or empty where a phase has none."""
 
-    causes: Causes | None
+    causes: Causes | None = None
     """Known causes."""
-    observations: dict[str, tuple[Observation, ...]] | None
+    observations: dict[str, tuple[Observation, ...]] | None = None
     """What people pointed at, by clip id."""
-    groups: Groups | None
-    """Which groups the people of the clips belong to."""
+    groups: tuple[Attribute, ...] = ()
+    """Which groups the people of the clips belong to, attribute by attribute."""
 
 
-NOTHING_KNOWN = Known(None, None, None)
+NOTHING_KNOWN = Known()
 
 
 def read_known(folder: Path, settings: Settings, reference: Reference) -> Known:
@@ -99,19 +99,16 @@ def read_known(folder: Path, settings: Settings, reference: Reference) -> Known:
             problems.extend(error.problems)
             return None
 
+    # The starting kit has no table of groups: nobody's attributes are handed out.
+    groups = settings.groups if settings.groups and (folder / settings.groups).exists() else None
     known = Known(
         causes=of(settings.causes, lambda path: read_causes(path, settings, reference.clip_ids)),
         observations=of(settings.observations, lambda path: read_observations(path, reference.clip_ids)),
-        # The starting kit has no table of groups: nobody's attributes are handed out.
-        groups=of(_if_there(folder, settings.groups), lambda path: read_groups(path, settings, reference)),
+        groups=of(groups, lambda path: read_groups(path, settings, reference)) or (),
     )
     if problems:
         raise OrganiserError("What is known about the clips has mistakes.", problems)
     return known
-
-
-def _if_there(folder: Path, name: str | None) -> str | None:
-    return name if name and (folder / name).exists() else None
 
 
 def read_causes(path: Path, settings: Settings, clip_ids: Iterable[str]) -> Causes:
@@ -122,87 +119,47 @@ def read_causes(path: Path, settings: Settings, clip_ids: Iterable[str]) -> Caus
     OrganiserError
         With every problem of the file at once, a clip of the reference without causes among them.
     """
-    problems: list[Problem] = []
-    root = _root(path, problems, _broken_causes)
-    given = root.get("grid")
-    grid: dict[str, Any] = given if isinstance(given, dict) else {}
-    rows, columns = (_whole(grid.get(key), 1, _MOST_CELLS) for key in ("rows", "columns"))
-    if rows * columns == 0 or rows * columns > _MOST_CELLS:
-        problems.append(_broken_causes(f"{path.name}, grid", "no grid", "rows and columns"))
+    file = FileReader(path.name, "causes_broken")
+    root = file.json(path, FORMAT_VERSION)
+    grid = mapping(root.get("grid"))
+    rows, columns = (whole_number(grid.get(key), 1, _MOST_CELLS) or 0 for key in ("rows", "columns"))
+    if not 1 <= rows * columns <= _MOST_CELLS:
+        file.wrong("grid", "no grid", "rows and columns")
     if finite_number(root.get("bin_s")) != 1:
-        problems.append(_broken_causes(f"{path.name}, bin_s", "another number", "1.0"))
-    clips = root.get("clips")
-    if not isinstance(clips, dict):
-        problems.append(_broken_causes(f"{path.name}, clips", "no clips", "a mapping of clip ids to causes"))
-        clips = {}
+        file.wrong("bin_s", "another number", "1.0")
+    clips = mapping(root.get("clips"))
+    if not isinstance(root.get("clips"), dict):
+        file.wrong("clips", "no clips", "a mapping of clip ids to causes")
+    file.finish("The known causes have mistakes.")
     read: dict[str, ClipCauses] = {}
-    if not problems:
-        for clip_id in clip_ids:
-            if len(problems) >= MOST_FOUND:
-                break
-            where = f"{path.name}, clip {clip_id}"
-            if clip_id not in clips:
-                fix = "write the causes of every clip of the reference, or take the key causes out of task.yaml"
-                problems.append(Problem("causes_missing", "data", where, "nothing", "the causes of the clip", fix))
-            else:
-                cause = _clip(clips[clip_id], where, (rows, columns), settings, problems)
-                read |= {clip_id: cause} if cause else {}
-    if problems:
-        raise OrganiserError("The known causes have mistakes.", problems)
+    for clip_id in clip_ids:
+        if file.full:
+            break
+        place = f"clip {clip_id}"
+        if clip_id not in clips:
+            file.wrong(place, "nothing", "the causes of the clip", "causes_missing")
+        elif cause := _clip(clips[clip_id], place, rows * columns, settings, file):
+            read[clip_id] = cause
+    file.finish("The known causes have mistakes.")
     return Causes(rows, columns, read)
 
 
-def _broken_causes(where: str, found: str, expected: str) -> Problem:
-    fix = "correct causes.json as docs/data_format.md shows"
-    return Problem("causes_broken", "data", where, found, expected, fix)
-
-
-def _broken_observations(where: str, found: str, expected: str) -> Problem:
-    fix = "correct observations.json as docs/data_format.md shows"
-    return Problem("observations_broken", "data", where, found, expected, fix)
-
-
-def _root(path: Path, problems: list[Problem], broken: Callable[[str, str, str], Problem]) -> dict[str, Any]:
-    try:
-        # Asking for the largest size would take as much memory for the smallest file.
-        with path.open("rb") as stream:
-            size = path.stat().st_size
-            root = parse_object(stream.read(min(size, _LARGEST_FILE) + 1), _LARGEST_FILE)
-    except OSError as error:
-        problems.append(broken(path.name, type(error).__name__, "a readable file beside task.yaml"))
-        return {}
-    except StrictJsonError as error:
-        problems.append(broken(path.name, str(error), "one JSON object"))
-        return {}
-    if _whole(root.get("format_version"), 1, 10**6) != FORMAT_VERSION:
-        problems.append(broken(f"{path.name}, format_version", "another version", str(FORMAT_VERSION)))
-    return root
-
-
-def _whole(value: object, low: int, high: int) -> int:
-    """Return a whole number inside a range, else 0."""
-    return value if type(value) is int and low <= value <= high else 0
-
-
-def _clip(
-    record: object, where: str, grid: tuple[int, int], settings: Settings, problems: list[Problem]
-) -> ClipCauses | None:
+def _clip(record: object, place: str, cells: int, settings: Settings, file: FileReader) -> ClipCauses | None:
     if not isinstance(record, dict) or not record.keys() <= _CLIP_KEYS:
-        problems.append(_broken_causes(where, "another structure", "contributions, space and time"))
+        file.wrong(place, "another structure", "contributions, space and time")
         return None
     vocabulary = settings.explanation.vocabulary
     contributions = _contributions(record.get("contributions"), settings)
     if contributions is None:
         expected = "for every target a finite contribution of each causal cue of the vocabulary"
-        problems.append(_broken_causes(f"{where}, contributions", "something missing or unknown", expected))
+        file.wrong(f"{place}, contributions", "something missing or unknown", expected)
         return None
-    space = _parts(record.get("space"), vocabulary, lambda value: _occupancy(value, grid[0] * grid[1]))
+    space = _parts(record.get("space"), vocabulary, lambda value: _occupancy(value, cells))
     time = _parts(record.get("time"), vocabulary, _activity)
     if space is None:
-        expected = f"for a cue one hexadecimal number of {grid[0] * grid[1]} bits a second"
-        problems.append(_broken_causes(f"{where}, space", "another structure", expected))
+        file.wrong(f"{place}, space", "another structure", f"for a cue one hexadecimal number of {cells} bits a second")
     if time is None:
-        problems.append(_broken_causes(f"{where}, time", "another structure", "for a cue 0 or 1 a second"))
+        file.wrong(f"{place}, time", "another structure", "for a cue 0 or 1 a second")
     return ClipCauses(contributions, space or {}, time or {})
 
 
@@ -263,22 +220,18 @@ def read_observations(path: Path, clip_ids: Iterable[str]) -> dict[str, tuple[Ob
     OrganiserError
         With every problem of the file at once.
     """
-    problems: list[Problem] = []
-    clips = _root(path, problems, _broken_observations).get("clips")
-    if not isinstance(clips, dict) and not problems:
-        problems.append(_broken_observations(f"{path.name}, clips", "no clips", "clip ids with lists of observations"))
-    observations = {}
-    for clip_id in clip_ids:
-        if not isinstance(clips, dict) or clip_id not in clips:
-            continue
-        read = _points(clips[clip_id])
-        if read is None and len(problems) < MOST_FOUND:
-            expected = "a list of start_s < end_s and a box [left, top, right, bottom] in shares, or null"
-            problems.append(_broken_observations(f"{path.name}, clip {clip_id}", "another structure", expected))
-        observations[clip_id] = read or ()
-    if problems:
-        raise OrganiserError("The observations have mistakes.", problems)
-    return observations
+    file = FileReader(path.name, "observations_broken")
+    given = file.json(path, FORMAT_VERSION).get("clips")
+    clips = mapping(given)
+    if not isinstance(given, dict) and not file.problems:
+        file.wrong("clips", "no clips", "clip ids with lists of observations")
+    found = {clip_id: _points(clips[clip_id]) for clip_id in clip_ids if clip_id in clips}
+    expected = "a list of start_s < end_s and a box [left, top, right, bottom] in shares, or null"
+    for clip_id, points in found.items():
+        if points is None and not file.full:
+            file.wrong(f"clip {clip_id}", "another structure", expected)
+    file.finish("The observations have mistakes.")
+    return {clip_id: points or () for clip_id, points in found.items()}
 
 
 def _points(given: object) -> tuple[Observation, ...] | None:
@@ -288,8 +241,8 @@ def _points(given: object) -> tuple[Observation, ...] | None:
     for item in given:
         if not isinstance(item, dict) or not item.keys() <= {"start_s", "end_s", "box"}:
             return None
-        start, end = finite_number(item.get("start_s")), finite_number(item.get("end_s"))
-        if start is None or end is None or not 0 <= start < end <= _MOST_BINS:
+        start, end = (finite_number(item.get(key), 0, _MOST_BINS) for key in ("start_s", "end_s"))
+        if start is None or end is None or not start < end:
             return None
         box = _box(item["box"]) if item.get("box") is not None else None
         if box is None and item.get("box") is not None:
@@ -301,7 +254,7 @@ def _points(given: object) -> tuple[Observation, ...] | None:
 def _box(value: object) -> tuple[float, float, float, float] | None:
     if not isinstance(value, list) or len(value) != 4:
         return None
-    numbers = [finite_number(one) for one in value]
-    left, top, right, bottom = (-1.0 if one is None else one for one in numbers)
-    good = 0 <= left < right <= 1 and 0 <= top < bottom <= 1
-    return (left, top, right, bottom) if good else None
+    left, top, right, bottom = (finite_number(one, 0, 1) for one in value)
+    if left is None or top is None or right is None or bottom is None or not (left < right and top < bottom):
+        return None
+    return left, top, right, bottom

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,11 +11,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from score.errors import MOST_FOUND, OrganiserError, Problem
+from score.read.file_reader import FileReader
 from score.settings import Settings
 
 CLIP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-_FIX = "correct labels.csv as docs/data_format.md shows"
 
 
 @dataclass(frozen=True)
@@ -50,110 +46,78 @@ def read_reference(path: Path, settings: Settings) -> Reference:
     OrganiserError
         With every problem of the file at once. No value, source or path is quoted.
     """
-    problems: list[Problem] = []
-    rows = list(_rows(path, settings, problems))
-    if not rows and not problems:
-        problems.append(_problem("labels_empty", path.name, "no clip", "one row a clip"))
-    seen: dict[str, int] = {}
-    for line, clip_id, _, _ in rows:
-        if clip_id in seen:
-            problems.append(
-                _problem(
-                    "label_duplicate",
-                    f"{path.name}, line {line}",
-                    f"a clip that is in line {seen[clip_id]} already",
-                    "each clip once",
-                )
-            )
-        seen.setdefault(clip_id, line)
-    if problems:
-        raise OrganiserError("The labels have mistakes.", problems)
-    rows.sort(key=lambda row: row[1])
-    _, sources = np.unique([source for _, _, source, _ in rows], return_inverse=True)
-    return Reference(
-        clip_ids=tuple(clip_id for _, clip_id, _, _ in rows),
-        sources=sources.astype(np.int64),
-        source_ids=tuple(source for _, _, source, _ in rows),
-        truth=np.array([values for _, _, _, values in rows], dtype=np.float64),
-    )
+    file = FileReader(path.name, "labels_unreadable")
+    table = file.table(path, "labels_encoding", "labels_csv") or [(1, [])]
+    header = table[0][1]
+    position = _positions(header, settings, file) if header or not file.problems else []
+    rows: list[tuple[str, str, list[float]]] = []
+    lines: dict[str, int] = {}
+    for line, cells in table[1:] if position else ():
+        if file.full:
+            break
+        if row := _row(cells, len(header), position, f"line {line}", settings, file):
+            rows.append(row)
+            if (clip_id := row[0]) in lines:
+                found = f"a clip that is in line {lines[clip_id]} already"
+                file.wrong(f"line {line}", found, "each clip once", "label_duplicate")
+            lines.setdefault(clip_id, line)
+    if not rows and not file.problems:
+        file.wrong("", "no clip", "one row a clip", "labels_empty")
+    file.finish("The labels have mistakes.")
+    rows.sort(key=lambda row: row[0])
+    clip_ids, source_ids, truth = zip(*rows, strict=True)
+    _, sources = np.unique(source_ids, return_inverse=True)
+    return Reference(clip_ids, sources.astype(np.int64), source_ids, np.array(truth, dtype=np.float64))
 
 
-def _problem(code: str, where: str, found: str, expected: str) -> Problem:
-    return Problem(code, "data", where, found, expected, _FIX)
-
-
-def _rows(path: Path, settings: Settings, problems: list[Problem]) -> Iterator[tuple[int, str, str, list[float]]]:
-    """Yield (line, clip id, source, values) of the rows without a mistake."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        problems.append(_problem("labels_unreadable", path.name, type(error).__name__, "a readable file"))
-        return
-    except UnicodeDecodeError as error:
-        problems.append(_problem("labels_encoding", path.name, f"byte {error.start} is not UTF-8", "UTF-8"))
-        return
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        header = next(reader, [])
-        position = _header(header, path.name, settings, problems)
-        if position is None:
-            return
-        for cells in reader:
-            if len(problems) >= MOST_FOUND:
-                return
-            if cells:
-                row = _row(cells, len(header), position, f"{path.name}, line {reader.line_num}", settings, problems)
-                if row:
-                    yield (reader.line_num, *row)
-    except csv.Error:
-        problems.append(_problem("labels_csv", f"{path.name}, line {reader.line_num}", "broken quoting", "CSV"))
-
-
-def _header(header: list[str], file: str, settings: Settings, problems: list[Problem]) -> list[int] | None:
-    """Find the columns; returns their positions in the order clip_id, source_id, targets."""
+def _positions(names: list[str], settings: Settings, file: FileReader) -> list[int]:
+    """Find the columns: positions in the order clip_id, source_id, targets; none where a column is wrong."""
     wanted = ["clip_id", "source_id", *settings.names]
-    names = [name.strip() for name in header]
-    where = f"{file}, line 1"
-    before = len(problems)
+    before = len(file.problems)
+
+    def column(found: str, expected: str) -> None:
+        file.wrong("line 1", found, expected, "labels_column")
+
     # The first row may hold labels: a file without a header, or without the line break after it. So where labels are
     # closed no column is quoted, and elsewhere only one that is nearly right.
     quotable = settings.report.truth and "clip_id" in names
     for number, name in enumerate(names, 1):
         if name not in wanted:
             shown = f" ({name!r})" if quotable and name.isalpha() and get_close_matches(name, wanted) else ""
-            problems.append(_problem("labels_column", where, f"column {number}{shown} is not known", ",".join(wanted)))
+            column(f"column {number}{shown} is not known", ",".join(wanted))
         elif name in names[: number - 1]:
-            problems.append(_problem("labels_column", where, f"{name} twice", "each column once"))
+            column(f"{name} twice", "each column once")
     missing = [name for name in wanted if name not in names]
     if missing:
-        problems.append(_problem("labels_column", where, "no column " + ", ".join(missing), ",".join(wanted)))
-    return [names.index(name) for name in wanted] if len(problems) == before else None
+        column("no column " + ", ".join(missing), ",".join(wanted))
+    return [names.index(name) for name in wanted] if len(file.problems) == before else []
 
 
 def _row(
-    cells: list[str], width: int, position: list[int], where: str, settings: Settings, problems: list[Problem]
+    cells: list[str], width: int, position: list[int], place: str, settings: Settings, file: FileReader
 ) -> tuple[str, str, list[float]] | None:
-    before = len(problems)
+    """Take (clip id, source, values) of a row without a mistake."""
+    before = len(file.problems)
     if len(cells) != width:
-        problems.append(_problem("labels_row", where, f"{len(cells)} cells", f"{width} cells"))
+        file.wrong(place, f"{len(cells)} cells", f"{width} cells", "labels_row")
         return None
-    clip_id, source, *texts = (cells[place].strip() for place in position)
+    clip_id, source, *texts = (cells[at] for at in position)
     if not CLIP_ID.fullmatch(clip_id):
-        problems.append(_problem("labels_clip_id", where, "a clip id that is not allowed", CLIP_ID.pattern))
+        file.wrong(place, "a clip id that is not allowed", CLIP_ID.pattern, "labels_clip_id")
     if not source:
-        problems.append(_problem("labels_source", where, "no source_id", "the clip's source video or person"))
+        file.wrong(place, "no source_id", "the clip's source video or person", "labels_source")
     values = []
     for target, text in zip(settings.targets, texts, strict=True):
         value = _number(text)
         values.append(value)
-        expected = f"a number from {target.minimum:g} to {target.maximum:g}"
+        cell, expected = f"{place}, {target.name}", f"a number from {target.minimum:g} to {target.maximum:g}"
         if not text:
-            problems.append(_problem("label_missing", f"{where}, {target.name}", "nothing", expected))
+            file.wrong(cell, "nothing", expected, "label_missing")
         elif not math.isfinite(value):
-            problems.append(_problem("label_not_a_number", f"{where}, {target.name}", "no finite number", expected))
+            file.wrong(cell, "no finite number", expected, "label_not_a_number")
         elif not target.minimum <= value <= target.maximum:
-            problems.append(_problem("label_out_of_range", f"{where}, {target.name}", "a value outside", expected))
-    return None if len(problems) > before else (clip_id, source, values)
+            file.wrong(cell, "a value outside", expected, "label_out_of_range")
+    return None if len(file.problems) > before else (clip_id, source, values)
 
 
 def _number(text: str) -> float:

@@ -32,7 +32,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Text:
+class MarkedText:
     """What the model wrote."""
 
     shown: tuple[Piece, ...]
@@ -43,7 +43,7 @@ class Text:
     """Whether there is more than is kept here."""
 
 
-def highlight(text: str, vocabulary: Vocabulary, told: Iterable[Triple], titles: Mapping[str, str]) -> Text:
+def highlight(text: str, vocabulary: Vocabulary, told: Iterable[Triple], titles: Mapping[str, str]) -> MarkedText:
     """Part a text into plain words and cues.
 
     Parameters
@@ -59,7 +59,7 @@ def highlight(text: str, vocabulary: Vocabulary, told: Iterable[Triple], titles:
 
     Returns
     -------
-    Text
+    MarkedText
         The pieces in order; together they are the text without the white space around it, at most 5,000 characters.
     """
     start, end = len(text) - len(text.lstrip()), len(text.rstrip())
@@ -75,7 +75,7 @@ def highlight(text: str, vocabulary: Vocabulary, told: Iterable[Triple], titles:
         )
         for first, behind in ((start, min(cut, last)), (cut, last))
     )
-    return Text(shown, rest, cut_off=last < end)
+    return MarkedText(shown, rest, cut_off=last < end)
 
 
 def _said(cue: str, told: Iterable[Triple], titles: Mapping[str, str]) -> tuple[int, str]:

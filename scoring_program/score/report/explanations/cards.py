@@ -10,9 +10,9 @@ from score.errors import NotGradableError, Problem
 from score.evaluation.clip_numbers import ClipNumbers
 from score.read.output.explanation_record import Explanation
 from score.report.drawings.picture import data_uri
-from score.report.drawings.words import Text, highlight
-from score.report.explanations.claims import ClaimRow, claim_rows, untested
-from score.report.explanations.hidden import Place, Timeline, call_rows, place, timeline
+from score.report.drawings.words import MarkedText, highlight
+from score.report.explanations.claim_rows import ClaimRow, claim_rows, untested
+from score.report.explanations.hidden import Drawing, call_rows, place, timeline
 from score.report.explanations.verdict import Reason, clip_state, reasons
 from score.report.gate import Scored
 from score.settings import Target
@@ -42,11 +42,11 @@ class Card:
     """The clip's key frame as a ``data:`` URI, or an empty text."""
     frame_note: str
     """Which moment it shows, or why there is none."""
-    place: Place | None
+    place: Drawing | None
     """Where the model looked; None without a map."""
-    timeline: Timeline | None
+    timeline: Drawing | None
     """When it looked; None without weights."""
-    text: Text
+    text: MarkedText
     """What it wrote."""
     claims: tuple[ClaimRow, ...]
     """Cues that were tested."""
@@ -161,10 +161,10 @@ def _card(clip: int, numbers: ClipNumbers, scored: Scored, album: _Album) -> Car
 def _frame(clip_id: str, scored: Scored, album: _Album) -> tuple[str, str]:
     """Return the key frame's URI and what it shows, or an empty text and why there is none."""
     frame = scored.beside.key_frames.read(clip_id)
-    uri = album.take(frame.data) if frame else None
+    uri = album.take(frame[0]) if frame else None
     if frame is None or uri is None:
         return "", "There is no picture of this clip."
-    return uri, f"The clip at {frame.time_s:.1f} s." if uri else _NO_ROOM
+    return uri, f"The clip at {frame[1]:.1f} s." if uri else _NO_ROOM
 
 
 def _picture(explanation: Explanation, scored: Scored, album: _Album) -> tuple[str, str]:

@@ -23,44 +23,28 @@ as a percentage of the clip's largest change)."""
 
 
 @dataclass(frozen=True)
-class Place:
-    """Cells of the frame, as path data in units of cells."""
+class Drawing:
+    """Cells of the frame, or bins of the clip in one row, as path data in units of them."""
 
     rows: int
-    """Rows of the grid."""
+    """Rows of the grid; 1 for bins."""
     columns: int
-    """Columns of the grid."""
+    """Columns of the grid, or number of bins."""
     top: str
-    """Outline of what the explanation marks most; may be empty."""
+    """What the explanation marks most: an outline of cells, or blocks of bins 1 high; may be empty."""
     bottom: str
-    """Outline of what it marks least; may be empty."""
+    """What it marks least."""
     label: str
     """What a reader who cannot see it needs to know."""
     effects: Effects
-    """What hiding the cells changed; empty where that was not measured."""
+    """What hiding these places changed; empty where that was not measured."""
+    bars: str = ""
+    """Weights of bins, drawn 100 high."""
+    ticks: tuple[tuple[float, str], ...] = ()
+    """(percentage of the length, seconds as written) of bins."""
 
 
-@dataclass(frozen=True)
-class Timeline:
-    """Bins of a clip, as path data in units of bins."""
-
-    bins: int
-    """Number of bins."""
-    bars: str
-    """Weights, drawn 100 high."""
-    top: str
-    """Bins that the explanation marks most, drawn 1 high; may be empty."""
-    bottom: str
-    """Bins that it marks least; may be empty."""
-    ticks: tuple[tuple[float, str], ...]
-    """(percentage of the length, seconds as written)."""
-    label: str
-    """What a reader who cannot see it needs to know."""
-    effects: Effects
-    """What hiding the bins changed; empty where that was not measured."""
-
-
-def place(explanation: Explanation, numbers: ClipNumbers, target: Target) -> Place | None:
+def place(explanation: Explanation, numbers: ClipNumbers, target: Target) -> Drawing | None:
     """Draw where the explanation says the model looked; None without a map.
 
     Parameters
@@ -86,7 +70,7 @@ def place(explanation: Explanation, numbers: ClipNumbers, target: Target) -> Pla
         parts = one_line(", ".join(part.replace("-", " ") for part in hidden.parts), 60)
         return parts or whereabouts(hidden.places, rows, columns)
 
-    return Place(
+    return Drawing(
         rows=rows,
         columns=columns,
         top=outline(top, rows, columns) or "",
@@ -96,7 +80,7 @@ def place(explanation: Explanation, numbers: ClipNumbers, target: Target) -> Pla
     )
 
 
-def timeline(explanation: Explanation, numbers: ClipNumbers, target: Target) -> Timeline | None:
+def timeline(explanation: Explanation, numbers: ClipNumbers, target: Target) -> Drawing | None:
     """Draw when the explanation says the model looked; parameters as of `place`; None without weights."""
     if explanation.time is None:
         return None
@@ -111,14 +95,15 @@ def timeline(explanation: Explanation, numbers: ClipNumbers, target: Target) -> 
         )
         if places
     ]
-    return Timeline(
-        bins=len(weights),
-        bars=bars(weights),
+    return Drawing(
+        rows=1,
+        columns=len(weights),
         top=lane(top),
         bottom=lane(bottom),
-        ticks=ticks(len(weights), bin_s),
         label="; ".join(told) + ".",
         effects=_effects("time", numbers, target, lambda one: spoken(one.places, bin_s)),
+        bars=bars(weights),
+        ticks=ticks(len(weights), bin_s),
     )
 
 

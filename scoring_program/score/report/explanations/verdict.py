@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from score.evaluation.clip_numbers import ClipNumbers
 from score.read.output.explanation_record import Explanation
-from score.report.explanations.claims import ClaimRow
+from score.report.explanations.claim_rows import ClaimRow
 from score.report.numbers import number
 from score.settings import Target
 from score.text import text_validity

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from score.errors import Problem
 from score.evaluation.evaluate import Estimate
-from score.messages.findings import Finding
 from score.report.first_screen.axis_advice import axis_advice
 from score.report.first_screen.factors import Factors
 from score.report.gate import MOST_DECIMALS, Scored
@@ -133,12 +133,12 @@ def _unreached(scored: Scored, usable: Factors) -> Iterable[Advice]:
     yield Advice(usable.gain(axes), sentence, f"{late}: what was not asked counts as nothing shown.")
 
 
-def _most_often(findings: Iterable[Finding]) -> str:
-    yours = [finding for finding in findings if finding.yours and finding.problem.severity == "error"]
+def _most_often(findings: Iterable[Problem]) -> str:
+    yours = [finding for finding in findings if finding.yours and finding.severity == "error"]
     if not yours:
         return ""
     most = max(yours, key=lambda finding: finding.count)
-    return f" Most often: {one_line(most.problem.code, 60)}."
+    return f" Most often: {one_line(most.code, 60)}."
 
 
 def _skill(parts: Factors, columns: Mapping[str, Estimate]) -> Iterable[Advice]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from score.columns import TOTAL, Column
-from score.diagnostics.diagnose import Diagnostic
 from score.evaluation.evaluate import Estimate
-from score.report.first_screen.advice import MEASURED, Advice, advice
-from score.report.first_screen.factors import Factors, factors
-from score.report.first_screen.status import StatusItem, status
+from score.report.first_screen.advice import MEASURED, advice
+from score.report.first_screen.factors import factors
+from score.report.first_screen.status import status
 from score.report.gate import MOST_DECIMALS, Scored
 from score.report.numbers import NO_BREAK, interval, number, percent, position
 from score.settings import Settings
@@ -57,66 +57,34 @@ class ScoreRow:
     """Of an axis: its share in the total's mean."""
 
 
-@dataclass(frozen=True)
-class FirstScreen:
-    """The first screen, and the numbers behind it."""
-
-    total: ScoreRow
-    """The total of the explanations."""
-    band: str
-    """The word for it."""
-    bands: tuple[tuple[str, float, float], ...]
-    """(word, begin, end) of the scale, lowest first."""
-    verdict: tuple[str, ...]
-    """What the numbers say, in sentences; the most important first."""
-    parts: Factors
-    """What is multiplied to make the total."""
-    axes: tuple[ScoreRow, ...]
-    """How well the explanations did; in the order of their weights."""
-    predictions: tuple[ScoreRow, ...]
-    """How well the predictions did."""
-    rows: tuple[ScoreRow, ...]
-    """All columns, in leaderboard order."""
-    compared: tuple[Mark, ...]
-    """One mark of each kind that occurs, for the legend and the headings of the table."""
-    advice: tuple[Advice, ...]
-    """What to fix first: what gains most comes first."""
-    status: tuple[StatusItem, ...]
-    """How the run went."""
-    diagnostics: tuple[Diagnostic, ...]
-    """What else was noticed about the explanations."""
-    fine: bool
-    """Whether diagnostics have all their decimals."""
-    level: str
-    """Nominal coverage of the intervals, such as ``95 %``; empty without intervals."""
-
-
-def first_screen(scored: Scored) -> FirstScreen:
-    """Build the section."""
+def first_screen(scored: Scored) -> dict[str, Any]:
+    """Build what the template needs besides settings and evaluation."""
     settings, columns = scored.settings, scored.evaluation.columns
-    values = {column.key: estimate.value for column, estimate in columns}
-    parts = factors(values, settings.explanation, causes=settings.causes is not None)
+    parts = factors(
+        {column.key: one.value for column, one in columns}, settings.explanation, causes=bool(settings.causes)
+    )
     weights = {name: getattr(settings.explanation.weights, name) for name in parts.axes}
     whole = sum(weights.values())
     shares = {name: weight / whole for name, weight in weights.items()} if whole else {}
     rows = {column.key: _row(column, one, scored, shares.get(column.key)) for column, one in columns}
     limits = settings.explanation.bands
-    return FirstScreen(
-        total=rows[TOTAL],
-        band=settings.explanation.word(values[TOTAL]),
-        bands=tuple((word, *ends) for word, ends in zip(limits, pairwise([*limits.values(), 100.0]), strict=True)),
-        verdict=tuple(_verdict(scored)),
-        parts=parts,
-        axes=tuple(rows[name] for name in parts.axes),
-        predictions=tuple(rows[key] for key in _prediction_keys(settings)),
-        rows=tuple(rows.values()),
-        compared=tuple({(mark.kind, mark.title): mark for row in rows.values() for mark in row.marks}.values()),
-        advice=advice(scored, parts),
-        status=status(scored),
-        diagnostics=scored.evaluation.diagnostics,
-        fine=settings.report.clips,
-        level=f"{100 * settings.bootstrap.level:g}{NO_BREAK}%" if any(row.interval for row in rows.values()) else "",
-    )
+    return {
+        "total": rows[TOTAL],
+        "band": settings.explanation.word(rows[TOTAL].estimate.value),
+        # (word, begin, end) of the scale, lowest first.
+        "bands": [(word, *ends) for word, ends in zip(limits, pairwise([*limits.values(), 100.0]), strict=True)],
+        "verdict": list(_verdict(scored)),
+        "parts": parts,
+        "axes": [rows[name] for name in parts.axes],
+        "predictions": [rows[key] for key in _prediction_keys(settings)],
+        "rows": list(rows.values()),
+        # One mark of each kind that occurs, for the legend and the headings of the table.
+        "compared": list({(mark.kind, mark.title): mark for row in rows.values() for mark in row.marks}.values()),
+        "advice": advice(scored, parts),
+        "status": status(scored),
+        # Nominal coverage of the intervals; empty without intervals.
+        "level": f"{100 * settings.bootstrap.level:g}{NO_BREAK}%" if any(row.interval for row in rows.values()) else "",
+    }
 
 
 def _prediction_keys(settings: Settings) -> tuple[str, ...]:

@@ -1,0 +1,106 @@
+"""Reading one file that somebody else wrote: it is opened, and all that is wrong with it is told at once."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+from score.errors import MOST_FOUND, OrganiserError, Problem, wrong
+from score.read.strict_json import StrictJsonError, parse_object, whole_number
+
+_LARGEST = 128 * 2**20
+Rows = list[tuple[int, list[str]]]
+"""Line number and cells, without the white space around them, of every line that is not empty."""
+
+
+class FileReader:
+    """Collects what is wrong with a file.
+
+    Parameters
+    ----------
+    name
+        Of the file, as it is told.
+    code
+        Of its problems, unless another one is given.
+    problems
+        What is wrong with other files, if all of it is told together.
+    """
+
+    def __init__(self, name: str, code: str, problems: list[Problem] | None = None) -> None:
+        self.name, self.code = name, code
+        self.problems: list[Problem] = [] if problems is None else problems
+
+    def wrong(self, place: str, found: str, expected: str, code: str = "", *, warning: bool = False) -> None:
+        """Note one problem; the place lies in the file, and is empty for all of it."""
+        where = f"{self.name}, {place}" if place else self.name
+        self.problems.append(wrong(code or self.code, where, found, expected, warning=warning))
+
+    @property
+    def full(self) -> bool:
+        """Whether enough is wrong to stop reading."""
+        return len(self.problems) >= MOST_FOUND
+
+    def finish(self, headline: str) -> None:
+        """Raise what was found, if anything was.
+
+        Raises
+        ------
+        OrganiserError
+            With every problem at once.
+        """
+        if self.problems:
+            raise OrganiserError(headline, self.problems)
+
+    def table(self, path: Path, encoding_code: str = "", csv_code: str = "") -> Rows:
+        """Read a table: CSV in UTF-8, with or without a byte order mark; with a problem, what could be read of it.
+
+        Parameters
+        ----------
+        path
+            The file.
+        encoding_code, csv_code
+            Codes of problems of their own for these two.
+        """
+        rows: Rows = []
+        data = self._data(path)
+        if data is None:
+            return rows
+        if len(data) > _LARGEST:
+            self.wrong("", f"more than {_LARGEST >> 20} MiB", "one row a clip or person")
+            return rows
+        try:
+            lines = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True)
+        except UnicodeDecodeError as error:
+            self.wrong("", f"byte {error.start} is not UTF-8", "UTF-8", encoding_code)
+            return rows
+        try:
+            rows += ((lines.line_num, [cell.strip() for cell in cells]) for cells in lines if cells)
+        except csv.Error:
+            self.wrong(f"line {lines.line_num}", "broken quoting", "CSV", csv_code)
+        return rows
+
+    def json(self, path: Path, version: int) -> dict[str, Any]:
+        """Read a JSON object of this ``format_version``; an empty one, and a problem, where there is none."""
+        data = self._data(path)
+        if data is None:
+            return {}
+        try:
+            root = parse_object(data, _LARGEST)
+        except StrictJsonError as error:
+            self.wrong("", str(error), "one JSON object")
+            return {}
+        if whole_number(root.get("format_version"), version, version) is None:
+            self.wrong("format_version", "another version", str(version))
+        return root
+
+    def _data(self, path: Path) -> bytes | None:
+        """Read no more than is needed to see that a file is too large."""
+        try:
+            # Asking for the largest size would take as much memory for the smallest file.
+            with path.open("rb") as stream:
+                return stream.read(min(path.stat().st_size, _LARGEST) + 1)
+        except OSError as error:
+            self.wrong("", type(error).__name__, "a readable file beside task.yaml")
+            return None
