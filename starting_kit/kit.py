@@ -26,6 +26,7 @@ What to do first, in the folder of this kit; README.md has the whole way.
 """
 SCORE = re.compile(r"  [a-z_0-9]+: ")
 """A line of scoring that tells a score."""
+NOT_RUN = "Nothing was run: correct the errors first."
 WARNED = ", but see the warnings above."
 LOOKED_FOR = "names, sizes, secrets, syntax, imports, class Model"
 
@@ -82,9 +83,9 @@ def _run(given: argparse.Namespace) -> int:
     checked = _look(given.submission)
     out = new_folder(given.submission, given.name)
     if not checked.runs:
-        _say("Nothing was run: correct the errors first.")
+        _say(NOT_RUN)
         return 1
-    told = Once(_say, {finding.code for finding in checked.findings})
+    told = Once(_say, checked.repeated)
     scored = run(given.submission, checked, out, given.clips, told)
     if scored and given.clips:
         _say("So few clips tell whether it works, not how good it is: run all of them before you compare.")
@@ -104,6 +105,8 @@ def _check(given: argparse.Namespace) -> int:
         files = f"{counted(len(checked.packed), 'file')}, {sources} of them Python"
         _say(f"Looked at {files}, and ran nothing of it: {LOOKED_FOR}.")
     if not checked.runs:
+        if given.run:
+            _say(NOT_RUN)
         return 1
     if given.run:
         return 0 if _try_out(given.submission, checked, given.run) and checked.good else 1
@@ -118,7 +121,7 @@ def _try_out(submission: Path, checked: CheckResult, clips: int) -> bool:
         if not SCORE.match(line):
             _say(line)
 
-    told = Once(say, {finding.code for finding in checked.findings})
+    told = Once(say, checked.repeated)
     with tempfile.TemporaryDirectory() as folder:
         scored = run(submission, checked, Path(folder) / "run", clips, told)
     if not scored or told.levels["ERROR"]:

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 import programs
-from submission import UNPACKING, CheckResult, Refused
+from submission import CheckResult, Refused
 
 RUNS = Path("runs")
 """Where runs are kept, below the current folder."""
@@ -105,25 +105,20 @@ def run(submission: Path, checked: CheckResult, out: Path, clips: int | None, sa
     submission
         A folder or a zip.
     checked
-        What was found in it: of a folder, what would be packed is what runs.
+        What was found in it: nothing that keeps it from running. Of a folder, what would be packed is what runs.
     out
         A new folder: `input/` holds what scoring read, `output/` what it wrote.
     clips
         How many of the first clips; None is all of them.
     say
         Is given what the programs print.
-
-    Raises
-    ------
-    Refused
-        When the zip cannot be unpacked.
     """
     with tempfile.TemporaryDirectory() as scratch:
         unpacked = Path(scratch) / "submission"
         _unpack(submission, checked, unpacked)
         inputs, reference = programs.INPUT_DATA, programs.REFERENCE_DATA
         if clips:
-            inputs, reference = _keep_clips(inputs, reference, clips, Path(scratch))
+            inputs, reference = _few(clips, Path(scratch))
         results = out / "input/res"
         for folder in (results, out / "output"):
             folder.mkdir(parents=True)
@@ -146,12 +141,21 @@ def lines_of(script: Path, *arguments: Path) -> Iterator[str]:
         yield from (line.rstrip("\n") for line in process.stdout or ())
 
 
+def _few(clips: int, scratch: Path) -> tuple[Path, Path]:
+    """Write the phase with its first clips alone, and return its input data and reference data."""
+    folders = scratch / "input_data", scratch / "reference_data"
+    kept = first_clips(programs.INPUT_DATA, clips)
+    for source, folder in zip((programs.INPUT_DATA, programs.REFERENCE_DATA), folders, strict=True):
+        cut(source, folder, kept)
+    settings = yaml.safe_load((folders[1] / "task.yaml").read_text("utf-8"))
+    few = {key: value for key, value in settings.items() if key not in _ABOUT_ALL}
+    (folders[1] / "task.yaml").write_text(yaml.safe_dump(few, sort_keys=False), "utf-8")
+    return folders
+
+
 def _unpack(given: Path, checked: CheckResult, target: Path) -> None:
     if not given.is_dir():
-        try:
-            shutil.unpack_archive(given, target, "zip")
-        except UNPACKING as error:
-            raise Refused(f"{given} cannot be unpacked ({error}); pack it again, without a password") from None
+        shutil.unpack_archive(given, target, "zip")
         return
     for name in checked.packed:
         (target / name).parent.mkdir(parents=True, exist_ok=True)
@@ -164,43 +168,43 @@ def _warn_of_isolation(record: Path, say: Say) -> None:
         say(f"The sandbox of this machine ({held}) is weaker than a full one: what that would refuse can pass here.")
 
 
-def _keep_clips(given: Path, wanted: Path, number: int, folder: Path) -> tuple[Path, Path]:
-    """Write copies of a phase's input and reference data that hold its first clips, and return both folders."""
-    inputs, reference = folder / "input_data", folder / "reference_data"
-    for place in (inputs, reference):
-        place.mkdir(parents=True)
-    shutil.copy(given / "task.yaml", inputs)
-    clips = read_rows(given / "clips.csv")[:number]
-    kept = {row["clip_id"] for row in clips}
-    copies = [row for row in read_rows(given / "copies.csv") if row["clip_id"] in kept]
-    _writeread_rows(inputs / "clips.csv", clips)
-    _writeread_rows(inputs / "copies.csv", copies)
-    settings = yaml.safe_load((given / "task.yaml").read_text("utf-8"))
-    exchanges: dict[str, Any] = {}
-    if "exchanges" in settings:
-        listed = json.loads((given / settings["exchanges"]).read_text("utf-8"))
-        exchanges = _only(listed["clips"], kept)
-        (inputs / settings["exchanges"]).write_text(json.dumps({**listed, "clips": exchanges}), "utf-8")
-    for row in (*clips, *copies, *exchanges.values()):
-        (inputs / row["file"]).parent.mkdir(exist_ok=True)
-        shutil.copy(given / row["file"], inputs / row["file"])
-    spoken = json.loads((given / "transcripts.json").read_text("utf-8"))
-    names = kept | {row["copy_id"] for row in copies}
-    (inputs / "transcripts.json").write_text(json.dumps(_only(spoken, names)), "utf-8")
+def first_clips(folder: Path, number: int) -> set[str]:
+    """Name the first clips of a phase's input data."""
+    return {row["clip_id"] for row in read_rows(folder / "clips.csv")[:number]}
 
-    settings = yaml.safe_load((wanted / "task.yaml").read_text("utf-8"))
-    for key in _ABOUT_ALL:
-        settings.pop(key, None)
-    settings["report"].pop("key_frames", None)
-    (reference / "task.yaml").write_text(yaml.safe_dump(settings, sort_keys=False), "utf-8")
-    _writeread_rows(
-        reference / "labels.csv", [row for row in read_rows(wanted / "labels.csv") if row["clip_id"] in kept]
-    )
-    if "causes" in settings:
-        causes = json.loads((wanted / settings["causes"]).read_text("utf-8"))
-        causes["clips"] = _only(causes["clips"], kept)
-        (reference / settings["causes"]).write_text(json.dumps(causes), "utf-8")
-    return inputs, reference
+
+def cut(folder: Path, target: Path, clips: set[str]) -> None:
+    """Write input or reference data of a phase with what belongs to some of its clips alone.
+
+    Parameters
+    ----------
+    folder
+        The data.
+    target
+        A new folder.
+    clips
+        Ids of the clips that stay. Tables without ids of clips are left out.
+    """
+    target.mkdir(parents=True)
+    names, entries = set(clips), list[dict[str, Any]]()
+    for path in folder.glob("*.csv"):
+        rows = [row for row in read_rows(path) if row.get("clip_id") in clips]
+        names |= {row["copy_id"] for row in rows if "copy_id" in row}
+        entries += rows
+        if rows:
+            write_rows(target / path.name, rows)
+    for path in folder.glob("*.json"):
+        content = json.loads(path.read_text("utf-8"))
+        if isinstance(content.get("clips"), dict):
+            content["clips"] = _only(content["clips"], clips)
+            entries += content["clips"].values()
+        elif not names.isdisjoint(content):
+            content = _only(content, names)
+        (target / path.name).write_text(json.dumps(content), "utf-8")
+    for name in ("task.yaml", *(entry["file"] for entry in entries if "file" in entry)):
+        if (folder / name).is_file():  # else the programs say what is missing
+            (target / name).parent.mkdir(exist_ok=True)
+            shutil.copy(folder / name, target / name)
 
 
 def _only(content: dict[str, Any], names: Container[str]) -> dict[str, Any]:
@@ -215,9 +219,8 @@ def read_rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def _writeread_rows(path: Path, rows: Sequence[dict[str, str]]) -> None:
-    if not rows:
-        return
+def write_rows(path: Path, rows: Sequence[dict[str, str]]) -> None:
+    """Write a table of at least one row."""
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         table.writeheader()

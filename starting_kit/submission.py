@@ -56,6 +56,8 @@ class CheckResult:
     """Errors first."""
     packed: tuple[str, ...]
     """Files that belong into the zip, ascending."""
+    repeated: frozenset[str] = frozenset()
+    """Codes of findings that the ingestion program has as well, and says again when it runs."""
 
     @property
     def good(self) -> bool:
@@ -176,7 +178,8 @@ def _never_unpacked(where: str, members: Sequence[zipfile.ZipInfo]) -> Iterator[
 
 
 def _folder(folder: Path, found: list[Finding], *, zipped: bool = False) -> CheckResult:
-    refused = [*found, *_judged_by_ingestion(folder)]
+    judged = list(_judged_by_ingestion(folder))
+    refused = [*found, *judged]
     if missing := [finding for finding in refused if finding.code == "model_missing"]:
         # Another folder was meant: what else is in this one does not matter.
         return CheckResult((*found, *(_point_inside(folder, finding, zipped=zipped) for finding in missing)), ())
@@ -195,7 +198,7 @@ def _folder(folder: Path, found: list[Finding], *, zipped: bool = False) -> Chec
     ]
     order = {"error": 0, "warning": 1, "note": 2}
     unique = dict.fromkeys(sorted(findings, key=lambda finding: order[finding.level]))
-    return CheckResult(tuple(unique), tuple(packed))
+    return CheckResult(tuple(unique), tuple(packed), frozenset(finding.code for finding in judged))
 
 
 def _sources(folder: Path, names: Sequence[str]) -> dict[str, bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -126,3 +127,10 @@ def test_a_copy_of_the_contract_in_a_submission_does_no_harm(tmp_path: Path) -> 
         [sys.executable, "-c", "import contract, model; print(model.Model)"], cwd=tmp_path, check=True
     )
     assert done.returncode == 0
+
+
+def test_the_example_of_the_readme_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(ROOT)
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "starting_kit/README.md").read_text("utf-8"), re.DOTALL)
+    exec(example, {})  # noqa: S102 - our own README
+    assert capsys.readouterr().out.splitlines()[0] == "5.0 25.0 640 360"

@@ -132,6 +132,15 @@ def test_a_run_tells_first_what_is_needed(fault: str, kit: Path, tmp_path: Path)
     assert ended.printed.endswith("It does not work yet: see the problems above.\n")
 
 
+def test_what_a_look_only_suspects_a_run_tells(kit: Path, tmp_path: Path) -> None:
+    write({"model.py": "globals()['Net'] = int\n", "setup.py": ""}, tmp_path)
+    ended = warm.run(FORKING, ["kit.py", "check", tmp_path, "--run", "1"], cwd=kit)
+    assert ended.code == 1
+    assert "warning: model.py: no class Model that can be seen without a run" in ended.printed
+    assert "class_missing · model.py · found no class; expected a class called Model" in ended.printed
+    assert ended.printed.count("install_ignored") == 1
+
+
 def test_of_a_good_submission_it_says_what_was_looked_at_and_that_it_works(kit: Path, tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text(GOOD, "utf-8")
     looked = warm.run(FORKING, ["kit.py", "check", tmp_path], cwd=kit)
