@@ -17,7 +17,7 @@ BUDGETS_S = {
     "codabench": 38,
     "hostile": 73,
     "ingestion": 69,
-    "kit": 17,
+    "kit": 22,
     "meaning": 8,
     "own_clips": 24,
     "pages": 6,

@@ -168,7 +168,7 @@ def test_where_pictures_are_closed_a_report_shows_none(score: Score) -> None:
     assert page.count("Reports show no pictures here.") == 2
     case.settings["report"]["key_frames"] = "key_frames.csv"
     refused = score(case)
-    assert refused.scores is None
+    assert refused.code == 2
     assert "pictures of clips while pictures is false" in refused.log
 
 
