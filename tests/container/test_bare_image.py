@@ -35,7 +35,22 @@ def built(few: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Unpack a zip built with wheels, as the platform unpacks it."""
     folder = tmp_path_factory.mktemp("built")
     archive = folder / "bundle.zip"
-    assert main(["build", "--bundle", str(few), "--out", str(archive), "--wheels", "--image", "python:test"]) == 0
+    assert (
+        main(
+            [
+                "build",
+                "--bundle",
+                str(few),
+                "--out",
+                str(archive),
+                "--wheels",
+                "--image",
+                "python:test",
+                "--no-training",
+            ]
+        )
+        == 0
+    )
     shutil.unpack_archive(archive, folder / "bundle")
     archive.unlink()
     return folder / "bundle"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 import re
 import subprocess
 import sys
@@ -15,12 +16,9 @@ import pytest
 
 import contract
 from file_clip import FileClip
-from ingest.media.clip import ClipSource
-from ingest.model.process import ModelProcess
-from ingest.settings import Isolation, Limits
 from model_process.clip import Clip
 from submission import check
-from tests import ROOT
+from tests import ROOT, warm
 
 if TYPE_CHECKING:
     import model as cue_reader
@@ -79,18 +77,37 @@ class Model:
 """
 
 
+# In a process of its own: a confined process takes measures against the one that starts it.
+PLATFORM = """
+import pickle, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from ingest.media.clip import ClipSource
+from ingest.model.process import ModelProcess
+from ingest.settings import Isolation, Limits
+
+model = ModelProcess(Path(sys.argv[2]), None, Limits(60, 20, 20, 2), Isolation())
+clip = ClipSource("c1", Path(sys.argv[3]), "So I said.")
+model.start(20)
+answer = model.predict(clip, model.frames.begin(clip, []), 20)
+model.stop()
+model.frames.close()
+Path(sys.argv[4]).write_bytes(pickle.dumps(answer))
+"""
+
+
 def test_a_file_gives_at_home_what_the_clip_gives_on_the_platform(tmp_path: Path) -> None:
-    (tmp_path / "model.py").write_text(LOOKS, "utf-8")
+    submission = tmp_path / "submission"
+    submission.mkdir()
+    (submission / "model.py").write_text(LOOKS, "utf-8")
+    (tmp_path / "platform.py").write_text(PLATFORM, "utf-8")
     names: dict[str, Any] = {}
     exec(LOOKS, names)  # noqa: S102 - from above
     at_home = names["Model"](tmp_path).predict(FileClip(CLIP, "So I said."))
-    model, clip = ModelProcess(tmp_path, None, Limits(60, 20, 20, 2), Isolation()), ClipSource("c1", CLIP, "So I said.")
-    try:
-        model.start(20)
-        there: Any = model.predict(clip, model.frames.begin(clip, []), 20)
-    finally:
-        model.stop()
-        model.frames.close()
+    arguments = (ROOT / "ingestion_program", submission, CLIP, tmp_path / "answer")
+    ended = warm.run(tmp_path / "platform.py", arguments)
+    assert ended.code == 0, ended.printed
+    there = pickle.loads((tmp_path / "answer").read_bytes())  # noqa: S301 - our own
     assert there["facts"] == at_home["facts"]
     for one, other in zip([*there["frames"], there["one"]], [*at_home["frames"], at_home["one"]], strict=True):
         assert np.array_equal(one, other)
