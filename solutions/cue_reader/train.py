@@ -4,10 +4,8 @@ DIR is a labelled folder: clips/, labels.csv and transcripts.json.
 """
 
 import argparse
-import csv
-import json
 import sys
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable
 from pathlib import Path
 
 import cv2
@@ -23,19 +21,21 @@ AROUND = [folder for parent in HERE.parents for folder in (parent, parent / "sta
 sys.path += [str(folder) for folder in AROUND if (folder / "file_clip.py").is_file()][:1]
 
 from file_clip import FileClip  # noqa: E402 - found only now
+from training import errors_of_unseen, measure_all, read_labelled, say_skill  # noqa: E402
 
+Numbers = NDArray[np.float64]
 PENALTY = 2.0
 """Strength of the ridge."""
 
 
-def measure(job: tuple[Path, str]) -> NDArray[np.float64]:
+def measure(job: tuple[Path, str]) -> Numbers:
     """Return the measurements of one file."""
     path, transcript = job
     cv2.setNumThreads(1)  # the processes share the cores already
     return read_clip(FileClip(path, transcript)).values
 
 
-def fit(values: NDArray[np.float64], labels: NDArray[np.float64], targets: tuple[str, ...]) -> AdditiveModel:
+def fit(values: Numbers, labels: Numbers, targets: tuple[str, ...]) -> AdditiveModel:
     """Standardise the measurements and fit a ridge for every target.
 
     Parameters
@@ -55,27 +55,21 @@ def fit(values: NDArray[np.float64], labels: NDArray[np.float64], targets: tuple
 
 
 def main() -> None:
-    """Read the folder, fit, write."""
+    """Read the folder, fit, write, and say how well people who were left out are predicted."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="labelled folder")
     parser.add_argument("--out", type=Path, default=HERE / "weights.json", help="where the weights go")
     parser.add_argument("--workers", type=int, default=2, help="processes that measure clips")
     options = parser.parse_args()
-    with (options.data / "labels.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    targets = tuple(name for name in rows[0] if name not in ("clip_id", "source_id"))
-    transcripts = json.loads((options.data / "transcripts.json").read_text(encoding="utf-8"))
-    jobs = [(options.data / "clips" / f"{row['clip_id']}.mp4", transcripts.get(row["clip_id"], "")) for row in rows]
-    with ProcessPoolExecutor(options.workers) as pool:
-        values = np.array(list(pool.map(measure, jobs)))
-    labels = np.array([[float(row[name]) for name in targets] for row in rows])
-    model = fit(values, labels, targets)
-    model.save(options.out)
-    fitted = np.array([list(model.predict(row).values()) for row in values])
-    error = np.abs(fitted - labels).mean(axis=0)
-    constant = np.abs(labels - labels.mean(axis=0)).mean(axis=0)
-    for name, share in zip(targets, 1 - error / constant, strict=True):
-        print(f"{name:22s} skill on these {len(rows)} clips {share:.3f}")
+    data = read_labelled(options.data)
+    values = measure_all(measure, data, options.workers)
+    fit(values, data.labels, data.targets).save(options.out)
+
+    def fitted(seen: Numbers, labels: Numbers) -> Callable[[Numbers], Numbers]:
+        model = fit(seen, labels, data.targets)
+        return lambda unseen: np.array([list(model.predict(row).values()) for row in unseen])
+
+    say_skill(data, errors_of_unseen(fitted, values, data) if len(set(data.sources)) > 1 else None)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bundle_tools.own_clips.bundle.make import EXAMPLE
 from score.text import Vocabulary, parse_claims
+from training import Labelled, errors_of_unseen
 
 CUES = ["motion", "lighting", "voice", "words"]
 LEARNED = {
@@ -116,16 +117,13 @@ def test_training_finds_what_can_be_found_and_leaves_the_constant_where_nothing_
     values[:, 3] = np.nan
     people = [f"s{number // 3}" for number in range(60)]
     learnable = 3 + np.nan_to_num(values[:, :1]) + 0.1 * random.normal(size=(60, 1))
-    errors = {}
+    skill = {}
     for name, labels in (("learnable", learnable), ("noise", random.normal(size=(60, 1)))):
-        errors[name] = {one: train.errors_of_unseen(values, labels, people, one) for one in train.PENALTIES}
-    skill = {
-        name: 1 - min(float(own[0]) for own, _ in of.values()) / float(next(iter(of.values()))[1][0])
-        for name, of in errors.items()
-    }
+        data = Labelled([(Path("x"), "")] * 60, people, ("warmth",), labels)
+        errors = [errors_of_unseen(train.fitted(one), values, data) for one in train.PENALTIES]
+        skill[name] = 1 - min(float(ours[0]) for ours, _ in errors) / float(errors[0][1][0])
+        assert errors[-1][0] == pytest.approx(errors[-1][1], rel=1e-3)  # the last penalty leaves the constant
     assert skill["learnable"] > 0.7
     assert -0.01 < skill["noise"] < 0.1
     means, scales, ridge = train.fit(values, learnable, 1.0)
     assert (means[3], scales[3], np.reshape(ridge.coef_, -1)[3]) == (0, 1, 0)
-    alone = train.errors_of_unseen(values, learnable, people, 1e6)
-    assert alone[0] == pytest.approx(alone[1], rel=1e-3)

@@ -11,6 +11,7 @@ import pytest
 from cuereader.additive import load as load_weights
 from cuereader.features import FEATURES
 
+import training
 from tests import ROOT, warm
 from tests.solutions.conftest import CUE_READER, SOLUTIONS, load
 
@@ -44,7 +45,7 @@ def test_training_twice_gives_the_same_weights(tmp_path: Path, monkeypatch: pyte
     ended = warm.run(script, [*words, out[0]], cwd=tmp_path)
     assert ended.code == 0, ended.printed
     train = load("cue_reader", "train")
-    monkeypatch.setattr(train, "ProcessPoolExecutor", ThreadPoolExecutor)
+    monkeypatch.setattr(training, "ProcessPoolExecutor", ThreadPoolExecutor)
     monkeypatch.setattr(sys, "argv", [str(script), *words, str(out[1])])
     train.main()
     texts = [path.read_text(encoding="utf-8") for path in out]

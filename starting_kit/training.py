@@ -1,0 +1,109 @@
+"""What training scripts share: a labelled folder, measurements of all its clips, and the error for people left out."""
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import GroupKFold
+
+Numbers = NDArray[np.float64]
+Fit = Callable[[Numbers, Numbers], Callable[[Numbers], Numbers]]
+"""From measurements (clips, features) and labels (clips, targets) to what predicts (clips, targets) from the former."""
+FOLDS = 5
+FEW_CLIPS = 100
+"""With fewer, a model learns the clips more than what they have in common."""
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A folder with clips/, labels.csv and transcripts.json, such as the public data."""
+
+    clips: Sequence[tuple[Path, str]]
+    """File and transcript of n clips."""
+    sources: Sequence[str]
+    """Person or source video of each."""
+    targets: tuple[str, ...]
+    """Names of k targets."""
+    labels: Numbers
+    """Shape (n, k)."""
+
+
+def read_labelled(folder: Path) -> Labelled:
+    """Read the folder's tables."""
+    with (folder / "labels.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    transcripts = json.loads((folder / "transcripts.json").read_text(encoding="utf-8"))
+    targets = tuple(name for name in rows[0] if name not in ("clip_id", "source_id"))
+    return Labelled(
+        [(folder / "clips" / f"{row['clip_id']}.mp4", transcripts.get(row["clip_id"], "")) for row in rows],
+        [row["source_id"] for row in rows],
+        targets,
+        np.array([[float(row[name]) for name in targets] for row in rows]),
+    )
+
+
+def measure_all(measure: Callable[[tuple[Path, str]], Numbers], data: Labelled, workers: int) -> Numbers:
+    """Measure all clips side by side; say how far it is.
+
+    Parameters
+    ----------
+    measure
+        From file and transcript to the features of a clip; a function of a module, since processes call it.
+    data
+        The clips.
+    workers
+        Number of processes.
+    """
+    found = []
+    with ProcessPoolExecutor(workers) as pool:
+        for values in pool.map(measure, data.clips):
+            found.append(values)
+            end = "\n" if len(found) == len(data.clips) else "\r"
+            print(f"measured {len(found)} of {len(data.clips)} clips", end=end, flush=True)
+    return np.array(found)
+
+
+def errors_of_unseen(fit: Fit, values: Numbers, data: Labelled) -> tuple[Numbers, Numbers]:
+    """Fit without some people and predict them, until everybody was left out once.
+
+    Returns
+    -------
+    ours, constant
+        Mean absolute errors, (k,) each: of the fit, and of always answering the mean of those who were not left out.
+    """
+    ours, constant = np.empty_like(data.labels), np.empty_like(data.labels)
+    folds = GroupKFold(min(FOLDS, len(set(data.sources))))
+    for seen, unseen in folds.split(values, groups=data.sources):
+        ours[unseen] = fit(values[seen], data.labels[seen])(values[unseen])
+        constant[unseen] = data.labels[seen].mean(axis=0)
+    return np.abs(ours - data.labels).mean(axis=0), np.abs(constant - data.labels).mean(axis=0)
+
+
+def say_skill(data: Labelled, errors: tuple[Numbers, Numbers] | None) -> None:
+    """Print how well people who were left out are predicted, and warn where that says little.
+
+    Parameters
+    ----------
+    data
+        What was trained on.
+    errors
+        As `errors_of_unseen` returns them; None where there is one person only.
+    """
+    clips, people = len(data.clips), len(set(data.sources))
+    print(f"Trained on {clips} clips of {people} people or source videos.")
+    if errors is not None:
+        print("For people who were left out of training:")
+        _say_each(zip(data.targets, *errors, strict=True))
+    if clips < FEW_CLIPS:
+        print(f"WARNING: {clips} clips are few: luck is large in these numbers. Train on {FEW_CLIPS} or more.")
+
+
+def _say_each(errors: Iterable[tuple[str, float, float]]) -> None:
+    for target, ours, constant in errors:
+        skill = 1 - ours / constant if constant else 0.0
+        print(f"  {target:24s} mean absolute error {ours:.4f}, skill over the constant {skill:+.3f}")
