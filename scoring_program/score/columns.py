@@ -61,6 +61,8 @@ class Column:
     """Rounding in scores.json, and so on the leaderboard."""
     of_people: bool = False
     """Whether it says nothing until people were asked; leaderboards hide it until then."""
+    of_causes: bool = False
+    """Whether it says nothing without known causes: a phase that has none has no such column."""
     of_labels: bool = False
     """Whether it depends on labels or known causes, so that it tells of them where they are closed."""
 
@@ -98,7 +100,8 @@ def columns(settings: Settings) -> tuple[Column, ...]:
         chosen = [settings.names.index(name) for name in settings.group.targets]
         title = settings.group.title
         predicted += _pair(settings.group.name, title, f"; the mean of {len(chosen)} targets", chosen)
-    found = (*_EXPLAINED, *predicted, *_OTHERS)
+    explained = (one for one in _EXPLAINED if settings.causes or not one.of_causes)
+    found = (*explained, *predicted, *_OTHERS)
     if settings.rank_by == "explanation":
         return found
     shown = (replace(one, meaning=_DIAGNOSTIC) if one.key == TOTAL else one for one in found)
@@ -167,6 +170,7 @@ _EXPLAINED = (
         "known_causes",
         "Known causes",
         "How well what is named agrees with what really caused the label, where the clip was predicted well.",
+        of_causes=True,
         of_labels=True,
     ),
     _explained("text", "Text", "Whether the text is valid, true to the model's own numbers, and about this clip."),

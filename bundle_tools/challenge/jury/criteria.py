@@ -55,6 +55,8 @@ class Rules:
     """The criterion on which swapped texts have to be worse than genuine ones."""
     largest_repeat_difference: float
     """Mean absolute difference between first and second ratings beyond which a juror is left out."""
+    least_jurors: int
+    """How many jurors have to count for a result, >= 1."""
     resamples: int
     """Bootstrap resamples, >= 1."""
     level: float
@@ -86,6 +88,7 @@ def read_rules(path: Path = DEFAULT) -> Rules:
             boilerplate_texts=tuple(str(text) for text in root["boilerplate_texts"]),
             swapped_criterion=str(root["exclusion"]["swapped_below_genuine"]),
             largest_repeat_difference=float(root["exclusion"]["largest_repeat_difference"]),
+            least_jurors=int(root["least_jurors"]),
             resamples=int(root["resamples"]),
             level=float(root["level"]),
             seed=int(root["seed"]),
@@ -120,6 +123,7 @@ def _mistakes(rules: Rules, root: dict[str, Any]) -> list[str]:
         (min(rules.boilerplate, rules.swapped) >= 0 <= rules.repeats <= 1, "controls: expected counts, and a share"),
         (bool(rules.boilerplate_texts), "boilerplate_texts: expected at least one"),
         (rules.swapped_criterion in names, f"exclusion, swapped_below_genuine: expected one of {', '.join(names)}"),
+        (rules.least_jurors >= 1, "least_jurors: expected at least 1"),
         (rules.resamples >= 1 and 0 < rules.level < 1, "resamples, level: expected at least 1, and a share"),
     )
     return [text for holds, text in checks if not holds]

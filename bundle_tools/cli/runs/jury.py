@@ -44,7 +44,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     score.add_argument("ratings", metavar="FILE", type=Path, nargs="+", help="what a juror saved")
     score.add_argument("--key", type=Path, required=True, help="key.json of `bundle jury make`")
     score.add_argument("--out", type=Path, required=True, help="a folder for the result")
-    score.add_argument("--partial", action="store_true", help="take sheets that are not finished")
+    score.add_argument(
+        "--partial", action="store_true", help="look at what there is: take unfinished sheets, and few jurors"
+    )
     score.add_argument("--write", action="store_true", help="also put the ratings into the phase's reference data")
     score.add_argument("--json", action="store_true", help="print the result as JSON")
     _add_rules(score)
@@ -92,6 +94,15 @@ def _score(arguments: argparse.Namespace) -> int:
     rules, key = read_rules(arguments.rules or DEFAULT), read_key(arguments.key)
     answers = read_answers(arguments.ratings, key, rules, partial=arguments.partial)
     panel = gather(key, rules, answers)
+    counting = sum(juror.counts for juror in panel.jurors)
+    if counting < rules.least_jurors and (arguments.write or not arguments.partial):
+        left_out = "".join(
+            f"\n  - juror {one.number}: {'; '.join(one.reasons)}" for one in panel.jurors if not one.counts
+        )
+        raise BundleError(
+            f"{counting} of {len(panel.jurors)} jurors count; expected {rules.least_jurors} or more for a result. Ask "
+            f"further jurors, or look at what there is with --partial.{left_out}"
+        )
     verdict = judge(panel, key, rules)
     letters = {item.item_id: item.letter for item in key.items if item.kind == "genuine"}
     remarks = [

@@ -73,6 +73,16 @@ def test_scoring_again_fills_the_column(played: Path, tmp_path: Path) -> None:
     assert column(played, "changed", tmp_path / "changed") == 0  # other explanations than the jury saw
 
 
+def test_two_jurors_make_no_result(played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["jury", "score", str(played / "1.json"), str(played / "2.json"), "--key", str(played / "jury/key.json")]
+    assert main([*words, "--out", str(tmp_path / "result")]) == 1
+    assert "2 of 2 jurors count; expected 3 or more for a result" in capsys.readouterr().err
+    assert not (tmp_path / "result").exists()
+    assert main([*words, "--out", str(tmp_path / "result"), "--partial"]) == 0
+    assert "Only two jurors count" in capsys.readouterr().out
+    assert main([*words, "--out", str(tmp_path / "result"), "--partial", "--write"]) == 1
+
+
 def test_the_published_files_name_nobody(played: Path) -> None:
     text = (played / "result" / "ratings.csv").read_text("utf-8")
     rows = list(csv.DictReader(text.splitlines()))
