@@ -1,4 +1,4 @@
-"""What the walls around a model cost: the wall time of a run at the strongest tier, against the same run without any.
+"""What the sandbox around a model costs: the wall time of a run at the strongest level, against one without any.
 
 Whole processes, start-up included, on the same clips, in turn. Models that read frames, compute, and use many small
 files: whatever could meet the kernel's checks.
@@ -36,21 +36,21 @@ def main() -> int:
     with tempfile.TemporaryDirectory(dir=workload.CACHE.parent if workload.CACHE.exists() else None) as temporary:
         folder = Path(temporary)
         phases = {
-            tier: workload.make_phase(folder / tier, options.clips, at_most=tier) for tier in ("portable", "full")
+            level: workload.make_phase(folder / level, options.clips, at_most=level) for level in ("portable", "full")
         }
         for name, (request, work) in CASES.items():
             if options.case not in {None, name}:
                 continue
             print(name)
             submission = workload.write_model(folder / name, request=request, work=work)
-            outputs = {tier: folder / f"output {tier}" for tier in phases}
+            outputs = {level: folder / f"output {level}" for level in phases}
             times = workload.interleave(
-                {tier: partial(workload.ingest, phases[tier], submission, outputs[tier]) for tier in phases},
+                {level: partial(workload.ingest, phases[level], submission, outputs[level]) for level in phases},
                 options.rounds,
             )
-            tiers = {tier: json.loads((outputs[tier] / "run.json").read_text())["isolation"] for tier in phases}
+            levels = {level: json.loads((outputs[level] / "run.json").read_text())["isolation"] for level in phases}
             ratio = workload.median_ratio(times["full"], times["portable"])
-            holds &= workload.verdict(f"{name}: {tiers['full']} against {tiers['portable']}", ratio, LIMIT)
+            holds &= workload.verdict(f"{name}: {levels['full']} against {levels['portable']}", ratio, LIMIT)
     return 0 if holds else 1
 
 

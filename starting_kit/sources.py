@@ -24,6 +24,7 @@ PROCESSES = frozenset({"multiprocessing", "subprocess"})
 KIT = {
     "contract": "import it under `if TYPE_CHECKING:`, as its first lines show, or copy contract.py into the folder",
     "file_clip": "leave it to training: on the platform the clip comes with each call",
+    "training": "leave it to training: the platform only runs the model",
 }
 """Modules of this kit that the platform lacks."""
 METHODS = {"__init__": ("self", "assets"), "predict": ("self", "clip"), "explain": ("self", "clip", "prediction")}

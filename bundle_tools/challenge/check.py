@@ -7,9 +7,9 @@ from datetime import datetime
 from pathlib import Path
 
 from bundle_tools.challenge.rules.clips.data import check_data
-from bundle_tools.challenge.rules.clips.giveaways import check_giveaways
 from bundle_tools.challenge.rules.clips.misplaced import check_groups_misplaced, check_misplaced
 from bundle_tools.challenge.rules.clips.reference import check_landmarks
+from bundle_tools.challenge.rules.clips.shortcuts import check_shortcuts
 from bundle_tools.challenge.rules.programs.keys import check_keys
 from bundle_tools.challenge.rules.programs.models import check_models
 from bundle_tools.challenge.rules.secrets.identities import check_identities
@@ -41,7 +41,7 @@ RULES: tuple[Rule, ...] = (
     check_landmarks,
     check_leaks,
     check_identities,
-    check_giveaways,
+    check_shortcuts,
     check_training,
 )
 

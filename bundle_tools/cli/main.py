@@ -17,6 +17,7 @@ Run, check and build the competition bundle.
   bundle check [PATH]                                    tell everything that is wrong with a bundle (folder or zip)
   bundle pages [--check]                                 bring figures on pages and guides up to date with settings
   bundle build [--out dist/bundle.zip]                   check, then write the zip to upload
+  bundle launch [--datasheet FILE]                       what has to be settled before the event begins
   bundle compare RUN RUN ... [--html FILE]               tell which runs are better by more than luck
   bundle report RUN [--full]                             make the report of a run again; complete, for organisers
   bundle jury make RUN RUN ... --out DIR                 write one page a juror, to rate explanations blind
@@ -27,6 +28,7 @@ Run, check and build the competition bundle.
   bundle data synth --clips N --seed S --out DIR         make a labelled set of synthetic clips
   bundle data phase NAME [--clips N] [--replace]         make new clips and labels of a phase, with a secret seed
   bundle data baselines | key-frames PHASE               what simple methods reach; a picture of each clip, for reports
+  bundle data faces | skill-reference RUN                where faces are in filmed clips; what earns full credit
   bundle data committed                                  make the data of this repository again
   bundle data first-impressions | observations           ChaLearn First Impressions V2; what people pointed at in it
   bundle data from-folder --clips DIR --labels CSV --out DIR   a whole bundle of your own clips and labels

@@ -9,7 +9,7 @@ from typing import IO
 from ingest import DEFAULTS, VERSION
 from ingest.clips.footage import Footage, read_footage
 from ingest.clock import Clock
-from ingest.confined.guard import close_the_curtains, end_descendants
+from ingest.confined.guard import end_descendants, harden_process
 from ingest.confined.processor import Meter, blame
 from ingest.confined.watchdog import Watchdog
 from ingest.errors import IngestionError, Problem, disk_full
@@ -21,7 +21,7 @@ from ingest.record.folder import NO_ROOM, hold_room, open_private, publish, writ
 from ingest.record.results import Results
 from ingest.record.run import run_record
 from ingest.record.seal import read_key, remove_key
-from ingest.record.tally import RunStatus, Tally
+from ingest.record.stats import RunStats, RunStatus
 from ingest.results.names import older_names
 from ingest.results.reader import ResultsReader
 from ingest.runner import Runner
@@ -50,7 +50,7 @@ class _Run:
     clock: Clock
     log: Log
     room: IO[bytes]
-    tally: Tally = field(default_factory=Tally)
+    stats: RunStats = field(default_factory=RunStats)
     meter: Meter = field(default_factory=Meter)
     task: Task | None = None
     fingerprint: Fingerprint | None = None
@@ -67,22 +67,22 @@ class _Run:
     def seal(self) -> None:
         """Write the summary, `run.json` and the manifest."""
         elapsed_s = self.clock.elapsed_s()
-        used = self.meter.read(elapsed_s, self.tally.waited_s)
-        timeouts = any(code == "timeout" for code, _ in self.tally.clip_problems)
-        self.tally.problems = blame(self.tally.problems, used, elapsed_s, timeouts=timeouts)
-        self.tally.summarise(self.log)
-        self.log.line(f"{self.tally.status} after {self.clock.elapsed_s():.1f} s", summary=True)
+        used = self.meter.read(elapsed_s, self.stats.waited_s)
+        timeouts = any(code == "timeout" for code, _ in self.stats.clip_problems)
+        self.stats.problems = blame(self.stats.problems, used, elapsed_s, timeouts=timeouts)
+        self.stats.summarise(self.log)
+        self.log.line(f"{self.stats.status} after {self.clock.elapsed_s():.1f} s", summary=True)
         if self.output == Path(DEFAULTS[1]):
             self.log.line(REPORT, summary=True)
         self.log.close()
         self.room.close()
         settings = self.input_data / SETTINGS
-        record = run_record(self.tally, self.clock, self.task, settings, self.fingerprint, self.credits, used)
+        record = run_record(self.stats, self.clock, self.task, settings, self.fingerprint, self.credits, used)
         write_run(self.folder, record)
         write_manifest(self.folder, self.key)
         publish(self.folder, self.output)
 
-    def rescue(self) -> bool:
+    def flush_partial_run(self) -> bool:
         """End the run in place of a main thread that stands still; return whether every clip had its turn before."""
         end_descendants()
         found = f"no end after {self.clock.elapsed_s():.0f} s"
@@ -90,15 +90,15 @@ class _Run:
         problem = Problem("watchdog", "run", "ingestion", found, "an end inside the budget", fix, fault="organiser")
         whole = False
         if self.results is None:
-            self.tally.end("organiser_error", [problem])
+            self.stats.end("organiser_error", [problem])
         else:
             left = self.results.cut_off([clip.clip_id for clip in self.footage.clips])
-            whole = self.tally.whole
-            self.tally.clips["not_reached"] += left
+            whole = self.stats.whole
+            self.stats.clips["not_reached"] += left
             if whole:  # it stood still in the second look, which costs nothing
-                self.tally.warn([replace(problem, severity="warning")], self.log)
+                self.stats.warn([replace(problem, severity="warning")], self.log)
             else:
-                self.tally.end("partial", [problem])
+                self.stats.end("partial", [problem])
         self.seal()
         return whole
 
@@ -126,49 +126,49 @@ def run(*, input_data: Path, output: Path, program: Path, submission: Path, pack
     OSError
         When no record can be left in the output folder.
     """
-    close_the_curtains()
+    harden_process()
     folder = open_private(output)
     this = _Run(input_data, output, folder, clock, Log(folder / "log.txt"), hold_room(folder))
     this.log.line(f"version {VERSION}, program in {program}")
-    watchdog = Watchdog(this.rescue)
+    watchdog = Watchdog(this.flush_partial_run)
     try:
         this.key = read_key(program)
         remove_key(program)
         _run(this, submission, packages, watchdog)
     except IngestionError as error:
-        this.tally.end("organiser_error", error.problems)
+        this.stats.end("organiser_error", error.problems)
     except Exception as error:  # noqa: BLE001 - without a record of the run scoring could not say what happened
-        this.tally.end("organiser_error", [_unexpected(error, output, hidden=this.hidden)])
-    watchdog.stand_down()
+        this.stats.end("organiser_error", [_unexpected(error, output, hidden=this.hidden)])
+    watchdog.disarm()
     this.seal()
-    return EXIT_CODES[this.tally.status]
+    return EXIT_CODES[this.stats.status]
 
 
 def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog) -> None:
     task = this.task = read_task(this.input_data / SETTINGS)
     this.clock.set_limit(task.limits.time_limit_s)
-    this.tally.hidden = this.hidden
+    this.stats.hidden = this.hidden
     watchdog.start(task.limits.time_limit_s, this.clock.elapsed_s())
     this.log.line(f"task {task.name}, data {task.data_version}: checking the clips")
     this.footage = read_footage(this.input_data, task)
-    this.tally.total = len(this.footage.clips)
+    this.stats.total = len(this.footage.clips)
     problems = check_submission(submission, task.limits, results=task.results)
     this.fingerprint = fingerprint(submission)
     if any(problem.severity == "error" for problem in problems):
-        this.tally.end("invalid", problems)
+        this.stats.end("invalid", problems)
         return
     this.credits, doubts = read_credits(submission)
-    this.tally.warn([*problems, *doubts], this.log)
+    this.stats.warn([*problems, *doubts], this.log)
     feedback = Feedback(submission, tuple(target.name for target in task.targets), hidden=this.hidden)
     results = this.results = Results(this.folder, task.targets)
     if not task.results or (submission / "model.py").is_file():
         model = ModelProcess(submission, packages, task.limits, task.isolation)
     else:
-        this.tally.results = True
+        this.stats.results = True
         listed = None if task.aliases_file is None else this.input_data / task.aliases_file
         names = older_names(listed, [clip.clip_id for clip in this.footage.clips])
         model = ResultsReader(submission, packages, task, names)
-    runner = Runner(task, model, results, this.clock, this.log, this.tally, feedback)
+    runner = Runner(task, model, results, this.clock, this.log, this.stats, feedback)
     runner.run(this.footage, Draws(this.key, task.seed))
     said = model.process.output
     if task.feedback.model_output and said:

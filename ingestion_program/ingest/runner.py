@@ -15,14 +15,14 @@ from ingest.log import Log
 from ingest.media.altered.draws import Draws
 from ingest.media.clip import ClipSource
 from ingest.media.video import UnreadableClip, is_readable
-from ingest.model.asking import Asked, ask_explanation, ask_prediction
+from ingest.model.asking import CallResult, ask_explanation, ask_prediction
 from ingest.model.process import LoadFailed, ModelProcess
 from ingest.probes.plan import Claims, claims_of
-from ingest.probes.run import Means, ProbePass
+from ingest.probes.run import CallContext, ProbePass
 from ingest.record.feedback import Feedback
 from ingest.record.receipt import Determinism, choose
 from ingest.record.results import Results
-from ingest.record.tally import ClipStatus, Tally
+from ingest.record.stats import ClipStatus, RunStats
 from ingest.settings import Task
 
 PROGRESS_LINES = 60
@@ -39,14 +39,14 @@ class Runner:
         results: Results,
         clock: Clock,
         log: Log,
-        tally: Tally,
+        stats: RunStats,
         feedback: Feedback,
     ) -> None:
         self._task = task
         self._results = results
         self._clock = clock
         self._log = log
-        self._tally = tally
+        self._tally = stats
         self._feedback = feedback
         self._frames = model.frames
         self._model = model
@@ -92,7 +92,7 @@ class Runner:
                 continue
             timeout_s = self._timeout_s(self._task.limits.load_s)
             started = time.monotonic()
-            ask_prediction(self._model, clip, facts, self._task, timeout_s, Asked())
+            ask_prediction(self._model, clip, facts, self._task, timeout_s, CallResult())
             self._model.forget(self._frames.end(model_lives=self._model.process.alive).gone)
             self._extra_starts += not self._model.process.alive
             self._log.line(f"warm-up: {time.monotonic() - started:.1f} s, not counted for any clip")
@@ -157,7 +157,7 @@ class Runner:
         except UnreadableClip as error:
             self._record_undecoded(clip, seconds, [_unreadable(clip, str(error))])
             return
-        asked = Asked()
+        asked = CallResult()
         started = time.monotonic()
         ask_prediction(self._model, clip, facts, self._task, self._timeout_s(), asked)
         seconds["predict"] = time.monotonic() - started
@@ -209,7 +209,7 @@ class Runner:
             return
         self._ask_again(clips)
         if probes is not None:
-            means = Means(self._model, self._clock, self._log, self._longest_s, self._revive)
+            means = CallContext(self._model, self._clock, self._log, self._longest_s, self._revive)
             probes.run(means)
             if probes.repeats and self._time_to_start():
                 probes.ask_again(means, loaded=self._starts_afresh())
@@ -232,7 +232,7 @@ class Runner:
         for position, clip in enumerate(again, 1):
             if self._clock.left_s() < self._longest_s or not self._model.process.alive:
                 break
-            asked = Asked()
+            asked = CallResult()
             try:
                 facts = self._frames.begin(clip, again[position:])
             except UnreadableClip:

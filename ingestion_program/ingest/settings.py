@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 
 from ingest.errors import IngestionError, Problem
 from ingest.schema import Between, Found, Key, Length, Mistake, OrNumber, WrongSettings, brief, read
-from model_process.sandbox import Tier, calls
+from model_process.sandbox import IsolationLevel, calls
 
 Operator = Literal["imputation", "blur", "median", "moment"]
 OPERATORS: tuple[Operator, ...] = get_args(Operator)
@@ -60,9 +60,9 @@ class Limits:
 class Isolation:
     """How firmly the model process has to be held in."""
 
-    require: Tier = "portable"
+    require: IsolationLevel = "portable"
     """Where the machine gives less, no model is run."""
-    at_most: Tier = "full"
+    at_most: IsolationLevel = "full"
     """Where the machine gives more, it is not used."""
     also_allowed: Annotated[tuple[str, ...], Length(100, 0)] = ()
     """System calls that models may make besides those of `model_process.sandbox.calls`."""

@@ -12,7 +12,7 @@ from ingest.packages import PackagesMissing, provide
 from ingest.record.folder import empty_folder, write_manifest, write_run
 from ingest.record.run import run_record
 from ingest.record.seal import read_key, remove_key
-from ingest.record.tally import Tally
+from ingest.record.stats import RunStats
 
 # What the image must hold; pandas and scikit-learn are for the participants' models.
 MODULES = ("av", "cv2", "numpy", "pandas", "sklearn", "yaml")
@@ -52,10 +52,10 @@ def _run(input_data: Path, output: Path, program: Path, submission: Path, clock:
 
 def _leave_record(output: Path, program: Path, clock: Clock, advice: str) -> int:
     """Tell scoring, and with it the report, that the image lacks packages."""
-    log, tally = Log(output / "log.txt"), Tally()
+    log, stats = Log(output / "log.txt"), RunStats()
     expected, fix = "the packages of requirements.lock", "organisers: log.txt says what to do"
     problem = Problem("packages_missing", "run", "the image", "no such packages", expected, fix, fault="organiser")
-    tally.end("organiser_error", [problem])
+    stats.end("organiser_error", [problem])
     log.line(advice, summary=True)
     log.close()
     key = None
@@ -63,7 +63,7 @@ def _leave_record(output: Path, program: Path, clock: Clock, advice: str) -> int
         key = read_key(program)
         remove_key(program)
     except IngestionError as error:
-        tally.problems += error.problems
-    write_run(output, run_record(tally, clock, None, Path("task.yaml"), None))
+        stats.problems += error.problems
+    write_run(output, run_record(stats, clock, None, Path("task.yaml"), None))
     write_manifest(output, key)
     return ORGANISER_ERROR

@@ -1,7 +1,7 @@
 """The model process: load a participant's model or results, then answer calls until the channel closes.
 
 Started by ingestion as `python -s -P .../model_process/__main__.py WALLS`. Whatever the participant's code
-does, it does here, inside the walls of `sandbox`, and never in the process that writes results.
+does, it does here, inside the sandbox of `sandbox`, and never in the process that writes results.
 """
 
 import json
@@ -12,20 +12,20 @@ from typing import Any
 
 
 def main() -> None:
-    """Serve calls over the socket at standard input, inside the walls that the argument describes."""
+    """Serve calls over the socket at standard input, inside the sandbox that the argument describes."""
     here = str(Path(__file__).resolve().parent.parent)
     sys.path.insert(0, here)
     from model_process import protocol, sandbox  # noqa: PLC0415 - the folder is on the path only here
 
     channel = protocol.take_channel()
-    sandbox.confine(
-        sandbox.Walls.from_record(json.loads(sys.argv[1])),
+    sandbox.enter_sandbox(
+        sandbox.SandboxPolicy.from_record(json.loads(sys.argv[1])),
         lambda held, listener: protocol.send(channel, {"op": "confined", **vars(held)}, descriptor=listener),
     )
     order = protocol.receive(channel).body
     submission = Path(order["submission"])
     submitted = order.get("results")
-    # Only now: these import NumPy, which starts threads, and threads that exist already would stay outside the walls.
+    # Only now: these import NumPy, which starts threads, and threads that exist already would stay outside the sandbox.
     from model_process import clip, loading, packing  # noqa: PLC0415
 
     if submitted:

@@ -32,7 +32,7 @@ from score.read.reference.key_frames import read_key_frames
 from score.read.reference.known import read_known
 from score.read.reference.labels import read_reference
 from score.read.reference.landmarks import read_landmarks
-from score.report.gate import Beside, may_show, may_tell
+from score.report.gate import ReportExtras, may_show, may_tell
 from score.report.write import early_page, failure_page, last_page, report_page
 from score.scores import check_scores, write_atomically, write_scores
 from score.settings import Settings, read_settings
@@ -63,7 +63,7 @@ class Prepared:
     """Of ingestion."""
     outcomes: Outcomes
     """One for each clip of the reference."""
-    beside: Beside
+    beside: ReportExtras
     """What else the report shows."""
     jury: JuryRating | None = None
     """How people rated these explanations; None where nobody did."""
@@ -171,7 +171,7 @@ def prepare(source: Path, context: _RunContext | None = None, *, full: bool = Fa
     outcomes = join(results, reference, settings, known)
     warned = replace(outcomes, warnings=(*outcomes.warnings, *frames.problems))
     private = full and not public.report.truth
-    beside = Beside((), landmarks, frames, read_hashes(source / "ref"), private)
+    beside = ReportExtras((), landmarks, frames, read_hashes(source / "ref"), private)
     return Prepared(settings, results, warned, beside, ratings.get(results.rated_as))
 
 

@@ -50,22 +50,22 @@ def short_phase(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def played(
     request: pytest.FixtureRequest, image: str, short_phase: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[str, Path, dict[str, dict[str, str]]]]:
-    """All cases, played in one container: the tier, the folder of the stages, and how they looked before."""
-    tier: str = request.param
-    app = tmp_path_factory.mktemp(f"app-{tier}")
+    """All cases, played in one container: the level, the folder of the stages, and how they looked before."""
+    level: str = request.param
+    app = tmp_path_factory.mktemp(f"app-{level}")
     before = {}
-    for case in [CASES["honest_model"], *(case for case in CHOSEN if case.at(tier))]:
+    for case in [CASES["honest_model"], *(case for case in CHOSEN if case.at(level))]:
         before[case.name] = set_stage(app / "cases" / case.name, short_phase, case).snapshot()
     shutil.copy(HERE / "driver.py", app)
     (app / "tests").mkdir()
     for name in ("warm.py", "compiled.py"):
         shutil.copy(Path(warm.__file__).with_name(name), app / "tests")
     options = []
-    if tier == "seccomp":
+    if level == "seccomp":
         (app / "profile.json").write_text(json.dumps(NO_LANDLOCK))
         options = ["--security-opt", f"seccomp={app / 'profile.json'}"]
-    docker_run(image, app, ["python3", "/app/driver.py", "/app/cases"], f"hostile-{tier}", options)
-    yield tier, app / "cases", before
+    docker_run(image, app, ["python3", "/app/driver.py", "/app/cases"], f"hostile-{level}", options)
+    yield level, app / "cases", before
     shutil.rmtree(app)
 
 
@@ -76,12 +76,12 @@ def outcome_of(folder: Path) -> tuple[Outcome, list[str]]:
 
 @pytest.mark.parametrize("case", CHOSEN, ids=lambda case: case.name)
 def test_verdict_in_a_container(case: Case, played: tuple[str, Path, dict[str, dict[str, str]]]) -> None:
-    tier, cases, before = played
+    level, cases, before = played
     honest, _ = outcome_of(cases / "honest_model")
-    assert honest.json("run.json")["isolation"] == tier, honest.printed
-    verdict = case.at(tier)
+    assert honest.json("run.json")["isolation"] == level, honest.printed
+    verdict = case.at(level)
     if verdict is None:
-        pytest.skip(f"nothing is promised at tier {tier}")
+        pytest.skip(f"nothing is promised at level {level}")
     outcome, strangers = outcome_of(cases / case.name)
     stage = Stage(cases / case.name)
     try:

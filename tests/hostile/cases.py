@@ -8,9 +8,9 @@ from typing import Any, Literal
 import yaml
 
 HERE = Path(__file__).resolve().parent
-TIERS = ("portable", "basic", "seccomp", "full")
+ISOLATION_LEVELS = ("portable", "basic", "seccomp", "full")
 EXIT_CODES = {"complete": 0, "partial": 0, "invalid": 1, "organiser_error": 2}
-OWN = ("tier", "container", "scored", "alone", "stains", "waits", "settings")
+OWN = ("level", "container", "scored", "alone", "stains", "waits", "settings")
 """Keys that a case has once; all others belong to a verdict."""
 CODE = ("imports", "predict", "explain")
 """Keys of a case in a table: lines of its model."""
@@ -60,12 +60,12 @@ class Case:
     """Of its folder, or of its entry in a table."""
     rows: tuple[int, ...]
     """Of the table of bad inputs."""
-    tier: str
-    """The weakest tier at which the verdict holds."""
+    level: str
+    """The weakest level at which the verdict holds."""
     verdict: Verdict
-    """At that tier and above."""
+    """At that level and above."""
     elsewhere: dict[str, Verdict] = field(default_factory=dict)
-    """At weaker or other tiers where the case is also run."""
+    """At weaker or other levels where the case is also run."""
     container: bool = False
     """Whether it is also run in containers."""
     scored: bool = False
@@ -92,11 +92,11 @@ class Case:
         """Its `model.py`."""
         return (self.folder / "model.py").read_text("utf-8") if self.source is None else self.source
 
-    def at(self, tier: str) -> Verdict | None:
-        """Return the verdict at `tier`; None where none is promised."""
-        if tier in self.elsewhere:
-            return self.elsewhere[tier]
-        return self.verdict if TIERS.index(tier) >= TIERS.index(self.tier) else None
+    def at(self, level: str) -> Verdict | None:
+        """Return the verdict at `level`; None where none is promised."""
+        if level in self.elsewhere:
+            return self.elsewhere[level]
+        return self.verdict if ISOLATION_LEVELS.index(level) >= ISOLATION_LEVELS.index(self.level) else None
 
 
 def waits(case: Case) -> bool:
@@ -128,9 +128,9 @@ def read_case(name: str, content: dict[str, Any], *, in_table: bool = False) -> 
     return Case(
         name=name,
         rows=tuple(rows),
-        tier=own.pop("tier", "portable"),
+        level=own.pop("level", "portable"),
         verdict=_verdict(content),
-        elsewhere={tier: _verdict({**content, "hole": "", **changes}) for tier, changes in otherwise.items()},
+        elsewhere={level: _verdict({**content, "hole": "", **changes}) for level, changes in otherwise.items()},
         source=_source(**code) if in_table else None,
         **own,
     )

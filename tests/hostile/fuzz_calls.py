@@ -1,4 +1,4 @@
-"""System calls by lot from inside the walls: does anything of it show outside?  fuzz_calls.py PLAN
+"""System calls by lot from inside the sandbox: does anything of it show outside?  fuzz_calls.py PLAN
 
 Child after child confines itself as a model process does, makes the calls that were drawn for it, and dies. Before and
 after each it is looked at all that must not change. What did change is narrowed down to the call that did it.
@@ -27,7 +27,7 @@ if __name__ == "__main__":
     ROOT = Path(__file__).resolve().parents[2]
     sys.path[:0] = [str(ROOT), str(ROOT / "ingestion_program")]
 
-from model_process.sandbox import Walls, calls, confine, kernel, landlock, limits, seccomp  # noqa: F401 - not once a child
+from model_process.sandbox import SandboxPolicy, calls, enter_sandbox, kernel, landlock, limits, seccomp  # noqa: F401 - not once a child
 from model_process.sandbox.syscalls import this_machine
 from tests.hostile import traces
 
@@ -71,8 +71,8 @@ class Plan:
 
     folder: str
     """New; everything lies in it."""
-    tier: str
-    """The walls."""
+    level: str
+    """The sandbox."""
     landlock: int
     """The newest version of Landlock that is used."""
     seed: int
@@ -102,7 +102,7 @@ class Fuzz:
         self.inherited = _shared_maps()
         self.stranger, self.cores = 0, os.sched_getaffinity(0)
         self.labels = self._fill()
-        rules = {**calls.rules(0, 7 if plan.tier == "full" else 0), **dict.fromkeys(plan.opened, ())}
+        rules = {**calls.rules(0, 7 if plan.level == "full" else 0), **dict.fromkeys(plan.opened, ())}
         passing = [name for name, rule in rules.items() if isinstance(rule, tuple) and name in NUMBERS]
         self.passing = [NUMBERS[name] for name in plan.opened or passing]
         self.found: list[str] = []
@@ -200,7 +200,7 @@ class Fuzz:
         self._end_stranger()
         self.stranger = os.fork()
         if not self.stranger:
-            limits.die_with(os.getppid())
+            limits.kill_on_parent_exit(os.getppid())
             os.closerange(0, 64)
         while not self.stranger:
             signal.pause()
@@ -285,7 +285,7 @@ class Fuzz:
         os.chdir(self.scratch)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         readable = [self.stage / "submission" / "model.py", self.stage / "submission"]
-        readable += [self.stage / "outside" / "secret"] if self.plan.tier != "full" else []
+        readable += [self.stage / "outside" / "secret"] if self.plan.level != "full" else []
         # What it has: a socket, frames, a pipe, a file of its own and some that it may read.
         have = [*(end.detach() for end in socket.socketpair()), self.frames, *os.pipe()]
         have += [os.open("own", os.O_RDWR | os.O_CREAT), *(os.open(path, os.O_RDONLY) for path in readable)]
@@ -296,12 +296,12 @@ class Fuzz:
         rules = calls.rules
         calls.rules = lambda *of: {**rules(*of), **dict.fromkeys(self.plan.opened, ())}
         code = self.stage / "submission"
-        walls = Walls(self.plan.tier, self.scratch, code, None, MEMORY_MB, 64, 60, os.getppid())  # type: ignore[arg-type]
+        policy = SandboxPolicy(self.plan.level, self.scratch, code, None, MEMORY_MB, 64, 60, os.getppid())  # type: ignore[arg-type]
         libc = ctypes.CDLL(None)
         real = {STRANGER: self.stranger, -STRANGER: -self.stranger}
         words = [[ctypes.c_long(real.get(word, word)) for word in call] for call in drawn]
         # As in a run, where refusals are told; nobody listens here.
-        if confine(walls, lambda *_: None).tier != self.plan.tier:
+        if enter_sandbox(policy, lambda *_: None).level != self.plan.level:
             return
         for place, call in enumerate(words):
             self.shared[0] = 1 + place

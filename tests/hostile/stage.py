@@ -19,7 +19,7 @@ import yaml
 
 from tests import warm
 from tests.hostile import traces
-from tests.hostile.cases import HERE, TIERS, Case, waits
+from tests.hostile.cases import HERE, ISOLATION_LEVELS, Case, waits
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import PROGRAM, SETTINGS, Outcome, write_phase
 
@@ -108,21 +108,21 @@ def lay_out(program: Path, target: Path) -> None:
     shutil.copytree(_compiled(program), target, ignore=shutil.ignore_patterns("*.pyc.*"))
 
 
-def set_stage(app: Path, phase: Path, case: Case, tier: str = TIERS[-1]) -> Stage:
+def set_stage(app: Path, phase: Path, case: Case, level: str = ISOLATION_LEVELS[-1]) -> Stage:
     """Lay the folders out for a case that plays alone."""
     limits = {**LIMITS, **({"call_s": WAITED_S} if waits(case) else {}), **case.settings}
-    return lay_stage(app, phase, lambda folder: write_submission(case, folder), limits, tier)
+    return lay_stage(app, phase, lambda folder: write_submission(case, folder), limits, level)
 
 
 def lay_stage(
-    app: Path, phase: Path, submit: Callable[[Path], object], limits: dict[str, Any], tier: str = TIERS[-1]
+    app: Path, phase: Path, submit: Callable[[Path], object], limits: dict[str, Any], level: str = ISOLATION_LEVELS[-1]
 ) -> Stage:
     """Lay the folders out as the worker does; `submit` writes the submission into a new folder."""
     stage = Stage(app)
     lay_out(PROGRAM, app / "program")
     (app / "program" / "seal.key").write_text(KEY)
     shutil.copytree(phase, app / "input_data")
-    settings = {**SETTINGS, "limits": limits, "isolation": {"at_most": tier}}
+    settings = {**SETTINGS, "limits": limits, "isolation": {"at_most": level}}
     (app / "input_data" / "task.yaml").write_text(yaml.safe_dump(settings))
     (app / "input" / "ref").mkdir(parents=True)
     (app / "input" / "ref" / "labels.csv").write_text(f"clip_id,source_id,warmth,interview\nc002,s,{SECRETS[0]},0.5\n")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ingest.confined.processor import SHORT_OF_TIME
-from tests.hostile.cases import CASES, EXIT_CODES, TIERS, Case, Verdict, read_case
+from tests.hostile.cases import CASES, EXIT_CODES, ISOLATION_LEVELS, Case, Verdict, read_case
 from tests.hostile.stage import KEY, LIMITS, MEMORY_MB, Played, Stage, play, score, set_stage
 from tests.hostile.together import plays_alone
 from tests.ingestion.conftest import Outcome, Told, told
@@ -43,13 +43,13 @@ def test_verdict(case: Case, short_phase: Path, honest: Played, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("case", "tier"),
-    [pytest.param(case, tier, id=f"{case.name}-{tier}") for case in ALONE for tier in case.elsewhere],
+    ("case", "level"),
+    [pytest.param(case, level, id=f"{case.name}-{level}") for case in ALONE for level in case.elsewhere],
 )
-def test_verdict_behind_weaker_walls(case: Case, tier: str, short_phase: Path, honest: Played, tmp_path: Path) -> None:
-    if TIERS.index(tier) > TIERS.index(machines_tier(honest)):
-        pytest.skip(f"this machine has no {tier}")
-    check(case, tier, short_phase, honest, tmp_path)
+def test_verdict_behind_weaker_walls(case: Case, level: str, short_phase: Path, honest: Played, tmp_path: Path) -> None:
+    if ISOLATION_LEVELS.index(level) > ISOLATION_LEVELS.index(machines_tier(honest)):
+        pytest.skip(f"this machine has no {level}")
+    check(case, level, short_phase, honest, tmp_path)
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -69,18 +69,18 @@ def test_files_stay_whole_under_every_version_of_landlock(
     check_verdict(CASES["empties_files"].verdict, outcome, honest)
 
 
-def check(case: Case, tier: str, phase: Path, honest: Played, tmp_path: Path) -> None:
-    verdict = case.at(tier)
+def check(case: Case, level: str, phase: Path, honest: Played, tmp_path: Path) -> None:
+    verdict = case.at(level)
     if verdict is None:
-        pytest.skip(f"nothing is promised at tier {tier}")
-    stage = set_stage(tmp_path / "app", phase, case, tier)
+        pytest.skip(f"nothing is promised at level {level}")
+    stage = set_stage(tmp_path / "app", phase, case, level)
     before = stage.snapshot()
     outcome = play(stage)
     with expected_failure(verdict):
         check_what_never_happens(stage, before, outcome)
         check_verdict(verdict, outcome, honest)
         assert outcome.json("run.json")["restarts"] <= {**LIMITS, **case.settings}["restarts"]
-        if case.scored and tier == machines_tier(honest):
+        if case.scored and level == machines_tier(honest):
             check_scores(stage, outcome, tmp_path / "scoring", judged=verdict.kind != "S")
 
 

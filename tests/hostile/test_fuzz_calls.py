@@ -1,4 +1,4 @@
-"""System calls by lot from inside the walls: nothing of them shows outside, and the search would find it if it did.
+"""System calls by lot from inside the sandbox: nothing of them shows outside, and the search would find it if it did.
 
 FUZZ_SECONDS=600 goes on for so long in each place, and FUZZ_SEED=7 draws others.
 """
@@ -19,7 +19,9 @@ from tests.hostile.fuzz_calls import Plan
 from tests.hostile.stage import BARE_ROOT
 
 SCRIPT = Path(__file__).with_name("fuzz_calls.py")
-pytestmark = pytest.mark.skipif(sys.platform != "linux" or this_machine() is None, reason="walls of the Linux kernel")
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux" or this_machine() is None, reason="a sandbox of the Linux kernel"
+)
 
 
 def search(

@@ -7,7 +7,7 @@ import pytest
 
 from ingest.errors import Problem
 from ingest.record.feedback import Feedback
-from tests.hostile.cases import CASES, TIERS, Case, waits
+from tests.hostile.cases import CASES, ISOLATION_LEVELS, Case, waits
 from tests.hostile.stage import Played
 from tests.hostile.test_corpus import (
     check_clip,
@@ -22,7 +22,7 @@ from tests.ingestion.conftest import told
 
 WEAKER = ("portable", "basic", "seccomp")
 CALL_S = {"waiting": 1.5, "others": 60, **dict.fromkeys(WEAKER, 3)}
-"""The runs, two at the machine's own tier and one at each weaker one, and how long a call of theirs may take."""
+"""The runs, two at the machine's own level and one at each weaker one, and how long a call of theirs may take."""
 
 
 def members(group: str) -> list[Case]:
@@ -49,15 +49,15 @@ class Play:
     def __post_init__(self) -> None:
         self._done: dict[str, Gathered] = {}
 
-    def tier(self, group: str) -> str:
+    def level(self, group: str) -> str:
         return group if group in WEAKER else self.own_tier
 
     def of(self, group: str) -> Gathered:
-        if TIERS.index(self.tier(group)) > TIERS.index(self.own_tier):
+        if ISOLATION_LEVELS.index(self.level(group)) > ISOLATION_LEVELS.index(self.own_tier):
             pytest.skip(f"this machine has no {group}")
         if group not in self._done:
-            cases = [case for case in self.cases.get(group, members(group)) if case.at(self.tier(group)) is not None]
-            self._done[group] = play_together(self.folder / group, self.phase, cases, self.tier(group), CALL_S[group])
+            cases = [case for case in self.cases.get(group, members(group)) if case.at(self.level(group)) is not None]
+            self._done[group] = play_together(self.folder / group, self.phase, cases, self.level(group), CALL_S[group])
         return self._done[group]
 
 
@@ -77,9 +77,9 @@ ALL = [pytest.param(case, group, id=f"{case.name}-{group}") for group in CALL_S 
 
 @pytest.mark.parametrize(("case", "group"), ALL)
 def test_verdict(case: Case, group: str, played: Play, honest: Played) -> None:
-    verdict = case.at(played.tier(group))
+    verdict = case.at(played.level(group))
     if verdict is None:
-        pytest.skip(f"nothing is promised at tier {played.tier(group)}")
+        pytest.skip(f"nothing is promised at level {played.level(group)}")
     clip, behind = played.of(group).pair(case)
     wanted = told(honest)
     both = verdict.attacked == (2, 3)

@@ -36,7 +36,7 @@ FILES = {"expect.yaml", "model.py"}
 
 def only_loads(case: Case) -> bool:
     """Tell whether loading the model shows all that a case promises."""
-    needs_more = case.alone or case.scored or case.settings or case.tier != "portable"
+    needs_more = case.alone or case.scored or case.settings or case.level != "portable"
     return (
         case.verdict.kind == "S" and set(case.verdict.codes) <= LOADING and bool(case.verdict.codes) and not needs_more
     )
@@ -86,7 +86,7 @@ def in_order(cases: Iterable[Case]) -> list[Case]:
     return [*quiet, *pairs, *ending[len(stained) :], *stained[len(ending) :]]
 
 
-def play_together(app: Path, short_phase: Path, cases: Sequence[Case], tier: str, call_s: float) -> Gathered:
+def play_together(app: Path, short_phase: Path, cases: Sequence[Case], level: str, call_s: float) -> Gathered:
     """Play cases in one run, in a new interpreter."""
     listed = in_order(cases)
     shown = [short_phase / "clips" / f"{name}.mp4" for name in ("c002", "c003")]
@@ -105,7 +105,7 @@ def play_together(app: Path, short_phase: Path, cases: Sequence[Case], tier: str
         for case in listed:
             (folder / "cases" / f"{case.name}.py").write_text(case.model, "utf-8")
 
-    stage = lay_stage(app, phase, submit, limits, tier)
+    stage = lay_stage(app, phase, submit, limits, level)
     before = stage.snapshot()
     outcome = play(stage, interpreter=True)
     return Gathered(stage, before, outcome, told(outcome), places)

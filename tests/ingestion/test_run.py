@@ -313,7 +313,7 @@ def test_the_log_is_short_however_many_clips_fail(numbered_clip: Path, tmp_path:
 
 
 def test_settings_add_system_calls(ingest: Ingest, numbered_clip: Path, tmp_path: Path) -> None:
-    """A model fails with a call that the walls refuse, and answers where the settings allow it."""
+    """A model fails with a call that the sandbox refuses, and answers where the settings allow it."""
     source = model_source(predict="import os; os.close(os.memfd_create('x'))")
     told, counted, words = {}, {}, {}
     more: dict[str, Any] = {"isolation": {"also_allowed": ["memfd_create"]}}
@@ -337,7 +337,7 @@ def test_settings_add_system_calls(ingest: Ingest, numbered_clip: Path, tmp_path
 def test_no_process_and_no_scratch_folder_is_left(
     ingest: Ingest, numbered_clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A tier that lets a model start processes at all.
+    # A level that lets a model start processes at all.
     basic = write_phase(tmp_path / "basic", [numbered_clip], {**ONCE, "isolation": {"at_most": "basic"}})
     scratch = tmp_path / "scratch"
     scratch.mkdir()

@@ -13,8 +13,8 @@ from ingest.errors import IngestionError, Problem
 from ingest.log import Log
 from ingest.media.clip import ClipSource
 from ingest.media.video import ClipFacts
-from ingest.model.asking import Asked, ask_explanation, ask_prediction
-from ingest.record.tally import Tally
+from ingest.model.asking import CallResult, ask_explanation, ask_prediction
+from ingest.record.stats import RunStats
 from ingest.settings import read_task
 from tests.ingestion.conftest import SETTINGS, Outcome, Together, model_source, write_phase
 
@@ -64,16 +64,16 @@ def failed(code: str, found: str = "x", fault: Any = "participant") -> Problem: 
     return Problem(code, "predict", "predict", found, "y", "z", fault=fault)
 
 
-def summary(tmp_path: Path, *outcomes: tuple[Any, list[Problem]]) -> tuple[Tally, list[str]]:
-    log, tally = Log(tmp_path / "log.txt"), Tally(total=len(outcomes))
+def summary(tmp_path: Path, *outcomes: tuple[Any, list[Problem]]) -> tuple[RunStats, list[str]]:
+    log, stats = Log(tmp_path / "log.txt"), RunStats(total=len(outcomes))
     for number, (status, problems) in enumerate(outcomes):
-        tally.add_clip(f"c{number}", status, problems, log)
-    tally.judge()
+        stats.add_clip(f"c{number}", status, problems, log)
+    stats.judge()
     log.line("-- summary", summary=True)
-    tally.summarise(log)
+    stats.summarise(log)
     log.close()
     lines = (tmp_path / "log.txt").read_text().splitlines()
-    return tally, lines[lines.index("[ingestion] -- summary") + 1 :]
+    return stats, lines[lines.index("[ingestion] -- summary") + 1 :]
 
 
 def test_like_failures_are_told_together(tmp_path: Path) -> None:
@@ -97,8 +97,8 @@ def test_half_is_not_more_than_half(tmp_path: Path) -> None:
 
 def test_our_own_errors_on_every_clip_are_no_result(tmp_path: Path) -> None:
     ours = failed("check_failed", fault="organiser")
-    tally, lines = summary(tmp_path, ("failed", [ours]), ("failed", [ours]))
-    assert tally.status == "organiser_error"
+    stats, lines = summary(tmp_path, ("failed", [ours]), ("failed", [ours]))
+    assert stats.status == "organiser_error"
     assert any("for the organisers" in line for line in lines)
 
 
@@ -117,7 +117,7 @@ class Strange:
 
 
 def test_what_nobody_foresaw_costs_a_clip_and_the_process_and_quotes_nothing(phase: Path) -> None:
-    task, strange, asked = read_task(phase / "task.yaml"), Strange(), Asked()
+    task, strange, asked = read_task(phase / "task.yaml"), Strange(), CallResult()
     clip, facts = ClipSource("c000", phase, ""), ClipFacts.__new__(ClipFacts)
     ask_prediction(strange, clip, facts, task, 1, asked)  # type: ignore[arg-type]
     ask_explanation(strange, clip, facts, task, 1, asked)  # type: ignore[arg-type]

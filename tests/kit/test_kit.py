@@ -130,12 +130,12 @@ def test_runs_without_a_name_get_a_number(tmp_path: Path, monkeypatch: pytest.Mo
         folder.mkdir(parents=True)
 
 
-@pytest.mark.parametrize("tier", ["full", "portable", None])
-def test_a_weaker_sandbox_is_said_in_a_line(tier: str | None, tmp_path: Path) -> None:
-    (tmp_path / "run.json").write_text(json.dumps({"isolation": tier}), "utf-8")
+@pytest.mark.parametrize("level", ["full", "portable", None])
+def test_a_weaker_sandbox_is_said_in_a_line(level: str | None, tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(json.dumps({"isolation": level}), "utf-8")
     said: list[str] = []
     runs._warn_of_isolation(tmp_path / "run.json", said.append)
-    assert len(said) == (tier == "portable")
+    assert len(said) == (level == "portable")
 
 
 def test_what_both_programs_say_of_a_problem_is_said_once() -> None:

@@ -80,7 +80,8 @@ def test_the_claims_add_up_to_the_prediction_and_the_text_says_the_same(model: A
         if name == "warmth":
             vocabulary = Vocabulary(cues=tuple(CUES), targets=("warmth", "calm"), main="warmth", aliases={})
             read = {claim.cue: claim.sign for claim in parse_claims(told["text"], vocabulary)}
-            assert read == {cue: np.sign(part) for cue, part in parts.items() if abs(part) >= 0.005}
+            largest = sorted(parts.items(), key=lambda one: -abs(one[1]))[:3]
+            assert read == {cue: np.sign(part) for cue, part in largest if abs(part) >= 0.005}
 
 
 def test_what_is_not_there_adds_nothing(model: Any) -> None:  # noqa: ANN401

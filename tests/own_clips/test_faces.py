@@ -10,7 +10,7 @@ import yaml
 from PIL import Image
 
 from bundle_tools.errors import BundleError
-from bundle_tools.own_clips.faces.find import Found, around, find_faces
+from bundle_tools.own_clips.faces.find import FoundFace, around, find_faces
 from bundle_tools.own_clips.faces.page import faces_page
 from bundle_tools.own_clips.faces.write import write_faces
 from tests.ingestion.media.test_footage import footage  # noqa: F401 - a fixture
@@ -68,7 +68,7 @@ def test_settings_name_the_table_and_let_faces_be_tried(tmp_path: Path) -> None:
     wanted.mkdir()
     (given / "task.yaml").write_text("task: practice\nexplanation:\n  evidence:\n    cues: [motion, face]\n")
     (wanted / "task.yaml").write_text("task: practice\nexplanation_score:\n  aliases: {}\n")
-    found = [Found("b", FACE, 3, 4, b""), Found("a", MOVED, 4, 4, b""), Found("c", None, 0, 4, b"")]
+    found = [FoundFace("b", FACE, 3, 4, b""), FoundFace("a", MOVED, 4, 4, b""), FoundFace("c", None, 0, 4, b"")]
     write_faces(found, given, wanted)
     rows = list(csv.reader((given / "faces.csv").open()))
     assert rows == [

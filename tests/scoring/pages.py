@@ -8,7 +8,7 @@ from pathlib import Path
 from score.evaluation.evaluate import evaluate
 from score.messages.findings import of_run
 from score.pipeline import prepare
-from score.report.gate import Beside, Scored, may_show
+from score.report.gate import ReportExtras, Scored, may_show
 from score.report.write import report_page
 from tests.scoring.factory import Case, make_input
 
@@ -33,16 +33,16 @@ def assert_complete(page: str) -> None:
     assert "data:image/jpeg;base64," in page
 
 
-def scored_of(folder: Path, case: Case, beside: Beside | None = None) -> Scored:
+def scored_of(folder: Path, case: Case, beside: ReportExtras | None = None) -> Scored:
     """Score a case, and reduce it to what its phase may show."""
     prepared = prepare(make_input(folder, case))
     results, outcomes, settings = prepared.results, prepared.outcomes, prepared.settings
     evaluation = evaluate(outcomes, settings, results.run.duration_s)
     findings = of_run(results, outcomes, prepared.audience)
-    return may_show(results, outcomes, evaluation, settings, findings, beside or Beside())
+    return may_show(results, outcomes, evaluation, settings, findings, beside or ReportExtras())
 
 
-def page_of(folder: Path, case: Case, beside: Beside | None = None) -> Page:
+def page_of(folder: Path, case: Case, beside: ReportExtras | None = None) -> Page:
     """Render the report of a case, and read it."""
     return Page(report_page(scored_of(folder, case, beside)))
 

@@ -21,7 +21,7 @@ from score import pipeline
 from score.diagnostics.shortfalls import Shortfalls
 from score.evaluation.evaluate import Estimate, Evaluation, evaluate
 from score.pipeline import Prepared, prepare
-from score.report.gate import Beside, may_show
+from score.report.gate import ReportExtras, may_show
 from score.report.write import report_page
 from tests.scoring.canary import CAUSE, CLIP_IDS, CONSTANT, LABELS, SOURCES, canary_case, leaks, secrets
 from tests.scoring.conftest import Score, run_scoring
@@ -168,7 +168,7 @@ def test_a_closed_page_holds_nothing_finer_than_its_rounded_numbers(tmp_path: Pa
         shortfalls=Shortfalls(**{name: share and round(share, 1) for name, share in asdict(exact.shortfalls).items()}),
     )
     pages = [
-        report_page(may_show(prepared.results, prepared.outcomes, one, prepared.settings, (), Beside()))
+        report_page(may_show(prepared.results, prepared.outcomes, one, prepared.settings, (), ReportExtras()))
         for one in (exact, rounded)
     ]
     assert pages[0] == pages[1]
@@ -191,7 +191,7 @@ def test_labels_are_told_by_scores_and_the_interval_of_what_ranks(tmp_path: Path
         for column, mine, instead in pairs
     ]
     pages = [
-        report_page(may_show(one.results, outcomes, shown, one.settings, (), Beside()))
+        report_page(may_show(one.results, outcomes, shown, one.settings, (), ReportExtras()))
         for outcomes, shown in ((one.outcomes, ours), (other.outcomes, replace(theirs, columns=tuple(back))))
     ]
     assert pages[0] == pages[1]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from score.read.reference.key_frames import NO_KEY_FRAMES, KeyFrames
 from score.read.reference.known import NOTHING_KNOWN
 from score.report.drawings.picture import data_uri, jpeg_size
-from score.report.gate import Beside
+from score.report.gate import ReportExtras
 from score.report.write import contents, failure_page
 from score.visible import one_line, visible
 from tests.scoring.canary import CLIP_IDS, canary_case, secrets
@@ -30,7 +30,7 @@ from tests.scoring.pages import ALLOWED, CLIPS_ONLY, HIDDEN, OPEN, Page, scored_
 @pytest.mark.parametrize("report", [HIDDEN, CLIPS_ONLY], ids=["hidden", "clips only"])
 def test_the_templates_are_not_even_given_a_label(tmp_path: Path, report: dict[str, Any]) -> None:
     clips = bool(report["clips"])
-    scored = scored_of(tmp_path, canary_case(report), Beside(key_frames=KeyFrames(tmp_path)))
+    scored = scored_of(tmp_path, canary_case(report), ReportExtras(key_frames=KeyFrames(tmp_path)))
     assert np.isnan(scored.outcomes.truth).all()
     assert scored.outcomes.known == NOTHING_KNOWN
     assert (scored.beside.key_frames == NO_KEY_FRAMES) != clips

@@ -20,7 +20,7 @@ from score.report.first_screen.advice import MEASURED
 from score.report.first_screen.axis_advice import axis_advice
 from score.report.first_screen.factors import factors
 from score.report.first_screen.scores import first_screen
-from score.report.gate import Beside
+from score.report.gate import ReportExtras
 from score.report.numbers import NONE, ceiling, factor, interval, number, percent, plural, position, signed
 from score.report.write import report_page
 from score.settings import AXES, ExplanationScore
@@ -32,7 +32,7 @@ NOTHING_LOST = Shortfalls(**{one.name: 0.0 for one in fields(Shortfalls)} | {"be
 unit = st.floats(0, 1)
 
 
-def screen(folder: Path, case: Case, beside: Beside | None = None) -> SimpleNamespace:
+def screen(folder: Path, case: Case, beside: ReportExtras | None = None) -> SimpleNamespace:
     return SimpleNamespace(**first_screen(scored_of(folder, case, beside)))
 
 
@@ -209,7 +209,7 @@ def test_landmarks_stand_on_the_bars_and_in_the_evidence(tmp_path: Path) -> None
     known = {"explanation": 69.99, "faithfulness_time": 0.9876, "interview_accuracy": 0.9589}
     solution = Landmark("cue_reader", "solution", "Cue reader", "An example.", known, {})
     second = Landmark("second", "solution", "Second", "An example.", {"explanation": 10.0}, {})
-    beside = Beside(landmarks=Landmarks("0" * 64, (solution, second)))
+    beside = ReportExtras(landmarks=Landmarks("0" * 64, (solution, second)))
     case = make_case()
     case.explain = silent
     scores = screen(tmp_path, case, beside)
@@ -253,7 +253,7 @@ def test_in_a_closed_phase_landmarks_are_as_rough_as_intervals(tmp_path: Path) -
     )
     for known, said in ((round(value, 2), False), (value + 0.2, True)):
         solution = Landmark("cue_reader", "solution", "Cue reader", "An example.", {"faithfulness_time": known}, {})
-        scores = screen(tmp_path, case, Beside(landmarks=Landmarks("0" * 64, (solution,))))
+        scores = screen(tmp_path, case, ReportExtras(landmarks=Landmarks("0" * 64, (solution,))))
         assert {mark.kind for row in scores.rows for mark in row.marks} == {"chance", "solution"}  # no exact constant
         [mark] = [mark for row in scores.axes for mark in row.marks if mark.title == "Cue reader"]
         assert mark.value == f"{known:.2f}"

@@ -25,7 +25,7 @@ TOTAL = "explanation"
 
 
 @dataclass(frozen=True)
-class Said:
+class Explained:
     """What a run said of the n clips that count, and what is known about the run."""
 
     prediction: Array
@@ -50,7 +50,7 @@ class Entry:
     """How the comparison calls it; no two are called alike."""
     scores: ClipScores
     """What its columns are computed from, one row a clip."""
-    said: Said
+    said: Explained
     """Its answers."""
     skill: float
     """Skill as the total counts it: the share of the way from the constant to the reference, in [0, 1]."""
@@ -122,7 +122,7 @@ def score_field(phase: Phase, runs: Sequence[Run], resamples: int, scratch: Path
     return Field(phase.slug, first.settings, truth, tuple(entries), drawn)
 
 
-def _gathered(runs: Sequence[Run], reference: Path, scratch: Path) -> tuple[Array, list[tuple[ClipScores, Said]]]:
+def _gathered(runs: Sequence[Run], reference: Path, scratch: Path) -> tuple[Array, list[tuple[ClipScores, Explained]]]:
     """Read every run; of each only what is needed is kept, because maps of all clips of all runs would fill memory."""
     truth, gathered, wrong = np.empty((0, 0)), [], []
     for number, run in enumerate(runs):
@@ -135,7 +135,7 @@ def _gathered(runs: Sequence[Run], reference: Path, scratch: Path) -> tuple[Arra
             continue
         counted = prepared.outcomes.only_counted()
         facts = prepared.results.run
-        said = Said(
+        said = Explained(
             prediction=counted.prediction,
             texts=tuple(explanation.text for explanation in counted.explanations),
             jury=prepared.jury.value if prepared.jury else 0.0,
@@ -150,7 +150,7 @@ def _gathered(runs: Sequence[Run], reference: Path, scratch: Path) -> tuple[Arra
     return truth, gathered
 
 
-def _entry(name: str, scores: ClipScores, said: Said, weights: Array) -> Entry:
+def _entry(name: str, scores: ClipScores, said: Explained, weights: Array) -> Entry:
     ones = np.ones((1, len(scores.clip_ids)))
     moments, axes = scores.moments.weighted(ones), scores.axes.weighted(ones)
     measured = scores.measured((moments, axes), RunNumbers(said.jury, said.failed, said.duration_s))

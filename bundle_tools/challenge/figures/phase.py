@@ -14,7 +14,7 @@ from bundle_tools.challenge.figures.marks import FigureError
 from bundle_tools.challenge.rules.clips.tables import SETTINGS, read_clips, read_settings, read_table
 from bundle_tools.challenge.rules.clips.video import Video, describe
 from bundle_tools.challenge.rules.secrets.answers import is_public
-from bundle_tools.challenge.rules.settings.registry import Told, told_by_programs
+from bundle_tools.challenge.rules.settings.registry import RegistryAnswer, told_by_programs
 from bundle_tools.codabench.competition import slug_of
 from bundle_tools.codabench.keys import PhaseKeys, TaskKeys
 from bundle_tools.codabench.rules.dataset import Dataset, find
@@ -38,7 +38,7 @@ class Phase:
     """The phase in `competition.yaml`."""
     task: TaskKeys
     """Its first task in `competition.yaml`."""
-    answer: Told | None
+    answer: RegistryAnswer | None
     """What its scoring program says of itself; None where it was not asked."""
 
     def setting(self, *keys: str) -> Any:  # noqa: ANN401 - whatever the file holds
@@ -122,7 +122,7 @@ class Phase:
         return find(self.draft, self.task.reference_data) or self._missing("has no reference data")
 
     @property
-    def _told(self) -> Told:
+    def _told(self) -> RegistryAnswer:
         answer = self.answer or self._missing("has no scoring program with a registry of columns")
         return self._missing(f"cannot be scored: {answer.problem.rstrip('.')}") if answer.problem else answer
 

@@ -138,6 +138,7 @@ VALUES: dict[str, Value] = {
     "memory_gb": _optional_limit("memory_mb", 1024),
     "submission_mb": _optional_limit("submission_mb"),
     "submission_files": _optional_limit("submission_files"),
+    "cues": lambda phase: ", ".join(f"`{cue}`" for cue in phase.setting("explanation", "evidence", "cues")),
     "calls": lambda phase: number(calls(phase) - FIRST_CALLS),
     "calls_all": lambda phase: number(calls(phase)),
     "units": _program("probes.plan", "UNITS"),

@@ -10,7 +10,7 @@ from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
-from bundle_tools.own_clips.faces.find import Found, find_faces
+from bundle_tools.own_clips.faces.find import FoundFace, find_faces
 from bundle_tools.own_clips.faces.page import faces_page
 from bundle_tools.own_clips.faces.write import FILE, write_faces
 
@@ -43,7 +43,7 @@ def _faces(arguments: argparse.Namespace) -> int:
     with progress_bar("clips") as progress:
         every = find_faces([clip for of_phase in clips.values() for clip in of_phase], workers(), progress)
     left = iter(every)
-    found: dict[str, list[Found]] = {name: [next(left) for _ in of_phase] for name, of_phase in clips.items()}
+    found: dict[str, list[FoundFace]] = {name: [next(left) for _ in of_phase] for name, of_phase in clips.items()}
     for name, (given, wanted) in folders.items():
         write_faces(found[name], given, wanted)
         with_box = sum(one.box is not None for one in found[name])
@@ -51,5 +51,6 @@ def _faces(arguments: argparse.Namespace) -> int:
     page = arguments.page or root / "private" / "faces.html"
     page.parent.mkdir(exist_ok=True)
     write_whole(page, faces_page(found))
+    say("The cues face and background were added to the settings: run bundle data baselines, then bundle pages.")
     say(f"Look them over, and correct or delete what is wrong: {page}. It shows people: keep it to yourself.")
     return 0

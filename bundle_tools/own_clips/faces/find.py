@@ -30,7 +30,7 @@ Pixels = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundFace:
     """What was found in one clip."""
 
     clip_id: str
@@ -47,7 +47,7 @@ class Found:
 
 def find_faces(
     clips: Sequence[tuple[str, Path]], workers: int, progress: Callable[[int, int], None] | None = None
-) -> list[Found]:
+) -> list[FoundFace]:
     """Look for the face of each clip.
 
     Parameters
@@ -73,7 +73,7 @@ def find_faces(
     return found
 
 
-def _find(clip_id: str, path: Path) -> Found:
+def _find(clip_id: str, path: Path) -> FoundFace:
     # Not shared between threads: it keeps what it works on.
     detector = cv2.CascadeClassifier(str(Path(cv2.__file__).parent / "data" / MODEL))
     largest: list[Box] = []
@@ -87,11 +87,11 @@ def _find(clip_id: str, path: Path) -> Found:
             if shown is None or (box is not None and len(largest) == 1):
                 shown = picture
     except (OSError, FFmpegError, IndexError, ValueError):
-        return Found(clip_id, None, 0, 0, b"")
+        return FoundFace(clip_id, None, 0, 0, b"")
     box, seen = around(largest)
     if seen < max(1, SEEN * frames):
         box = None
-    return Found(clip_id, box, seen if box else 0, frames, _drawn(shown, box) if shown is not None else b"")
+    return FoundFace(clip_id, box, seen if box else 0, frames, _drawn(shown, box) if shown is not None else b"")
 
 
 def _pictures(path: Path) -> Iterator[Pixels]:

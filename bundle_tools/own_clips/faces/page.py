@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bundle_tools.challenge.pages import render
-from bundle_tools.own_clips.faces.find import Found
+from bundle_tools.own_clips.faces.find import FoundFace
 
 
-def faces_page(phases: Mapping[str, Sequence[Found]]) -> str:
+def faces_page(phases: Mapping[str, Sequence[FoundFace]]) -> str:
     """Write one page with every clip of every phase; clips without a face come first."""
     cards = {
         name: [

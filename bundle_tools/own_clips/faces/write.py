@@ -6,7 +6,7 @@ from pathlib import Path
 import yaml
 
 from bundle_tools.errors import BundleError
-from bundle_tools.own_clips.faces.find import Found
+from bundle_tools.own_clips.faces.find import FoundFace
 from bundle_tools.phase_data.entering import enter
 from bundle_tools.phase_data.settings import TRIED_WITH_FACES
 from bundle_tools.phase_data.tables import write_table
@@ -15,7 +15,7 @@ FILE = "faces.csv"
 COLUMNS = ("clip_id", "left", "top", "right", "bottom")
 
 
-def write_faces(found: Sequence[Found], given: Path, wanted: Path) -> None:
+def write_faces(found: Sequence[FoundFace], given: Path, wanted: Path) -> None:
     """Write the table of one phase, and let face and background be tried out as cues.
 
     Parameters

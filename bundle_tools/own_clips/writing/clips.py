@@ -21,7 +21,7 @@ BATCH = 8
 
 
 @dataclass(frozen=True)
-class Made:
+class CleanClip:
     """A finished clip."""
 
     sha256: str
@@ -107,7 +107,7 @@ class Workshop:
             fix = "Get them again, or take them out of the folder and the labels."
             self._problems.add(what, f"{one.clip.place} ({reason})", fix=fix)
 
-    def _note(self, clip_id: str, made: Made) -> None:
+    def _note(self, clip_id: str, made: CleanClip) -> None:
         with self._lock, self._stage.journal.open("a", encoding="utf-8") as file:
             file.write(json.dumps([clip_id, asdict(made)]) + "\n")
             self.finished[clip_id] = made
@@ -120,21 +120,21 @@ class Workshop:
                 self._progress(self._done, self._total)
 
 
-def _read_journal(path: Path) -> Iterator[tuple[str, Made]]:
+def _read_journal(path: Path) -> Iterator[tuple[str, CleanClip]]:
     for line in path.read_text("utf-8").splitlines():
         try:
             clip_id, made = json.loads(line)
         except ValueError:
             # The line that was being written when the run was cut off: its clip is made again.
             continue
-        yield clip_id, Made(**{**made, "facts": Facts(**made["facts"])})
+        yield clip_id, CleanClip(**{**made, "facts": Facts(**made["facts"])})
 
 
-def _written(content: bytes, height: int | None, target: Path) -> Made:
+def _written(content: bytes, height: int | None, target: Path) -> CleanClip:
     data, facts = clean(content, height)
     with replaced(target) as unfinished:
         unfinished.write_bytes(data)
-    return Made(hashlib.sha256(data).hexdigest(), len(data), facts)
+    return CleanClip(hashlib.sha256(data).hexdigest(), len(data), facts)
 
 
 def batches(clips: Sequence[Named]) -> list[list[Named]]:

@@ -14,7 +14,7 @@ import numpy as np
 from bundle_tools.console import Progress
 from bundle_tools.own_clips.dataset import Dataset, Part
 from bundle_tools.own_clips.problems import Problems
-from bundle_tools.own_clips.writing.clips import Made, Workshop
+from bundle_tools.own_clips.writing.clips import CleanClip, Workshop
 from bundle_tools.own_clips.writing.names import Named, folder_of, named
 from bundle_tools.own_clips.writing.stage import Stage
 from bundle_tools.phase_data.settings import TIME_LIMIT_S, Phase, input_settings, reference_settings
@@ -122,7 +122,7 @@ def write(
 
 def _make_clips(
     clips: Sequence[Named], stage: Stage, height: int | None, workers: int, progress: Progress | None
-) -> tuple[dict[str, Made], int]:
+) -> tuple[dict[str, CleanClip], int]:
     """Make all clips; give them by their opaque names, and how many an interrupted run had finished."""
     plan = [str(height), *sorted(f"{one.file},{one.clip.place},{one.clip.place.size}" for one in clips)]
     stage.begin(hashlib.sha256("\n".join(plan).encode("utf-8", "backslashreplace")).hexdigest())
@@ -136,7 +136,7 @@ def _make_clips(
     return workshop.finished, workshop.kept
 
 
-def _check_twins(clips: Sequence[Named], made: Mapping[str, Made], problems: Problems) -> None:
+def _check_twins(clips: Sequence[Named], made: Mapping[str, CleanClip], problems: Problems) -> None:
     """Find clips of different parts that are the same file under two names: their labels could be looked up."""
     seen: dict[str, Named] = {}
     for one in clips:
@@ -147,14 +147,19 @@ def _check_twins(clips: Sequence[Named], made: Mapping[str, Made], problems: Pro
                 problems.add("clips of two parts that are the same", twins, fix="Take one of them out of the set.")
 
 
-def _version(dataset: Dataset, clips: Sequence[Named], made: Mapping[str, Made]) -> str:
+def _version(dataset: Dataset, clips: Sequence[Named], made: Mapping[str, CleanClip]) -> str:
     lines = sorted(f"{one.part.name},{one.clip_id},{made[one.clip_id].sha256},{one.clip.labels}" for one in clips)
     digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
     return f"{dataset.name}-{digest[:8]}"
 
 
 def _write_input(
-    dataset: Dataset, phase: Phase, clips: Sequence[Named], folder: Path, options: Options, made: Mapping[str, Made]
+    dataset: Dataset,
+    phase: Phase,
+    clips: Sequence[Named],
+    folder: Path,
+    options: Options,
+    made: Mapping[str, CleanClip],
 ) -> None:
     rows = [(one.clip_id, f"clips/{one.clip_id}.mp4", made[one.clip_id].sha256) for one in clips]
     write_table(folder / "clips.csv", ("clip_id", "file", "sha256"), rows)
@@ -195,7 +200,7 @@ def _write_labels(dataset: Dataset, clips: Sequence[Named], folder: Path) -> Non
     write_table(folder / "labels.csv", header, rows)
 
 
-def _write_private(clips: Iterable[Named], folder: Path, made: Mapping[str, Made]) -> None:
+def _write_private(clips: Iterable[Named], folder: Path, made: Mapping[str, CleanClip]) -> None:
     rows = []
     for one in clips:
         this = made[one.clip_id]

@@ -1,4 +1,4 @@
-"""The second line: what the container allows, whatever the model's own walls do."""
+"""The second line: what the container allows, whatever the model's own sandbox does."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from model_process.sandbox import kernel
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of the system, looked at and swept
 
 
-def close_the_curtains() -> None:
+def harden_process() -> None:
     """Keep other processes of this user from reading this one's memory, and become the parent of orphans."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):

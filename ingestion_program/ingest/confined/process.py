@@ -1,6 +1,6 @@
 """A process that holds what nobody trusts, seen from outside: start it, talk to it, and end it with all it started.
 
-Whatever it runs or reads, it does inside the walls of `model_process.sandbox`, and answers in messages.
+Whatever it runs or reads, it does inside the sandbox of `model_process.sandbox`, and answers in messages.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ from ingest.confined.watch import FILE_MB, Watch
 from ingest.errors import IngestionError, Problem, Stage, disk_full
 from ingest.settings import Isolation
 from model_process.protocol import BadMessage, ChannelClosed, Message, receive, send
-from model_process.sandbox import TIERS, Held, Walls, calls
+from model_process.sandbox import ISOLATION_LEVELS, Isolated, SandboxPolicy, calls
 
 MAIN = Path(__file__).resolve().parents[2] / "model_process" / "__main__.py"
 """What it runs; the folder around it is its code, the only part of this program that it may read."""
@@ -55,7 +55,7 @@ class Confinement:
 
 
 class ConfinedProcess:
-    """One process behind walls. After it has ended a new one is started with `start`."""
+    """One process in a sandbox. After it has ended a new one is started with `start`."""
 
     def __init__(self, confinement: Confinement) -> None:
         self._confinement = confinement
@@ -79,7 +79,7 @@ class ConfinedProcess:
         """How long those that were ended had stood in line for a processor, seconds."""
         self.refused: Counter[str] = Counter()
         """System calls that were refused, by name."""
-        self.held: Held | None = None
+        self.held: Isolated | None = None
         """What holds it in; None before the first start."""
 
     @property
@@ -105,10 +105,10 @@ class ConfinedProcess:
         self._scratch = Path(tempfile.mkdtemp(prefix="model-")).resolve()
         self._shared_before = guard.shared_files()
         ours, theirs = socket.socketpair()
-        walls = json.dumps(self._walls(self._scratch).record())
+        policy = json.dumps(self._policy(self._scratch).record())
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - the interpreter and our own file
-                [sys.executable, "-s", "-P", str(MAIN), walls],
+                [sys.executable, "-s", "-P", str(MAIN), policy],
                 # A descriptor with a number of its own would tell one start from another.
                 stdin=theirs.fileno(),
                 stdout=subprocess.PIPE,
@@ -126,8 +126,8 @@ class ConfinedProcess:
         """Give it so much time from now on: neither what it says nor what it hears takes longer together."""
         self._deadline = time.monotonic() + timeout_s
 
-    def check_walls(self) -> None:
-        """Hold what the process says of its walls, before anything of the participant's is touched, to the settings.
+    def check_sandbox(self) -> None:
+        """Hold what the process says of its sandbox, before anything of the participant's is touched, to the settings.
 
         Raises
         ------
@@ -138,16 +138,20 @@ class ConfinedProcess:
         """
         message = self._receive()
         body = message.body
-        if body.get("op") != "confined" or body.get("tier") not in TIERS or type(body.get("landlock")) is not int:
-            raise BadMessage("no word about its walls")
-        self.held = Held(body["tier"], body["landlock"])
+        if (
+            body.get("op") != "confined"
+            or body.get("level") not in ISOLATION_LEVELS
+            or type(body.get("landlock")) is not int
+        ):
+            raise BadMessage("no word about its sandbox")
+        self.held = Isolated(body["level"], body["landlock"])
         if message.descriptor is not None and self.pid is not None:
             rules = calls.rules(self.pid, self.held.landlock, self._confinement.isolation.also_allowed)
             self._refusals = Refusals(message.descriptor, rules, self.refused)
         require = self._confinement.isolation.require
-        if TIERS.index(body["tier"]) < TIERS.index(require):
+        if ISOLATION_LEVELS.index(body["level"]) < ISOLATION_LEVELS.index(require):
             fix = "use a worker with Linux 5.13 or newer, or lower isolation.require in task.yaml"
-            found, expected = f"isolation tier {self.held.tier}", f"at least {require}"
+            found, expected = f"isolation level {self.held.level}", f"at least {require}"
             problem = Problem("isolation_too_weak", "run", "this machine", found, expected, fix, fault="organiser")
             raise IngestionError([problem])
 
@@ -256,8 +260,8 @@ class ConfinedProcess:
             self.killed = status == -signal.SIGKILL
         return Problem("crashed", stage, where, found, "a process that lives on", fix)
 
-    def _walls(self, scratch: Path) -> Walls:
-        return Walls(
+    def _policy(self, scratch: Path) -> SandboxPolicy:
+        return SandboxPolicy(
             at_most=self._confinement.isolation.at_most,
             scratch=scratch,
             submission=self._confinement.submission,

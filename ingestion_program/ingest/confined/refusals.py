@@ -1,4 +1,4 @@
-"""The calls that the walls refuse: answered as the rules say, and counted by name.
+"""The calls that the sandbox refuses: answered as the rules say, and counted by name.
 
 The kernel asks whoever has the filter's listener, see seccomp_unotify(2). Where it has no listeners nothing is counted.
 """

@@ -15,9 +15,9 @@ TEMPORARY_FAILURE = 75
 class Watchdog:
     """Waits in a thread of its own; when time is up and nobody has stood it down, it rescues and ends the program."""
 
-    def __init__(self, rescue: Callable[[], bool]) -> None:
+    def __init__(self, flush_partial_run: Callable[[], bool]) -> None:
         """Take what seals the run; it returns whether every clip had its turn."""
-        self._rescue = rescue
+        self._rescue = flush_partial_run
         self._stood_down = Event()
         # Whoever has it writes the end of the run; it is never given back.
         self._turn = Lock()
@@ -27,7 +27,7 @@ class Watchdog:
         wait_s = max(limit_s - RESERVE_S, SHARE * limit_s) - elapsed_s
         Thread(target=self._watch, args=(max(0.0, wait_s),), daemon=True).start()
 
-    def stand_down(self) -> None:
+    def disarm(self) -> None:
         """Say that the run has come to its end; does not return where the rescue has begun already."""
         self._turn.acquire()
         self._stood_down.set()

@@ -21,7 +21,7 @@ from ingest.media.sound import RATES, Sound, read_sound
 from ingest.media.video import BadRequest, ClipFacts, FrameRequest, UnreadableClip, parse_request, read_facts
 
 Send = Callable[[dict[str, Any], FrameBuffer | None], None]
-Asked = FrameRequest | int
+CallResult = FrameRequest | int
 """Something a model asked for: frames, or sound at a rate."""
 
 AHEAD_BYTES = 96 << 20
@@ -80,9 +80,9 @@ class FrameServer:
         self._faults: set[str] = set()
         self._unreadable = False
         self._open: dict[int, FrameStream] = {}
-        self._asked: list[Asked] = []
-        self._asked_before: list[Asked] | None = None
-        self._habit: list[Asked] = []
+        self._asked: list[CallResult] = []
+        self._asked_before: list[CallResult] | None = None
+        self._habit: list[CallResult] = []
 
     def forget(self) -> None:
         """Keep nothing of what an earlier model asked for: no habits, nothing decoded ahead, no memory."""
@@ -219,7 +219,7 @@ class FrameServer:
         self._decoders.shutdown()
         self._sound_decoder.shutdown()
 
-    def _is_habit(self, asked: Asked) -> bool:
+    def _is_habit(self, asked: CallResult) -> bool:
         if self._asked_before is not None:
             return asked in self._asked_before
         # After a single clip, a single moment is more likely to be this clip's own than a habit.

@@ -15,7 +15,7 @@ NO_EXPLANATION = Explanation(None, None, None)
 
 
 @dataclass
-class Asked:
+class CallResult:
     """What came of asking about one clip; grows with each question."""
 
     prediction: dict[str, float] | None = None
@@ -27,7 +27,7 @@ class Asked:
 
 
 def ask_prediction(
-    model: ModelProcess, clip: ClipSource, facts: ClipFacts, task: Task, timeout_s: float, asked: Asked
+    model: ModelProcess, clip: ClipSource, facts: ClipFacts, task: Task, timeout_s: float, asked: CallResult
 ) -> None:
     """Ask for the prediction of a clip; a failure leaves it None and adds a problem.
 
@@ -43,7 +43,7 @@ def ask_prediction(
 
 
 def ask_explanation(
-    model: ModelProcess, clip: ClipSource, facts: ClipFacts, task: Task, timeout_s: float, asked: Asked
+    model: ModelProcess, clip: ClipSource, facts: ClipFacts, task: Task, timeout_s: float, asked: CallResult
 ) -> None:
     """Ask for the explanation of the prediction in `asked`; a failure leaves it empty and adds a problem.
 
@@ -59,7 +59,7 @@ def ask_explanation(
 
 
 @contextlib.contextmanager
-def _no_end_of_the_run(stage: Stage, model: ModelProcess, asked: Asked) -> Iterator[None]:
+def _no_end_of_the_run(stage: Stage, model: ModelProcess, asked: CallResult) -> Iterator[None]:
     """Add a problem where a call fails, or the check of what it gave; only a fault of the machine goes on."""
     try:
         yield

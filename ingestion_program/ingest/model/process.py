@@ -97,7 +97,7 @@ class ModelProcess:
         self._calls = 0
         self.process.allow(timeout_s)
         try:
-            self.process.check_walls()
+            self.process.check_sandbox()
             self.process.send({"op": "load", "submission": str(self._submission), "results": self._results})
             answer = self.process.receive()
             if answer.body.get("op") != "ready":

@@ -11,7 +11,7 @@ from ingest.clips.footage import check_unchanged
 from ingest.errors import Problem
 from ingest.media.frame_server import AHEAD_CLIPS
 from ingest.media.video import UnreadableClip
-from ingest.model.asking import NO_EXPLANATION, Asked, ask_explanation, ask_prediction
+from ingest.model.asking import NO_EXPLANATION, CallResult, ask_explanation, ask_prediction
 from ingest.probes.edits import choose_edits
 from ingest.probes.plan import askings, plan_calls
 from ingest.probes.record import line
@@ -19,7 +19,7 @@ from ingest.probes.repeats import choose_repeats
 from ingest.probes.stage import Stage
 from ingest.record.codes import CODES
 from ingest.record.receipt import Determinism
-from ingest.record.tally import ProbeCount
+from ingest.record.stats import ProbeCount
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ingest.model.process import ModelProcess
     from ingest.probes.plan import Call, Claims
     from ingest.record.results import Results
-    from ingest.record.tally import Tally
+    from ingest.record.stats import RunStats
     from ingest.settings import Task
 
 PROGRESS_LINES = 24
@@ -41,7 +41,7 @@ NAMED_CAUSES = 3
 
 
 @dataclass(frozen=True)
-class Means:
+class CallContext:
     """What the second pass asks with."""
 
     model: ModelProcess
@@ -66,13 +66,13 @@ class ProbePass:
         claims: Mapping[str, Claims],
         draws: Draws,
         results: Results,
-        tally: Tally,
+        stats: RunStats,
     ) -> None:
         if task.probes is None:
             raise ValueError("a task without probes has no second pass")
         self._task = task
         self._results = results
-        self._hidden = tally.hidden
+        self._hidden = stats.hidden
         self._clips = {clip.clip_id: clip for clip in footage.clips if clip.clip_id in claims}
         self._stage = Stage(footage, task, draws)
         edits = {
@@ -89,7 +89,7 @@ class ProbePass:
         }
         grid = task.explanation.evidence.grid.rows, task.explanation.evidence.grid.columns
         self._plan = plan_calls(claims, edits, footage.exchanges, task.probes, grid, draws)
-        self._count = tally.probes = ProbeCount(planned=sum(map(len, self._plan.values())))
+        self._count = stats.probes = ProbeCount(planned=sum(map(len, self._plan.values())))
         self._draws = draws
         self._answers: dict[Call, dict[str, float]] = {}
         self._failures: Counter[str] = Counter()
@@ -97,7 +97,7 @@ class ProbePass:
         self._gone: Problem | None = None  # why the model could not be started again
         results.begin_probes()
 
-    def run(self, means: Means) -> None:
+    def run(self, means: CallContext) -> None:
         """Ask call after call until all are asked, time is out or the model cannot be started again."""
         started = means.clock.elapsed_s()
         positions = {clip_id: number for number, clip_id in enumerate(self._plan, 1)}
@@ -125,7 +125,7 @@ class ProbePass:
             return []
         return choose_repeats(self._plan, self._answers, self._draws)
 
-    def ask_again(self, means: Means, *, loaded: bool) -> None:
+    def ask_again(self, means: CallContext, *, loaded: bool) -> None:
         """Ask the repeats, of a model that was just started, as far as there is time.
 
         A model that could not be loaded, or dies for good, has failed those that are left: failing must not pay.
@@ -183,8 +183,8 @@ class ProbePass:
             yield from zip(gathered, staged, strict=True)
 
     def _ask_all(
-        self, plan: Mapping[str, list[Call]], means: Means, limit_s: float
-    ) -> Iterator[tuple[list[Call], Asked]]:
+        self, plan: Mapping[str, list[Call]], means: CallContext, limit_s: float
+    ) -> Iterator[tuple[list[Call], CallResult]]:
         """Yield what is asked together with its answers, as long as there is time and a model.
 
         Parameters
@@ -207,10 +207,10 @@ class ProbePass:
             longest_s, before_s = max(longest_s, now_s - before_s), now_s
 
     def _ask(
-        self, calls: list[Call], shown: ClipSource, upcoming: list[ClipSource], means: Means, limit_s: float
-    ) -> Asked:
+        self, calls: list[Call], shown: ClipSource, upcoming: list[ClipSource], means: CallContext, limit_s: float
+    ) -> CallResult:
         """Ask for a prediction, and for an explanation where a twin is among the calls."""
-        asked, model, frames = Asked(), means.model, means.model.frames
+        asked, model, frames = CallResult(), means.model, means.model.frames
         try:
             facts = frames.begin(shown, upcoming)
         except UnreadableClip:
@@ -226,7 +226,7 @@ class ProbePass:
             asked.prediction, asked.explanation = None, NO_EXPLANATION
         return asked
 
-    def _record(self, call: Call, asked: Asked) -> None:
+    def _record(self, call: Call, asked: CallResult) -> None:
         twin = call.kind == "twin"
         prediction = None if twin else asked.prediction
         explanation = asked.explanation if twin and asked.explanation is not NO_EXPLANATION else None

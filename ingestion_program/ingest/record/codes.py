@@ -141,7 +141,7 @@ _ORGANISER = (
     Code("exchange_differs", "O", ("data",), "an exchange of another length or size than its clip", "the frames of its clip, drawn again", "make the exchange anew"),
     Code("face_box", "O", ("data",), "a box that is no rectangle inside the frame", "left < right and top < bottom, shares from 0 to 1", "correct the box"),
     Code("transcripts_unreadable", "O", ("data",), "transcripts that cannot be read", "a JSON object {clip_id: text}", "rewrite the file"),
-    Code("isolation_too_weak", "O", ("run",), "a machine that cannot hold a model in as required", "the tier that task.yaml asks for", "use another worker, or lower isolation.require"),
+    Code("isolation_too_weak", "O", ("run",), "a machine that cannot hold a model in as required", "the isolation level that task.yaml asks for", "use another worker, or lower isolation.require"),
     Code("machine_busy", "O", ("run",), "a run that waited for a processor that others had", "a machine with a processor to spare", "ask the organisers to run it again"),
     Code("disk_full", "O", ("run",), "no room on the disk", "room for what a run writes", "make room on the worker, and run the submission again"),
     Code("output_closed", "O", ("run",), "an output folder that cannot be written", "a folder that can be emptied and written", "mend the worker, and run the submission again"),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ingest import VERSION
 from ingest.confined.container import container
 from ingest.record.folder import FORMAT_VERSION
-from ingest.record.tally import CLIP_STATUSES, Tally
+from ingest.record.stats import CLIP_STATUSES, RunStats
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ IMAGE_VARIABLE = "COMPETITION_IMAGE"
 
 
 def run_record(
-    tally: Tally,
+    stats: RunStats,
     clock: Clock,
     task: Task | None,
     settings: Path,
@@ -58,14 +58,14 @@ def run_record(
         "program_version": VERSION,
         "task": task and task.name,
         "data_version": task and task.data_version,
-        "status": tally.status,
-        "clips": {"total": tally.total, **{status: tally.clips[status] for status in CLIP_STATUSES}},
-        "problems": [problem.record() for problem in tally.problems],
+        "status": stats.status,
+        "clips": {"total": stats.total, **{status: stats.clips[status] for status in CLIP_STATUSES}},
+        "problems": [problem.record() for problem in stats.problems],
         "duration_s": round(clock.elapsed_s(), 3),
         "time_limit_s": task and task.limits.time_limit_s,
-        "isolation": tally.held and tally.held.tier,
-        "landlock": tally.held and tally.held.landlock,
-        "refused_calls": dict(sorted(tally.refused.items())),
+        "isolation": stats.held and stats.held.level,
+        "landlock": stats.held and stats.held.landlock,
+        "refused_calls": dict(sorted(stats.refused.items())),
         "submission_sha256": fingerprint and fingerprint.sha256,
         "submission_files": list(fingerprint.files) if fingerprint else None,
         "credits": [credit.record() for credit in credits],
@@ -77,12 +77,12 @@ def run_record(
         "packages": _installed(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPUs",
         "container": container(),
-        "load_s": round(tally.load_s, 3),
+        "load_s": round(stats.load_s, 3),
         "processor": used and used.record(),
-        "restarts": tally.restarts,
-        "results": tally.results,
-        "determinism": tally.determinism and asdict(tally.determinism),
-        "probes": tally.probes and tally.probes.record(),
+        "restarts": stats.restarts,
+        "results": stats.results,
+        "determinism": stats.determinism and asdict(stats.determinism),
+        "probes": stats.probes and stats.probes.record(),
     }
 
 

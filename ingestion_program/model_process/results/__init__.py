@@ -1,4 +1,4 @@
-"""Submitted results, in the process that reads them: their files, opened behind the walls, and asked as a model is."""
+"""Submitted results, in the process that reads them: their files, opened in the sandbox, and asked as a model is."""
 
 from collections.abc import Mapping
 from pathlib import Path

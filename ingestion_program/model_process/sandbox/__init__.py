@@ -1,7 +1,7 @@
-"""The walls around a participant's code, put up by the model process around itself before it imports anything else.
+"""The sandbox around a participant's code, put up by the model process around itself before it imports anything else.
 
 Only what a process without any capability may do in the platform's container: resource limits, Landlock and seccomp.
-Nothing here can be taken back, and nothing of it is a promise where the kernel lacks it: `confine` says what holds.
+Nothing here can be taken back, and nothing of it is a promise where the kernel lacks it; what holds is returned.
 Landlock binds the calling thread only, so all of this happens before NumPy starts threads.
 """
 
@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-Tier = Literal["full", "seccomp", "basic", "portable"]
-TIERS: tuple[Tier, ...] = ("portable", "basic", "seccomp", "full")
+IsolationLevel = Literal["full", "seccomp", "basic", "portable"]
+ISOLATION_LEVELS: tuple[IsolationLevel, ...] = ("portable", "basic", "seccomp", "full")
 """From the weakest to the strongest."""
 
 
 @dataclass(frozen=True)
-class Walls:
+class SandboxPolicy:
     """What is asked for."""
 
-    at_most: Tier
-    """The strongest tier to use; tests and odd machines ask for less."""
+    at_most: IsolationLevel
+    """The strongest level to use; tests and odd machines ask for less."""
     scratch: Path
     """The only folder that may be written to."""
     submission: Path
@@ -45,63 +45,63 @@ class Walls:
         return {name: str(value) if isinstance(value, Path) else value for name, value in vars(self).items()}
 
     @classmethod
-    def from_record(cls, record: dict[str, Any]) -> "Walls":
-        """Return the walls of a record."""
+    def from_record(cls, record: dict[str, Any]) -> "SandboxPolicy":
+        """Return the policy of a record."""
         paths = {name: record[name] and Path(record[name]) for name in ("scratch", "submission", "packages")}
         return cls(**{**record, **paths, "also_allowed": tuple(record["also_allowed"])})
 
 
 @dataclass(frozen=True)
-class Held:
+class Isolated:
     """What holds."""
 
-    tier: Tier
-    """The walls that are up."""
+    level: IsolationLevel
+    """What holds a process."""
     landlock: int = 0
     """The version of Landlock that watches over paths; 0 where none does."""
 
     def __str__(self) -> str:
-        return self.tier
+        return self.level
 
 
-Tell = Callable[[Held, int | None], object]
+Tell = Callable[[Isolated, int | None], object]
 """Takes what holds, and the file descriptor of a listener that is told of every refused call and has to answer it; None
 where this kernel has no listeners."""
 
 
-def confine(walls: Walls, tell: Tell | None = None) -> Held:
-    """Put up as many walls as this system has, up to `walls.at_most`; return what holds from now on.
+def enter_sandbox(policy: SandboxPolicy, tell: Tell | None = None) -> Isolated:
+    """Put up as much of the sandbox as this system has, up to `policy.at_most`; return what holds from now on.
 
     Parameters
     ----------
-    walls
+    policy
         What is asked for.
     tell
         Whom to tell before anything else; None where nobody listens.
     """
     from model_process.sandbox import limits  # noqa: PLC0415 - no part of a wall that is not asked for is loaded
 
-    def done(held: Held, listener: int | None = None) -> Held:
+    def done(held: Isolated, listener: int | None = None) -> Isolated:
         if tell is not None:
             tell(held, listener)
         return held
 
-    limits.limit_resources(walls)
-    if not sys.platform.startswith("linux") or walls.at_most == "portable":
-        return done(Held("portable"))
-    limits.die_with(walls.parent)
-    limits.be_first_to_go()
-    if walls.at_most == "basic":
-        return done(Held("basic"))
+    limits.limit_resources(policy)
+    if not sys.platform.startswith("linux") or policy.at_most == "portable":
+        return done(Isolated("portable"))
+    limits.kill_on_parent_exit(policy.parent)
+    limits.prefer_oom_kill()
+    if policy.at_most == "basic":
+        return done(Isolated("basic"))
     from model_process.sandbox import calls, landlock, seccomp  # noqa: PLC0415
 
-    version = landlock.restrict(walls) if walls.at_most == "full" else 0
-    rules = calls.rules(os.getpid(), version, walls.also_allowed)
-    held = Held("full" if version else "seccomp", version)
+    version = landlock.restrict(policy) if policy.at_most == "full" else 0
+    rules = calls.rules(os.getpid(), version, policy.also_allowed)
+    held = Isolated("full" if version else "seccomp", version)
     listener = None if tell is None else seccomp.listen(rules)
     if listener is not None:
         done(held, listener)
         os.close(listener)
         seccomp.stop_passing_on(rules)
         return held
-    return done(held if seccomp.restrict(rules) else Held("basic", version))
+    return done(held if seccomp.restrict(rules) else Isolated("basic", version))

@@ -172,7 +172,7 @@ WRITING = 0o1 | 0o2 | 0o100 | O_TRUNC | 0o2000  # O_WRONLY, O_RDWR, O_CREAT, O_A
 
 
 def _walls(pid: int) -> dict[str, Rule]:
-    """Return the calls that are looked into for the sake of walls; no setting takes that away."""
+    """Return the calls that are looked into for the sake of the sandbox; no setting takes that away."""
     own = Check(0, (0, pid), errno.EPERM)
     return {
         "clone": (
@@ -256,5 +256,5 @@ def known() -> set[str]:
 
 def addable() -> set[str]:
     """Return the names of the calls that a setting may allow: no wall falls with them, at most a limit."""
-    walls = {name for names in FORBIDDEN.values() for name in names.split()} | set(PRETENDED.split())
-    return known() - walls - _walls(0).keys() - _paths(0).keys()
+    refused = {name for names in FORBIDDEN.values() for name in names.split()} | set(PRETENDED.split())
+    return known() - refused - _walls(0).keys() - _paths(0).keys()

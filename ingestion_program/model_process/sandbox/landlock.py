@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from model_process.sandbox import kernel
 
 if TYPE_CHECKING:
-    from model_process.sandbox import Walls
+    from model_process.sandbox import SandboxPolicy
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 VERSION_FLAG = 1
@@ -67,7 +67,7 @@ def version() -> int:
         return 0
 
 
-def restrict(walls: "Walls") -> int:
+def restrict(policy: "SandboxPolicy") -> int:
     """Leave this process the files it needs; return the version that sees to it, 0 where none does.
 
     Binds this thread and all later ones.
@@ -88,7 +88,7 @@ def restrict(walls: "Walls") -> int:
     except OSError:
         return 0
     try:
-        for path, rights in _rules(walls):
+        for path, rights in _rules(policy):
             _allow(descriptor, path, rights & handled)
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         kernel.syscall(RESTRICT_SELF, ctypes.c_int(descriptor), ctypes.c_uint32(0))
@@ -106,17 +106,17 @@ def _handled(abi: int) -> int:
     return rights
 
 
-def _rules(walls: "Walls") -> Iterator[tuple[Path, int]]:
+def _rules(policy: "SandboxPolicy") -> Iterator[tuple[Path, int]]:
     own = Path(__file__).resolve().parent.parent
     # Not all of sys.path: a package that is installed as a link to a checkout would open the checkout, labels included.
     # Its own folders stay readable for the imports that follow; the rest of the program is nobody's business.
     interpreter = {Path(prefix) for prefix in (sys.prefix, sys.base_prefix, sys.exec_prefix)}
-    for path in {*interpreter, own, walls.submission, walls.packages or own}:
+    for path in {*interpreter, own, policy.submission, policy.packages or own}:
         yield path, READ
     for name in SYSTEM:
         yield Path(name), READ
-    yield walls.scratch, WRITE
-    if walls.parent == 1:
+    yield policy.scratch, WRITE
+    if policy.parent == 1:
         # A container of our own, where ingestion sweeps it. Elsewhere it holds what is others'.
         yield SHARED_MEMORY, WRITE & ~(MAKE_DIR | REMOVE_DIR)
     for name in (*DEVICES, *(str(path) for path in Path("/dev").glob("nvidia*"))):

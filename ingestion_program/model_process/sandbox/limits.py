@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING
 from model_process.sandbox import kernel
 
 if TYPE_CHECKING:
-    from model_process.sandbox import Walls
+    from model_process.sandbox import SandboxPolicy
 
 OPEN_FILES = 256
 
 
-def limit_resources(walls: "Walls") -> None:
+def limit_resources(policy: "SandboxPolicy") -> None:
     """Set limits that cannot be raised again. Address space is left alone: runtimes reserve far more than they use."""
     import resource  # noqa: PLC0415 - Unix only
 
     mebibyte = 1 << 20
     wanted = {
-        "RLIMIT_DATA": (walls.memory_mb * mebibyte,) * 2,
-        "RLIMIT_FSIZE": (walls.file_mb * mebibyte,) * 2,
+        "RLIMIT_DATA": (policy.memory_mb * mebibyte,) * 2,
+        "RLIMIT_FSIZE": (policy.file_mb * mebibyte,) * 2,
         "RLIMIT_NOFILE": (OPEN_FILES,) * 2,
         "RLIMIT_CORE": (0, 0),
         # The hard limit a little later: a process may ignore the first signal.
-        "RLIMIT_CPU": (walls.cpu_s, walls.cpu_s + 5),
+        "RLIMIT_CPU": (policy.cpu_s, policy.cpu_s + 5),
     }
     for name, (soft, hard) in wanted.items():
         # Already lower outside, or unknown on this system: then it stays as it is.
@@ -33,7 +33,7 @@ def limit_resources(walls: "Walls") -> None:
             resource.setrlimit(getattr(resource, name), (soft, hard))
 
 
-def die_with(parent: int) -> None:
+def kill_on_parent_exit(parent: int) -> None:
     """Have the kernel end this process when ingestion ends."""
     with contextlib.suppress(OSError):
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -42,7 +42,7 @@ def die_with(parent: int) -> None:
         os._exit(1)
 
 
-def be_first_to_go() -> None:
+def prefer_oom_kill() -> None:
     """Offer this process to the kernel when the machine's memory ends, rather than ingestion."""
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")

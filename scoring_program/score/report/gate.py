@@ -27,7 +27,7 @@ MOST_DECIMALS = 3
 
 
 @dataclass(frozen=True)
-class Beside:
+class ReportExtras:
     """What the report shows that comes neither from the run nor from the evaluation; each part may be empty."""
 
     worker: Facts = ()
@@ -56,7 +56,7 @@ class Scored:
     """``settings.report`` says what may be shown; without means and errors over training where labels are closed."""
     findings: Sequence[Problem]
     """Problems, fit for their readers."""
-    beside: Beside
+    beside: ReportExtras
     """What comes from elsewhere."""
 
     def spread_places(self, column: Column) -> int:
@@ -70,7 +70,7 @@ def may_show(
     evaluation: Evaluation,
     settings: Settings,
     findings: Sequence[Problem],
-    beside: Beside,
+    beside: ReportExtras,
 ) -> Scored:
     """Take away what the settings close: neither a section's builder nor a template can show what it never had.
 

@@ -7,7 +7,7 @@ import pytest
 from bundle_tools.challenge.build.contents import entries
 from bundle_tools.challenge.rules.clips.misplaced import check_groups_misplaced
 from bundle_tools.challenge.rules.clips.reference import check_reference
-from bundle_tools.challenge.rules.clips.tables import Side, read_labels, read_settings
+from bundle_tools.challenge.rules.clips.tables import PhaseData, read_labels, read_settings
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.codabench.rules.document import read
 from score.read.reference.known import read_known
@@ -27,7 +27,7 @@ def reference(tmp_path: Path) -> Path:
 
 
 def codes(folder: Path) -> list[str]:
-    side = Side("reference/", Dataset(folder), read_settings(Dataset(folder)) or {})
+    side = PhaseData("reference/", Dataset(folder), read_settings(Dataset(folder)) or {})
     clips = read_labels(side.data).rows
     return [finding.code for finding in check_reference(side, side, clips)]
 

@@ -13,7 +13,7 @@ import yaml
 
 from bundle_tools.challenge.key_frames import COLUMNS, LARGEST_BYTES, encode, middle_frame, write_key_frames
 from bundle_tools.challenge.rules.clips.reference import check_reference
-from bundle_tools.challenge.rules.clips.tables import Side, read_labels, read_settings
+from bundle_tools.challenge.rules.clips.tables import PhaseData, read_labels, read_settings
 from bundle_tools.cli.main import main
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.errors import BundleError
@@ -48,7 +48,7 @@ def phase(original: Path, tmp_path: Path) -> Path:
 
 
 def codes(phase: Path) -> set[str]:
-    side = Side("reference/", Dataset(phase), read_settings(Dataset(phase)) or {})
+    side = PhaseData("reference/", Dataset(phase), read_settings(Dataset(phase)) or {})
     return {finding.code for finding in check_reference(side, side, read_labels(side.data).rows)}
 
 

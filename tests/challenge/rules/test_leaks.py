@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bundle_tools.challenge.check import check
-from bundle_tools.challenge.rules.clips.giveaways import check_giveaways
+from bundle_tools.challenge.rules.clips.shortcuts import check_shortcuts
 from bundle_tools.challenge.rules.secrets.answers import Answers, hidden_answers
 from bundle_tools.challenge.rules.secrets.identities import check_identities
 from bundle_tools.challenge.rules.secrets.inside import Unopened, look_inside
@@ -562,7 +562,7 @@ def test_labels_that_are_no_numbers_are_no_traceback(bundle: Path) -> None:
     for pattern, odd in ((r"0\.3\d+", "nan"), (r"0\.4\d+", "1e306"), (r"0\.5\d+", "-1e999"), (r"0\.6\d+", "x")):
         path.write_text(re.sub(pattern, odd, path.read_text()))
     assert findings(bundle) == []
-    assert list(check_giveaways(draft_of(bundle))) == []
+    assert list(check_shortcuts(draft_of(bundle))) == []
     assert any(
         not all(map(math.isfinite, row))
         for answers in hidden_answers(draft_of(bundle))

@@ -16,7 +16,7 @@ from bundle_tools.challenge.enough_clips import points_apart
 from bundle_tools.challenge.rules.clips.data import check_data
 from bundle_tools.challenge.rules.clips.misplaced import check_misplaced
 from bundle_tools.challenge.rules.clips.tables import (
-    Side,
+    PhaseData,
     read_contributions,
     read_copies,
     read_settings,
@@ -199,7 +199,7 @@ def board(*keys: str, primary: int = 0) -> Draft:
 def rankings(phase: Path, draft: Draft, count: int = len(CLIPS)) -> set[str]:
     """Check what a board can tell, as if the clips of the phase were so many."""
     sides = (Dataset(phase / name) for name in ("input", "reference"))
-    inputs, reference = (Side("side/", one, read_settings(one) or {}) for one in sides)
+    inputs, reference = (PhaseData("side/", one, read_settings(one) or {}) for one in sides)
     clips = [*CLIPS, *(f"more{number}" for number in range(count))][:count]
     return {finding.code for finding in check_ranking(draft, inputs, reference, clips)}
 
@@ -237,7 +237,7 @@ def test_a_closed_phase_with_few_clips_is_warned_of(phase: Path) -> None:
 @pytest.mark.parametrize(("clips", "severity"), [(24, None), (120, "note"), (240, "warning")])
 def test_how_long_a_phase_takes_is_told(phase: Path, clips: int, severity: str | None) -> None:
     given = Dataset(phase / "input")
-    found = list(check_probes(Side("input/", given, read_settings(given) or {}), clips))
+    found = list(check_probes(PhaseData("input/", given, read_settings(given) or {}), clips))
     assert [finding.severity for finding in found] == ([] if severity is None else [severity])
     if clips == 120:
         assert "2160 calls of a model in 510 s, 0.24 s for each" in found[0].what

@@ -87,7 +87,7 @@ def run_on(
     disk: Path,
     clip: Path,
     filled: str = "",
-    tier: str = "full",
+    level: str = "full",
     *,
     waits: bool = True,
     count: int = 200,
@@ -95,7 +95,7 @@ def run_on(
 ) -> Outcome:
     """Run a model that fills a folder with files on its second clip."""
     root = disk.parent
-    phase = write_phase(root / "input", [clip] * 3, {**SETTINGS, "isolation": {"at_most": tier}})
+    phase = write_phase(root / "input", [clip] * 3, {**SETTINGS, "isolation": {"at_most": level}})
     (phase / "transcripts.json").write_text('{"c001": "now"}')
     (root / "submission").mkdir()
     (root / "submission" / "model.py").write_text(FILLS.format(folder=filled, waits=waits, count=count, size=size))
@@ -211,7 +211,7 @@ class Dying:
     def allow(self, timeout_s: float) -> None:
         self.allowed.append(timeout_s)
 
-    def check_walls(self) -> None:
+    def check_sandbox(self) -> None:
         time.sleep(0.01)
         raise ChannelClosed
 

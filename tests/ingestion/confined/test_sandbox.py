@@ -1,4 +1,4 @@
-"""The walls around a model: what each tier stops, told from inside, and the filter's rules one by one."""
+"""The sandbox around a model: what each level stops, told from inside, and the filter's rules one by one."""
 
 import contextlib
 import ctypes
@@ -16,24 +16,24 @@ from pathlib import Path
 
 import pytest
 
-from model_process.sandbox import TIERS, Walls, calls, landlock, seccomp
+from model_process.sandbox import ISOLATION_LEVELS, SandboxPolicy, calls, landlock, seccomp
 from model_process.sandbox.syscalls import MACHINES, Machine
 from tests import ROOT
 
 PROGRAM = ROOT / "ingestion_program"
-linux = pytest.mark.skipif(sys.platform != "linux", reason="walls of the Linux kernel")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="a sandbox of the Linux kernel")
 
-# Tries everything in its table inside the walls; prints what was stopped.
+# Tries everything in its table inside the policy; prints what was stopped.
 INSIDE = """
 import asyncio, ctypes, fcntl, json, mmap, os, resource, shutil, signal, socket, struct, subprocess, sys, tempfile
 import threading
 sys.path.insert(0, sys.argv[1])
-from model_process.sandbox import Walls, confine
+from model_process.sandbox import SandboxPolicy, enter_sandbox
 from model_process.sandbox.syscalls import this_machine
 NUMBERS = this_machine().numbers
-walls = Walls.from_record(json.loads(sys.argv[2]))
-os.chdir(walls.scratch)
-held = confine(walls)
+policy = SandboxPolicy.from_record(json.loads(sys.argv[2]))
+os.chdir(policy.scratch)
+held = enter_sandbox(policy)
 outside, parent = sys.argv[3], os.getppid()
 
 def fork():
@@ -52,7 +52,7 @@ def syscall(name, *arguments):
     done(libc.syscall(*(ctypes.c_long(one) if isinstance(one, int) else one for one in (NUMBERS[name], *arguments))))
 
 def seen(flags=os.O_RDONLY):
-    return os.open(walls.submission / "model.py", flags)
+    return os.open(policy.submission / "model.py", flags)
 
 def made():
     descriptor = os.open("made", os.O_RDWR | os.O_CREAT)
@@ -87,10 +87,10 @@ attempts = {
     "read outside": lambda: open(outside + "/secret").read(),
     "list outside": lambda: os.listdir(outside),
     "write outside": lambda: write(outside + "/new"),
-    "read the submission": lambda: open(walls.submission / "model.py").read(),
-    "write the submission": lambda: write(walls.submission / "model.py"),
+    "read the submission": lambda: open(policy.submission / "model.py").read(),
+    "write the submission": lambda: write(policy.submission / "model.py"),
     "write scratch": lambda: write("notes"),
-    "a temporary file": lambda: tempfile.TemporaryFile(dir=walls.scratch).close(),
+    "a temporary file": lambda: tempfile.TemporaryFile(dir=policy.scratch).close(),
     "a link": lambda: os.symlink("/etc/hostname", "link"),
     "a pipe": lambda: os.mkfifo("pipe"),
     "a large file": lambda: open("large", "wb").truncate(65 << 20),
@@ -108,7 +108,7 @@ attempts = {
     "a pair of sockets": lambda: [end.close() for end in socket.socketpair()],
     "memory without a limit": lambda: os.memfd_create("x"),
     "lock others out": lambda: lock_out(outside),
-    "copy a file": lambda: shutil.copy(walls.submission / "model.py", "copied.py"),
+    "copy a file": lambda: shutil.copy(policy.submission / "model.py", "copied.py"),
     "io_uring": lambda: syscall("io_uring_setup", 1, ctypes.create_string_buffer(256)),
     "forget the parent": lambda: syscall("prctl", 1, 0, 0, 0, 0),
     "hide from the watch": lambda: syscall("prctl", 4, 0, 0, 0, 0),
@@ -125,7 +125,7 @@ attempts = {
     "memory made cold": lambda: advise(20),
     "memory given back": lambda: advise(4),
     "notice when files are opened": lambda: syscall("inotify_init1", 0),
-    "notice what is in a folder": lambda: fcntl.fcntl(os.open(walls.submission, os.O_RDONLY), fcntl.F_NOTIFY, 4),
+    "notice what is in a folder": lambda: fcntl.fcntl(os.open(policy.submission, os.O_RDONLY), fcntl.F_NOTIFY, 4),
     "keep others from opening": lambda: fcntl.fcntl(seen(), fcntl.F_SETLEASE, fcntl.F_RDLCK),
     "a hint that stays": lambda: fcntl.fcntl(seen(), 1036, struct.pack("=Q", 2)),
     "attributes of a file": lambda: syscall("file_setattr", -100, b"made", ctypes.create_string_buffer(24), 24, 0),
@@ -151,7 +151,7 @@ for name, attempt in attempts.items():
         attempt()
     except (OSError, MemoryError, ValueError, RuntimeError) as error:
         stopped[name] = getattr(error, "errno", None) or type(error).__name__
-print(json.dumps({"tier": held.tier, "landlock": held.landlock, "stopped": stopped}))
+print(json.dumps({"level": held.level, "landlock": held.landlock, "stopped": stopped}))
 """
 ALWAYS = {"too much memory", "more memory allowed", "a large file"}
 # With what they are refused; the same calls succeed where there is no filter.
@@ -205,13 +205,13 @@ NEEDS_WRITING = {"room in no length", "write with flags", "flags of a file"}
 """What is refused for another reason where no file can be opened for writing."""
 
 
-def inside(tmp_path: Path, tier: str) -> tuple[str, dict[str, int | str]]:
+def inside(tmp_path: Path, level: str) -> tuple[str, dict[str, int | str]]:
     for name in ("outside", "scratch", "submission"):
         (tmp_path / name).mkdir()
     (tmp_path / "outside" / "secret").write_text("label")
     (tmp_path / "submission" / "model.py").write_text("model")
-    walls = Walls(
-        at_most=tier,  # type: ignore[arg-type]
+    policy = SandboxPolicy(
+        at_most=level,  # type: ignore[arg-type]
         scratch=tmp_path / "scratch",
         submission=tmp_path / "submission",
         packages=None,
@@ -221,7 +221,7 @@ def inside(tmp_path: Path, tier: str) -> tuple[str, dict[str, int | str]]:
         parent=os.getpid(),
     )
     service = f"fie-{os.getpid()}-{tmp_path.name}"
-    arguments = [str(PROGRAM), json.dumps(walls.record()), str(tmp_path / "outside"), service]
+    arguments = [str(PROGRAM), json.dumps(policy.record()), str(tmp_path / "outside"), service]
     environment = {"PATH": os.environ["PATH"], "OPENBLAS_NUM_THREADS": "1", "TMPDIR": str(tmp_path / "scratch")}
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as stranger:
         if sys.platform == "linux":
@@ -231,7 +231,7 @@ def inside(tmp_path: Path, tier: str) -> tuple[str, dict[str, int | str]]:
         )
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
-    return told["tier"], told["stopped"]
+    return told["level"], told["stopped"]
 
 
 def kernels_tier() -> str:
@@ -244,10 +244,10 @@ def kernels_tier() -> str:
 
 @linux
 def test_the_full_tier_stops_all_that_a_model_does_not_need(tmp_path: Path) -> None:
-    tier, stopped = inside(tmp_path, "full")
-    assert tier == kernels_tier()
-    if tier != "full":
-        pytest.skip(f"FULL ISOLATION NOT TESTED: this machine gives {tier}")
+    level, stopped = inside(tmp_path, "full")
+    assert level == kernels_tier()
+    if level != "full":
+        pytest.skip(f"FULL ISOLATION NOT TESTED: this machine gives {level}")
     assert stopped.keys() == ALWAYS | BY_SECCOMP | BY_LANDLOCK
     assert {name: stopped[name] for name in CLOSED} == CLOSED
     assert [path.name for path in (tmp_path / "outside").iterdir()] == ["secret"]
@@ -256,9 +256,9 @@ def test_the_full_tier_stops_all_that_a_model_does_not_need(tmp_path: Path) -> N
 
 @linux
 def test_without_landlock_nothing_can_be_written_anywhere(tmp_path: Path) -> None:
-    tier, stopped = inside(tmp_path, "seccomp")
-    if tier != "seccomp":
-        pytest.skip(f"SECCOMP NOT TESTED: this machine gives {tier}")
+    level, stopped = inside(tmp_path, "seccomp")
+    if level != "seccomp":
+        pytest.skip(f"SECCOMP NOT TESTED: this machine gives {level}")
     assert stopped.keys() >= ALWAYS | BY_SECCOMP | WITHOUT_PATHS
     assert "read outside" not in stopped
     as_written = CLOSED.keys() - NEEDS_WRITING
@@ -267,8 +267,8 @@ def test_without_landlock_nothing_can_be_written_anywhere(tmp_path: Path) -> Non
 
 @linux
 def test_the_basic_tier_limits_resources(tmp_path: Path) -> None:
-    tier, stopped = inside(tmp_path, "basic")
-    assert tier == "basic"
+    level, stopped = inside(tmp_path, "basic")
+    assert level == "basic"
     assert stopped.keys() >= ALWAYS
     assert not stopped.keys() & {"numpy", "opencv", "fork", "write scratch", "empty a file by path"}
     # What the filter closes is open without it: it is no accident that it failed above.
@@ -276,8 +276,8 @@ def test_the_basic_tier_limits_resources(tmp_path: Path) -> None:
 
 
 def test_the_portable_tier_works_anywhere(tmp_path: Path) -> None:
-    tier, stopped = inside(tmp_path, "portable")
-    assert tier == "portable"
+    level, stopped = inside(tmp_path, "portable")
+    assert level == "portable"
     assert not stopped.keys() & {"numpy", "opencv", "fork", "write scratch", "read the submission"}
 
 
@@ -286,14 +286,14 @@ def test_a_model_process_ends_with_ingestion(tmp_path: Path) -> None:
     """The middle process is killed; the confined one below it must not live on."""
     grandchild = (
         f"import sys, os, json, time; sys.path.insert(0, {str(PROGRAM)!r})\n"
-        "from model_process.sandbox import Walls, confine\n"
+        "from model_process.sandbox import SandboxPolicy, enter_sandbox\n"
         "record = json.loads(sys.argv[1]); record['parent'] = os.getppid()\n"
-        "confine(Walls.from_record(record)); print(os.getpid(), flush=True); time.sleep(1e6)\n"
+        "enter_sandbox(SandboxPolicy.from_record(record)); print(os.getpid(), flush=True); time.sleep(1e6)\n"
     )
-    walls = Walls("basic", tmp_path, tmp_path, None, 256, 64, 60, 0)
+    policy = SandboxPolicy("basic", tmp_path, tmp_path, None, 256, 64, 60, 0)
     middle = (
         "import subprocess, sys, time\n"
-        f"child = subprocess.Popen([sys.executable, '-c', {grandchild!r}, {json.dumps(walls.record())!r}])\n"
+        f"child = subprocess.Popen([sys.executable, '-c', {grandchild!r}, {json.dumps(policy.record())!r}])\n"
         "time.sleep(1e6)\n"
     )
     with subprocess.Popen([sys.executable, "-c", middle], stdout=subprocess.PIPE, text=True) as process:
@@ -496,7 +496,7 @@ def test_a_setting_adds_calls_and_takes_no_wall_away(machine: Machine) -> None:
     for name in machine.numbers.keys() - set(added):
         assert found[name] == run_filter(usual, machine, machine.numbers[name], (1,) * 6), name
     assert {"memfd_create", "sendmsg", "mmap", "fallocate", "inotify_init1"} <= set(added)
-    walls = {
+    policy = {
         "ptrace",
         "execve",
         "mount",
@@ -510,15 +510,15 @@ def test_a_setting_adds_calls_and_takes_no_wall_away(machine: Machine) -> None:
         "chmod",
         "openat",
     }
-    assert not walls & set(added)
+    assert not policy & set(added)
 
 
 VERSIONS = """
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
-from model_process.sandbox import Walls, confine, landlock
-walls = Walls.from_record(json.loads(sys.argv[2]))
-os.chdir(walls.scratch)
+from model_process.sandbox import SandboxPolicy, enter_sandbox, landlock
+policy = SandboxPolicy.from_record(json.loads(sys.argv[2]))
+os.chdir(policy.scratch)
 
 def refused(attempt):
     try:
@@ -531,18 +531,18 @@ for version in range(landlock.NEWEST + 1):
     pid = os.fork()
     if pid == 0:
         landlock.NEWEST = version
-        held = confine(walls)
+        held = enter_sandbox(policy)
         open("own", "w").write("own") if version else None
         tried = {
             "read outside": lambda: open(sys.argv[3]).read(),
             "empty outside": lambda: os.truncate(sys.argv[3], 0),
-            "empty the submission": lambda: os.truncate(walls.submission / "model.py", 0),
-            "empty it by opening": lambda: os.open(walls.submission / "model.py", os.O_RDONLY | os.O_TRUNC),
+            "empty the submission": lambda: os.truncate(policy.submission / "model.py", 0),
+            "empty it by opening": lambda: os.open(policy.submission / "model.py", os.O_RDONLY | os.O_TRUNC),
             "empty its own": lambda: os.truncate("own", 0),
             "empty its own by opening": lambda: open("own", "w").close(),
         }
         told = {name: refused(attempt) for name, attempt in tried.items()}
-        print(json.dumps([version, held.tier, held.landlock, told]), flush=True)
+        print(json.dumps([version, held.level, held.landlock, told]), flush=True)
         os._exit(0)
     os.waitpid(pid, 0)
 """
@@ -558,15 +558,15 @@ def test_every_version_of_landlock_keeps_files_whole(tmp_path: Path) -> None:
     secret, model = tmp_path / "secret", tmp_path / "submission" / "model.py"
     secret.write_text("label")
     model.write_text("model")
-    walls = Walls("full", tmp_path / "scratch", model.parent, None, 256, 64, 60, os.getpid())
-    arguments = [str(PROGRAM), json.dumps({**walls.record(), "parent": 0}), str(secret)]
+    policy = SandboxPolicy("full", tmp_path / "scratch", model.parent, None, 256, 64, 60, os.getpid())
+    arguments = [str(PROGRAM), json.dumps({**policy.record(), "parent": 0}), str(secret)]
     script = VERSIONS.replace("json.loads(sys.argv[2])", "{**json.loads(sys.argv[2]), 'parent': os.getpid()}")
     done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     told = [json.loads(line) for line in done.stdout.splitlines()]
     kernels = landlock.version()
-    for version, tier, used, refused in told:
-        assert (tier, used) == ("full" if version else "seccomp", min(version, kernels))
+    for version, level, used, refused in told:
+        assert (level, used) == ("full" if version else "seccomp", min(version, kernels))
         paths = errno.EACCES if used else 0
         assert refused == {
             "read outside": paths,
@@ -598,7 +598,7 @@ def test_numbers_are_those_of_the_kernels_headers(name: str) -> None:
 
 
 def test_tiers_grow() -> None:
-    assert TIERS == ("portable", "basic", "seccomp", "full")
+    assert ISOLATION_LEVELS == ("portable", "basic", "seccomp", "full")
 
 
 @linux

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ingest.errors import Problem
 from ingest.log import MAXIMUM_LINES, Log
-from ingest.record.tally import Tally
+from ingest.record.stats import RunStats
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import ONCE, Outcome, Together, model_source, write_phase
 
@@ -112,16 +112,16 @@ def test_the_summary_is_kept_however_long_the_log_was(tmp_path: Path) -> None:
 
 
 def test_an_unreadable_clip_does_not_hide_that_every_other_failed(tmp_path: Path) -> None:
-    log, tally = Log(tmp_path / "log.txt"), Tally()
-    tally.add_clip("c0", "unreadable", [problem("clip_unreadable", "c0", "organiser")], log)
-    tally.add_clip("c1", "failed", [problem("model_raised")], log)
-    tally.judge()
-    assert tally.status == "invalid"
+    log, stats = Log(tmp_path / "log.txt"), RunStats()
+    stats.add_clip("c0", "unreadable", [problem("clip_unreadable", "c0", "organiser")], log)
+    stats.add_clip("c1", "failed", [problem("model_raised")], log)
+    stats.judge()
+    assert stats.status == "invalid"
 
 
 def test_different_failures_are_results(tmp_path: Path) -> None:
-    log, tally = Log(tmp_path / "log.txt"), Tally()
-    tally.add_clip("c0", "failed", [problem("model_raised")], log)
-    tally.add_clip("c1", "failed", [problem("target_missing")], log)
-    tally.judge()
-    assert tally.status == "complete"
+    log, stats = Log(tmp_path / "log.txt"), RunStats()
+    stats.add_clip("c0", "failed", [problem("model_raised")], log)
+    stats.add_clip("c1", "failed", [problem("target_missing")], log)
+    stats.judge()
+    assert stats.status == "complete"

@@ -16,9 +16,9 @@ from ingest.log import Log
 from ingest.media.altered.draws import Draws
 from ingest.media.frame_server import FrameServer
 from ingest.probes.plan import Claims
-from ingest.probes.run import Means, ProbePass
+from ingest.probes.run import CallContext, ProbePass
 from ingest.record.results import Results
-from ingest.record.tally import Tally
+from ingest.record.stats import RunStats
 from ingest.settings import read_task
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import PROGRAM, SETTINGS, Outcome, follows, run_program, run_script, write_phase
@@ -366,13 +366,13 @@ def test_no_model_is_started_again_where_loading_could_take_longer_than_there_is
     def revive() -> None:
         raise AssertionError("20 s to load, 5 s of budget")
 
-    task, tally = read_task(filmed / "task.yaml"), Tally()
+    task, stats = read_task(filmed / "task.yaml"), RunStats()
     footage, claims = read_footage(filmed, task), {"c000": Claims(None, None, ())}
     (tmp_path / "output").mkdir()
-    second = ProbePass(task, footage, claims, Draws(None, 1), Results(tmp_path / "output", task.targets), tally)
-    second.run(Means(Dead(), Late(), Log(tmp_path / "log.txt"), 0.1, revive))  # type: ignore[arg-type]
-    assert tally.probes is not None
-    assert tally.probes.asked == 0 < tally.probes.planned
+    second = ProbePass(task, footage, claims, Draws(None, 1), Results(tmp_path / "output", task.targets), stats)
+    second.run(CallContext(Dead(), Late(), Log(tmp_path / "log.txt"), 0.1, revive))  # type: ignore[arg-type]
+    assert stats.probes is not None
+    assert stats.probes.asked == 0 < stats.probes.planned
 
 
 @pytest.mark.parametrize(
@@ -385,7 +385,7 @@ def test_copies_that_a_dead_model_should_be_asked_again_have_failed(
 ) -> None:
     gone = Problem("restarts_used_up", "run", "the remaining clips", "x", "y", "z")
     monkeypatch.setattr(Late, "left_s", lambda _: left_s)
-    task, tally = read_task(filmed / "task.yaml"), Tally()
+    task, stats = read_task(filmed / "task.yaml"), RunStats()
     footage = read_footage(filmed, task)
     second = ProbePass(
         task,
@@ -393,14 +393,14 @@ def test_copies_that_a_dead_model_should_be_asked_again_have_failed(
         {clip.clip_id: Claims(None, None, ()) for clip in footage.clips},
         Draws(None, 1),
         Results(tmp_path, task.targets),
-        tally,
+        stats,
     )
-    assert tally.probes is not None
-    tally.probes.asked = tally.probes.planned  # as if all had been asked, with these answers
+    assert stats.probes is not None
+    stats.probes.asked = stats.probes.planned  # as if all had been asked, with these answers
     answer = {"warmth": 0.5, "interview": 0.5}
     second._answers = {call: answer for calls in second._plan.values() for call in calls if call.kind != "twin"}
     log = Log(tmp_path / "log.txt")
-    means = Means(Dead(), Late(), log, 0.1, lambda: gone)  # type: ignore[arg-type]
+    means = CallContext(Dead(), Late(), log, 0.1, lambda: gone)  # type: ignore[arg-type]
     second.ask_again(means, loaded=loaded)
     lines = [json.loads(line) for line in (tmp_path / "probes.jsonl").read_text().splitlines()]
     assert [(line["again"], line["prediction"]) for line in lines] == [(True, None)] * (4 if told else 0)

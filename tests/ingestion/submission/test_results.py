@@ -225,7 +225,7 @@ def test_a_closed_phase_names_no_clip(submit: Submit) -> None:
 
 
 def test_the_reading_process_is_held_in(submit: Submit) -> None:
-    """What a phase requires of the walls around a model holds for it too."""
+    """What a phase requires of the sandbox around a model holds for it too."""
     outcome = submit(of_2017(), {**RESULTS, "isolation": {"require": "full", "at_most": "portable"}})
     assert (outcome.exit_code, outcome.run_codes()) == (2, ["isolation_too_weak"])
 

@@ -24,7 +24,7 @@ _MOST_SHARED = 0.9
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownItem:
     """An item with what it shows."""
 
     item: Item
@@ -45,7 +45,7 @@ class Design:
 
     key: Key
     """For the organiser."""
-    shown: dict[str, Shown]
+    shown: dict[str, ShownItem]
     """By item id."""
     orders: tuple[tuple[str, ...], ...]
     """For each juror all item ids, in the order in which they come."""
@@ -125,7 +125,7 @@ class _Maker:
     cuts: tuple[float, ...]
     seed: str
 
-    def item(self, kind: str, clip_id: str, team: int, *, told_of: str = "", of: str = "") -> Shown:
+    def item(self, kind: str, clip_id: str, team: int, *, told_of: str = "", of: str = "") -> ShownItem:
         """Make the item of a team's explanation of a clip, or of what it told of another one."""
         finalist = self.final.finalists[self.order[team]]
         place = self.final.clip_ids.index(clip_id)
@@ -135,15 +135,15 @@ class _Maker:
         band = int(np.searchsorted(self.cuts, values[self.final.main], side="right"))
         cue, effect = _question(text, place, finalist, self.final)
         item = Item(_name(self.seed, f"{kind} {clip_id} {team}"), kind, clip_id, LETTERS[team], of, band, effect)
-        return Shown(item, text, (self.order[team], picture) if picture else None, values, cue)
+        return ShownItem(item, text, (self.order[team], picture) if picture else None, values, cue)
 
-    def swapped(self, genuine: Sequence[Shown], rules: Rules, luck: random.Random) -> list[Shown]:
+    def swapped(self, genuine: Sequence[ShownItem], rules: Rules, luck: random.Random) -> list[ShownItem]:
         """Show some finalists' texts about another clip, the most different one; as many finalists as can be.
 
         Picture and prediction are those of the clip that is shown: only the words tell that something is wrong.
         A finalist who says nearly the same of every clip has none to show: even careful jurors could not tell.
         """
-        made: list[Shown] = []
+        made: list[ShownItem] = []
         for own in _in_turn(luck.sample(genuine, len(genuine))):
             if len(made) == rules.swapped:
                 break
@@ -158,7 +158,7 @@ class _Maker:
                 made.append(self.item("swapped", item.clip_id, team, told_of=clip_id, of=item.item_id))
         return made
 
-    def boilerplate(self, genuine: Sequence[Shown], rules: Rules, luck: random.Random) -> list[Shown]:
+    def boilerplate(self, genuine: Sequence[ShownItem], rules: Rules, luck: random.Random) -> list[ShownItem]:
         """Show texts that say nothing, with the picture and prediction of some finalist."""
         drawn = luck.sample(genuine, min(rules.boilerplate, len(genuine)))
         texts = rules.boilerplate_texts
@@ -167,12 +167,12 @@ class _Maker:
             for number, own in enumerate(drawn)
         ]
 
-    def repeats(self, genuine: Sequence[Shown], rules: Rules, luck: random.Random) -> list[Shown]:
+    def repeats(self, genuine: Sequence[ShownItem], rules: Rules, luck: random.Random) -> list[ShownItem]:
         """Ask for some items a second time."""
         drawn = luck.sample(genuine, min(round(rules.repeats * len(genuine)), len(genuine)))
         return [self._again("repeat", own, effect=own.item.effect) for own in drawn]
 
-    def _again(self, kind: str, own: Shown, *, effect: str) -> Shown:
+    def _again(self, kind: str, own: ShownItem, *, effect: str) -> ShownItem:
         item_id = _name(self.seed, f"{kind} {own.item.item_id}")
         return replace(own, item=replace(own.item, item_id=item_id, kind=kind, of=own.item.item_id, effect=effect))
 
@@ -199,7 +199,7 @@ def _question(text: str, place: int, finalist: Finalist, final: Final) -> tuple[
     return "", ""
 
 
-def _in_turn(items: Sequence[Shown]) -> list[Shown]:
+def _in_turn(items: Sequence[ShownItem]) -> list[ShownItem]:
     """Bring items of each team in turn: the first of every team, then the second of every team, and so on."""
     seen: Counter[str] = Counter()
     turns = []

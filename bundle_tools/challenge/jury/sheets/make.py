@@ -13,7 +13,7 @@ from bundle_tools.challenge.compare.runs import Run
 from bundle_tools.challenge.jury.criteria import Rules
 from bundle_tools.challenge.jury.key import write_key
 from bundle_tools.challenge.jury.sheets.choice import Balance, balance_of, choose_clips
-from bundle_tools.challenge.jury.sheets.design import MOST_TEAMS, Design, Shown, plan
+from bundle_tools.challenge.jury.sheets.design import MOST_TEAMS, Design, ShownItem, plan
 from bundle_tools.challenge.jury.sheets.finalists import Final, gather
 from bundle_tools.challenge.jury.sheets.video import for_browser
 from bundle_tools.challenge.pages import as_script, render
@@ -30,7 +30,7 @@ HIDDEN = "▢"
 
 
 @dataclass(frozen=True)
-class Made:
+class JuryFiles:
     """What was written."""
 
     design: Design
@@ -54,7 +54,7 @@ def make_jury(
     seed: str,
     scratch: Path,
     progress: Progress | None = None,
-) -> Made:
+) -> JuryFiles:
     """Write the sheets and the key of a jury; all of them or nothing.
 
     Parameters
@@ -102,7 +102,9 @@ def make_jury(
             write_whole(place / _sheet(juror), page)
         write_key(place / KEY, design.key)
         place.replace(out)
-    return Made(design, balance_of(final, chosen), tuple(out / _sheet(juror) for juror in range(jurors)), out / KEY)
+    return JuryFiles(
+        design, balance_of(final, chosen), tuple(out / _sheet(juror) for juror in range(jurors)), out / KEY
+    )
 
 
 def _sheet(juror: int) -> str:
@@ -170,7 +172,7 @@ def hide_numbers(text: str) -> str:
     return _NUMBER.sub(HIDDEN, text)
 
 
-def _item(shown: Shown, places: dict[str, int], final: Final) -> dict[str, Any]:
+def _item(shown: ShownItem, places: dict[str, int], final: Final) -> dict[str, Any]:
     image = None
     if shown.image:
         finalist, path = shown.image

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bundle_tools.challenge.rules.clips.files import check_extra, check_files, check_tags
-from bundle_tools.challenge.rules.clips.tables import Side, read_by_clip, read_list
+from bundle_tools.challenge.rules.clips.tables import PhaseData, read_by_clip, read_list
 from bundle_tools.challenge.rules.clips.video import Video, some_frames
 from bundle_tools.codabench.rules.findings import Finding, shown
 from bundle_tools.console import Progress
@@ -28,7 +28,7 @@ BLOCK = 20
 SEAM = "A mixture of both shows that something was altered, and a model could answer to that."
 
 
-def check_copies(side: Side, videos: dict[str, Video], progress: Progress | None = None) -> Iterator[Finding]:
+def check_copies(side: PhaseData, videos: dict[str, Video], progress: Progress | None = None) -> Iterator[Finding]:
     """Find copies that are broken, or unlike their clip.
 
     Parameters
@@ -65,7 +65,7 @@ def _is_decoded(file: str) -> bool:
 
 
 def check_exchanges(
-    side: Side, clips: Mapping[str, str], videos: dict[str, Video], progress: Progress | None = None
+    side: PhaseData, clips: Mapping[str, str], videos: dict[str, Video], progress: Progress | None = None
 ) -> Iterator[Finding]:
     """Find exchanges that are broken, unlike their clip, or different from it outside of their parts.
 
@@ -123,7 +123,7 @@ def _read(entry: object) -> tuple[str, Outlines] | None:
         return None
 
 
-def _outside(side: Side, clip: str, exchange: str, outlines: Outlines) -> float:
+def _outside(side: PhaseData, clip: str, exchange: str, outlines: Outlines) -> float:
     """Return by how much a block of both differs most, outside of the parts."""
     most = 0.0
     ours, theirs = some_frames(side.data.read(clip)), some_frames(side.data.read(exchange))

@@ -10,7 +10,7 @@ from typing import Any
 from bundle_tools.challenge.rules.clips.altered import check_copies, check_exchanges
 from bundle_tools.challenge.rules.clips.files import check_alike, check_extra, check_files, check_tags
 from bundle_tools.challenge.rules.clips.reference import check_reference
-from bundle_tools.challenge.rules.clips.tables import SETTINGS, Side, read_clips, side_of
+from bundle_tools.challenge.rules.clips.tables import SETTINGS, PhaseData, read_clips, side_of
 from bundle_tools.challenge.rules.clips.video import Video
 from bundle_tools.challenge.rules.settings.probes import check_probes
 from bundle_tools.challenge.rules.settings.ranking import check_ranking
@@ -40,7 +40,7 @@ def check_data(draft: Draft) -> Iterator[Finding]:
         yield from check_reference(inputs, reference, clips.keys())
 
 
-def _check_agreement(draft: Draft, task: TaskKeys, inputs: Side, reference: Side) -> Iterator[Finding]:
+def _check_agreement(draft: Draft, task: TaskKeys, inputs: PhaseData, reference: PhaseData) -> Iterator[Finding]:
     where, given, wanted = inputs.at(SETTINGS), inputs.settings, reference.settings
     for key in ("task", "data_version"):
         if given.get(key) != wanted.get(key) or given.get(key) is None:
@@ -67,7 +67,7 @@ def _check_agreement(draft: Draft, task: TaskKeys, inputs: Side, reference: Side
             yield Finding("data-time-limit", "error", where, what, effect, "Write the same number.")
 
 
-def _check_videos(side: Side, clips: dict[str, str], progress: Progress | None) -> Iterator[Finding]:
+def _check_videos(side: PhaseData, clips: dict[str, str], progress: Progress | None) -> Iterator[Finding]:
     name = str(side.settings.get("clips"))
     videos: dict[str, Video] = {}
     yield from check_files(side, name, clips, videos, progress)

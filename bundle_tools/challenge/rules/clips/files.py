@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from bundle_tools.challenge.rules.clips.tables import Side
+from bundle_tools.challenge.rules.clips.tables import PhaseData
 from bundle_tools.challenge.rules.clips.video import UnreadableVideo, Video, count_frames, describe_file
 from bundle_tools.codabench.keys import LONGEST_SHOWN
 from bundle_tools.codabench.rules.dataset import Dataset
@@ -26,7 +26,7 @@ class Look:
 
 
 def check_files(
-    side: Side,
+    side: PhaseData,
     name: str,
     files: Mapping[str, str],
     videos: dict[str, Video],
@@ -117,7 +117,7 @@ def check_tags(where: str, videos: dict[str, Video]) -> Iterator[Finding]:
         yield Finding("clip-tags", "warning", where, what, effect, fix)
 
 
-def check_extra(side: Side, name: str, folder: str, files: Mapping[str, str]) -> Iterator[Finding]:
+def check_extra(side: PhaseData, name: str, folder: str, files: Mapping[str, str]) -> Iterator[Finding]:
     """Find files of the folder of clips, copies or exchanges that their list does not name."""
     listed = set(files.values())
     extra = sorted(file for file in side.data.names() if file.startswith(f"{folder}/") and file not in listed)

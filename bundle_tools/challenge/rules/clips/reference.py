@@ -11,7 +11,7 @@ from bundle_tools.challenge.fingerprint import fingerprint
 from bundle_tools.challenge.rules.clips.tables import (
     LABELS,
     SETTINGS,
-    Side,
+    PhaseData,
     read_by_clip,
     read_json,
     read_labels,
@@ -28,7 +28,7 @@ LONGEST_SIDE = 1024
 LANDMARKS = "Compute them: `bundle data baselines`, or build with --baselines."
 
 
-def check_reference(inputs: Side, reference: Side, clips: Collection[str]) -> Iterator[Finding]:
+def check_reference(inputs: PhaseData, reference: PhaseData, clips: Collection[str]) -> Iterator[Finding]:
     """Find labels and knowledge of other clips than those of the input data, and what reports cannot show.
 
     Parameters
@@ -81,7 +81,7 @@ def check_landmarks(draft: Draft) -> Iterator[Finding]:
             yield Finding("landmarks-stale", "warning", where, what, effect, LANDMARKS)
 
 
-def _check_groups(side: Side) -> Iterator[Finding]:
+def _check_groups(side: PhaseData) -> Iterator[Finding]:
     name = side.settings.get("groups")
     if name is None:
         return
@@ -105,7 +105,7 @@ def _check_groups(side: Side) -> Iterator[Finding]:
         yield Finding("groups-small", "note", where, what, "Reports compare nothing.", "Put values together.")
 
 
-def _check_key_frames(side: Side) -> Iterator[Finding]:
+def _check_key_frames(side: PhaseData) -> Iterator[Finding]:
     """Find pictures that scoring leaves out of the report without a word."""
     name = side.section("report").get("key_frames")
     if not isinstance(name, str) or name not in side.data.names():
@@ -121,7 +121,7 @@ def _check_key_frames(side: Side) -> Iterator[Finding]:
         yield Finding("key-frames-picture", "error", side.at(name), what, effect, fix)
 
 
-def _fault(side: Side, file: str, digest: str, names: set[str]) -> str | None:
+def _fault(side: PhaseData, file: str, digest: str, names: set[str]) -> str | None:
     """Say what is wrong with a picture."""
     if file not in names:
         return "are not there"

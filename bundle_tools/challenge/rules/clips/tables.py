@@ -37,7 +37,7 @@ class Labels:
 
 
 @dataclass(frozen=True)
-class Side:
+class PhaseData:
     """The input data, or the reference data, of a task."""
 
     folder: str
@@ -57,12 +57,12 @@ class Side:
         return value if isinstance(value, dict) else {}
 
 
-def side_of(draft: Draft, task: TaskKeys, key: str) -> Side | None:
+def side_of(draft: Draft, task: TaskKeys, key: str) -> PhaseData | None:
     """Open one side of a task; None where it has no settings of this project."""
     folder = getattr(task, key)
     data = find(draft, folder)
     settings = read_settings(data) if data is not None else None
-    return None if data is None or settings is None else Side(folder, data, settings)
+    return None if data is None or settings is None else PhaseData(folder, data, settings)
 
 
 def read_settings(data: Dataset) -> dict[str, Any] | None:

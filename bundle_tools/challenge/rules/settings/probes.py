@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from bundle_tools.challenge.rules.clips.tables import SETTINGS, Side
+from bundle_tools.challenge.rules.clips.tables import SETTINGS, PhaseData
 from bundle_tools.codabench.rules.findings import Finding, Severity
 
 MOST_EDITS = 3
@@ -19,7 +19,7 @@ EXAMPLE_CALL_S = 0.17
 """What the example solution takes, altering and decoding included: 49 s for 24 clips of 5 s, 640 x 360, two cores."""
 
 
-def check_probes(side: Side, clips: int) -> Iterator[Finding]:
+def check_probes(side: PhaseData, clips: int) -> Iterator[Finding]:
     """Find plans that cannot be carried out in time.
 
     Parameters

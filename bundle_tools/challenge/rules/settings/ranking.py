@@ -3,14 +3,14 @@
 from collections.abc import Collection, Iterator
 
 from bundle_tools.challenge.enough_clips import CLIPS_TO_RANK, points_apart
-from bundle_tools.challenge.rules.clips.tables import SETTINGS, Side, read_by_clip
+from bundle_tools.challenge.rules.clips.tables import SETTINGS, PhaseData, read_by_clip
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding
 
 TOTAL = "explanation"
 
 
-def check_ranking(draft: Draft, inputs: Side, reference: Side, clips: Collection[str]) -> Iterator[Finding]:
+def check_ranking(draft: Draft, inputs: PhaseData, reference: PhaseData, clips: Collection[str]) -> Iterator[Finding]:
     """Find a board that ranks by explanations of filmed clips, and a closed phase with too few clips for its ranking.
 
     Parameters

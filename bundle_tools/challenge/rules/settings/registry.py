@@ -12,7 +12,7 @@ from bundle_tools.codabench.rules.findings import Finding, shown
 
 
 @dataclass(frozen=True)
-class Told:
+class RegistryAnswer:
     """What a scoring program says of itself, with the settings of one task."""
 
     columns: Sequence[dict[str, Any]]
@@ -47,7 +47,7 @@ def check_revealed(draft: Draft) -> Iterator[Finding]:
             yield Finding("columns-revealed", "warning", where, what, effect, "Write hide_score_output: true.")
 
 
-def told_by_programs(draft: Draft) -> dict[Place, Told | None]:
+def told_by_programs(draft: Draft) -> dict[Place, RegistryAnswer | None]:
     """Ask the scoring programs that have a registry.
 
     Returns
@@ -108,5 +108,9 @@ def _compare(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Findi
         yield Finding("columns-order", "note", board, what, "Pages and report show another order.", "Reorder them.")
 
 
-def _told(answer: Answer) -> Told:
-    return Told(**answer.told) if answer.told else Told((), {}, problem=answer.problem or "task.yaml has mistakes.")
+def _told(answer: Answer) -> RegistryAnswer:
+    return (
+        RegistryAnswer(**answer.told)
+        if answer.told
+        else RegistryAnswer((), {}, problem=answer.problem or "task.yaml has mistakes.")
+    )

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from bundle_tools.challenge.rules.clips.tables import SETTINGS, Side, read_list
+from bundle_tools.challenge.rules.clips.tables import SETTINGS, PhaseData, read_list
 from bundle_tools.codabench.rules.findings import Finding
 
 NAMES = ("aliases", "target_aliases")
 
 
-def check_results(side: Side, clips: list[str]) -> Iterator[Finding]:
+def check_results(side: PhaseData, clips: list[str]) -> Iterator[Finding]:
     """Find settings of results that are not used, and clips without an older name.
 
     Parameters

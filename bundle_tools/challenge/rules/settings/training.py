@@ -36,5 +36,6 @@ def check_training(draft: Draft) -> Iterator[Finding]:
             effect = (
                 "Models that are trained on so few are worse than the constant, and look good to those who train them."
             )
-            fix = "Publish more labelled clips; of drawn ones `bundle build` makes 240, unless told not to."
+            drawn = "Leave out --no-training: `bundle build` then draws 240."
+            fix = drawn if is_drawn(draft) else "Publish more labelled clips: smaller phases leave more of them."
             yield Finding("training-few", "warning", draft.at(*place), what, effect, fix)

@@ -26,6 +26,8 @@ LOW, HIGH = 0.45, 0.55
 """A prediction below is low, above is high, on a scale where the target's range is 0 to 1."""
 TOLD = 0.005
 """Contributions below this share of the range are left out of the text."""
+MOST_TOLD = 3
+"""A text is held against its three largest claims: a fourth would count against it."""
 
 
 class Model:
@@ -80,6 +82,8 @@ class Model:
         level = "low" if place < LOW else "high" if place > HIGH else "medium"
         sentences = [f"The {target['title'].lower()} score is {level} ({prediction[self.main]:.2f})."]
         for place_of in np.argsort(-np.abs(parts)):
+            if len(sentences) > MOST_TOLD:
+                break
             part, cue = float(parts[place_of]), list(FEATURES.values())[place_of]
             if abs(part) < TOLD * self.span(self.main) or cue not in self.claimable:
                 continue

@@ -50,7 +50,7 @@ class Files:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundSet:
     """What was read, and what was left out."""
 
     dataset: Dataset
@@ -86,7 +86,7 @@ def read_first_impressions(
     allow_incomplete: bool = False,
     allow_unknown_ages: bool = False,
     progress: Progress | None = None,
-) -> Found:
+) -> FoundSet:
     """Read the data set from the folder it was downloaded to.
 
     Parameters
@@ -156,7 +156,7 @@ def read_first_impressions(
         summary.append(f"Kept without a known age: {kept_without} clips.")
     if incomplete := len(labelled.keys() ^ files.clips.keys()):
         summary.append(f"Left out as incomplete: {incomplete} clips without labels, or labels without a clip.")
-    return Found(Dataset(NAME, CHALLENGE, clips, attributes), official, tuple(summary))
+    return FoundSet(Dataset(NAME, CHALLENGE, clips, attributes), official, tuple(summary))
 
 
 def _sort_out(places: Sequence[Place], problems: Problems) -> Files:

@@ -31,7 +31,7 @@ ISOLATION = {
     "basic": "limits, no kernel filter",
     "portable": "a process of its own, no more",
 }
-"""What each tier means, in words."""
+"""What each level means, in words."""
 RUN_STATUSES = ("complete", "partial", "invalid", "organiser_error")
 
 
@@ -97,7 +97,7 @@ class RunFacts:
     image: str
     """Name of the image that it ran in, if the image says so."""
     isolation: str
-    """Tier of isolation, a key of `ISOLATION` if it is known."""
+    """IsolationLevel of isolation, a key of `ISOLATION` if it is known."""
     receipt: Receipt | None
     """None where no clip was asked twice."""
     receipt_of_copies: Receipt | None

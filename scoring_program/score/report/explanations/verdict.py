@@ -111,5 +111,9 @@ def _text(numbers: ClipNumbers, explanation: Explanation) -> Reason:
     if numbers.text >= 0.995:
         return Reason("good", "Text", "Valid, and in keeping with the prediction and the submitted cues.")
     if numbers.text > 0:
-        return Reason(state_of(numbers.text), "Text", "Valid, but it does not name the largest of the submitted cues.")
+        return Reason(
+            state_of(numbers.text),
+            "Text",
+            "Valid, but it should name the largest submitted cues and no others, three at most.",
+        )
     return Reason("bad", "Text", "It contradicts the own prediction or the submitted cues, which counts 0.")

@@ -85,8 +85,8 @@ def _time(scored: Scored) -> StatusItem:
 
 
 def _isolation(scored: Scored) -> StatusItem:
-    tier = one_line(scored.results.run.isolation, 40)
-    return StatusItem("Isolation", tier or "not recorded", ISOLATION.get(tier, ""), "plain")
+    level = one_line(scored.results.run.isolation, 40)
+    return StatusItem("Isolation", level or "not recorded", ISOLATION.get(level, ""), "plain")
 
 
 def _seal(scored: Scored) -> StatusItem:

@@ -38,7 +38,7 @@ _State = tuple[_Node, int, tuple[int, ...], int, int]
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundPhrase:
     """A phrase found in a sentence."""
 
     meaning: Meaning
@@ -69,9 +69,9 @@ class PhraseBook:
                 node = node.exact.setdefault(part, _Node())
         node.value = node.value or meaning
 
-    def find(self, tokens: Sequence[str], start: int) -> Found | None:
+    def find(self, tokens: Sequence[str], start: int) -> FoundPhrase | None:
         """Return the longest phrase that begins at token `start`, or None."""
-        best: Found | None = None
+        best: FoundPhrase | None = None
         best_rank = (0, 0, 0)
         # Each state: node, next token, tokens taken, end of the unbroken beginning (-1: no gap yet), exact words.
         states = _step(self._root, tokens, start, (), -1, 0)
@@ -79,7 +79,7 @@ class PhraseBook:
             node, at, taken, end, exact = states.pop()
             if node.value is not None and (len(taken), exact, -at) > best_rank:
                 best_rank = (len(taken), exact, -at)
-                best = Found(node.value, frozenset(taken), at if end < 0 else end)
+                best = FoundPhrase(node.value, frozenset(taken), at if end < 0 else end)
             if node.gap is not None:
                 for far in range(at, min(at + _LONGEST_GAP, len(tokens))):
                     states += _step(node.gap, tokens, far, taken, at if end < 0 else end, exact)

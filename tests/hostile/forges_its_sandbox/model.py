@@ -6,4 +6,4 @@ from wire import message, send
 
 class Model(Honest):
     def in_load(self):
-        send(message({"op": "confined", "tier": "portable"}))
+        send(message({"op": "confined", "level": "portable"}))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # a run whose image lacks packages is recorded, too
     from ingest.log import Log
     from ingest.record.feedback import Feedback
     from ingest.record.receipt import Determinism
-    from model_process.sandbox import Held
+    from model_process.sandbox import Isolated
 
 RunStatus = Literal["complete", "partial", "invalid", "organiser_error"]
 ClipStatus = Literal["ok", "failed", "not_reached", "unreadable"]
@@ -50,7 +50,7 @@ class ProbeCount:
 
 
 @dataclass
-class Tally:
+class RunStats:
     """Grows during a run; `run.json` and the summary are made of it."""
 
     hidden: bool = False
@@ -77,7 +77,7 @@ class Tally:
     """System calls that it was refused, by name."""
     restarts: int = 0
     """How often the model process was started again."""
-    held: Held | None = None
+    held: Isolated | None = None
     """What held the model in; None when it was never started."""
     determinism: Determinism | None = None
     """What came of asking a few clips again; None when that was not done."""

@@ -24,7 +24,7 @@ MOST_NUMBERS = 3
 MISSING = -1.0
 
 
-def check_giveaways(draft: Draft) -> Iterator[Finding]:
+def check_shortcuts(draft: Draft) -> Iterator[Finding]:
     """Find clips whose names, order, sizes or lengths predict their labels."""
     seen = set()
     for task in draft.keys.tasks:

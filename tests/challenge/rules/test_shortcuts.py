@@ -18,7 +18,7 @@ from scipy.stats import spearmanr
 from bundle_tools.challenge.rules.clips import files
 from bundle_tools.challenge.rules.clips.chance import PERMUTATIONS, judge
 from bundle_tools.challenge.rules.clips.data import check_data
-from bundle_tools.challenge.rules.clips.giveaways import check_giveaways
+from bundle_tools.challenge.rules.clips.shortcuts import check_shortcuts
 from bundle_tools.challenge.rules.clips.video import describe_file
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.codabench.rules.document import Draft, read
@@ -196,7 +196,7 @@ SECONDS = [f"2026-11-{1 + rank:02}T12:00:00.000000Z" for rank in range(CLIPS)]
 
 
 def test_equal_clips_in_random_order_are_no_finding(tiny: Path) -> None:
-    assert list(check_giveaways(write_set(tiny, lambda _: pad(PLAIN)))) == []
+    assert list(check_shortcuts(write_set(tiny, lambda _: pad(PLAIN)))) == []
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_equal_clips_in_random_order_are_no_finding(tiny: Path) -> None:
 )
 def test_a_giveaway_is_named(tiny: Path, feature: str, options: dict[str, object]) -> None:
     arguments = {"clip": lambda _: pad(PLAIN)} | options
-    found = list(check_giveaways(write_set(tiny, **arguments)))  # type: ignore[arg-type]
+    found = list(check_shortcuts(write_set(tiny, **arguments)))  # type: ignore[arg-type]
     assert [(finding.code, finding.severity) for finding in found] == [("giveaway", "error")]
     assert re.search(rf"(: |= ){feature} ", found[0].what)
     assert "openness" in found[0].what
@@ -227,7 +227,7 @@ def test_too_few_clips_prove_nothing(tiny: Path) -> None:
     draft = write_set(tiny, lambda at: pad(PLAIN, PADDED + 10 * int(RANKS[at])))
     path = tiny / "input_data/practice/clips.csv"
     path.write_text("\n".join(path.read_text().splitlines()[:8]))
-    assert list(check_giveaways(draft)) == []
+    assert list(check_shortcuts(draft)) == []
 
 
 def test_a_file_is_described_once_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -291,7 +291,7 @@ def test_a_clip_that_breaks_in_the_middle_is_found_with_its_frame(tiny: Path, ki
 def test_the_real_clips_give_nothing_away() -> None:
     draft, _ = read(ROOT, folder=True)
     assert draft is not None
-    assert list(check_giveaways(draft)) == []
+    assert list(check_shortcuts(draft)) == []
 
 
 def test_sorting_the_real_clips_by_label_would_be_found(tmp_path: Path) -> None:
@@ -307,6 +307,6 @@ def test_sorting_the_real_clips_by_label_would_be_found(tmp_path: Path) -> None:
     path.write_text("\n".join([header, *sorted(rows, key=lambda row: label[row.split(",")[0]])]) + "\n")
     draft, _ = read(tmp_path, folder=True)
     assert draft is not None
-    found = list(check_giveaways(draft))
+    found = list(check_shortcuts(draft))
     assert [finding.severity for finding in found] == ["error"]
     assert re.search(r"place in the list.* and conscientiousness \+1.00", found[0].what)
