@@ -17,6 +17,7 @@ HOLDS, PARTLY = 0.5, 0.2
 STATES = ("good", "part", "bad", "none")
 """Best first; ``none`` where nothing was measured."""
 _WHERE = {"space": "a place", "time": "a moment"}
+_OTHER = {"space": "place", "time": "second"}
 _NOT_GIVEN = {"space": "No map was given, which counts 0.", "time": "No seconds were given, which counts 0."}
 
 
@@ -81,7 +82,7 @@ def _hidden(part: str, kind: str, given: bool, value: float, numbers: ClipNumber
     most, largest = number(changes[0] * span, 3), number(max(changes) * span, 3)
     words = f"Hiding what it marks most moved the prediction by {most}"
     if most != largest:
-        words += f", hiding something else by {largest}"
+        words += f"; the largest change with any other {_OTHER[kind]} hidden was {largest}"
     return Reason(state_of(value), part, f"{words}.")
 
 
