@@ -117,7 +117,8 @@ def test_the_verdict_gives_its_reasons_in_the_targets_own_range() -> None:
     assert [reason.state for reason in found] == ["good", "bad", "part", "good"]
     place_words, time_words, cue_words, _ = (reason.words for reason in found)
     assert place_words == "Hiding what it marks most moved the prediction by 8.000."
-    assert time_words == "Hiding what it marks most moved the prediction by 1.000; the largest change with any other second hidden was 4.000."
+    most = "Hiding what it marks most moved the prediction by 1.000"
+    assert time_words == f"{most}; the largest change with any other second hidden was 4.000."
     assert cue_words == "1 of 3 named cues that were tested did what is said."
 
 
