@@ -180,4 +180,7 @@ def internal_problem(error: Exception) -> Problem:
     """Describe an unexpected error by its type and place alone: its message may quote a label."""
     frames = extract_tb(error.__traceback__)
     place = f"{Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else "the scoring program"
-    return wrong("internal_error", place, type(error).__name__, "no unexpected error")
+    # By hand: this is what is left when anything else broke, `wrong` included.
+    code, known = "internal_error", CODES["internal_error"]
+    found, expected = type(error).__name__, "no unexpected error"
+    return Problem(code, known.stage, place, found, expected, known.fix, "error", known.fault)
