@@ -12,7 +12,7 @@ import pytest
 from tests import warm
 
 BUDGETS_S = {
-    "challenge": 42,
+    "challenge": 44,
     "cli": 30,
     "codabench": 38,
     "hostile": 73,
@@ -20,7 +20,7 @@ BUDGETS_S = {
     "kit": 22,
     "meaning": 8,
     "own_clips": 24,
-    "pages": 6,
+    "pages": 16,
     "scoring": 75,
     "solutions": 12,
     "synthetic": 26,
