@@ -20,7 +20,7 @@ BUDGETS_S = {
     "kit": 22,
     "meaning": 8,
     "own_clips": 24,
-    "pages": 16,
+    "pages": 8,
     "scoring": 75,
     "solutions": 12,
     "synthetic": 26,

@@ -25,16 +25,6 @@ def few_clips(script: str) -> str:
     return script.replace("--practice 4 --final 4", "--practice 1 --final 1")
 
 
-@pytest.mark.usefixtures("asked_in_a_fork")
-def test_the_commands_up_to_the_first_check_work(tmp_path: Path) -> None:
-    copy = copy_with(ROOT, tmp_path / "copy", 1, *TOP_LEVEL)
-    script, run, _ = few_clips("\n".join(shell_blocks(GUIDE))).partition("bundle run starting_kit/template")
-    assert run
-    done = run_script(script, copy, tmp_path / "bin")
-    assert done.stdout.count(" 0 errors") == 1
-    assert (copy / "challenge/reference_data/final/groups.csv").is_file()
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("asked_in_a_fork")
 def test_every_command_works_in_the_order_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
