@@ -1,8 +1,10 @@
 """Figures of a bundle: each follows from the setting, table or program that it is about, in any bundle."""
 
+import base64
 import contextlib
 import csv
 import itertools
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from copy import deepcopy as copy_of
@@ -14,9 +16,11 @@ import yaml
 
 from bundle_tools.challenge.compare.bands import ABOVE
 from bundle_tools.challenge.coopetition.usefulness import PASSED_ON
+from bundle_tools.challenge.figures import pictures
 from bundle_tools.challenge.figures.blocks import BLOCKS
 from bundle_tools.challenge.figures.marks import FigureError
 from bundle_tools.challenge.figures.pages import Figures, fill_pages, look_through, open_bundle
+from bundle_tools.challenge.figures.pictures import FOLDER, PICTURES
 from bundle_tools.challenge.rules.programs import asking
 from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError
@@ -201,7 +205,7 @@ def test_a_bundle_of_another_kind_has_few_figures_and_no_crash(tiny: Path) -> No
     assert names["start"] == "2030-01-01 12:00"
     assert "clips" not in names
     tables = {"landmarks", "landmarks_short"}
-    for block in {*BLOCKS} - tables:
+    for block in {*BLOCKS} - {*PICTURES} - tables:
         with pytest.raises(FigureError, match="practice has no"):
             found.blocks.find(block)
     # Before anything was computed, a table of baselines is empty.
@@ -269,6 +273,22 @@ def test_the_short_table_of_landmarks_is_part_of_the_long_one(texts: Path) -> No
             ),
         ]
         assert set(short) <= set(blocks.find(f"landmarks:{phase}").splitlines())
+
+
+def test_pictures_hold_their_own_data_and_are_small(tiny: Path) -> None:
+    for name, (file, _, shows) in PICTURES.items():
+        block = figures(tiny).blocks.find(name)
+        kind, data = re.findall(r'src="data:image/([\w+]+);base64,([\w+/=]+)"', block)[0]
+        assert (kind.partition("+")[0], f'alt="{shows}"' in block) == (file.rpartition(".")[2], True)
+        assert base64.b64decode(data) == (FOLDER / file).read_bytes()
+        assert "\n" not in block
+        assert len(data) < 50_000
+
+
+def test_a_picture_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "FOLDER", tmp_path)
+    with pytest.raises(FigureError, match=r"No picture .*clip\.webp: No such file"):
+        BLOCKS["picture_clip"](None)  # type: ignore[arg-type]
 
 
 def test_the_program_that_is_asked_is_the_bundles_own(copy: Path) -> None:

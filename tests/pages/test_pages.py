@@ -95,6 +95,12 @@ def test_python_compiles(page: Path) -> None:
             ast.parse(code)
 
 
+def test_the_overview_cites_what_is_to_be_cited() -> None:
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    year = cited["date-released"].year
+    assert f"{cited['authors'][0]['name']} ({year}). *{cited['title']}.*" in text_of("overview")
+
+
 def commands_of(text: str) -> set[str]:
     return {line for language, code in FENCE.findall(text) if language == "sh" for line in code.splitlines()}
 

@@ -1,4 +1,4 @@
-"""The blocks of lines that can stand on a page, by name: tables made of the registry, the settings and the lock."""
+"""The blocks of lines that can stand on a page, by name: tables made of registry, settings and lock, and pictures."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -7,6 +7,7 @@ from bundle_tools.challenge.baselines.page import table as landmark_table
 from bundle_tools.challenge.enough_clips import points_apart
 from bundle_tools.challenge.figures.marks import FigureError
 from bundle_tools.challenge.figures.phase import Phase
+from bundle_tools.challenge.figures.pictures import BLOCKS as PICTURES
 from bundle_tools.challenge.figures.values import calls, number, points_lost, weight, working_time_s
 from bundle_tools.challenge.rules.settings.probes import EXAMPLE_CALL_S
 from bundle_tools.codabench.competition import in_order
@@ -116,5 +117,6 @@ BLOCKS: dict[str, Callable[[Phase], str]] = {
     "packages_all": packages_all,
     "landmarks": landmarks,
     "landmarks_short": landmarks_short,
+    **PICTURES,
 }
 """Name -> how it is made."""
