@@ -38,9 +38,9 @@ def columns(phase: Phase) -> str:
             continue
         title = column["title"] if rows else f"**{column['title']}**"
         low, high = (column[field] for field in ("minimum", "maximum"))
-        span = f"{number(low)}…{'' if high is None else number(high)}"
-        rows.append((f"{title} `{column['key']}`", span, column["meaning"]))
-    return _table(("column", "range", "what it says"), rows)
+        span = "" if high is None else f" ({number(low)}…{number(high)})"
+        rows.append((f"{title} `{column['key']}`{span}", column["meaning"]))
+    return _table(("column, key and range", "what it says"), rows)
 
 
 def weights(phase: Phase) -> str:
@@ -48,7 +48,7 @@ def weights(phase: Phase) -> str:
     titles = {column["key"]: str(column["title"]) for column in phase.columns}
     lost = points_lost(phase)
     rows = [(titles.get(axis, axis), weight(value), f"-{lost[axis]}") for axis, value in phase.weights.items()]
-    return _table(("axis", "weight", "cost of a 0"), rows)
+    return _table(("axis", "weight", "points lost at 0"), rows)
 
 
 def worked_example(phase: Phase) -> str:
