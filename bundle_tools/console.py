@@ -1,9 +1,13 @@
 """What the user sees: lines on standard output, and how far long work is."""
 
+import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TextIO
 
 from tqdm import tqdm
 
@@ -13,17 +17,43 @@ Progress = Callable[[int, int], None]
 """Called with (steps done, steps in all)."""
 EVERY_S = 10
 """Time between two lines about progress, seconds."""
+PROGRESS = re.compile(r".*: \d+ of \d+ .* each; .*")
+"""A line in which a program tells how far it is."""
+ONE_UP = "\x1b[1A\x1b[2K"
+"""What makes a terminal forget its last line."""
 
 
 def say(text: str = "") -> None:
     """Print one line at once, so that it keeps its place among the lines of the programs."""
-    tqdm.write(visible(text), file=sys.stdout)  # above a progress bar, if there is one
+    tqdm.write(visible(from_here(text)), file=sys.stdout)  # above a progress bar, if there is one
     sys.stdout.flush()
+
+
+def from_here(text: str) -> str:
+    """Name files below the current folder as one would type them here."""
+    here = f"{Path.cwd()}{os.sep}"
+    return text if here == os.sep * 2 else text.replace(here, "")
 
 
 def visible(text: str) -> str:
     """Write out what a terminal would obey: a server or a file may have put it there."""
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+
+
+class Screen:
+    """Passes on what programs print; on a terminal a line about progress takes the place of the one before it."""
+
+    def __init__(self) -> None:
+        self._replace = False
+
+    def show(self, line: str, stream: TextIO) -> None:
+        """Write a line to one of our outputs. A closed one, as in `| head`, changes nothing."""
+        with suppress(OSError, ValueError):
+            encoding = stream.encoding or "utf-8"
+            text = line.encode(encoding, "replace").decode(encoding)
+            stream.write(ONE_UP + text if self._replace and stream.isatty() else text)
+            stream.flush()
+        self._replace = PROGRESS.fullmatch(line.rstrip("\n")) is not None
 
 
 def counted(number: int, what: str) -> str:

@@ -1,7 +1,6 @@
 """Run, check, pack and compare submissions. Without arguments it says what to do first."""
 
 import argparse
-import re
 import sys
 import tempfile
 import webbrowser
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import programs
 from ingest.log import speak_utf8
-from runs import REPORT, Once, new_folder, run
+from runs import REPORT, Once, Screen, new_folder, run, score_lines
 from submission import CheckResult, Refused, check, counted, pack, require
 
 FIRST_STEPS = """\
@@ -24,8 +23,6 @@ What to do first, in the folder of this kit; README.md has the whole way.
   python3 kit.py pack my_submission           check it, then write the zip to upload
   python3 kit.py read "TEXT"                  what the scoring program reads in the text of an explanation
 """
-SCORE = re.compile(r"  [a-z_0-9]+: ")
-"""A line of scoring that tells a score."""
 NOT_RUN = "Nothing was run: correct the errors first."
 WARNED = ", but see the warnings above."
 LOOKED_FOR = "names, sizes, secrets, syntax, imports, class Model"
@@ -59,24 +56,40 @@ def _parser() -> argparse.ArgumentParser:
         prog="kit.py", description=FIRST_STEPS, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    runs = commands.add_parser("run", help="run a submission on the practice clips and score it")
-    runs.add_argument("--name", help="keep it as runs/NAME (default: the submission's name, with a number if need be)")
+    runs = _command(commands, "run", "Run a submission on the practice clips, and score it.", "my_submission --open")
+    runs.add_argument(
+        "--name", metavar="NAME", help="keep it as runs/NAME (default: the submission's name, with a number if need be)"
+    )
     runs.add_argument("--clips", metavar="N", type=_positive, help="the first clips only: whether it works")
     runs.add_argument("--open", action="store_true", help="open the report in a browser")
-    checks = commands.add_parser("check", help="tell every problem of a submission at once, with the fix")
+    checks = _command(commands, "check", "List every problem of a submission, with the fix.", "my_submission --run 3")
     checks.add_argument("--run", metavar="N", type=_positive, help="also run the first clips, such as 3")
-    packs = commands.add_parser("pack", help="check a submission, then write the zip to upload")
-    packs.add_argument("--out", type=Path, help="the zip to write (default: the folder's name with .zip)")
+    packs = _command(commands, "pack", "Check a submission, then write the zip to upload.", "my_submission")
+    packs.add_argument(
+        "--out", metavar="FILE", type=Path, help="the zip to write (default: the folder's name with .zip)"
+    )
     for command, action in ((runs, _run), (checks, _check), (packs, _pack)):
         command.add_argument("submission", metavar="SUBMISSION", type=Path, help="a folder with model.py, or its zip")
         command.set_defaults(action=action)
-    compares = commands.add_parser("compare", help="put runs side by side; tell which difference is more than luck")
+    compares = _command(
+        commands, "compare", "Tell which of several runs are better by more than luck.", "runs/one runs/two"
+    )
     compares.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="a folder of `kit.py run`")
     compares.set_defaults(action=_compare)
-    reads = commands.add_parser("read", help="show what the scoring program reads in the text of an explanation")
+    reads = _command(
+        commands, "read", "Show what is read in the text of an explanation.", '"A smile raised the score."'
+    )
     reads.add_argument("text", metavar="TEXT")
     reads.set_defaults(action=_read)
     return parser
+
+
+def _command(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, does: str, example: str
+) -> argparse.ArgumentParser:
+    ending = f"Example:\n  python3 kit.py {name} {example}\n"
+    form = argparse.RawDescriptionHelpFormatter
+    return commands.add_parser(name, help=does, description=does, epilog=ending, formatter_class=form)
 
 
 def _run(given: argparse.Namespace) -> int:
@@ -85,16 +98,24 @@ def _run(given: argparse.Namespace) -> int:
     if not checked.runs:
         _say(NOT_RUN)
         return 1
-    told = Once(_say, checked.repeated)
+    told = Once(Screen(), checked.repeated)
     scored = run(given.submission, checked, out, given.clips, told)
+    for line in score_lines(out) if scored else ():
+        _say(line)
     if scored and given.clips:
         _say("So few clips tell whether it works, not how good it is: run all of them before you compare.")
-    report = (out / REPORT).resolve()
+    report = out / REPORT
     if report.is_file():
         _say(f"Report: {report}")
         if given.open:
-            webbrowser.open(report.as_uri())
+            webbrowser.open(report.resolve().as_uri())
+    if scored:
+        _say(f"Next: open the report (--open does), change the model, run it again, and compare: {_again(given, out)}")
     return 0 if scored else 1
+
+
+def _again(given: argparse.Namespace, out: Path) -> str:
+    return f"python3 kit.py compare {out} {new_folder(given.submission, None)}"
 
 
 def _check(given: argparse.Namespace) -> int:
@@ -116,12 +137,7 @@ def _check(given: argparse.Namespace) -> int:
 
 def _try_out(submission: Path, checked: CheckResult, clips: int) -> bool:
     """Run a few clips, and tell what happened but for the scores; return whether all went well."""
-
-    def say(line: str) -> None:
-        if not SCORE.match(line):
-            _say(line)
-
-    told = Once(say, checked.repeated)
+    told = Once(Screen(), checked.repeated)
     with tempfile.TemporaryDirectory() as folder:
         scored = run(submission, checked, Path(folder) / "run", clips, told)
     if not scored or told.levels["ERROR"]:

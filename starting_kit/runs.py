@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -30,6 +31,10 @@ _LOGGED = re.compile(
 )
 _LISTED = re.compile(r"  - (?P<level>ERROR|WARNING) · (\d+ times · )?(?P<code>[a-z_]+) · .*")
 _LISTS = ("For you:", "For the organisers:")
+_PROGRESS = re.compile(r"\[ingestion\] .*: \d+ of \d+ .* each; .*")
+_WATCHED = {"PROGRESS_EVERY_S": "1"}
+_ONE_UP = "\x1b[1A\x1b[2K"
+"""What makes a terminal forget its last line."""
 
 Say = Callable[[str], object]
 """Takes a line for the participant."""
@@ -77,6 +82,21 @@ class Once:
                 self._list = ""
         else:
             self._say(line)
+
+
+class Screen:
+    """Prints lines; on a terminal a line about progress takes the place of the one before it."""
+
+    def __init__(self) -> None:
+        self._replace = False
+
+    def __call__(self, line: str) -> None:
+        """Print a line at once."""
+        progress = _PROGRESS.fullmatch(line) is not None
+        before = _ONE_UP if progress and self._replace and sys.stdout.isatty() else ""
+        sys.stdout.write(f"{before}{line}\n")
+        sys.stdout.flush()
+        self._replace = progress
 
 
 def new_folder(submission: Path, name: str | None) -> Path:
@@ -135,10 +155,23 @@ def lines_of(script: Path, *arguments: Path) -> Iterator[str]:
     """Run one of the two programs, and give what it prints, line by line."""
     call = [sys.executable, str(script), *map(str, arguments)]
     piped = subprocess.PIPE
+    environment = {**os.environ, **(_WATCHED if sys.stdout.isatty() else {})}
     with subprocess.Popen(  # noqa: S603 - no shell
-        call, stdout=piped, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace"
+        call, stdout=piped, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", env=environment
     ) as process:
         yield from (line.rstrip("\n") for line in process.stdout or ())
+
+
+def score_lines(out: Path) -> Iterator[str]:
+    """Give the scores of a run by their titles; without those that wait for people, such as a jury's."""
+    from score.columns import columns  # noqa: PLC0415 - it imports much of scoring
+    from score.settings import read_settings  # noqa: PLC0415
+
+    scores = json.loads((out / SCORES).read_text("utf-8"))
+    told = [one for one in columns(read_settings(out / "input/ref/task.yaml")) if not one.of_people]
+    width = max(len(one.title) for one in told)
+    for one in told:
+        yield f"  {one.title:{width}}  {scores[one.key]:.{one.decimals}f}"
 
 
 def _few(clips: int, scratch: Path) -> tuple[Path, Path]:

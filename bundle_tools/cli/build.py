@@ -8,7 +8,7 @@ from bundle_tools.challenge.build import Options, build
 from bundle_tools.challenge.build.contents import TRAINING_CLIPS
 from bundle_tools.challenge.build.training import FOLDER, needs_training_set, training_set
 from bundle_tools.cli.data.baselines import compute_again
-from bundle_tools.cli.options import add_bundle, moment, workers
+from bundle_tools.cli.options import add_bundle, add_command, moment, workers
 from bundle_tools.codabench.competition import find_root
 from bundle_tools.console import progress_bar, say
 
@@ -20,13 +20,24 @@ IMAGE = re.compile(
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
-    build = commands.add_parser("build", prog="bundle build", help="check, then write the zip to upload")
-    build.add_argument("--out", type=Path, default=Path("dist/bundle.zip"), help="the zip (default: dist/bundle.zip)")
+    build = add_command(
+        commands, "build", "Check the bundle, then write the zip to upload.",
+        '\n--start "2026-12-01 12:00:00" --image you/challenge:1.0',
+    )  # fmt: skip
     build.add_argument(
-        "--start", type=moment, help='move all dates so that the first phase starts then, UTC: "2026-12-01 12:00:00"'
+        "--out", metavar="FILE", type=Path, default=Path("dist/bundle.zip"), help="the zip (default: dist/bundle.zip)"
     )
     build.add_argument(
-        "--image", type=_image, help="what docker_image becomes: an image with an exact version, e.g. you/name:1.0"
+        "--start",
+        metavar="TIME",
+        type=moment,
+        help='move all dates so that the first phase starts then, UTC: "2026-12-01 12:00:00"',
+    )
+    build.add_argument(
+        "--image",
+        metavar="NAME",
+        type=_image,
+        help="what docker_image becomes: an image with an exact version, e.g. you/name:1.0",
     )
     build.add_argument(
         "--wheels", action="store_true", help="pack the programs' packages too, for containers without a network"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bundle_tools.challenge.check import check
+from bundle_tools.cli.options import add_command
 from bundle_tools.codabench.competition import find_root
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
@@ -15,9 +16,15 @@ from bundle_tools.errors import BundleError
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
-    check = commands.add_parser("check", prog="bundle check", help="tell everything that is wrong with a bundle")
+    check = add_command(
+        commands, "check", "List everything that is wrong with a bundle, with the fix.", "\ndist/bundle.zip"
+    )
     check.add_argument(
-        "path", type=Path, nargs="?", help="folder or zip (default: the bundle in this folder, else the checkout)"
+        "path",
+        metavar="PATH",
+        type=Path,
+        nargs="?",
+        help="folder or zip (default: the bundle in this folder, else the checkout)",
     )
     check.add_argument("--json", action="store_true", help="print the findings as JSON")
     check.set_defaults(action=_check)

@@ -7,7 +7,7 @@ from bundle_tools.challenge.check import check
 from bundle_tools.challenge.launch.datasheet import datasheet
 from bundle_tools.challenge.launch.facts import FILE, read_facts
 from bundle_tools.challenge.launch.items import items
-from bundle_tools.cli.options import add_bundle
+from bundle_tools.cli.options import add_bundle, add_command
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.codabench.rules import clock
 from bundle_tools.console import progress_bar, say
@@ -17,7 +17,9 @@ MARKS = {"done": "[x]", "open": "[ ]", "look": "[?]"}
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
-    launch = commands.add_parser("launch", prog="bundle launch", help="what has to be settled before the event begins")
+    launch = add_command(
+        commands, "launch", "List what has to be settled before the challenge begins.", "\n--datasheet datasheet.md"
+    )
     launch.add_argument(
         "--datasheet", type=Path, metavar="FILE", help="also write a datasheet of the data, in Markdown"
     )

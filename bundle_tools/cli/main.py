@@ -7,34 +7,42 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from bundle_tools.console import visible
+from bundle_tools.cli.options import Parser
+from bundle_tools.console import from_here, visible
 from bundle_tools.errors import BundleError
 
 DESCRIPTION = """\
-Run, check and build the competition bundle.
+Make, run and keep a Codabench challenge in which models explain themselves.
 
-  bundle run SUBMISSION [--phase practice] [--out DIR]   run a submission as Codabench would; print its leaderboard row
-  bundle check [PATH]                                    tell everything that is wrong with a bundle (folder or zip)
-  bundle pages [--check]                                 bring figures on pages and guides up to date with settings
-  bundle build [--out dist/bundle.zip]                   check, then write the zip to upload
-  bundle launch [--datasheet FILE]                       what has to be settled before the event begins
-  bundle compare RUN RUN ... [--html FILE]               tell which runs are better by more than luck
-  bundle report RUN [--full]                             make the report of a run again; complete, for organisers
-  bundle jury make RUN RUN ... --out DIR                 write one page a juror, to rate explanations blind
-  bundle jury score FILE ... --key KEY --out DIR         read the ratings; write the result and its report
-  bundle coopetition RUN RUN ... [--html FILE]           tell who built on whom, and how useful that was
-  bundle convert SOURCE --out DIR [--light]              write the files of 2017 from a run, or records from those
-  bundle submission check | pack SUBMISSION [--run 3]    tell what is wrong with a submission, try 3 clips; pack it
-  bundle data synth --clips N --seed S --out DIR         make a labelled set of synthetic clips
-  bundle data phase NAME [--clips N] [--replace]         make new clips and labels of a phase, with a secret seed
-  bundle data baselines | key-frames PHASE               what simple methods reach; a picture of each clip, for reports
-  bundle data faces | skill-reference RUN                where faces are in filmed clips; what earns full credit
-  bundle data committed                                  make the data of this repository again
-  bundle data first-impressions | observations           ChaLearn First Impressions V2; what people pointed at in it
-  bundle data from-folder --clips DIR --labels CSV --out DIR   a whole bundle of your own clips and labels
-  bundle server publish | rehearse | audit | fetch | replace | board   the life of a challenge on a Codabench server
+Write a submission
+  run SUBMISSION [--phase practice] [--open]       run a submission as Codabench would, and score it
+  submission check | pack SUBMISSION               list every problem of a submission; write its zip
+  compare RUN RUN ... [--html FILE]                tell which runs are better by more than luck
 
-SUBMISSION is a folder with model.py, or its zip. `bundle COMMAND --help` tells the other options.
+Make a challenge
+  data from-folder --clips DIR --labels FILE --out DIR   a whole bundle of your own clips and labels
+  data first-impressions | observations            the same from ChaLearn First Impressions V2
+  data phase PHASE [--clips N] [--replace]         new synthetic clips and labels of a phase, from a secret seed
+  data baselines | skill-reference RUN             what simple methods reach; what earns full credit
+  data key-frames PHASE | faces                    pictures of clips for reports; where faces are
+  data synth | committed                           a set of synthetic clips; the data of this repository
+  pages [--check]                                  bring the figures on pages and guides up to date
+  check [PATH]                                     list everything that is wrong with a bundle (folder or zip)
+  build [--out FILE]                               check, then write the zip to upload
+  launch [--datasheet FILE]                        list what has to be settled before the challenge begins
+
+Run it on a server
+  server publish | rehearse | audit                upload it, try it there, look for leaks
+  server board | fetch | replace                   leaderboard, submissions, new programs or data
+  report RUN [--full]                              make the report of a run again; complete, for organisers
+
+Decide who wins
+  jury make | score                                pages for a blind jury; its result
+  coopetition RUN RUN ...                          who built on whom, and how useful that was
+  convert SOURCE --out DIR                         a run as the files of 2017, or those as records
+
+SUBMISSION is a folder with model.py, or its zip; RUN a folder of `bundle run`. `bundle COMMAND --help` has an example
+and all options; `bundle --version` tells the version.
 """
 
 
@@ -65,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return int(arguments.action(arguments))
     except BundleError as error:
-        sys.stderr.write(f"bundle: {visible(str(error))}\n")
+        sys.stderr.write(f"bundle: {visible(from_here(str(error)))}\n")
         return 1
     except BrokenPipeError:  # whoever read the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -78,8 +86,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
+class _Version(argparse.Action):
+    """Tells the version; looking it up takes longer than the rest of a help text."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version  # noqa: PLC0415 - see above
+
+        sys.stdout.write(f"bundle {version('first-impressions-explained')}\n")
+        parser.exit()
+
+
 def _parser(command: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="bundle",
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -88,6 +106,7 @@ def _parser(command: str) -> argparse.ArgumentParser:
     )
     # Not listed: the description ends with it, and all commands fit on a screen.
     parser.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
+    parser.add_argument("--version", nargs=0, action=_Version, help=argparse.SUPPRESS)
     commands = parser.add_subparsers(required=True, metavar="COMMAND", help=argparse.SUPPRESS)
     for name, module in COMMANDS.items():
         if name == command:

@@ -1,14 +1,69 @@
-"""What several commands share: types of options, and how many processes to start."""
+"""What several commands share: how they are told, types of options, and how many processes to start."""
 
 import argparse
+import difflib
 import os
+import re
 from datetime import datetime
 from pathlib import Path
+from typing import NoReturn
+
+
+class Parser(argparse.ArgumentParser):
+    """Reads a command line; its help begins with what the command does, and a misspelled command gets a suggestion."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong, and what may have been meant; exit with 2."""
+        if found := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message):
+            known = re.findall(r"[\w-]+", found[2])
+            near = difflib.get_close_matches(found[1], known, 1)
+            meant = f"Did you mean `{near[0]}`?" if near else f"There are: {', '.join(known)}."
+            message = f"no command {found[1]!r}. {meant}"
+        ending = "" if message.endswith((".", "?")) else "."
+        self.exit(2, f"{self.prog}: {message}{ending} `{self.prog} --help` tells more.\n")
+
+    def format_help(self) -> str:
+        """Give the help: first what the command does, then how it is called."""
+        usage, _, rest = super().format_help().partition("\n\n")
+        does, _, rest = rest.partition("\n\n")
+        return f"{does}\n\n{usage}\n\n{rest}" if usage.startswith("usage:") else super().format_help()
+
+
+def add_command(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    does: str,
+    example: str,
+    more: str = "",
+) -> argparse.ArgumentParser:
+    """Add a command.
+
+    Parameters
+    ----------
+    commands
+        Of `bundle`, or of one of its commands.
+    name
+        Its name with all that stands before it, such as "jury make".
+    does
+        What it does: one sentence in the imperative.
+    example
+        Its arguments as one would type them; several lines are several examples.
+    more
+        What its user should know beyond the options.
+    """
+    lines = "\n".join(f"  bundle {name} {line}".rstrip() for line in example.split("\n"))
+    ending = f"Example:\n{lines}\n" + (f"\n{more.strip()}\n" if more else "")
+    return commands.add_parser(
+        name.rsplit(maxsplit=1)[-1], prog=f"bundle {name}", help=does, description=does, epilog=ending,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
 
 
 def add_bundle(parser: argparse.ArgumentParser) -> None:
     """Add `--bundle`, for commands that work on a bundle's folder."""
-    parser.add_argument("--bundle", type=Path, help="folder of the bundle (default: this one, else the checkout)")
+    parser.add_argument(
+        "--bundle", metavar="DIR", type=Path, help="folder of the bundle (default: this one, else the checkout)"
+    )
 
 
 RUN = "a folder of `bundle run`, a submission's prediction output (folder or zip), or what `bundle server fetch` made"

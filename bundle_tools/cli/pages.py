@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from bundle_tools.challenge.figures.pages import Figures, look_through, open_bundle, told
-from bundle_tools.cli.options import add_bundle
+from bundle_tools.cli.options import add_bundle, add_command
 from bundle_tools.codabench.competition import find_root
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
@@ -12,7 +12,7 @@ from bundle_tools.errors import BundleError
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
-    pages = commands.add_parser("pages", prog="bundle pages", help="bring figures on pages and guides up to date")
+    pages = add_command(commands, "pages", "Bring the figures on pages and guides up to date.", "\n--check")
     pages.add_argument(
         "path",
         type=Path,

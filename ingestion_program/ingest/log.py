@@ -4,13 +4,20 @@ import contextlib
 import io
 import os
 import sys
+import time
 from pathlib import Path
 
+from ingest.clock import Clock, minutes
 from ingest.errors import visible
 
 MAXIMUM_LINES = 200
 # Kept for the summary, which comes last and matters most.
 RESERVED_LINES = 40
+PROGRESS_EVERY_S = "PROGRESS_EVERY_S"
+"""Environment variable: seconds between two lines about progress. Tools set it where a person is looking."""
+EVERY_S = 10.0
+PROGRESS_LINES = 50
+"""At most, of one pass."""
 
 
 def speak_utf8() -> None:
@@ -58,3 +65,27 @@ class Log:
         """Close the file."""
         with contextlib.suppress(OSError):
             self._file.close()
+
+
+class Progress:
+    """Tells how far a pass is, now and then, and how long the rest will take."""
+
+    def __init__(self, log: Log, clock: Clock, title: str, unit: str, total: int) -> None:
+        self._log, self._clock = log, clock
+        self._title, self._unit, self._total = title, unit, total
+        self._every_s = float(os.environ.get(PROGRESS_EVERY_S, EVERY_S))
+        self._begun_s = self._told_s = time.monotonic()
+        self._told = 0
+
+    def tell(self, done: int) -> None:
+        """Write a line where the last one is long enough ago; always when all is done."""
+        now_s = time.monotonic()
+        due = now_s - self._told_s >= self._every_s and (done - self._told) * PROGRESS_LINES >= self._total
+        if not due and done != self._total:
+            return
+        self._told_s, self._told = now_s, done
+        took_s = now_s - self._begun_s
+        so_far = f"{self._title}: {done} of {self._total} {self._unit}, {took_s / max(1, done):.2f} s each"
+        left = f"about {minutes(took_s / max(1, done) * (self._total - done))} to go"
+        budget = f"{minutes(self._clock.left_s())} of the time budget left"
+        self._log.line(f"{so_far}; {left}, {budget}" if done < self._total else f"{so_far}; {budget}")

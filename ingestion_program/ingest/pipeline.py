@@ -32,7 +32,7 @@ from ingest.submission.credits import Credit, read_credits
 EXIT_CODES: dict[RunStatus, int] = {"complete": 0, "partial": 0, "invalid": 1, "organiser_error": 2}
 SETTINGS = "task.yaml"
 REPORT = (
-    "the report says more, also of a failed submission: on Codabench click the submission, VISUALIZATION; where that "
+    "on Codabench, click the submission and then VISUALIZATION for the report, also of a failed submission; where that "
     "shows nothing, open /competitions/COMPETITION/detailed_results/SUBMISSION/ with the two numbers"
 )
 """Last line of the log on Codabench: a failed submission to a closed phase shows its owner nothing."""

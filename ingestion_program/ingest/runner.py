@@ -11,7 +11,7 @@ from dataclasses import replace
 from ingest.clips.footage import Footage, check_unchanged
 from ingest.clock import Clock, minutes
 from ingest.errors import IngestionError, Problem
-from ingest.log import Log
+from ingest.log import Log, Progress
 from ingest.media.altered.draws import Draws
 from ingest.media.clip import ClipSource
 from ingest.media.video import UnreadableClip, is_readable
@@ -25,7 +25,6 @@ from ingest.record.results import Results
 from ingest.record.stats import ClipStatus, RunStats
 from ingest.settings import Task
 
-PROGRESS_LINES = 60
 FORECAST_AFTER = 5
 
 
@@ -100,7 +99,7 @@ class Runner:
 
     def _run_clips(self, clips: list[ClipSource]) -> None:
         first_s = before_s = self._clock.elapsed_s()
-        step = max(1, -(-len(clips) // PROGRESS_LINES))
+        progress = Progress(self._log, self._clock, "first pass", "clips", len(clips))
         for done, clip in enumerate(clips, 1):
             reason = self._reason_to_stop()
             if reason is not None:
@@ -110,10 +109,7 @@ class Runner:
             now_s = self._clock.elapsed_s()
             self._longest_s, before_s = max(self._longest_s, now_s - before_s), now_s
             mean_s = (now_s - first_s) / done
-            if done % step == 0 or done in {FORECAST_AFTER, len(clips)}:
-                rest = f"about {minutes(mean_s * (len(clips) - done))} to go"
-                left = f"{minutes(self._clock.left_s())} of budget left"
-                self._log.line(f"clip {done} of {len(clips)} · {mean_s:.2f} s a clip · {rest}, {left}")
+            progress.tell(done)
             if done == FORECAST_AFTER:
                 self._forecast(done, len(clips), mean_s)
 

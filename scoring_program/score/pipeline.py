@@ -44,10 +44,6 @@ _WORST = "worst scores"
 _NO_REPORT = "The scores were written, but this report could not be made."
 _SCORED = "scored, without a report"
 _OURS = "The scoring program failed."
-_REPORT = (
-    "Report: click the submission, VISUALIZATION; where that shows nothing, open "
-    "/competitions/COMPETITION/detailed_results/SUBMISSION/ with the two numbers."
-)
 
 Made = TypeVar("Made")
 Scores = dict[str, float | int]
@@ -108,8 +104,6 @@ def main(arguments: Sequence[str]) -> int:
         _say_failure(internal_problem(error))
         return OrganiserError.exit_code
     say(f"Scoring took {time.monotonic() - started:.1f} s.")
-    if target == Path(DEFAULTS[1]):
-        say(_REPORT)
     return code
 
 
@@ -279,11 +273,13 @@ def _say_scores(
     for line in lines(findings):
         say(line)
     say(f"{settings.task}: {len(outcomes.clip_ids)} clips, {outcomes.count('ok')} ok, {outcomes.failed} failed.")
-    estimates = {column.key: (column, estimate) for column, estimate in evaluation.columns} if evaluation else {}
-    for key, value in scores.items():
-        shown = ""
-        if key in estimates and (interval := estimates[key][1].interval):
-            places = spread_decimals(estimates[key][0], open_=settings.report.truth)
-            low, high = (round(end, places) + 0.0 for end in interval)
-            shown = f"  [{low:.{places}f}, {high:.{places}f}]"
-        say(f"  {key}: {value}{shown}")
+    first = columns(settings)[0]
+    interval = (
+        next((one.interval for column, one in evaluation.columns if column == first), None) if evaluation else None
+    )
+    spread = ""
+    if interval:
+        places = spread_decimals(first, open_=settings.report.truth)
+        low, high = (round(end, places) + 0.0 for end in interval)
+        spread = f", {100 * settings.bootstrap.level:g} % interval {low:.{places}f} to {high:.{places}f}"
+    say(f"{first.title}: {scores[first.key]:.{first.decimals}f}{spread}.")

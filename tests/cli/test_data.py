@@ -128,7 +128,7 @@ def test_the_command_alone_tells_what_it_can_do(capsys: pytest.CaptureFixture[st
     with pytest.raises(SystemExit) as ended:
         main([])
     assert ended.value.code == 0
-    assert "bundle check [PATH]" in capsys.readouterr().out
+    assert "  check [PATH] " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("argument", ["-1", "0", "many", "1.5"])

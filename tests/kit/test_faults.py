@@ -151,7 +151,7 @@ def test_of_a_good_submission_it_says_what_was_looked_at_and_that_it_works(kit: 
     ran = warm.run(FORKING, ["kit.py", "check", tmp_path, "--run", "1"], cwd=kit)
     assert ran.code == 0, ran.printed
     assert "It works" in ran.printed
-    assert "clip 1 of 1" in ran.printed
+    assert "first pass: 1 of 1 clips" in ran.printed
     assert not (kit / "runs").exists()
     with zipfile.ZipFile(tmp_path / "mine.zip", "w") as archive:
         archive.write(tmp_path / "model.py", "mine/model.py")

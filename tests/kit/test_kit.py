@@ -145,7 +145,7 @@ def test_what_both_programs_say_of_a_problem_is_said_once() -> None:
     for line in (
         "[ingestion] install_ignored · submission · found setup.py; expected none · ignored",
         f"[ingestion] clip c1 · {raised}",
-        "[ingestion] clip 1 of 2 · 0.02 s a clip · about 0:00 to go",
+        "[ingestion] first pass: 1 of 2 clips, 0.02 s each; about 0:00 to go, 8:00 of the time budget left",
         f"[ingestion] 2 of 2 clips · {raised}",
         f"[ingestion] every_clip_failed · {raised.partition(' · ')[2].replace('found', 'found model_raised:')}",
         "For you:",
@@ -155,7 +155,7 @@ def test_what_both_programs_say_of_a_problem_is_said_once() -> None:
         once(line)
     assert said == [
         f"[ingestion] clip c1 · {raised}",
-        "[ingestion] clip 1 of 2 · 0.02 s a clip · about 0:00 to go",
+        "[ingestion] first pass: 1 of 2 clips, 0.02 s each; about 0:00 to go, 8:00 of the time budget left",
         "[ingestion] 2 of 2 clips · model_raised · model.py line 4",
         "[ingestion] every_clip_failed · model.py line 4",
         "For you:",

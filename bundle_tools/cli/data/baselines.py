@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 from bundle_tools.challenge.baselines.update import phases_with_folders, solutions_of, update
-from bundle_tools.cli.options import add_bundle
+from bundle_tools.cli.options import add_bundle, add_command
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
@@ -13,9 +13,10 @@ from bundle_tools.errors import BundleError
 
 def add_baselines(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the kind of data."""
-    baselines = kinds.add_parser(
-        "baselines", prog="bundle data baselines", help="scores of baselines and solutions that put others in place"
-    )
+    baselines = add_command(
+        kinds, "data baselines", "Compute what simple methods and the solutions reach, for reports and pages.",
+        "\n--phase practice --run runs/best-practice",
+    )  # fmt: skip
     baselines.add_argument("--phase", metavar="NAME", action="append", help="default: every phase with folders as data")
     baselines.add_argument(
         "--solution", metavar="DIR", type=Path, action="append",

@@ -10,7 +10,7 @@ from bundle_tools.challenge.enough_clips import CLIPS_TO_RANK, points_apart
 from bundle_tools.challenge.figures.pages import fill_pages
 from bundle_tools.cli.data import faces, key_frames, own_clips, skill_reference
 from bundle_tools.cli.data.baselines import add_baselines
-from bundle_tools.cli.options import add_bundle, count, positive, workers
+from bundle_tools.cli.options import add_bundle, add_command, count, positive, workers
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
@@ -25,12 +25,16 @@ SPLITS = ("independent", "stress", "spurious")
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command and its kinds."""
-    data = commands.add_parser("data", prog="bundle data", help="make data")
-    kinds = data.add_subparsers(required=True, metavar="KIND")
-    synth = kinds.add_parser("synth", prog="bundle data synth", help="a labelled set of synthetic clips")
-    synth.add_argument("--clips", type=positive, required=True, help="how many")
-    synth.add_argument("--seed", type=count, required=True, help="the same seed gives the same bytes")
-    synth.add_argument("--out", type=Path, required=True, help="a folder that is empty or does not exist yet")
+    data = add_command(commands, "data", "Make clips, labels and what belongs to them.", "phase final --replace")
+    kinds = data.add_subparsers(required=True, metavar="COMMAND")
+    synth = add_command(
+        kinds, "data synth", "Make a labelled set of synthetic clips.", "--clips 240 --seed 7 --out more_clips"
+    )
+    synth.add_argument("--clips", metavar="N", type=positive, required=True, help="how many")
+    synth.add_argument("--seed", metavar="N", type=count, required=True, help="the same seed gives the same bytes")
+    synth.add_argument(
+        "--out", metavar="DIR", type=Path, required=True, help="a folder that is empty or does not exist yet"
+    )
     synth.add_argument(
         "--split",
         choices=SPLITS,
@@ -38,15 +42,21 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         help="stress: the causes go together; spurious: the clothes tell the main target (default: %(default)s)",
     )
     synth.set_defaults(action=_synth)
-    phase = kinds.add_parser("phase", prog="bundle data phase", help="new clips and labels of a phase of this bundle")
-    phase.add_argument("phase", help="name of the phase, e.g. final")
-    phase.add_argument("--clips", type=positive, default=PHASE_CLIPS, help="how many (default: %(default)s)")
-    phase.add_argument("--seed", type=count, help="keep it secret: it gives the labels (default: a new random one)")
+    phase = add_command(
+        kinds, "data phase", "Make new clips and labels of a phase, from a secret seed.", "final --clips 60 --replace"
+    )
+    phase.add_argument("phase", metavar="PHASE", help="name of the phase, e.g. final")
+    phase.add_argument(
+        "--clips", metavar="N", type=positive, default=PHASE_CLIPS, help="how many (default: %(default)s)"
+    )
+    phase.add_argument(
+        "--seed", metavar="N", type=count, help="keep it secret: it gives the labels (default: a new random one)"
+    )
     phase.add_argument("--replace", action="store_true", help="replace the clips and labels that are there")
     add_bundle(phase)
     phase.set_defaults(action=_phase)
     add_baselines(kinds)
-    committed = kinds.add_parser("committed", prog="bundle data committed", help="the data in this repository, again")
+    committed = add_command(kinds, "data committed", "Make the data of this repository again.", "")
     add_bundle(committed)
     committed.set_defaults(action=_committed)
     own_clips.add(kinds)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bundle_tools.challenge.pages.writing import write_whole
 from bundle_tools.challenge.rules.clips.tables import read_clips
-from bundle_tools.cli.options import add_bundle, workers
+from bundle_tools.cli.options import add_bundle, add_command, workers
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.console import progress_bar, say
@@ -17,7 +17,9 @@ from bundle_tools.own_clips.faces.write import FILE, write_faces
 
 def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
-    faces = kinds.add_parser("faces", prog="bundle data faces", help="where the faces are, to be looked over by you")
+    faces = add_command(
+        kinds, "data faces", "Find the face in each filmed clip, and write a page on which you look them over.", ""
+    )
     faces.add_argument(
         "--page", type=Path, metavar="FILE", help="the page to look over (default: private/faces.html in the bundle)"
     )

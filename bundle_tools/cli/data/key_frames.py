@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from bundle_tools.challenge.key_frames import LIST, write_key_frames
 from bundle_tools.challenge.rules.clips.tables import read_clips
-from bundle_tools.cli.options import add_bundle
+from bundle_tools.cli.options import add_bundle, add_command
 from bundle_tools.codabench.bounded_yaml import load_bounded
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.codabench.rules.dataset import Dataset
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
-    frames = kinds.add_parser(
-        "key-frames", prog="bundle data key-frames", help="small pictures of a phase's clips, for its report"
+    frames = add_command(
+        kinds, "data key-frames", "Make a small picture of each clip of a phase, for its report.", "practice"
     )
-    frames.add_argument("phase", help="name of a phase whose report shows true values, e.g. practice")
+    frames.add_argument("phase", metavar="PHASE", help="name of a phase whose report shows true values, e.g. practice")
     add_bundle(frames)
     frames.set_defaults(action=_key_frames)
 

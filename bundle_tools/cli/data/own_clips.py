@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, time, timedelta
 from pathlib import Path
 
-from bundle_tools.cli.options import count, moment, positive, workers
+from bundle_tools.cli.options import add_command, count, moment, positive, workers
 from bundle_tools.codabench.rules import clock
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
@@ -43,36 +43,54 @@ NOTES = "The labels are impressions of people. Do not pass the clips on, and do 
 
 def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the kinds."""
-    own = kinds.add_parser("from-folder", prog="bundle data from-folder", help="a bundle of your own clips and labels")
-    own.add_argument("--clips", type=Path, required=True, help="the folder with the clips; zips in it are read too")
-    own.add_argument("--labels", type=Path, required=True, help="a CSV table: one row a clip, one column a target")
-    own.add_argument("--groups", type=Path, help="a CSV table of the groups that people belong to, for fairness")
-    own.add_argument("--challenge", type=Path, help="titles, targets, ranges and words (docs/adapting.md)")
+    own = add_command(
+        kinds, "data from-folder", "Make a whole bundle of your own clips and labels.",
+        "--clips films --labels ratings.csv --out my_challenge",
+    )  # fmt: skip
+    own.add_argument(
+        "--clips", metavar="DIR", type=Path, required=True, help="the folder with the clips; zips in it are read too"
+    )
+    own.add_argument(
+        "--labels", metavar="FILE", type=Path, required=True, help="a CSV table: one row a clip, one column a target"
+    )
+    own.add_argument(
+        "--groups", metavar="FILE", type=Path, help="a CSV table of the groups that people belong to, for fairness"
+    )
+    own.add_argument(
+        "--challenge", metavar="FILE", type=Path, help="titles, targets, ranges and words (docs/adapting.md)"
+    )
     own.add_argument(
         "--range", type=float, nargs=2, default=(0.0, 1.0), metavar=("LOW", "HIGH"),
         help="of all targets, where --challenge names none (default: 0 1)",
     )  # fmt: skip
-    own.add_argument("--practice", type=positive, help="clips (default: a fifth, 60 at most)")
-    own.add_argument("--final", type=positive, help="clips (default: a fifth, 60 at most)")
-    own.add_argument("--start", type=moment, help="when Practice starts, UTC (default: in 30 days)")
+    own.add_argument("--practice", metavar="N", type=positive, help="clips (default: a fifth, 60 at most)")
+    own.add_argument("--final", metavar="N", type=positive, help="clips (default: a fifth, 60 at most)")
+    own.add_argument("--start", metavar="TIME", type=moment, help="when Practice starts, UTC (default: in 30 days)")
     own.add_argument("--data-only", action="store_true", help="write data and settings, no programs and no pages")
     _add_writing(own)
     own.set_defaults(action=_from_folder)
 
-    impressions = kinds.add_parser(
-        "first-impressions",
-        prog="bundle data first-impressions",
-        help="phases and public data from ChaLearn First Impressions V2",
+    impressions = add_command(
+        kinds, "data first-impressions", "Make phases and public data from ChaLearn First Impressions V2.",
+        "--source downloads --out my_challenge",
+    )  # fmt: skip
+    impressions.add_argument(
+        "--source", metavar="DIR", type=Path, required=True, help="the folder with the downloaded files"
     )
-    impressions.add_argument("--source", type=Path, required=True, help="the folder with the downloaded files")
-    impressions.add_argument("--practice", type=positive, default=PHASE_CLIPS, help="clips (default: %(default)s)")
-    impressions.add_argument("--final", type=positive, default=PHASE_CLIPS, help="clips (default: %(default)s)")
+    impressions.add_argument(
+        "--practice", metavar="N", type=positive, default=PHASE_CLIPS, help="clips (default: %(default)s)"
+    )
+    impressions.add_argument(
+        "--final", metavar="N", type=positive, default=PHASE_CLIPS, help="clips (default: %(default)s)"
+    )
     impressions.add_argument(
         "--official-split",
         action="store_true",
         help="training, validation and test as in 2017, with people on both sides; prints what looking up is worth",
     )
-    impressions.add_argument("--passwords", type=Path, help="a file with the passwords of archives, one a line")
+    impressions.add_argument(
+        "--passwords", metavar="FILE", type=Path, help="a file with the passwords of archives, one a line"
+    )
     impressions.add_argument("--incomplete", action="store_true", help="leave out clips and labels without the other")
     impressions.add_argument("--unknown-ages", action="store_true", help="keep clips whose age nobody judged")
     impressions.add_argument(
@@ -83,31 +101,39 @@ def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     _add_writing(impressions)
     impressions.set_defaults(action=_first_impressions)
 
-    observations = kinds.add_parser(
-        "observations",
-        prog="bundle data observations",
-        help="what people pointed at in clips of First Impressions V2 (MM-OCEAN, CC BY-NC-SA 4.0), for plausibility",
+    observations = add_command(
+        kinds, "data observations",
+        "Add what people pointed at in clips of First Impressions V2, for plausibility (MM-OCEAN, CC BY-NC-SA 4.0).",
+        "--source mm-ocean/data/test --out my_challenge",
+    )  # fmt: skip
+    observations.add_argument(
+        "--source", metavar="PATH", type=Path, required=True, help="MM-OCEAN's data/test: folder, archive or file"
     )
     observations.add_argument(
-        "--source", type=Path, required=True, help="MM-OCEAN's data/test: folder, archive or file"
+        "--out", metavar="DIR", type=Path, required=True, help="the folder of first-impressions, or the bundle"
     )
-    observations.add_argument("--out", type=Path, required=True, help="the folder of first-impressions, or the bundle")
-    observations.add_argument("--names", type=Path, help="which clip is which (default: private/clips.csv in --out)")
+    observations.add_argument(
+        "--names", metavar="FILE", type=Path, help="which clip is which (default: private/clips.csv in --out)"
+    )
     observations.set_defaults(action=_observations)
 
 
 def _add_writing(parser: argparse.ArgumentParser) -> None:
     """Add what every source has: where it is written, what is done to clips, the secret seed, the rules."""
-    parser.add_argument("--out", type=Path, required=True, help="a folder that is empty or does not exist yet")
+    parser.add_argument(
+        "--out", metavar="DIR", type=Path, required=True, help="a folder that is empty or does not exist yet"
+    )
     parser.add_argument(
         "--reencode", type=_height, metavar="HEIGHT", help="encode all clips alike, so many pixels high"
     )
-    parser.add_argument("--seed", type=count, help="keep it secret: it gives names and split (default: a random one)")
+    parser.add_argument(
+        "--seed", metavar="N", type=count, help="keep it secret: it gives names and split (default: a random one)"
+    )
     parser.add_argument(
         "--time-limit",
         type=positive,
         default=TIME_LIMIT_S,
-        metavar="SECONDS",
+        metavar="S",
         help="execution_time_limit of the phases in competition.yaml (default: %(default)s)",
     )
     parser.add_argument(

@@ -5,19 +5,18 @@ import tempfile
 from pathlib import Path
 
 from bundle_tools.challenge.baselines.skill_reference import enter_skill_reference
-from bundle_tools.cli.options import add_bundle
+from bundle_tools.cli.options import add_bundle, add_command
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.console import say
 
 
 def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
-    reference = kinds.add_parser(
-        "skill-reference",
-        prog="bundle data skill-reference",
-        help="the errors that earn full credit, from a run of the best model that you have",
-    )
-    reference.add_argument("run", type=Path, help="the folder of `bundle run` on a phase, or a download")
+    reference = add_command(
+        kinds, "data skill-reference", "Set what earns full credit from a run of your best model.",
+        "runs/best-practice",
+    )  # fmt: skip
+    reference.add_argument("run", metavar="RUN", type=Path, help="the folder of `bundle run` on a phase, or a download")
     add_bundle(reference)
     reference.set_defaults(action=_skill_reference)
 

@@ -8,20 +8,28 @@ from bundle_tools.challenge.compare.runs import find_runs
 from bundle_tools.challenge.convert.from_2017 import write_records
 from bundle_tools.challenge.convert.names import read_names
 from bundle_tools.challenge.convert.to_2017 import write_2017
+from bundle_tools.cli.options import add_command
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
-    convert = commands.add_parser("convert", prog="bundle convert", help="files of 2017 from a run, and back")
+    convert = add_command(
+        commands, "convert", "Turn a run into the files of 2017, or those into records.",
+        "runs/cue_reader-practice --out files_2017",
+    )  # fmt: skip
     convert.add_argument(
         "source", metavar="SOURCE", type=Path,
         help="a folder of `bundle run` or an output of ingestion; or a folder with prediction.pkl",
     )  # fmt: skip
-    convert.add_argument("--out", type=Path, required=True, help="a folder that is empty or does not exist yet")
+    convert.add_argument(
+        "--out", metavar="DIR", type=Path, required=True, help="a folder that is empty or does not exist yet"
+    )
     convert.add_argument("--light", action="store_true", help="without pictures: to look at the form of the files")
-    convert.add_argument("--aliases", type=Path, help="a table clip_id,name with the older names of clips")
+    convert.add_argument(
+        "--aliases", metavar="FILE", type=Path, help="a table clip_id,name with the older names of clips"
+    )
     convert.add_argument(
         "--target", metavar="OLDER=OWN", action="append", default=[],
         help="an older name of a target, e.g. neuroticism=emotional_stability; values stay as they are",

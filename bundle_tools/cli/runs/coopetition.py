@@ -10,7 +10,7 @@ from bundle_tools.challenge.coopetition.page import lines, page, record
 from bundle_tools.challenge.coopetition.works import read_teams, read_works
 from bundle_tools.challenge.pages.writing import write_whole
 from bundle_tools.challenge.scoring_program import use_scoring_program
-from bundle_tools.cli.options import RUN, add_bundle
+from bundle_tools.cli.options import RUN, add_bundle, add_command
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
@@ -18,8 +18,8 @@ from bundle_tools.errors import BundleError
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
-    coopetition = commands.add_parser(
-        "coopetition", prog="bundle coopetition", help="turn credits and scores into a measure of usefulness"
+    coopetition = add_command(
+        commands, "coopetition", "Measure how useful each submission was to others.", "final --html usefulness.html"
     )
     coopetition.add_argument(
         "runs", metavar="RUN", type=Path, nargs="+",
@@ -29,7 +29,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "--shared", metavar="RUN", type=Path, nargs="+", default=[],
         help="runs of other phases that these may credit; they receive and pass on, and give nothing of their own",
     )  # fmt: skip
-    coopetition.add_argument("--teams", type=Path, help="a table of lines `run,team`: a team's own work counts nothing")
+    coopetition.add_argument(
+        "--teams", metavar="FILE", type=Path, help="a table of lines `run,team`: a team's own work counts nothing"
+    )
     coopetition.add_argument(
         "--baseline", metavar="SCORE", type=float, default=0.0,
         help="explanation score from which on a submission leads (default: 0, that of the constant)",

@@ -15,7 +15,7 @@ from bundle_tools.challenge.jury.publish import lines, ratings_table, record, re
 from bundle_tools.challenge.jury.verdict import judge
 from bundle_tools.challenge.pages.writing import write_whole
 from bundle_tools.challenge.scoring_program import use_scoring_program
-from bundle_tools.cli.options import RUN, add_bundle, positive
+from bundle_tools.cli.options import RUN, add_bundle, add_command, positive
 from bundle_tools.codabench.competition import Competition, Phase, find_root, load
 from bundle_tools.console import progress_bar, say
 from bundle_tools.errors import BundleError
@@ -26,24 +26,32 @@ JURORS = 5
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
-    jury = commands.add_parser("jury", prog="bundle jury", help="let people rate the finalists' explanations")
-    actions = jury.add_subparsers(required=True, metavar="ACTION")
-    make = actions.add_parser("make", prog="bundle jury make", help="write one page a juror, and the organiser's key")
+    jury = add_command(
+        commands, "jury", "Let people rate the finalists' explanations blind.",
+        "make finalists --out jury\nscore ratings/*.json --key jury/key.json --out jury_result",
+    )  # fmt: skip
+    actions = jury.add_subparsers(required=True, metavar="COMMAND")
+    make = add_command(
+        actions, "jury make", "Write one page a juror, and the key that you keep.", "finalists --jurors 5 --out jury"
+    )
     make.add_argument(
         "runs", metavar="RUN", type=Path, nargs="+",
         help=f"a finalist: {RUN}",
     )  # fmt: skip
-    make.add_argument("--out", type=Path, required=True, help="a folder that does not exist yet")
-    make.add_argument("--jurors", type=positive, default=JURORS, help="default: %(default)s")
-    make.add_argument("--clips", type=positive, default=CLIPS, help="at most; default: %(default)s")
-    make.add_argument("--seed", help="any text, to make the same jury again; default: a secret one")
+    make.add_argument("--out", metavar="DIR", type=Path, required=True, help="a folder that does not exist yet")
+    make.add_argument("--jurors", metavar="N", type=positive, default=JURORS, help="default: %(default)s")
+    make.add_argument("--clips", metavar="N", type=positive, default=CLIPS, help="at most; default: %(default)s")
+    make.add_argument("--seed", metavar="TEXT", help="any text, to make the same jury again; default: a secret one")
     _add_rules(make)
     add_bundle(make)
     make.set_defaults(action=_make)
-    score = actions.add_parser("score", prog="bundle jury score", help="read the ratings; write the result")
+    score = add_command(
+        actions, "jury score", "Read the ratings, and write the result with its report.",
+        "ratings/*.json --key jury/key.json --out jury_result",
+    )  # fmt: skip
     score.add_argument("ratings", metavar="FILE", type=Path, nargs="+", help="what a juror saved")
-    score.add_argument("--key", type=Path, required=True, help="key.json of `bundle jury make`")
-    score.add_argument("--out", type=Path, required=True, help="a folder for the result")
+    score.add_argument("--key", metavar="FILE", type=Path, required=True, help="key.json of `bundle jury make`")
+    score.add_argument("--out", metavar="DIR", type=Path, required=True, help="a folder for the result")
     score.add_argument(
         "--partial", action="store_true", help="look at what there is: take unfinished sheets, and few jurors"
     )
@@ -55,7 +63,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def _add_rules(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--rules", type=Path, help="criteria and rules; default: those of bundle_tools/jury")
+    parser.add_argument(
+        "--rules", metavar="FILE", type=Path, help="criteria and rules; default: those of bundle_tools/jury"
+    )
 
 
 def _make(arguments: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 from bundle_tools.challenge.compare.runs import expand, find_runs
 from bundle_tools.challenge.pages.writing import write_whole
 from bundle_tools.challenge.scoring_program import use_scoring_program
-from bundle_tools.cli.options import RUN, add_bundle
+from bundle_tools.cli.options import RUN, add_bundle, add_command
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
@@ -22,10 +22,7 @@ may get it, not even the participant. Its name is another one, so that it cannot
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
-    report = commands.add_parser(
-        "report", prog="bundle report", help="make the report of a run again", epilog=ENDING,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    report = add_command(commands, "report", "Make the report of a run again.", "runs/cue_reader-final --full", ENDING)
     report.add_argument(
         "run", metavar="RUN", type=Path,
         help=RUN,

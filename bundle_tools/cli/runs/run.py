@@ -2,9 +2,10 @@
 
 import argparse
 import tempfile
+import webbrowser
 from pathlib import Path
 
-from bundle_tools.cli.options import positive
+from bundle_tools.cli.options import add_command, positive
 from bundle_tools.codabench.archive import extract
 from bundle_tools.codabench.competition import find_root, load
 from bundle_tools.codabench.worker.docker import DockerEngine
@@ -20,13 +21,18 @@ and fails there. A time limit is for one job, both containers of the first one t
 the row is complete.
 """
 
+NEXT = (
+    "Next: open the report (--open does), change the model, and tell two runs apart with bundle compare {} OTHER_RUN."
+)
+
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
-    run = commands.add_parser(
-        "run", prog="bundle run", help="run a submission as Codabench would", usage="%(prog)s SUBMISSION [options]",
-        epilog=ENDING, formatter_class=argparse.RawDescriptionHelpFormatter,
+    run = add_command(
+        commands, "run", "Run a submission as Codabench would, and print its row of the leaderboard.",
+        "solutions/cue_reader --open\nmy_submission.zip --phase final --engine docker", ENDING,
     )  # fmt: skip
+    run.usage = "bundle run SUBMISSION [options]"
     run.add_argument("submission", metavar="SUBMISSION", type=Path, help="a folder with model.py, or its zip")
     run.add_argument("--phase", metavar="NAME", help="default: practice, else the first phase")
     run.add_argument("--out", metavar="DIR", type=Path, help="results (default: runs/<submission>-<phase>)")
@@ -41,6 +47,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
                      help="a job over its time limit runs on (default, as 1.25 does) or fails")  # fmt: skip
     run.add_argument("--time-limit", metavar="S", type=positive, help="seconds per job (default: the phase's limit)")
     run.add_argument("--data", metavar="DIR", type=Path, help="the worker's /app/data (default: empty)")
+    run.add_argument("--open", action="store_true", help="open the report in a browser")
     run.set_defaults(action=_run)
 
 
@@ -75,6 +82,10 @@ def _run_in(root: Path, arguments: argparse.Namespace) -> int:
         for task, verdict in verdicts
         if not verdict.good
     ]
+    for _, verdict in verdicts:
+        if verdict.report is not None and arguments.open:
+            webbrowser.open(verdict.report.resolve().as_uri())
     if wrong:
         raise BundleError("; ".join(wrong))
+    say(NEXT.format(out))
     return 0

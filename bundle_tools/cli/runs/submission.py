@@ -5,19 +5,23 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bundle_tools.cli.options import add_bundle, positive
+from bundle_tools.cli.options import add_bundle, add_command, positive
 from bundle_tools.codabench.competition import find_root
 from bundle_tools.errors import BundleError
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
-    submission = commands.add_parser("submission", prog="bundle submission", help="look a submission over, and pack it")
-    actions = submission.add_subparsers(required=True, metavar="ACTION")
-    check = actions.add_parser("check", prog="bundle submission check", help="tell every problem at once, with the fix")
+    submission = add_command(
+        commands, "submission", "Check a submission and pack it.", "check my_submission --run 3\npack my_submission"
+    )
+    actions = submission.add_subparsers(required=True, metavar="COMMAND")
+    check = add_command(
+        actions, "submission check", "List every problem of a submission, with the fix.", "my_submission --run 3"
+    )
     check.add_argument("--run", metavar="N", type=positive, help="also run the first clips, such as 3")
-    pack = actions.add_parser("pack", prog="bundle submission pack", help="check, then write a zip that is right")
-    pack.add_argument("--out", type=Path, help="default: the folder's name with .zip")
+    pack = add_command(actions, "submission pack", "Check a submission, then write its zip.", "my_submission")
+    pack.add_argument("--out", metavar="FILE", type=Path, help="default: the folder's name with .zip")
     for name, action in (("check", check), ("pack", pack)):
         action.add_argument("submission", metavar="SUBMISSION", type=Path, help="a folder with model.py, or its zip")
         add_bundle(action)

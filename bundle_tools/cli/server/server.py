@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from bundle_tools.cli.options import positive
+from bundle_tools.cli.options import add_command, positive
 from bundle_tools.cli.server import on_server
 from bundle_tools.errors import BundleError
 
@@ -14,23 +14,34 @@ stored. What changes something says so and asks first: --yes answers. After an i
 """
 DEFAULT_BUNDLE = Path("dist") / "bundle.zip"
 WAIT_S = 3600
+_COMPETITION = '"https://www.codabench.org/competitions/1234/?secret_key=..."'
+EXAMPLES = {
+    "publish": "https://www.codabench.org",
+    "rehearse": f"{_COMPETITION} --phase practice",
+    "audit": _COMPETITION,
+    "fetch": f"{_COMPETITION} --phase final --out final",
+    "replace": f"{_COMPETITION} --phase final --reference-data reference_data/final",
+    "board": f"{_COMPETITION} --phase final",
+}
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
-    server = commands.add_parser(
-        "server", prog="bundle server", help="upload a bundle, try it there, keep it running", epilog=ENDING,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    server = add_command(
+        commands, "server", "Upload a bundle to a Codabench server, try it there, and keep it running.",
+        "publish https://www.codabench.org", ENDING,
     )  # fmt: skip
-    actions = server.add_subparsers(required=True, metavar="ACTION")
-    publish = _action(actions, "publish", "upload a bundle; print the secret link of the competition it becomes")
+    actions = server.add_subparsers(required=True, metavar="COMMAND")
+    publish = _action(
+        actions, "publish", "Upload a bundle, and print the secret link of the competition that it becomes."
+    )
     publish.add_argument("server", metavar="SERVER", help="such as https://www.codabench.org")
     publish.add_argument(
         "--bundle", metavar="ZIP", type=Path, default=DEFAULT_BUNDLE, help="default: %(default)s, of `bundle build`"
     )
     _add_yes(publish)
 
-    rehearse = _competition(actions, "rehearse", "submit the solutions; compare each column with a run at home")
+    rehearse = _competition(actions, "rehearse", "Submit the solutions, and compare each column with a run at home.")
     rehearse.add_argument("--submission", metavar="PATH", type=Path, action="append", default=[],
                           help="a folder or a zip (default: the solutions of the bundle); may be repeated")  # fmt: skip
     rehearse.add_argument("--bundle", metavar="ZIP", type=Path, default=DEFAULT_BUNDLE,
@@ -43,16 +54,16 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     _add_yes(rehearse)
 
     _competition(
-        actions, "audit", "tell which private files can be had by others",
+        actions, "audit", "List the private files that others can get.",
         "A second account, of somebody who has nothing to do with the challenge, comes from CODABENCH_SECOND_TOKEN.",
     )  # fmt: skip
 
-    fetch = _competition(actions, "fetch", "bring all submissions of a phase here, with outputs, reports and logs")
+    fetch = _competition(actions, "fetch", "Fetch all submissions of a phase, with outputs, reports and logs.")
     fetch.add_argument("--phase", metavar="NAME", required=True, help="such as practice or final")
     fetch.add_argument("--out", metavar="DIR", type=Path, required=True, help="new, or of an earlier call")
 
     replace = _competition(
-        actions, "replace", "give a phase new programs or data; run its submissions again",
+        actions, "replace", "Give a phase new programs or data, and run its submissions again.",
         "Each part is a folder or a zip. Take programs from an unpacked dist/bundle.zip: they share a secret key "
         "that the folders lack. Without any part: run again what still shows results of older ones.",
     )  # fmt: skip
@@ -63,16 +74,14 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     _add_wait(replace)
     _add_yes(replace)
 
-    board = _competition(actions, "board", "show a leaderboard, with what is wrong with its rows")
+    board = _competition(actions, "board", "Show a leaderboard, with what is wrong with its rows.")
     board.add_argument("--phase", metavar="NAME", required=True, help="such as practice or final")
 
 
 def _action(
     actions: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, what: str, more: str = ""
 ) -> argparse.ArgumentParser:
-    parser = actions.add_parser(
-        name, prog=f"bundle server {name}", help=what, description=f"{what[0].upper()}{what[1:]}. {more}".strip()
-    )
+    parser = add_command(actions, f"server {name}", what, EXAMPLES[name], more)
 
     def act(arguments: argparse.Namespace) -> int:
 

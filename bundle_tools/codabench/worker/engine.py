@@ -12,7 +12,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol, TextIO
@@ -21,11 +20,14 @@ import psutil
 
 from bundle_tools.codabench.worker import CannotStart
 from bundle_tools.codabench.worker.environment import python_for
+from bundle_tools.console import Screen
 
 # The worker gives the container these and nothing else: no id of a submission, a user or a phase.
 ENVIRONMENT = {"PYTHONUNBUFFERED": "1", "http_proxy": "", "https_proxy": ""}
 # What a process needs to run at all; any other variable would make a run here unlike a run there.
 KEPT_VARIABLES = ("PATH", "HOME", "TMPDIR", "TEMP", "LD_LIBRARY_PATH", "SYSTEMROOT")
+# Somebody is looking: a program that knows this variable tells its progress more often.
+WATCHED = {"PROGRESS_EVERY_S": "1"}
 # The worker's own data: the only mount that programs cannot write to.
 WORKER_DATA = "/app/data"
 GRACE_S = 5.0
@@ -87,7 +89,7 @@ class ProcessEngine:
         if arguments[0] in {"python", "python3"}:
             arguments[0] = str(python_for(program))
         environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-        environment |= {"LANG": "C.UTF-8", **ENVIRONMENT}
+        environment |= {"LANG": "C.UTF-8", **ENVIRONMENT, **(WATCHED if sys.stdout.isatty() else {})}
         _rewrite_sources(program, container.mounts)
         log = logs / container.name
         try:
@@ -162,9 +164,10 @@ def stream(
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
+    screen = Screen()
     pumps = [
-        threading.Thread(target=_pump, args=(pipe, log.with_name(f"{log.name}_{name}.txt"), screen), daemon=True)
-        for name, pipe, screen in (("stdout", process.stdout, sys.stdout), ("stderr", process.stderr, sys.stderr))
+        threading.Thread(target=_pump, args=(pipe, log.with_name(f"{log.name}_{name}.txt"), ours, screen), daemon=True)
+        for name, pipe, ours in (("stdout", process.stdout, sys.stdout), ("stderr", process.stderr, sys.stderr))
     ]
     for pump in pumps:
         pump.start()
@@ -193,13 +196,10 @@ def _reap(process: "subprocess.Popen[bytes]") -> int:
         return process.wait()
 
 
-def _pump(pipe: IO[bytes], log: Path, screen: TextIO) -> None:
+def _pump(pipe: IO[bytes], log: Path, stream: TextIO, screen: Screen) -> None:
     with log.open("wb") as file:
         while line := pipe.readline(LINE_BYTES):
             file.write(line)
             file.flush()
-            # A closed screen, as in `| head`, must not stop the reading: the program would wait for ever.
-            with suppress(OSError, ValueError):
-                encoding = screen.encoding or "utf-8"
-                screen.write(line.decode("utf-8", "replace").encode(encoding, "replace").decode(encoding))
-                screen.flush()
+            # A closed screen must not stop the reading: the program would wait for ever.
+            screen.show(line.decode("utf-8", "replace"), stream)

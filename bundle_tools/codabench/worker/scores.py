@@ -152,11 +152,9 @@ def accepted(content: object, columns: tuple[Column, ...], primary_index: int) -
 
 
 def row(values: Mapping[str, float], columns: tuple[Column, ...]) -> list[str]:
-    """Give the row's lines: titles and values, aligned, rounded as the platform rounds for display."""
-    shown = [
-        (column.title + (" (hidden)" if column.hidden else ""), _display(values.get(column.key), column.precision))
-        for column in columns
-    ]
+    """Give the row's lines: titles and values, aligned, rounded as the platform does it; without hidden columns."""
+    seen = [column for column in columns if not column.hidden] or columns
+    shown = [(column.title, _display(values.get(column.key), column.precision)) for column in seen]
     title_width = max(len(title) for title, _ in shown)
     value_width = max(len(value) for _, value in shown)
     return [f"  {title:<{title_width}}  {value:>{value_width}}" for title, value in shown]

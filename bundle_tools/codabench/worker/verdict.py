@@ -43,11 +43,11 @@ class Verdict:
             lines += [f'Score in "My submissions": {mine}'] if mine else []
             if all(column.hidden for column in columns):
                 lines.append("All columns are hidden: the leaderboard page ends in an error.")
+        if self.notes:
+            lines += ["Codabench accepts this without a word:", *(f"  - {note}" for note in self.notes)]
         if self.report is not None:
             linked = "" if self.status != "Failed" else " (uploaded, but not linked from a failed submission)"
             lines.append(f"Report: {self.report}{linked}")
-        if self.notes:
-            lines += ["Codabench accepts this without a word:", *(f"  - {note}" for note in self.notes)]
         return lines
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ingest.clips.footage import check_unchanged
 from ingest.errors import Problem
+from ingest.log import Progress
 from ingest.media.frame_server import AHEAD_CLIPS
 from ingest.media.video import UnreadableClip
 from ingest.model.asking import NO_EXPLANATION, CallResult, ask_explanation, ask_prediction
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from ingest.record.stats import RunStats
     from ingest.settings import Task
 
-PROGRESS_LINES = 24
 NAMED_CAUSES = 3
 """Of calls without a valid answer, the most frequent first."""
 
@@ -100,9 +100,7 @@ class ProbePass:
     def run(self, means: CallContext) -> None:
         """Ask call after call until all are asked, time is out or the model cannot be started again."""
         started = means.clock.elapsed_s()
-        positions = {clip_id: number for number, clip_id in enumerate(self._plan, 1)}
-        left = {clip_id: len(calls) for clip_id, calls in self._plan.items()}
-        step = max(1, -(-len(positions) // PROGRESS_LINES))
+        progress = Progress(means.log, means.clock, "second pass", "calls on altered copies", self._count.planned)
         for calls, asked in self._ask_all(self._plan, means, self._task.limits.call_s):
             for problem in asked.problems:
                 if problem.severity == "error":
@@ -111,12 +109,7 @@ class ProbePass:
             for call in calls:
                 self._record(call, asked)
             self._count.duration_s = means.clock.elapsed_s() - started
-            clip_id = calls[-1].clip_id
-            position = positions[clip_id]
-            left[clip_id] -= len(calls)
-            if not left[clip_id] and (position % step == 0 or position == len(positions)):
-                done = f"{self._count.asked} of {self._count.planned} calls"
-                means.log.line(f"probes: clip {position} of {len(positions)} · {done}")
+            progress.tell(self._count.asked)
 
     @property
     def repeats(self) -> list[Call]:

@@ -224,7 +224,8 @@ def test_large_and_doubled_predictions_are_told(tiny: Path, run: Run, monkeypatc
 def test_a_board_of_hidden_columns_is_told(tiny: Path, run: Run) -> None:
     swap(tiny / "competition.yaml", "sorting: desc", "sorting: desc, hidden: true")
     said = run().said
-    assert "  Accuracy (hidden)  1.0\n" in said
+    assert "  Errors  0.0\n" in said
+    assert "Accuracy  " not in said
     assert "All columns are hidden" not in said
     swap(tiny / "competition.yaml", "sorting: asc", "sorting: asc, hidden: true")
     assert "All columns are hidden" in run().said

@@ -133,14 +133,14 @@ def test_numbers_of_columns_are_all_kept_and_nothing_else(scores: dict[str, floa
     assert bool(accepted(scores, columns, 0)) == (set(scores) != {known.key for known in columns})
 
 
-def test_the_row_is_rounded_and_says_what_is_hidden() -> None:
+def test_the_row_is_rounded_and_leaves_out_what_is_hidden() -> None:
     columns = (column("a", 0, hidden=True), column("bb", 1, precision=0), column("c", 2), column("d", 3, precision=10))
     assert row({"a": 0.125, "bb": 2.5, "d": 1e-7}, columns) == [
-        "  A (hidden)   0.12",
-        "  BB            2.0",
-        "  C             n/a",
-        "  D           1e-07",
+        "  BB    2.0",
+        "  C     n/a",
+        "  D   1e-07",
     ]
+    assert row({"a": 0.125}, columns[:1]) == ["  A  0.12"]
     assert my_submissions({"a": 0.126, "bb": 2.5}, columns) == "0.13"
     assert my_submissions({"c": 3}, columns) == "3.00"
     assert my_submissions({}, columns) is None

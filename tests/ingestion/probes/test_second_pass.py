@@ -141,7 +141,7 @@ def test_every_call_of_the_plan_is_asked_and_recorded(asked: Outcome) -> None:
     (twin, *_) = [line for line in lines if line["kind"] == "twin"]
     assert twin["prediction"] is None
     assert twin["explanation"]["evidence"]["cues"][0]["cue"] == "lighting"
-    assert "probes: clip 5 of 5" in outcome.printed
+    assert f"second pass: {len(lines)} of {len(lines)} calls on altered copies" in outcome.printed
     assert "probes.jsonl" in outcome.json("manifest.json")["files"]
 
 

@@ -1,0 +1,44 @@
+"""What a person sees: progress in one place on a terminal, files named from where one stands."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from bundle_tools.console import ONE_UP, Screen, say
+
+LINES = (
+    "[ingestion] model loaded\n",
+    "[ingestion] first pass: 1 of 3 clips, 0.50 s each; about 0:01 to go\n",
+    "[ingestion] first pass: 2 of 3 clips, 0.5 s each; about 0:00 to go\n",
+    "[ingestion] first pass: 3 of 3 clips, 0.50 s each; 8:00 of the time budget left\n",
+)
+
+
+class Terminal(io.StringIO):
+    """Takes text as a terminal does."""
+
+    def isatty(self) -> bool:
+        """Say so."""
+        return True
+
+
+@pytest.mark.parametrize(("stream", "replaced"), [(Terminal(), 2), (io.StringIO(), 0)])
+def test_progress_takes_the_place_of_progress_on_a_terminal_alone(stream: io.StringIO, replaced: int) -> None:
+    screen = Screen()
+    for line in LINES:
+        screen.show(line, stream)
+    printed = stream.getvalue()
+    assert printed.count(ONE_UP) == replaced
+    assert printed.replace(ONE_UP, "") == "".join(LINES)
+
+
+def test_files_below_the_current_folder_are_named_from_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    say(f"Report: {tmp_path / 'runs' / 'report.html'}; not {tmp_path.parent / 'other'}")
+    assert capsys.readouterr().out == f"Report: runs/report.html; not {tmp_path.parent / 'other'}\n"
+    monkeypatch.chdir("/")
+    say("see /etc//hosts")
+    assert capsys.readouterr().out == "see /etc//hosts\n"
