@@ -74,6 +74,7 @@ def test_every_command_works_in_the_order_of_the_guide(kit: Path, tmp_path: Path
         if kind == "sh":
             # The template in place of the example, which looks at a clip for a second: the commands are what is tried.
             few = text.replace("solutions/cue_reader", "template")
+            # The second run has no time left for altered copies: it is there to be compared.
             few = few.replace("python3 kit.py run my_variant", f"{ONCE}\npython3 kit.py run my_variant")
             script.append(few.replace("python3 kit.py", f"python3 {FORKING} kit.py"))
         else:
