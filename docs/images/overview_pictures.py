@@ -22,7 +22,7 @@ FOLDER = Path(__file__).resolve().parent / "overview"
 INPUT_DATA = FOLDER.parents[2] / "input_data" / "practice"
 CLIP, PART, TIME_S = "c3b5ae5aa3", "mouth", 2.5
 """What is shown: a clip with a smile, the part that is exchanged, and when."""
-FIRST_SCREEN = 770
+FIRST_SCREEN = 800
 """Pixels of the report's height that are shown."""
 LARGEST = 36_000
 """Bytes of each picture."""
@@ -54,7 +54,7 @@ def take_overview(run: Path, browser: Any, report: Path) -> None:  # noqa: ANN40
     with Image.open(report) as picture:
         first_screen = picture.convert("RGB").crop((30, 0, picture.width - 30, FIRST_SCREEN))
         size = (800, 800 * first_screen.height // first_screen.width)
-        _save(first_screen.resize(size, Image.Resampling.LANCZOS), "report.webp", quality=50)
+        _save(first_screen.resize(size, Image.Resampling.LANCZOS), "report.webp", quality=44)
     tab = browser.new_page(viewport={"width": 800, "height": 100})
     tab.set_content(_card(run, before, after))
     with Image.open(BytesIO(tab.screenshot(full_page=True))) as picture:

@@ -172,7 +172,7 @@ class ExplanationScore:
     bands: dict[str, Annotated[float, Between(0, 99.99)]] = field(
         default_factory=lambda: {"at chance": 0.0, "weak": 5.0, "fair": 20.0, "good": 40.0, "excellent": 65.0}
     )
-    """Words for the total and the lowest total of each, ascending from 0; docs/metrics.md says why these."""
+    """Words for the total and the lowest total of each, ascending from 0."""
 
     def mistakes(self) -> Iterator[Found]:
         """Check the cues of the aliases, and the words and limits of the bands."""

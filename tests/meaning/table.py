@@ -24,8 +24,6 @@ COLUMNS = {
     "cue_claims": "claims",
     "known_causes": "causes",
     "text": "text",
-    "coverage": "coverage",
-    "skill": "skill",
     "explanation": "total",
 }
 """Score columns of the table and their headings."""
@@ -47,8 +45,6 @@ class Row:
     """Standard deviation of the total between sets; 0 for one set."""
     behind: float
     """Mean of the total minus the honest one on the same set."""
-    behind_spread: float
-    """Standard deviation of that between sets."""
 
 
 def summarise(scores: Mapping[str, Sequence[Scores]]) -> dict[str, Row]:
@@ -61,7 +57,7 @@ def summarise(scores: Mapping[str, Sequence[Scores]]) -> dict[str, Row]:
     for key, of in scores.items():
         behind = totals(key) - totals(HONEST)
         mean = {column: float(np.mean([one[column] for one in of])) for column in COLUMNS}
-        rows[key] = Row(mean, _deviation(totals(key)), float(behind.mean()), _deviation(behind))
+        rows[key] = Row(mean, _deviation(totals(key)), float(behind.mean()))
     return rows
 
 
@@ -70,32 +66,25 @@ def _deviation(values: np.ndarray) -> float:
 
 
 def table_text(rows: Mapping[str, Row]) -> str:
-    """Write the table in Markdown: means, the spread of the total between sets, and the difference to honest."""
-    lines = [
-        "| submission | " + " | ".join(COLUMNS.values()) + " | to honest |",
-        "|---" + "|--:" * (len(COLUMNS) + 1) + "|",
-    ]
+    """Write the table of means in Markdown."""
+    lines = ["| submission | " + " | ".join(COLUMNS.values()) + " |", "|---" + "|--:" * len(COLUMNS) + "|"]
     for entrant in ENTRANTS:
         if entrant.key in rows:
             row = rows[entrant.key]
             cells = [f"{row.mean[key]:.2f}" for key in COLUMNS if key != TOTAL]
-            cells.append(f"**{row.mean[TOTAL]:.1f}** ± {row.spread:.1f}")
-            cells.append("" if entrant.key == HONEST else f"{row.behind:+.1f} ± {row.behind_spread:.1f}")
+            cells.append(f"**{row.mean[TOTAL]:.1f}**")
             lines.append(f"| {entrant.title} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
 def noise_text(scores: Mapping[str, Sequence[Scores]]) -> str:
-    """Write in Markdown on how many sets more noise is worth less, step by step."""
+    """Say on how many steps, over all sets, more noise is worth less."""
     columns = {key: heading for key, heading in COLUMNS.items() if key in (*MEASURED, TOTAL)}
-    lines = ["| more noise scores less on ... sets | " + " | ".join(columns.values()) + " |"]
-    lines.append("|---" + "|--:" * len(columns) + "|")
-    titles = {entrant.key: entrant.title for entrant in ENTRANTS}
-    for less, more in pairwise(NOISE):
-        pairs = list(zip(scores[less], scores[more], strict=True))
-        won = [f"{sum(better[key] > worse[key] for better, worse in pairs)} of {len(pairs)}" for key in columns]
-        lines.append(f"| {titles[more]}, against {titles[less]} | " + " | ".join(won) + " |")
-    return "\n".join(lines)
+    steps = [pair for less, more in pairwise(NOISE) for pair in zip(scores[less], scores[more], strict=True)]
+    won = [
+        f"{heading} in {sum(better[key] > worse[key] for better, worse in steps)}" for key, heading in columns.items()
+    ]
+    return f"More noise lowers {', '.join(won[:-1])} and {won[-1]} of {len(steps)} comparisons."
 
 
 def fill(template: str, figures: Mapping[str, str]) -> str:
@@ -113,8 +102,13 @@ def figures_of(scores: Mapping[str, Sequence[Scores]], sets: Sequence[str]) -> d
     """Return everything that the page names, by the names of its template."""
     rows = summarise(scores)
     figures = {"table": table_text(rows), "noise": noise_text(scores), "entrants": str(len(rows))}
-    fresh = f" and on fresh sets of drawn clips ({len(sets) - 1})" if len(sets) > 1 else ""
-    figures |= {"sets": f"on the Practice data{fresh}", "clips": str(CLIPS), "people": str(CLIPS // 2)}
+    fresh = f" and {len(sets) - 1} fresh sets" if len(sets) > 1 else ""
+    figures |= {
+        "spread": f"{max(row.spread for row in rows.values()):.1f}",
+        "sets": f"on the Practice data{fresh}",
+        "clips": str(CLIPS),
+        "people": str(CLIPS // 2),
+    }
     for key, row in rows.items():
         for column, heading in COLUMNS.items():
             figures[f"{key}.{heading}"] = f"{row.mean[column]:.{0 if column == TOTAL else 2}f}"
@@ -126,7 +120,7 @@ def read_table(page: str) -> dict[str, float]:
     """Return the totals that a page states, by key of the submission."""
     keys = {entrant.title: entrant.key for entrant in ENTRANTS}
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines()]
-    return {keys[line[0]]: float(line[-2].split("±")[0].strip(" *")) for line in lines if line[0] in keys}
+    return {keys[line[0]]: float(line[-1].strip("*")) for line in lines if line[0] in keys}
 
 
 def main() -> None:

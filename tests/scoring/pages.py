@@ -16,14 +16,14 @@ HIDDEN = {"clips": False, "truth": False, "gallery": 4}
 CLIPS_ONLY = {"clips": True, "truth": False, "gallery": 4}
 OPEN = {"clips": True, "truth": True, "gallery": 4}
 VOID = {"meta", "img", "br", "link", "input"}
-_STRUCTURE = "html head meta title style script body main header section footer article details summary"
+_STRUCTURE = "html head meta title style script body main header section footer article details summary nav"
 _TEXT = (
-    "p h1 h2 h3 h4 span bdi b strong mark code table caption thead tbody tr th td dl dt dd div ul ol li "
+    "a em p h1 h2 h3 h4 span bdi b strong mark code table caption thead tbody tr th td dl dt dd div ul ol li "
     "fieldset legend label input form select option output"
 )
 _PICTURES = "img figure figcaption svg rect line polyline circle path text"
 ALLOWED = {*f"{_STRUCTURE} {_TEXT} {_PICTURES}".split()}
-"""Elements that a page may have: none loads, leads or runs anything, but the page's own style and script."""
+"""Elements that a page may have: none loads or runs anything, or leads away, but the page's own style and script."""
 
 
 def assert_complete(page: str) -> None:

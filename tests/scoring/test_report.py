@@ -55,7 +55,7 @@ def test_a_hidden_phase_says_nothing_about_single_clips(score: Score, status: st
     assert not any(clip_id in done.page + done.log for clip_id in case.clip_ids)
     assert "a person in red" not in done.page + done.log
     assert "predict_raised" in done.page
-    assert ("aggregates only" in done.page) == (status == "complete")
+    assert ("the report shows totals only" in done.page) == (status == "complete")
     assert "data:image" not in done.page
 
 
@@ -86,7 +86,9 @@ def test_what_participants_write_stays_text(score: Score, attack: str) -> None:
     assert [kind["type"] for tag, kind in parsed.elements if tag == "script"] == ["application/json", "module"]
     assert not [name for _, attributes in parsed.elements for name in attributes if name.startswith("on")]
     assert " ".join(padded.split()) in " ".join(parsed.text.split())
-    assert not any("href" in attributes for _, attributes in parsed.elements)
+    links = {attributes["href"] for _, attributes in parsed.elements if "href" in attributes}
+    assert links == {f"#{name}" for name in ("axes", "status", "numbers", "targets", "clips", "yours", "provenance")}
+    assert links <= {f"#{attributes['id']}" for _, attributes in parsed.elements if "id" in attributes}
 
 
 def test_an_invalid_submission_cannot_inject_either(score: Score) -> None:

@@ -19,14 +19,14 @@ from score.read.reference.landmarks import Landmark, Landmarks
 from score.report.first_screen.advice import MEASURED
 from score.report.first_screen.axis_advice import axis_advice
 from score.report.first_screen.factors import factors
-from score.report.first_screen.scores import first_screen
+from score.report.first_screen.scores import _tone, first_screen
 from score.report.gate import ReportExtras
 from score.report.numbers import NONE, ceiling, factor, interval, number, percent, plural, position, signed
 from score.report.write import report_page
 from score.settings import AXES, ExplanationScore
 from tests.scoring.conftest import Score
 from tests.scoring.factory import Case, full_explanation, honest_probes, make_case, recorded
-from tests.scoring.pages import HIDDEN, Page, scored_of
+from tests.scoring.pages import HIDDEN, OPEN, Page, scored_of
 
 NOTHING_LOST = Shortfalls(**{one.name: 0.0 for one in fields(Shortfalls)} | {"between": 1.0})
 unit = st.floats(0, 1)
@@ -62,23 +62,61 @@ def test_words_that_are_no_scale_are_a_mistake_of_the_settings(score: Score, ban
     assert "key explanation_score.bands" in done.log
 
 
-@given(axes=st.lists(unit, min_size=5, max_size=5), coverage=unit, credit=unit, causes=st.booleans())
+@given(axes=st.lists(unit, min_size=5, max_size=5), coverage=unit, skill=unit, causes=st.booleans())
 def test_the_factors_multiply_to_the_total_and_no_change_for_the_better_loses(
-    axes: list[float], coverage: float, credit: float, causes: bool
+    axes: list[float], coverage: float, skill: float, causes: bool
 ) -> None:
     values = dict(zip(AXES, axes, strict=True)) | {"coverage": coverage}
     score = ExplanationScore()
     applied = [name for name in AXES if name != "known_causes" or causes]
     weights = np.array([getattr(score.weights, name) for name in applied])
     mean = (weights @ np.sqrt([values[name] for name in applied]) / weights.sum()) ** 2
-    total = 100 * coverage * credit * mean
+    total = 100 * coverage * skill * mean
     parts = factors(values | {"explanation": total}, score, causes=causes)
     assert parts.total == pytest.approx(total, abs=1e-9)
     if total > 1e-6:
-        assert parts.credit == pytest.approx(credit)
+        assert parts.skill_factor == pytest.approx(skill)
     for name in parts.axes:
         assert -1e-9 <= parts.gain({name: 1.0}) <= 100 - total + 1e-9
-    assert parts.gain(coverage=1.0, credit=1.0, axes=dict.fromkeys(applied, 1.0)) == pytest.approx(100 - total)
+    assert parts.gain(coverage=1.0, skill_factor=1.0, axes=dict.fromkeys(applied, 1.0)) == pytest.approx(100 - total)
+
+
+@pytest.mark.parametrize("report", [OPEN, HIDDEN], ids=["open", "closed"])
+def test_the_page_shows_numbers_from_which_everybody_can_compute_the_total_again(
+    score: Score, report: dict[str, Any]
+) -> None:
+    done = score(make_case(clips=12, report=report))
+    rows = {row[0]: row[1:] for row in Page(done.page).tables["sum"][1:]}
+    axes = {name: [float(cell) for cell in cells] for name, cells in rows.items() if len(cells) == 4}
+    assert len(axes) == 5
+    for value, root, weight, product in axes.values():
+        assert root == pytest.approx(value**0.5, abs=2e-6 if report is OPEN else 1e-3)
+        assert product == pytest.approx(root * weight, abs=2e-4)
+    shown = {name.partition(" (")[0]: float(cells[-1]) for name, cells in rows.items() if len(cells) == 1}
+    summed = sum(product for *_, product in axes.values())
+    assert shown["Sum"] == pytest.approx(summed, abs=3e-6)
+    assert shown["Sum, squared"] == pytest.approx(summed**2, abs=6e-6)
+    total = 100 * summed**2 * shown["× coverage"] * shown["× skill factor"]
+    assert f"{total:.2f}" == f"{shown['× 100 = explanation score']:.2f}" == f"{done.scores['explanation']:.2f}"
+
+
+def test_errors_are_told_on_the_first_screen(score: Score) -> None:
+    case = make_case(clips=6)
+    assert 'class="alert"' not in score(case).page
+    case.problems = {case.clip_ids[0]: [recorded("text_too_short")]}
+    first, _, rest = score(case).page.partition('id="axes"')
+    assert "1 error to correct" in re.sub(r"<[^>]+>", "", first)
+    assert 'href="#yours"' in first
+    assert 'id="yours"' in rest
+
+
+@pytest.mark.parametrize(
+    ("step", "steps", "tone"),
+    [(0, 5, "chance"), (1, 5, "low"), (2, 5, "middle"), (3, 5, "high"), (4, 5, "high"), (0, 1, "chance"),
+     (1, 2, "high")],
+)  # fmt: skip
+def test_the_colour_of_a_band_fits_its_word(step: int, steps: int, tone: str) -> None:
+    assert _tone(step, steps) == tone
 
 
 def silent(clip_id: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The closed list of problem codes: what each means and what to do about it. `docs/error_codes.md` is the same list.
+"""The closed list of problem codes: what each means and what to do about it. `docs/error_codes.md` lists them for people.
 
 In a hidden phase these words are all that is said of a problem, so none of them may depend on a clip or on a model.
 """

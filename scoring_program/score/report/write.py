@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from html import escape
 from pathlib import Path
@@ -65,6 +65,7 @@ def contents(scored: Scored) -> dict[str, Any]:
     """Build the sections: all that the templates of a scored run get to see."""
     return {
         "heading": scored.settings.heading,
+        "sections": tuple(_sections(scored)),
         "settings": scored.settings,
         "evaluation": scored.evaluation,
         "private": scored.beside.private,
@@ -78,6 +79,20 @@ def contents(scored: Scored) -> dict[str, Any]:
         "method": tuple(method(scored)),
         "record": record(scored),
     }
+
+
+def _sections(scored: Scored) -> Iterator[tuple[str, str]]:
+    """Name the sections that the page has, with their anchors."""
+    yield from (("axes", "Scores"), ("status", "This run"), ("numbers", "Numbers"))
+    if scored.evaluation.targets:
+        yield "targets", "Predictions"
+    if scored.evaluation.fairness:
+        yield "groups", "Groups"
+    if scored.settings.report.clips:
+        yield "clips", "Explanations"
+    if scored.findings:
+        yield "yours" if any(one.yours for one in scored.findings) else "theirs", "Problems"
+    yield "provenance", "Provenance"
 
 
 def early_page(heading: str, results: Results, outcomes: Outcomes, findings: Sequence[Problem], worker: Facts) -> str:
@@ -134,6 +149,7 @@ def _environment(own: Path | None) -> Environment:
     )
     environment.filters.update({one.__name__: one for one in _FILTERS})
     environment.tests["finite"] = math.isfinite
+    environment.filters["zip"] = zip
     return environment
 
 

@@ -702,10 +702,10 @@ def test_help_fits_a_screen() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "bundle_tools.cli.main", "--help"], capture_output=True, text=True, check=True
     )
-    assert len(done.stdout.splitlines()) < 25
+    assert len(done.stdout.splitlines()) < 40
     assert all(len(line) <= 120 for line in done.stdout.splitlines())
     for command in ("run", "check", "build", "compare", "data synth"):
-        assert f"bundle {command}" in done.stdout
+        assert f"  {command} " in done.stdout
 
 
 def test_only_a_path_of_one_name_needs_its_slash(tiny: Path) -> None:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from score.errors import CODES
 from tests import ROOT
-
-PAGE = ROOT / "docs" / "error_codes.md"
-HEADING = "## Codes of the scoring program"
-
+from tests.listed_codes import is_plain, listed, strange_names
 
 PLACES = {"wrong": slice(0, 1), "FileReader": slice(1, 2), ".wrong": slice(3, 4), ".table": slice(1, 3)}
 """By what is called, which of its arguments are codes."""
@@ -37,8 +33,14 @@ def test_the_program_uses_what_is_registered_and_nothing_else() -> None:
 
 
 def test_the_page_lists_them_all() -> None:
-    section = PAGE.read_text().split(HEADING)[1].split("\n## ")[0]
-    rows = re.findall(r"^\| `(\w+)` \| ([SOW]) \| .+?\. \| (.+?) \|$", section, re.M)
-    assert [(name, kind == "W", fix) for name, kind, fix in rows] == [
-        (name, code.warning, code.fix) for name, code in CODES.items()
-    ]
+    on_page = listed(scoring=True)
+    formats = "".join((ROOT / "docs" / name).read_text("utf-8") for name in ("data_format.md", "output_format.md"))
+    assert {one.name: one.kind == "W" for one in on_page} == {name: code.warning for name, code in CODES.items()}
+    for kind in "SOW":  # a section holds its codes in the order of the registry
+        names = [one.name for one in on_page if one.kind == kind]
+        assert names == [name for name in CODES if name in names]
+    for one in on_page:
+        code = CODES[one.name]
+        assert one.kind in "OW" or (one.kind == "S" and code.stage == "run")
+        assert is_plain(one.sentence), one
+        assert not strange_names(one.sentence, code.fix + formats), one

@@ -39,8 +39,16 @@ def state_of(value: float) -> str:
 
 
 def clip_state(numbers: ClipNumbers) -> str:
-    """Name how well an explanation held up; ``none`` where the model was asked nothing about it."""
-    return state_of(numbers.held) if numbers.hidden or numbers.edited else "none"
+    """Name how well an explanation held up: well only where everything that was tested did.
+
+    ``none`` where the model was asked nothing about it.
+    """
+    if not (numbers.hidden or numbers.edited):
+        return "none"
+    tested = [getattr(numbers, kind) for kind in numbers.hidden]
+    tested += [numbers.claims] if numbers.edited else []
+    found = state_of(numbers.held)
+    return "part" if found == "good" and min((*tested, numbers.text)) < HOLDS else found
 
 
 def reasons(
@@ -76,13 +84,13 @@ def _hidden(part: str, kind: str, given: bool, value: float, numbers: ClipNumber
     changes = [one.change for one in hidden if one.change is not None]
     if len(changes) < len(hidden):
         return Reason(
-            "bad", part, f"The model gave no valid answer while {_WHERE[kind]} was hidden, which counts as worst."
+            "bad", part, f"The model gave no valid answer while {_WHERE[kind]} was altered, which counts as worst."
         )
     span = target.maximum - target.minimum
     most, largest = number(changes[0] * span, 3), number(max(changes) * span, 3)
-    words = f"Hiding what it marks most moved the prediction by {most}"
+    words = f"Altering what it marks most moved the prediction by {most}"
     if most != largest:
-        words += f"; the largest change with any other {_OTHER[kind]} hidden was {largest}"
+        words += f"; altering another {_OTHER[kind]} moved it by up to {largest}"
     return Reason(state_of(value), part, f"{words}.")
 
 

@@ -50,7 +50,7 @@ def advice(scored: Scored, parts: Factors) -> tuple[Advice, ...]:
     usable = replace(
         parts,
         coverage=1.0 if _is_lost(parts.coverage) else parts.coverage,
-        credit=1.0 if parts.credit is None or _is_lost(parts.credit) else parts.credit,
+        skill_factor=1.0 if parts.skill_factor is None or _is_lost(parts.skill_factor) else parts.skill_factor,
     )
     candidates = sorted(_candidates(scored, parts, usable), key=lambda one: (not one.first, -one.points))
     notable = [one for one in candidates if one.first or one.points >= _NOTABLE_GAIN]
@@ -117,8 +117,8 @@ def _failed(scored: Scored, parts: Factors) -> Iterable[Advice]:
         evidence += _most_often(scored.findings)
     grown = clips / (clips - failed) if clips > failed else 1.0
     axes = {name: min(1.0, value * grown) for name, value in parts.axes.items()}
-    gain = 100.0 if clips == failed else parts.gain(axes, coverage=min(1.0, parts.coverage * grown), credit=1.0)
-    yield Advice(gain, sentence, evidence, first=_is_lost(parts.credit))
+    gain = 100.0 if clips == failed else parts.gain(axes, coverage=min(1.0, parts.coverage * grown), skill_factor=1.0)
+    yield Advice(gain, sentence, evidence, first=_is_lost(parts.skill_factor))
 
 
 def _unreached(scored: Scored, usable: Factors) -> Iterable[Advice]:
@@ -143,17 +143,17 @@ def _most_often(findings: Iterable[Problem]) -> str:
 
 def _skill(parts: Factors, columns: Mapping[str, Estimate]) -> Iterable[Advice]:
     skill = columns["skill"].value
-    if parts.credit == 1:
+    if parts.skill_factor == 1:
         return
-    gain = parts.gain(credit=1.0)
+    gain = parts.gain(skill_factor=1.0)
     if skill <= 0:
         sentence = "Predict better than always answering the training mean: nothing counts without it."
         evidence = f"The skill over the constant is {number(skill, MOST_DECIMALS)}."
     else:
-        sentence = "Predict better: the credit for it is a factor of the total."
-        known = "" if parts.credit is None else f"The credit for the predictions is {number(parts.credit, 2)} of 1. "
+        sentence = "Predict better: the skill factor multiplies the whole score."
+        known = "" if parts.skill_factor is None else f"The skill factor is {number(parts.skill_factor, 2)} of 1. "
         evidence = f"{known}The skill over the constant is {number(skill, MOST_DECIMALS)}."
-    lost = skill <= 0 if parts.credit is None else _is_lost(parts.credit)
+    lost = skill <= 0 if parts.skill_factor is None else _is_lost(parts.skill_factor)
     yield Advice(gain, sentence, evidence, first=lost)
 
 

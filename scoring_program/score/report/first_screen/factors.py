@@ -16,12 +16,12 @@ from score.settings import AXES, ExplanationScore
 
 @dataclass(frozen=True)
 class Factors:
-    """``total = 100 x coverage x credit x mean of the axes``."""
+    """``total = 100 x coverage x skill factor x (sum of weight x root of the axis)^2``."""
 
     coverage: float
     """Share of the clips with a valid text."""
-    credit: float | None
-    """Credited skill of the predictions, in [0, 1]; None where nothing else is above 0, so that it cannot be told."""
+    skill_factor: float | None
+    """Of the predictions, in [0, 1]; None where nothing else is above 0, so that it cannot be told."""
     axes: Mapping[str, float]
     """Each axis that counts in this phase."""
     score: ExplanationScore
@@ -34,18 +34,33 @@ class Factors:
         return float(power_mean(axes, self.score, frozenset(AXES) - axes.keys()))
 
     @property
+    def rows(self) -> tuple[tuple[str, float, float, float], ...]:
+        """Each axis with its value, its root (value to the power) and its share of all weights."""
+        weights = {name: getattr(self.score.weights, name) for name in self.axes}
+        whole = sum(weights.values())
+        return tuple(
+            (name, value, float(np.float64(value) ** self.score.power), weights[name] / whole if whole else 0.0)
+            for name, value in self.axes.items()
+        )
+
+    @property
+    def summed(self) -> float:
+        """Sum of weight times root."""
+        return sum(root * weight for _, _, root, weight in self.rows)
+
+    @property
     def total(self) -> float:
-        """In [0, 100]; 0 where the credit cannot be told."""
-        return 100 * self.coverage * (self.credit or 0.0) * self.mean
+        """In [0, 100]; 0 where the skill factor cannot be told."""
+        return 100 * self.coverage * (self.skill_factor or 0.0) * self.mean
 
     def gain(
-        self, axes: Mapping[str, float] | None = None, coverage: float | None = None, credit: float | None = None
+        self, axes: Mapping[str, float] | None = None, coverage: float | None = None, skill_factor: float | None = None
     ) -> float:
         """Compute how many points the total would gain if some of its parts had other values."""
         changed = replace(
             self,
             coverage=self.coverage if coverage is None else coverage,
-            credit=self.credit if credit is None else credit,
+            skill_factor=self.skill_factor if skill_factor is None else skill_factor,
             axes={**self.axes, **(axes or {})},
         )
         return changed.total - self.total
@@ -66,4 +81,4 @@ def factors(columns: Mapping[str, float], score: ExplanationScore, *, causes: bo
     axes = {name: columns[name] for name in AXES if name != "known_causes" or causes}
     parts = Factors(columns["coverage"], 1.0, axes, score)
     whole = parts.total
-    return replace(parts, credit=min(1.0, columns["explanation"] / whole) if whole > 0 else None)
+    return replace(parts, skill_factor=min(1.0, columns["explanation"] / whole) if whole > 0 else None)

@@ -18,6 +18,8 @@ from score.settings import Settings
 
 _DRAWN = ("chance", "constant", "solution")
 """Kinds of marks on the bars: a few that matter to everybody."""
+SUM_DECIMALS = 6
+"""Of what the total is computed from, where labels are open: enough to compute it again to its last digit."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,11 @@ def first_screen(scored: Scored) -> dict[str, Any]:
     limits = settings.explanation.bands
     return {
         "total": rows[TOTAL],
-        "band": settings.explanation.word(rows[TOTAL].estimate.value),
+        "band": (word := settings.explanation.word(rows[TOTAL].estimate.value)),
+        "tone": _tone(list(limits).index(word), len(limits)),
+        "errors": [one for one in scored.findings if one.yours and one.severity == "error"],
+        # Closed values are rounded before they come here.
+        "digits": SUM_DECIMALS if settings.report.truth else MOST_DECIMALS,
         # (word, begin, end) of the scale, lowest first.
         "bands": [(word, *ends) for word, ends in zip(limits, pairwise([*limits.values(), 100.0]), strict=True)],
         "verdict": list(_verdict(scored)),
@@ -85,6 +91,12 @@ def first_screen(scored: Scored) -> dict[str, Any]:
         # Nominal coverage of the intervals; empty without intervals.
         "level": f"{100 * settings.bootstrap.level:g}{NO_BREAK}%" if any(row.interval for row in rows.values()) else "",
     }
+
+
+def _tone(step: int, steps: int) -> str:
+    """Name the colour of a band: the lowest is chance; then thirds, from low to high."""
+    share = step / max(1, steps - 1)
+    return "chance" if not step else "low" if share <= 1 / 3 else "middle" if share <= 2 / 3 else "high"
 
 
 def _prediction_keys(settings: Settings) -> tuple[str, ...]:
