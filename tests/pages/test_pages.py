@@ -227,10 +227,10 @@ def test_texts_are_read_as_the_page_says() -> None:
     for text, claims in told.items():
         assert text in page or text.rstrip(".") in page, text
         assert [(claim.cue, claim.target, claim.sign) for claim in parse_claims(text, vocabulary)] == claims
-    for text, level in (("The interview score is high", "high"), ("The interview score is medium: ...", "medium")):
+    for text, level in (("The interview score is high", "high"), ("The interview score is medium: …", "medium")):
         assert text in page
         assert [(said.target, said.level) for said in parse_levels(text, vocabulary)] == [("interview", level)]
-    assert parse_levels("The interview score is 0.52: ...", vocabulary) == ()
+    assert parse_levels("The interview score is 0.52: …", vocabulary) == ()
     for value, levels in ((0.44, "low medium"), (0.5, "medium"), (0.56, "medium high"), (0.39, "low"), (0.61, "high")):
         for level in ("low", "medium", "high"):
             statements = parse_levels(f"The interview score is {level}.", vocabulary)
