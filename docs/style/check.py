@@ -1,6 +1,6 @@
 """The language check of `make lint`: Harper over pages and guides, with the words and rules of this folder.
 
-Harper (an offline grammar checker) knows general English. `words.txt` adds the names and terms of the field, one a line;
+Harper (an offline grammar checker) knows general English. `words.txt` adds names and terms of the field, one a line;
 each file of `rules/` is a rule of our own in Harper's rule language, with its tests.
 """
 
