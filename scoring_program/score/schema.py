@@ -182,7 +182,7 @@ class _Reader:
                 return {}
             # Before the values are built: that writes merged keys into the nodes.
             for key in dict.fromkeys(_doubled(node, "", set())):
-                self.wrong(key, "a key that stands twice", "every key once")
+                self.wrong(key, "a duplicate key", "every key once")
             return loader.construct_document(node)
         finally:
             loader.dispose()
@@ -206,7 +206,7 @@ class _Reader:
             lacking |= field.name not in values and not optional
         for name in (name for name in value if name not in known):
             expected = one_of(known, str(name)[:100], key)
-            self.wrong(_join(key, str(name)[:100]), "a key that is not known", expected, "unknown")
+            self.wrong(_join(key, str(name)[:100]), "an unknown key", expected, "unknown")
         if lacking:
             return None
         section = schema(**values)
@@ -256,7 +256,7 @@ class _Reader:
             number = value
         if limits.minimum <= number <= limits.maximum and (kind is float or number == int(number)):
             return float(number) if kind is float else int(number)
-        found = "another value" if Secret() in marks else brief(value)
+        found = "an invalid value" if Secret() in marks else brief(value)
         whole = "" if kind is float else "whole "
         self.wrong(key, found, f"a {whole}number from {_written(limits.minimum)} to {_written(limits.maximum)}")
         return number
@@ -270,7 +270,7 @@ class _Reader:
         before = len(self.mistakes)
         items = tuple(self.value(hint, item, f"{key}[{position}]") for position, item in enumerate(value))
         if len(self.mistakes) == before and len(set(map(repr, items))) < len(items):
-            self.wrong(key, "an entry that stands twice", "every entry once")
+            self.wrong(key, "a duplicate entry", "every entry once")
         return items
 
     def _mapping(self, hint: Any, value: object, key: str) -> dict[str, object]:  # noqa: ANN401

@@ -50,7 +50,7 @@ SEEN: Faults = {
     ),
     "PyTorch": (
         {"model.py": model(top="import torch")},
-        "Fix: export the network to ONNX, and run it with cv2.dnn.readNetFromONNX",
+        "Fix: export the network to ONNX and run it with cv2.dnn.readNetFromONNX",
     ),
     "a file opened by its name": (
         {"model.py": model("open('weights.txt')"), "weights.txt": "1"},
@@ -68,7 +68,7 @@ RUN: Faults = {
     "an answer without return": (
         {"model.py": GOOD.replace("return dict", "dict")},
         "found None; expected a dict with every target, "
-        'e.g. {"extraversion": 0.5, "agreeableness": 0.5, …} · end predict with `return` and that dict',
+        'e.g. {"extraversion": 0.5, "agreeableness": 0.5, …} · return that dict from predict',
     ),
     "a target too few": (
         {"model.py": model(predict="TARGETS[4:] = ['interview']")},

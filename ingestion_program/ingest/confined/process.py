@@ -143,7 +143,7 @@ class ConfinedProcess:
             or body.get("level") not in ISOLATION_LEVELS
             or type(body.get("landlock")) is not int
         ):
-            raise BadMessage("no word about its sandbox")
+            raise BadMessage("no report about its sandbox")
         self.held = Isolated(body["level"], body["landlock"])
         if message.descriptor is not None and self.pid is not None:
             rules = calls.rules(self.pid, self.held.landlock, self._confinement.isolation.also_allowed)
@@ -256,9 +256,9 @@ class ConfinedProcess:
         else:
             names = {number.value: number.name for number in signal.Signals}
             found = f"{self._confinement.name} was ended by {names.get(-status, f'signal {-status}')}"
-            fix = "a crash in native code or too much memory: try the clip at home"
+            fix = "look for a crash in native code or too much memory: try the clip at home"
             self.killed = status == -signal.SIGKILL
-        return Problem("crashed", stage, where, found, "a process that lives on", fix)
+        return Problem("crashed", stage, where, found, "a process that keeps running", fix)
 
     def _policy(self, scratch: Path) -> SandboxPolicy:
         return SandboxPolicy(

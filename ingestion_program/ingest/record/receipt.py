@@ -46,12 +46,12 @@ class Determinism:
 
     def problems(self) -> list[Problem]:
         """Return a warning where answers to clips differ."""
-        fix = "fix the seeds, and keep nothing from one clip for the next"
+        fix = "fix the seeds, and carry nothing over from one clip to the next"
         return self._problems("answers_differ", "clips", fix)
 
     def problems_of_copies(self) -> list[Problem]:
         """Return a warning where answers to altered copies differ."""
-        fix = "keep nothing from one call for the next, and fix the seeds"
+        fix = "carry nothing over from one call to the next, and fix the seeds"
         return self._problems("answers_depend", "altered clips", fix)
 
     def _problems(self, code: str, asked: str, fix: str) -> list[Problem]:
@@ -59,8 +59,8 @@ class Determinism:
         if not differ:
             return []
         largest = "" if self.largest_difference is None else f", by up to {self.largest_difference:.2g}"
-        found = f"another answer for {differ} of {self.clips} {asked} that were asked twice{largest}"
-        return [Problem(code, "run", "predict", found, "the same answer again", fix, severity="warning")]
+        found = f"different answers to {differ} of {self.clips} {asked} asked twice{largest}"
+        return [Problem(code, "run", "predict", found, "the same answer both times", fix, severity="warning")]
 
 
 def choose(clips: Sequence[ClipSource], seed: int) -> list[ClipSource]:

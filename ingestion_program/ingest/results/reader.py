@@ -28,7 +28,7 @@ class ResultsReader(ModelProcess):
 
     runs_code = False
     name = "reading process"
-    survivor = "entries that can be read"
+    survivor = "readable entries"
     faster = "write smaller files"
 
     def __init__(self, submission: Path, packages: Path | None, task: Task, names: dict[str, str | None]) -> None:

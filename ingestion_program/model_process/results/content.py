@@ -8,7 +8,7 @@ from typing import Any
 from model_process.loading import LoadFailure
 from model_process.results.stand_ins import PickleRefused
 
-FIX = "write the files as the page on results shows; try them at home with `kit.py run` of the starting kit"
+FIX = "write the files as docs/results_2017.md shows; test at home with `kit.py run` of the starting kit"
 
 
 class Unreadable(LoadFailure):
