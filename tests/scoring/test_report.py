@@ -167,7 +167,7 @@ def test_where_pictures_are_closed_a_report_shows_none(score: Score) -> None:
     case.settings["report"]["pictures"] = False
     page = score(case).page
     assert "data:image" not in page
-    assert page.count("Reports show no pictures here.") == 2
+    assert page.count("Reports of this phase show no pictures.") == 2
     case.settings["report"]["key_frames"] = "key_frames.csv"
     refused = score(case)
     assert refused.code == 2
