@@ -39,9 +39,9 @@ from score.settings import Settings, read_settings
 
 _RESULT_FILES = ("scores.json", "scores.txt", "detailed_results.html")
 _PAGE = "detailed_results.html"
-_BROKE_DOWN = "The computation broke down, so every score is the worst one."
+_BROKE_DOWN = "The computation failed, so every score has its worst value."
 _WORST = "worst scores"
-_NO_REPORT = "The scores were written, but this report could not be made."
+_NO_REPORT = "The scores were written, but the report could not be made."
 _SCORED = "scored, without a report"
 _OURS = "The scoring program failed."
 
@@ -93,7 +93,7 @@ def main(arguments: Sequence[str]) -> int:
     started = time.monotonic()
     try:
         target.mkdir(parents=True, exist_ok=True)
-        for name in _RESULT_FILES:  # what an earlier run left must not pass for this one's
+        for name in _RESULT_FILES:  # files of an earlier run must not pass for this one's
             (target / name).unlink(missing_ok=True)
         code = _run(source, target)
     except OSError as error:

@@ -68,7 +68,7 @@ class FileReader:
         if data is None:
             return rows
         if len(data) > _LARGEST:
-            self.wrong("", f"more than {_LARGEST >> 20} MiB", "one row a clip or person")
+            self.wrong("", f"more than {_LARGEST >> 20} MiB", "one row per clip or person")
             return rows
         try:
             lines = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True)
@@ -92,7 +92,7 @@ class FileReader:
             self.wrong("", str(error), "one JSON object")
             return {}
         if whole_number(root.get("format_version"), version, version) is None:
-            self.wrong("format_version", "another version", str(version))
+            self.wrong("format_version", "a different version", str(version))
         return root
 
     def _data(self, path: Path) -> bytes | None:

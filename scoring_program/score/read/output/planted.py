@@ -40,8 +40,8 @@ class Planted:
         if not self.count:
             return ()
         more = f" and {self.count - len(self.names)} more" if self.count > len(self.names) else ""
-        found = f"{self.count} files that ingestion did not write: {', '.join(self.names)}{more}"
-        return (wrong("files_ignored", "the results folder", found, "only what ingestion wrote"),)
+        found = f"{self.count} files not written by ingestion: {', '.join(self.names)}{more}"
+        return (wrong("files_ignored", "the results folder", found, "only files written by ingestion"),)
 
 
 NONE_PLANTED = Planted()

@@ -116,11 +116,11 @@ def check_step(notes: WorkerNotes, *, sealed: bool) -> None:
         return
     code = notes.values.get("ingestionExitCode")
     if notes.values.get("exitCode") is not None:
-        found = "a command of the submission's own, which could change the results"
+        found = "a command of the submission, which could change the results"
         problem = wrong("own_command_ran", "the prediction step", found, "ingestion alone")
     elif code in _GOOD or (code is None and not sealed):
         return
     else:
         found = "no exit code of ingestion" if code is None else f"exit code {code:g} of ingestion"
         problem = wrong("ingestion_failed", "the prediction step", found, "exit code 0, as after a run")
-    raise NotGradableError("The results cannot be believed.", [problem])
+    raise NotGradableError("The results cannot be trusted.", [problem])

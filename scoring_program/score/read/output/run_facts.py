@@ -29,7 +29,7 @@ ISOLATION = {
     "full": "limits, Landlock and seccomp",
     "seccomp": "limits and seccomp, no Landlock",
     "basic": "limits, no kernel filter",
-    "portable": "a process of its own, no more",
+    "portable": "a separate process only",
 }
 """What each level means, in words."""
 RUN_STATUSES = ("complete", "partial", "invalid", "organiser_error")
@@ -133,7 +133,7 @@ def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFac
     else:
         broken("no format_version", "a whole number")
     if run.get("status") not in RUN_STATUSES:
-        broken("a status that is not known", "one of " + ", ".join(RUN_STATUSES))
+        broken("an unknown status", "one of " + ", ".join(RUN_STATUSES))
     duration = _seconds(run.get("duration_s"))
     if duration is None:
         broken("no duration_s", "seconds, >= 0")
@@ -188,7 +188,7 @@ def _processor(given: dict[str, Any]) -> str:
     model, waited = _seconds(given.get("model_s")), _seconds(given.get("waited_s"))
     if model is None:
         return ""
-    kept = "" if waited is None else f", {waited:.1f} s of waiting for a processor"
+    kept = "" if waited is None else f", {waited:.1f} s waiting for a processor"
     return f"{model:.1f} s in the model{kept}" + (": the machine was busy" if given.get("busy") is True else "")
 
 
