@@ -38,10 +38,11 @@ check: setup ## tell everything that is wrong with the bundle
 build: setup ## write dist/bundle.zip, ready to upload
 	@$(BIN)/bundle build $(ARGS)
 
-lint: setup ## check format, style and types
+lint: setup ## check format, style, types and the language of pages and guides
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy .
+	@$(BIN)/python docs/style/check.py
 
 format: setup ## format the code
 	@$(BIN)/ruff format .

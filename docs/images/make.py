@@ -3,7 +3,7 @@
 Runs the solution on both phases, and a submission that cannot be judged, into ``build/screenshots/runs``; a run that is
 there is used again. With ``--readme`` the picture of the README is written, too; with ``--pages`` nothing but the pages
 is pictured, rendered as Codabench does; with ``--jury`` nothing but the pictures of the guides for jury and jurors is
-written. Needs Chromium, and npm for the pages.
+written, with ``--overview`` nothing but those of the page *Overview*. Needs Chromium, and npm for the pages.
 """
 
 import argparse
@@ -71,9 +71,13 @@ def main() -> None:
     parser.add_argument("--readme", action="store_true", help=f"also write {README_PICTURE.relative_to(ROOT)}")
     parser.add_argument("--pages", action="store_true", help="the pages only")
     parser.add_argument("--jury", action="store_true", help="the two pictures of the jury only")
+    parser.add_argument("--overview", action="store_true", help="the pictures of the page Overview only")
     arguments = parser.parse_args()
     if arguments.jury:
         _take_jury()
+        return
+    if arguments.overview:
+        _take_overview()
         return
     pages = {} if arguments.pages else {name: _page(name) for name in REPORTS}
     with sync_playwright() as driver:
@@ -148,6 +152,19 @@ def _take_pages(browser: Any) -> None:  # noqa: ANN401 - Playwright's browser
                 tab.evaluate(SHOW_ONE, f"page_{number}")
                 tab.screenshot(path=folder / f"{name}-{view.name}.png", full_page=True)
             tab.close()
+
+
+def _take_overview() -> None:
+    """Take a clip, an explanation and a report of the example solution; `bundle pages` puts them into the page."""
+    sys.path.insert(0, str(ROOT))
+    from docs.images.overview_pictures import take_overview  # noqa: PLC0415 - the path is known now
+
+    report, picture = _page("practice"), OUT / "practice-overview.png"
+    with sync_playwright() as driver:
+        browser = _browser(driver)
+        _take(browser, report, View("overview", 1160, 900), picture)
+        take_overview(OUT / "runs" / "practice", browser, picture)
+        browser.close()
 
 
 def _take_jury() -> None:

@@ -1,8 +1,10 @@
 """Figures of a bundle: each follows from the setting, table or program that it is about, in any bundle."""
 
+import base64
 import contextlib
 import csv
 import itertools
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from copy import deepcopy as copy_of
@@ -14,9 +16,11 @@ import yaml
 
 from bundle_tools.challenge.compare.bands import ABOVE
 from bundle_tools.challenge.coopetition.usefulness import PASSED_ON
+from bundle_tools.challenge.figures import pictures
 from bundle_tools.challenge.figures.blocks import BLOCKS
 from bundle_tools.challenge.figures.marks import FigureError
 from bundle_tools.challenge.figures.pages import Figures, fill_pages, look_through, open_bundle
+from bundle_tools.challenge.figures.pictures import FOLDER, PICTURES
 from bundle_tools.challenge.rules.programs import asking
 from bundle_tools.cli.main import main
 from bundle_tools.errors import BundleError
@@ -133,7 +137,7 @@ def test_the_worked_example_follows_the_weights(copy: Path) -> None:
     after = figures(copy).blocks.find("worked_example")
     # 0.45 √0.7 + 0.21 √0.6 + 0.21 √0.4 + 0.08 √0.5 + 0.05 √0.8 = 0.7733, squared 0.5979
     assert "| Cue claims | 0.70 | 0.837 | 0.376 |" in after
-    assert "the sum is 0.773, its square 0.598, and the score 100 · 1 · 0.75 · 0.598 = **44.8**." in after
+    assert "the sum is 0.773, its square 0.598, and the score 100 × 1 × 0.75 × 0.598 = **44.8**." in after
     assert "= **43.7**." in before
     edit(copy, REFERENCE, "causes: causes.json\n", "")
     assert "Known causes" not in figures(copy).blocks.find("worked_example")
@@ -200,11 +204,12 @@ def test_a_bundle_of_another_kind_has_few_figures_and_no_crash(tiny: Path) -> No
     assert names["submissions_per_day"] == "5"  # what the server takes where nobody says
     assert names["start"] == "2030-01-01 12:00"
     assert "clips" not in names
-    for block in {*BLOCKS} - {"landmarks"}:
+    tables = {"landmarks", "landmarks_short"}
+    for block in {*BLOCKS} - {*PICTURES} - tables:
         with pytest.raises(FigureError, match="practice has no"):
             found.blocks.find(block)
     # Before anything was computed, a table of baselines is empty.
-    assert found.blocks.find("landmarks") == ""
+    assert {found.blocks.find(block) for block in tables} == {""}
 
 
 def places(node: object, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -240,15 +245,50 @@ def test_rubbish_in_any_place_is_a_figure_or_an_error_never_a_traceback(copy: Pa
 
 def test_the_table_of_columns_is_the_registry(texts: Path) -> None:
     rows = [line.split(" | ") for line in figures(texts).blocks.find("columns").splitlines()[2:]]
-    known = columns(read_settings(ROOT / "reference_data/practice/task.yaml"))
-    assert [row[1].strip("`") for row in rows] == [column.key for column in known]
+    # Nobody was asked what they look at, so that column is 0 for everybody.
+    every = columns(read_settings(ROOT / "reference_data/practice/task.yaml"))
+    known = [column for column in every if column.key != "plausibility"]
+    assert len(known) == len(every) - 1
     for row, column in zip(rows, known, strict=True):
-        assert row[0].strip("|* ") == column.title
-        assert row[2] == ("high" if column.direction == "desc" else "low")
-        assert row[3].startswith(f"{column.minimum:g} ")
-        assert row[4] == ("-" if column.chance is None else f"{column.chance:g}")
-        idle = " Always 0 here." if column.key == "plausibility" else ""
-        assert row[5] == f"{column.meaning}{idle} |"
+        span = "" if column.maximum is None else f" ({column.minimum:g}…{column.maximum:g})"
+        assert row[0].strip("| ").replace("**", "") == f"{column.title} `{column.key}`{span}"
+        assert row[1] == f"{column.meaning} |"
+
+
+def test_the_short_table_of_landmarks_is_part_of_the_long_one(texts: Path) -> None:
+    blocks = figures(texts).blocks
+    for phase in PHASES:
+        short = blocks.find(f"landmarks_short:{phase}").splitlines()
+        rows = [line.split(" | ")[0] for line in short if line.startswith("| ")]
+        assert rows == [
+            "| score",
+            *(
+                f"| {title}"
+                for title in (
+                    "Explanation score",
+                    "Skill over the constant",
+                    "Invite to interview: accuracy",
+                    "Five traits: accuracy",
+                )
+            ),
+        ]
+        assert set(short) <= set(blocks.find(f"landmarks:{phase}").splitlines())
+
+
+def test_pictures_hold_their_own_data_and_are_small(tiny: Path) -> None:
+    for name, (file, _, shows) in PICTURES.items():
+        block = figures(tiny).blocks.find(name)
+        kind, data = re.findall(r'src="data:image/([\w+]+);base64,([\w+/=]+)"', block)[0]
+        assert (kind.partition("+")[0], f'alt="{shows}"' in block) == (file.rpartition(".")[2], True)
+        assert base64.b64decode(data) == (FOLDER / file).read_bytes()
+        assert "\n" not in block
+        assert len(data) < 50_000
+
+
+def test_a_picture_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "FOLDER", tmp_path)
+    with pytest.raises(FigureError, match=r"No picture .*clip\.webp: No such file"):
+        BLOCKS["picture_clip"](None)  # type: ignore[arg-type]
 
 
 def test_the_program_that_is_asked_is_the_bundles_own(copy: Path) -> None:
@@ -267,7 +307,7 @@ def test_a_program_with_other_axes_has_columns_all_the_same(copy: Path) -> None:
     write_files(copy, {"scoring_program/score/columns.py": program})
     write_files(copy, {"scoring_program/score/settings.py": "read_settings = str\n"})
     found = figures(copy)
-    assert found.blocks.find("columns").endswith("| **Hits** | `hits` | high | 0 to 10 | - | How many were hit. |")
+    assert found.blocks.find("columns").endswith("| **Hits** `hits` (0…10) | How many were hit. |")
     for name in ("level_low", "resamples", "weight.text"):
         with pytest.raises(FigureError, match="practice"):
             found.values.find(name)

@@ -104,6 +104,7 @@ def test_croissant_names_files_by_their_hashes_and_columns_by_their_types() -> N
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("asked_in_a_fork", "decoded_once")
 def test_the_command_of_the_guide_works(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy = Path(shutil.copytree(bundle, tmp_path / "bundle"))

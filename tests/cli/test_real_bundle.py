@@ -65,6 +65,7 @@ def short(by_hand: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return bundle
 
 
+@pytest.mark.slow
 def test_the_folders_are_valid_and_zip_to_little(by_hand: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Clips and exchanges are the listed ones by their SHA-256; nothing is decoded."""
     monkeypatch.setattr(files, "count_frames", lambda content: (describe(content).packets, None))

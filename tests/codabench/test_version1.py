@@ -157,6 +157,7 @@ def test_pages_pass_through_a_second_rendering() -> None:
     assert "x = 1&#10;&#10;&#10;y = '&lt;b&gt;'" in rendered_page(MARKDOWN)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("asked_in_a_fork")
 def test_the_real_challenge_scores_alike_under_both_contracts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bundle = copy_with(ROOT, tmp_path / "challenge", 1, *TOP_LEVEL)

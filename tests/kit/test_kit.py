@@ -116,7 +116,7 @@ def test_of_a_folder_runs_what_would_be_packed(kit: Path) -> None:
     assert ran == fingerprint(kit / "template").sha256
     # No run replaces another one.
     again = run_kit(kit, "run", "mine", "--clips", "1", "--name", "first")
-    assert (again.code, "runs/first is there already: choose another --name" in again.printed) == (2, True)
+    assert (again.code, "runs/first exists already: choose another --name" in again.printed) == (2, True)
     assert json.loads(record.read_text("utf-8"))["submission_sha256"] == ran
 
 

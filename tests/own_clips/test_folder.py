@@ -97,7 +97,7 @@ def test_the_bundle_is_sound_and_ranked_by_prediction(bundle: Path) -> None:
     evaluation = (bundle / "pages/evaluation.md").read_text()
     assert "ordered by *Skill over the constant*" in evaluation
     assert "is a diagnostic and does not rank" in evaluation
-    assert "**Without a cue** a clip has the voice" in evaluation
+    assert "**An edit** gives the clip the voice" in (bundle / "pages/measurement.md").read_text()
 
 
 def test_phases_are_dated_and_limited(bundle: Path) -> None:
@@ -137,7 +137,8 @@ def test_the_example_is_trained_and_the_kit_shows_what_it_records(bundle: Path) 
     assert tour["cells"][0]["source"].startswith("# A tour of How warm?")
     pages = yaml.safe_load((bundle / "competition.yaml").read_text())["pages"]
     assert [page["title"] for page in pages] == [
-        *("Overview", "Submission", "Explanations", "Evaluation", "Data", "Environment", "Responsible use", "FAQ")
+        *("Overview", "Evaluation", "Measurement", "Explanations", "Submission", "Environment", "Data"),
+        *("Responsible use", "FAQ", "Glossary"),
     ]
     explanations = (bundle / "pages" / "explanations.md").read_text()
     assert "`hat` cannot be edited out of footage" in explanations

@@ -41,7 +41,7 @@ def test_every_command_works_in_the_order_of_the_guide(tmp_path: Path, monkeypat
     competition = yaml.safe_load((copy / "challenge/competition.yaml").read_text())
     assert competition["title"] == "Who would you call back?"
     assert (copy / "challenge/reference_data/final/groups.csv").is_file()
-    assert "| Constant |" in (copy / "challenge/pages/evaluation.md").read_text()
+    assert "| Constant |" in (copy / "challenge/pages/measurement.md").read_text()
     assert (
         "data:image/jpeg"
         in (copy / "challenge/runs/constant-practice/scoring_output/detailed_results.html").read_text()

@@ -75,9 +75,19 @@ def run(code: str) -> dict[str, Any]:
     return names
 
 
-def test_page_shows_the_template() -> None:
-    template = (ROOT / "starting_kit/template/model.py").read_text("utf-8")
-    assert template in blocks("submission")
+@pytest.mark.parametrize("gain", [1.0, 0.4])
+def test_model_of_the_page_satisfies_the_contract_and_tells_the_truth(task: Task, gain: float) -> None:
+    code = next(code for code in blocks("submission") if "def predict" in code and "..." not in code)
+    model = run(code)["Model"](ROOT)
+    prediction, problems = check_prediction(model.predict(StubClip(1, gain=gain)), task.targets)
+    assert problems == []
+    assert prediction is not None
+    returned = model.explain(StubClip(1, gain=gain), prediction)
+    explanation, problems = check_explanation(returned, task.explanation, task.targets, 5.0)
+    assert problems == []
+    assert explanation.text is not None
+    for claim in returned["evidence"]["cues"]:
+        assert prediction[claim["target"]] == pytest.approx(0.53 + claim["contribution"], abs=1e-6)
 
 
 @pytest.mark.parametrize("duration_s", [5.0, 4.52, 0.4, 15.3])

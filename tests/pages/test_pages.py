@@ -95,6 +95,12 @@ def test_python_compiles(page: Path) -> None:
             ast.parse(code)
 
 
+def test_the_overview_cites_what_is_to_be_cited() -> None:
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    year = cited["date-released"].year
+    assert f"{cited['authors'][0]['name']} ({year}). *{cited['title']}.*" in text_of("overview")
+
+
 def commands_of(text: str) -> set[str]:
     return {line for language, code in FENCE.findall(text) if language == "sh" for line in code.splitlines()}
 
@@ -149,24 +155,25 @@ def test_the_worked_total_is_right() -> None:
     weights = {titles[name]: getattr(reference.explanation.weights, name) for name in AXES}
     # The page takes square roots, and says that one axis brings the square of its weight.
     assert reference.explanation.power == 0.5
-    rows = rows_of(page, "**A worked example.** With $c = 1$, $\\text{skill}^{\\prime} = 0.75$")
+    example = text_of("measurement")
+    rows = rows_of(example, "**An example.** With coverage 1, skill factor 0.75")
     assert {axis for axis, *_ in rows} == weights.keys()
     parts = 0.0
     for axis, value, root, part in rows:
         assert float(root) == pytest.approx(math.sqrt(float(value)), abs=6e-4)
         assert float(part) == pytest.approx(weights[axis] * math.sqrt(float(value)), abs=6e-4)
         parts += weights[axis] * math.sqrt(float(value))
-    assert f"the sum is {parts:.3f}, its square {parts**2:.3f}" in page
-    assert f"**{100 * 0.75 * parts**2:.1f}**" in page
+    assert f"the sum is {parts:.3f}, its square {parts**2:.3f}" in example
+    assert f"**{100 * 0.75 * parts**2:.1f}**" in example
     # One axis alone, and words alone: the signs of claims, half of the known causes, the text.
-    assert f"({100 * weights['Cue claims'] ** 2:.0f} points for cue claims)" in page
+    assert f"cue claims alone bring at most {100 * weights['Cue claims'] ** 2:.0f} points" in page
     words = weights["Cue claims"] * math.sqrt(0.7) + weights["Known causes"] * math.sqrt(0.5) + weights["Text"]
-    assert f"can reach {100 * words**2:.0f} points" in page.replace("\n", " ")
+    assert f"a perfect text without evidence {100 * words**2:.0f}." in page.replace("\n", " ")
     assert f"can reach {100 * words**2:.0f} of 100 points" in text_of("faq")
 
 
 def test_the_worked_effects_are_right() -> None:
-    effects, *maps = rows_of(text_of("evaluation"), "An example of one clip with ε = 0.005")
+    effects, *maps = rows_of(text_of("measurement"), "With ε = 0.005:")
     assert len(maps) == 3
     e = np.array([float(cell) for cell in effects[1:5]])
     for _, *weights, said in maps:
@@ -175,7 +182,7 @@ def test_the_worked_effects_are_right() -> None:
 
 
 def test_the_worked_claims_are_right() -> None:
-    page = text_of("evaluation")
+    page = text_of("measurement")
     effect, yours, others = rows_of(page, "at least } -1")
 
     def numbers(row: list[str]) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -192,11 +199,11 @@ def test_the_worked_claims_are_right() -> None:
     unit = float(s @ d / (s @ s))
     off, whole = np.abs(unit * s - d).sum(), np.abs(d).sum()
     told = page.replace("\n", " ")
-    assert f"½ · {yours[4]} + ½ · ({yours[4]} - {others[4]}) = {direction:.2f}" in told
+    assert f"½ × {yours[4]} + ½ × ({yours[4]} - {others[4]}) = {direction:.2f}" in told
     assert (
         f"With $b$ = {unit:.2f} the claims are off by {off:.3f} of {whole:.3f}, a size of {1 - off / whole:.2f}" in told
     )
-    assert f"this clip gets {(direction + 1 - off / whole) / 2:.2f}." in told
+    assert f"so this clip gets {(direction + 1 - off / whole) / 2:.2f}." in told
 
 
 def test_texts_are_read_as_the_page_says() -> None:
@@ -220,10 +227,10 @@ def test_texts_are_read_as_the_page_says() -> None:
     for text, claims in told.items():
         assert text in page or text.rstrip(".") in page, text
         assert [(claim.cue, claim.target, claim.sign) for claim in parse_claims(text, vocabulary)] == claims
-    for text, level in (("The interview score is high", "high"), ("The interview score is medium: ...", "medium")):
+    for text, level in (("The interview score is high", "high"), ("The interview score is medium: …", "medium")):
         assert text in page
         assert [(said.target, said.level) for said in parse_levels(text, vocabulary)] == [("interview", level)]
-    assert parse_levels("The interview score is 0.52: ...", vocabulary) == ()
+    assert parse_levels("The interview score is 0.52: …", vocabulary) == ()
     for value, levels in ((0.44, "low medium"), (0.5, "medium"), (0.56, "medium high"), (0.39, "low"), (0.61, "high")):
         for level in ("low", "medium", "high"):
             statements = parse_levels(f"The interview score is {level}.", vocabulary)
@@ -265,7 +272,7 @@ def test_the_same_environment_at_home_has_the_same_versions() -> None:
 def test_worked_example_adds_up() -> None:
     truth, constant = (0.6, 0.4), 0.1
     rows = re.findall(
-        r"^\| ([\d.]+) and ([\d.]+) \| [^|]+ \| ([\d.]+) \| ([\d.-]+) \|", text_of("evaluation"), re.MULTILINE
+        r"^\| ([\d.]+) and ([\d.]+) \| [^|]+ \| ([\d.]+) \| ([\d.-]+) \|", text_of("measurement"), re.MULTILINE
     )
     assert len(rows) == 2
     for first, second, accuracy, skill in rows:

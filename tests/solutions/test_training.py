@@ -32,6 +32,7 @@ def test_what_could_not_be_measured_counts_as_average() -> None:
     assert all(value == 0 for row in model.contributions(nothing).values() for value in row.values())
 
 
+@pytest.mark.slow
 def test_training_twice_gives_the_same_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sample, small = ROOT / "public_data", tmp_path / "small"
     small.mkdir()

@@ -1,4 +1,4 @@
-"""The blocks of lines that can stand on a page, by name: tables made of the registry, the settings and the lock."""
+"""The blocks of lines that can stand on a page, by name: tables made of registry, settings and lock, and pictures."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -7,13 +7,16 @@ from bundle_tools.challenge.baselines.page import table as landmark_table
 from bundle_tools.challenge.enough_clips import points_apart
 from bundle_tools.challenge.figures.marks import FigureError
 from bundle_tools.challenge.figures.phase import Phase
+from bundle_tools.challenge.figures.pictures import BLOCKS as PICTURES
 from bundle_tools.challenge.figures.values import calls, number, points_lost, weight, working_time_s
 from bundle_tools.challenge.rules.settings.probes import EXAMPLE_CALL_S
 from bundle_tools.codabench.competition import in_order
+from bundle_tools.codabench.keys import Column
 
-NONE = "-"
 NEEDS = {"known_causes": "causes", "plausibility": "observations"}
 """Columns that hold 0 for everybody where the settings name no such file."""
+SHORT = ("explanation", "skill", "_accuracy")
+"""Ends of the keys of columns in the short table of landmarks."""
 NUMBERS_OF_CLIPS = (24, 60, 120, 240)
 """Of phases, in the table of what they can tell."""
 EXAMPLE_SKILL = 0.75
@@ -27,18 +30,17 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def columns(phase: Phase) -> str:
-    """Make the table of score columns, the primary one first and bold."""
+    """Make the table of score columns, the primary one first and bold; those that are always 0 here are left out."""
     rows: list[tuple[str, ...]] = []
     for column in phase.columns:
-        title = column["title"] if rows else f"**{column['title']}**"
-        best = "high" if column["direction"] == "desc" else "low"
-        low, high, chance = (column[field] for field in ("minimum", "maximum", "chance"))
-        span = f"{number(low)} or more" if high is None else f"{number(low)} to {number(high)}"
-        told = NONE if chance is None else number(chance)
         needed = NEEDS.get(column["key"])
-        meaning = column["meaning"] + (" Always 0 here." if needed and phase.scoring(needed) is None else "")
-        rows.append((title, f"`{column['key']}`", best, span, told, meaning))
-    return _table(("column", "key", "best", "range", "chance", "what it says"), rows)
+        if needed and phase.scoring(needed) is None:
+            continue
+        title = column["title"] if rows else f"**{column['title']}**"
+        low, high = (column[field] for field in ("minimum", "maximum"))
+        span = "" if high is None else f" ({number(low)}…{number(high)})"
+        rows.append((f"{title} `{column['key']}`{span}", column["meaning"]))
+    return _table(("column, key and range", "what it says"), rows)
 
 
 def weights(phase: Phase) -> str:
@@ -46,7 +48,7 @@ def weights(phase: Phase) -> str:
     titles = {column["key"]: str(column["title"]) for column in phase.columns}
     lost = points_lost(phase)
     rows = [(titles.get(axis, axis), weight(value), f"-{lost[axis]}") for axis, value in phase.weights.items()]
-    return _table(("axis", "weight", "100 points without it"), rows)
+    return _table(("axis", "weight", "points lost at 0"), rows)
 
 
 def worked_example(phase: Phase) -> str:
@@ -63,10 +65,10 @@ def worked_example(phase: Phase) -> str:
     ]
     whole = sum(phase.weights[axis] * root for axis, root in roots.items())
     return (
-        f"**A worked example.** With $c = 1$, $\\text{{skill}}^{{\\prime}} = {EXAMPLE_SKILL}$, and\n\n"
-        + _table(("axis", "$S$", r"$\sqrt{S}$", r"$w \sqrt{S}$"), rows)
+        f"**An example.** With coverage 1, skill factor {EXAMPLE_SKILL}, and\n\n"
+        + _table(("", "axis", "√axis", "weight × √axis"), rows)
         + f"\n\nthe sum is {whole:.3f}, its square {whole**2:.3f}, and the score "
-        + f"100 · 1 · {EXAMPLE_SKILL} · {whole**2:.3f} = **{100 * EXAMPLE_SKILL * whole**2:.1f}**."
+        + f"100 × 1 × {EXAMPLE_SKILL} × {whole**2:.3f} = **{100 * EXAMPLE_SKILL * whole**2:.1f}**."
     )
 
 
@@ -93,7 +95,17 @@ def landmarks(phase: Phase) -> str:
     """Make the table of what baselines reach, below the phase's name; empty before it was computed."""
     if phase.landmarks is None:
         return ""
-    table = landmark_table(phase.landmarks, in_order(phase.draft.keys.columns), open_=phase.is_open)
+    return _landmarks(phase, in_order(phase.draft.keys.columns))
+
+
+def landmarks_short(phase: Phase) -> str:
+    """Make the same table with total, skill and accuracy alone, and no sentence on each baseline."""
+    columns = [one for one in in_order(phase.draft.keys.columns) if one.key.endswith(SHORT)]
+    return "" if phase.landmarks is None else _landmarks(phase, columns).rpartition("\n\n")[0]
+
+
+def _landmarks(phase: Phase, columns: Sequence[Column]) -> str:
+    table = landmark_table(phase.landmarks or {}, columns, open_=phase.is_open)
     return f"In **{phase.entry.name}**{'' if phase.is_open else ', roughly'}:\n\n{table}"
 
 
@@ -104,5 +116,7 @@ BLOCKS: dict[str, Callable[[Phase], str]] = {
     "clips_to_rank": clips_to_rank,
     "packages_all": packages_all,
     "landmarks": landmarks,
+    "landmarks_short": landmarks_short,
+    **PICTURES,
 }
 """Name -> how it is made."""
