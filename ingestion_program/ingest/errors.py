@@ -1,4 +1,4 @@
-"""Problems: what went wrong, where, what was expected, and how to fix it, for the person who can."""
+"""Problems: what went wrong, where, what was expected, and how to fix it."""
 
 from dataclasses import asdict, dataclass
 from typing import Literal

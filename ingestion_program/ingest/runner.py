@@ -1,6 +1,6 @@
-"""Ask a model, or submitted results, about one clip after another: a failure costs its clip, never the others.
+"""Ask a model, or submitted results, about each clip; a failure costs its clip, never the others.
 
-Then, of a model, in a fresh process and with the time that is left, a second look: some clips again, and altered ones.
+Then, in a fresh process and within the remaining time, ask a model about some clips again, and about altered copies.
 """
 
 import sys

@@ -1,8 +1,8 @@
-"""Settings: frozen dataclasses say what a YAML file may hold, and are filled from it; all mistakes are told at once.
+"""Settings: frozen dataclasses define a YAML file's keys and are filled from it; all mistakes are reported at once.
 
-A field is a key. Its type says what may stand there, marks in ``Annotated`` add limits, a default makes it optional.
-What no single key can break is checked by a method ``mistakes`` of the class, once no key is lacking: it gives (key
-below the section, what was found, what was expected). Both programs hold this file, since they share no code.
+A field is a key. Its type defines valid values, marks in ``Annotated`` add limits, a default makes it optional. Rules
+across keys are checked by the class's method ``mistakes``, once no key is missing: it yields (key below the section,
+what was found, what was expected). Both programs contain a copy of this file, since they share no code.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Length:
 
 @dataclass(frozen=True)
 class Form:
-    """How a text has to look."""
+    """Pattern of a text."""
 
     pattern: str
     """Matches all of it."""
@@ -79,12 +79,12 @@ class OrNumber:
 
 @dataclass(frozen=True)
 class Secret:
-    """Marks what is never quoted."""
+    """Marks a value that must never be quoted."""
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """One thing that is wrong with a file."""
+    """One mistake in a file."""
 
     kind: Kind
     """Where it lies."""
@@ -97,7 +97,7 @@ class Mistake:
 
 
 class WrongSettings(Exception):
-    """Carries everything that is wrong with a file."""
+    """Carries all mistakes of a file."""
 
     def __init__(self, mistakes: list[Mistake]) -> None:
         super().__init__("; ".join(f"{one.key}: found {one.found}" for one in mistakes))

@@ -1,4 +1,4 @@
-"""Say in one line what a participant's code raised, where in their own files, and what usually helps."""
+"""Describe in one line what a participant's code raised, where in their files, and what usually helps."""
 
 import errno
 import linecache

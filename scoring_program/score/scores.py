@@ -1,4 +1,4 @@
-"""Writing results: scores.json with exactly the columns, scores.txt for CodaLab v1, every file at one stroke."""
+"""Write scores.json, with exactly the columns, and scores.txt for CodaLab v1; every file atomically."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Boxes around faces, for clips in which the face or everything else is to be hidden."""
+"""Boxes around faces, used to hide the face or everything else."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The clips of a phase: list, files, transcripts. What is wrong here is the organiser's fault, not a participant's."""
+"""The clips of a phase: list, files, transcripts. Problems here are the organiser's fault."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def read_footage(input_data: Path, task: Task) -> Footage:
 
 
 def check_unchanged(clip: ClipSource, *, named: bool = True) -> None:
-    """Make sure that a clip, and its exchange, is still what it was: nobody makes one unreadable and has it left out.
+    """Check that a clip and its exchange are unchanged, so that no model can make one unreadable and have it left out.
 
     Parameters
     ----------

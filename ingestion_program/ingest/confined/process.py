@@ -1,6 +1,6 @@
-"""A process that holds what nobody trusts, seen from outside: start it, talk to it, and end it with all it started.
+"""An untrusted process, seen from outside: start it, talk to it, and end it with everything it started.
 
-Whatever it runs or reads, it does inside the sandbox of `model_process.sandbox`, and answers in messages.
+It runs inside the sandbox of `model_process.sandbox` and answers in messages.
 """
 
 import contextlib
@@ -123,7 +123,7 @@ class ConfinedProcess:
         self._channel = ours
 
     def allow(self, timeout_s: float) -> None:
-        """Give it so much time from now on: neither what it says nor what it hears takes longer together."""
+        """Set the time left for all messages to and from the process."""
         self._deadline = time.monotonic() + timeout_s
 
     def check_sandbox(self) -> None:

@@ -1,4 +1,4 @@
-"""How much processor time a run got, and whether others kept it waiting: a busy machine is not its author's fault."""
+"""Processor time of a run, and whether other programs delayed it: a busy machine is not the participant's fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What limits of the kernel do not cover, looked at a few times a second while the model runs."""
+"""Limits that the kernel does not enforce, checked a few times per second while the model runs."""
 
 import contextlib
 import os
@@ -38,7 +38,7 @@ STATISTICS = (Path("/sys/fs/cgroup/memory.stat"), Path("/sys/fs/cgroup/memory/me
 """Of a container's memory, in the second and the first version of control groups; a machine has one of them."""
 
 Excess = tuple[str, str, str]
-"""What a model took too much of, what is allowed, and what to do."""
+"""What a model used too much of, the limit, and the fix."""
 
 
 class Watch:

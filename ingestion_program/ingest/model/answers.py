@@ -1,4 +1,4 @@
-"""Check what a model returned: a prediction fails its clip, a bad part of an explanation only costs that part.
+"""Check a model's answers: a bad prediction fails its clip, a bad part of an explanation costs only that part.
 
 The values come from the model process as plain JSON and arrays; nothing here runs a participant's code. A problem
 without a fix of its own gets that of its code, see `ingest.record.codes`.

@@ -16,7 +16,7 @@ NO_EXPLANATION = Explanation(None, None, None)
 
 @dataclass
 class CallResult:
-    """What came of asking about one clip; grows with each question."""
+    """The answers and problems of one clip so far."""
 
     prediction: dict[str, float] | None = None
     """Every target inside its range; None where there is no valid prediction."""

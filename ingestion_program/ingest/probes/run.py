@@ -1,4 +1,4 @@
-"""The second pass: hand altered clips to the model and record what it answers, in the time that is left."""
+"""The second pass: ask the model about altered copies and record its answers, within the remaining time."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A receipt for determinism: some clips are asked a second time, by a fresh process and in another order.
+"""Check determinism: some clips are asked again, in a fresh process and in a different order.
 
-Answers that differ are reported, never punished. A model that keeps state from clip to clip shows here too. Altered
+Different answers are reported, never punished. A model that keeps state from clip to clip shows here too. Altered
 copies have a receipt of their own (`probes/repeats.py`).
 """
 
@@ -26,7 +26,7 @@ MOST = 10
 
 @dataclass
 class Determinism:
-    """What came of asking again, clips or one altered copy of each."""
+    """Result of asking clips, or altered copies, again."""
 
     clips: int = 0
     """Clips that were asked a second time."""

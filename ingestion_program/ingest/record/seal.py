@@ -1,4 +1,4 @@
-"""The seal: only a program that holds the bundle's key can have written a manifest with the right one.
+"""The seal: only a program with the bundle's key can write a manifest with a valid seal.
 
 The builder puts one fresh key into both programs. A bundle zipped by hand has none; its results are then unsealed.
 """

@@ -1,4 +1,4 @@
-"""What happened so far: counts, problems, and whether the run as a whole can be judged."""
+"""Statistics of a run: counts, problems, and whether the run can be judged."""
 
 from __future__ import annotations
 

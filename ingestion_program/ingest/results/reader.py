@@ -1,6 +1,6 @@
-"""The process that reads submitted results, seen from outside: asked, clip by clip, as if it held a model.
+"""The process that reads submitted results, seen from outside: it is asked clip by clip, like a model.
 
-It reads what strangers wrote, so it gets no more trust than a model does.
+It reads untrusted files, so it is confined like a model.
 """
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Numbers that tell how a submission explains, and that are in no score: each would be easy to please."""
+"""Diagnostics of how a submission explains; not scored, because each would be easy to game."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ def entropy(weights: Array) -> float:
 
 
 def centre_prior(rows: int, columns: int) -> Array:
-    """Draw a bell over the middle of the frame, (rows, columns): what a map looks like that never looked."""
+    """Return a bell curve over the middle of the frame, (rows, columns): the map of a model that ignores the clip."""
     y, x = (np.arange(rows) + 0.5) / rows - 0.5, (np.arange(columns) + 0.5) / columns - 0.5
     return np.asarray(np.exp(-(y[:, None] ** 2 + x[None, :] ** 2) / (2 * _CENTRE_SPREAD**2)))
 
 
 def _mean(values: Iterable[float]) -> float | None:
-    """Mean of what was measured; None when nothing was."""
+    """Return the mean; None without values."""
     found = np.array(list(values), dtype=np.float64)
     found = found[~np.isnan(found)]
     return float(found.mean()) if found.size else None

@@ -1,4 +1,4 @@
-"""Results joined with the reference: every reference clip gets exactly one outcome, and no clip is skipped."""
+"""Join results with the reference data: every reference clip gets exactly one outcome."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON without its traps: no NaN, no duplicate keys, no bottomless nesting, no oversized text; and values by type."""
+"""Strict JSON: no NaN, duplicate keys, deep nesting or oversized text; and typed access to values."""
 
 from __future__ import annotations
 

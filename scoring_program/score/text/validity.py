@@ -1,4 +1,4 @@
-"""Whether a text is one at all: a gate that every honest explanation passes."""
+"""Text validity: a gate that every honest explanation passes."""
 
 from __future__ import annotations
 

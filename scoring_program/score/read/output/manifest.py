@@ -1,4 +1,4 @@
-"""What of ``res/`` is believed: the regular files that ``manifest.json`` lists, with their sizes and hashes.
+"""The trusted part of ``res/``: regular files listed in ``manifest.json`` with their sizes and hashes.
 
 A submission's own files may lie beside them (the platform copies a submission into the output folder before ingestion
 runs), so everything else is named and otherwise ignored, whatever it is called (score.read.output.planted).
@@ -139,7 +139,7 @@ def _manifest(root: Path, key: bytes | None, problems: list[Problem]) -> dict[st
 
 
 def check_format(where: str, version: int) -> None:
-    """Refuse another version of docs/output_format.md than the one that this program reads.
+    """Refuse any version of docs/output_format.md other than this program's.
 
     Raises
     ------

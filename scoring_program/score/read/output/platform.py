@@ -1,4 +1,4 @@
-"""What the platform noted about a submission and its run, and why the run's output may not be believed.
+"""The platform's records about a submission and its run, and checks whether the run's output can be trusted.
 
 Whoever has a bundle's key can seal a record. The worker's notes need no secret: it writes them when it takes the step
 for ended. A container that outlives that could still change them; docs/security.md says what to do against it.
@@ -55,7 +55,7 @@ class WorkerNotes:
 
 
 def read_worker_notes(results: Path) -> WorkerNotes:
-    """Read the worker's notes in ``input/res``; nothing when the file is absent or rubbish."""
+    """Read the worker's notes in ``input/res``; empty if the file is missing or unreadable."""
     values: dict[str, float | None] = {}
     for key, text in _notes(results):
         if text == "null":

@@ -1,4 +1,4 @@
-"""Everything that ingestion handed over, checked."""
+"""All records of ingestion, checked."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Results:
 
 
 def read_results(root: Path, settings: Settings, key: bytes | None, clips_of_phase: int) -> Results:
-    """Read ``input/res``; with a key, only what its seal vouches for.
+    """Read ``input/res``; with a key, only sealed results.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def read_results(root: Path, settings: Settings, key: bytes | None, clips_of_pha
 
 
 def _check_status(run: RunFacts) -> None:
-    """Refuse a run that ingestion itself gave up, for its reasons."""
+    """Refuse a run that ingestion gave up, with ingestion's reasons."""
     unexplained = "run.json", "no reason", "the reason why ingestion stopped"
     if run.status == "invalid":
         raise NotGradableError("The submission cannot be judged.", run.problems or [wrong("run_invalid", *unexplained)])

@@ -1,4 +1,4 @@
-"""What ``run.json`` says about the run as a whole."""
+"""Facts about the run as a whole, from ``run.json``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RUN_STATUSES = ("complete", "partial", "invalid", "organiser_error")
 
 @dataclass(frozen=True)
 class Receipt:
-    """What became of the clips, or altered copies of clips, that were asked twice."""
+    """Result of asking clips, or altered copies, twice."""
 
     clips: int
     """Clips that were asked a second time, >= 1."""
@@ -49,7 +49,7 @@ class Receipt:
 
 @dataclass(frozen=True)
 class SecondPass:
-    """How far the calls about altered copies of clips came."""
+    """Progress of the second pass."""
 
     planned: int
     """Calls that explanations ask for, >= 0."""

@@ -1,6 +1,6 @@
-"""Groups that people belong to: ``groups.csv``, read for the fairness part of the report and for nothing else.
+"""Groups of people from ``groups.csv``, used only for the fairness section of the report.
 
-No score depends on it. No message quotes a value: who belongs to which group is nobody's business but the organiser's.
+No score depends on them. No message quotes a value, because group membership is confidential.
 """
 
 from __future__ import annotations

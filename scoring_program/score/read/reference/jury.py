@@ -1,4 +1,4 @@
-"""What people found: ratings of a jury, by the hash of what was rated."""
+"""Ratings of a jury, by the hash of the rated explanations."""
 
 from __future__ import annotations
 

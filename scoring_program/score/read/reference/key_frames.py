@@ -1,6 +1,6 @@
-"""One small picture of each clip for the report: the only thing that scoring knows of how a clip looks.
+"""One small picture of each clip for the report.
 
-They are an ornament: whatever is wrong with them is a warning for the organisers, and the scores do not change.
+Problems with them are warnings for the organisers and do not affect scores.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What the organiser knows about each clip beside its labels: causes of the label, what people pointed at, and groups.
+"""Reference data beside the labels: causes of each label, what people pointed at, and groups.
 
-All of it is as secret as labels: no message quotes a value.
+They are as secret as labels: no message quotes a value.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The ground truth: ``labels.csv``, read cell by cell, with every mistake named by its line and never by its value."""
+"""Read ``labels.csv``; every mistake is reported with its line, never with its value."""
 
 from __future__ import annotations
 

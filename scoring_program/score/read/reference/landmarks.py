@@ -1,6 +1,6 @@
-"""Landmarks: what simple or known methods reach on the same clips, so that a score has a place.
+"""Landmarks: scores of baselines and known solutions on the same clips, for comparison.
 
-They are computed by the organiser's tools and lie beside the labels as ``landmarks.json``. Nothing is scored by them.
+The organiser's tools compute them into ``landmarks.json`` beside the labels. No score depends on them.
 """
 
 from __future__ import annotations
