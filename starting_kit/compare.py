@@ -1,4 +1,4 @@
-"""Put runs side by side, and say which difference is more than luck, in the scoring program's own numbers."""
+"""Compare runs side by side, and show which differences are more than luck, with the scoring program's own numbers."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,11 +15,11 @@ from score.pipeline import prepare
 
 RESAMPLES = 1000
 SURE = 0.95
-"""Share of the resamples from which on the organisers, too, call a submission better than another."""
+"""Share of resamples from which a submission counts as better; the organisers use the same limit."""
 
 
 class Incomparable(Exception):
-    """Runs that cannot be compared; the arguments are all reasons."""
+    """Runs that cannot be compared; the arguments are the reasons."""
 
 
 def compare(folders: Sequence[Path]) -> list[str]:
@@ -28,16 +28,14 @@ def compare(folders: Sequence[Path]) -> list[str]:
     Raises
     ------
     Incomparable
-        With everything that is in the way.
+        With every reason why they cannot be compared.
     """
     read = {folder: _read_run(folder) for folder in folders}
     problems = [found for found in read.values() if isinstance(found, str)]
     runs = {folder: found for folder, found in read.items() if not isinstance(found, str)}
     if len({run.clip_ids for run in runs.values()}) > 1:
         counts = ", ".join(f"{folder} {len(run.clip_ids)}" for folder, run in runs.items())
-        problems.append(
-            f"expected runs over the same clips, found other clips or another number of them: {counts}. Run all clips"
-        )
+        problems.append(f"expected runs over the same clips, found different clips: {counts}. Run all clips")
     if problems:
         raise Incomparable(*problems)
     there, whole = (
@@ -45,17 +43,20 @@ def compare(folders: Sequence[Path]) -> list[str]:
     )
     lines = _table([folder.name for folder in folders], [runs[folder] for folder in folders], enough=there >= whole)
     if there < whole:
-        lines += ["", f"Only {there} of {whole} clips: too few to compare. Run all of them, without --clips."]
+        lines += ["", f"Only {there} of {whole} clips: too few to compare. Run all clips, without --clips."]
     elif len(folders) > 1:
-        said = f"share of {RESAMPLES} resamples of the persons in which the total is higher or lower than that of"
-        lines += ["", f"better in, worse in: {said} {folders[0].name}. From {SURE:.0%} on it is more than luck."]
+        said = f"share of {RESAMPLES} resamples of the people in which the total is higher or lower than that of"
+        lines += [
+            "",
+            f"better in, worse in: {said} {folders[0].name}. From {SURE:.0%}, the difference is more than luck.",
+        ]
     return lines
 
 
 def _read_run(folder: Path) -> ClipScores | str:
-    """Return what the scoring program computes the columns from, or why there is nothing."""
+    """Return the data from which scoring computes the columns, or why there is none."""
     if not (folder / "input/res/run.json").is_file():
-        return f"{folder}: expected a folder that `kit.py run` wrote, found no input/res/run.json in it"
+        return f"{folder}: expected a folder written by `kit.py run`, found none (no input/res/run.json)"
     try:
         prepared = prepare(folder / "input")
     except ScoringError as error:
@@ -64,16 +65,16 @@ def _read_run(folder: Path) -> ClipScores | str:
 
 
 def _table(names: Sequence[str], runs: Sequence[ClipScores], *, enough: bool) -> list[str]:
-    """Write a line for each score, and two for how often each run is better or worse than the first.
+    """Return a line per score, and two lines with how often each run is better or worse than the first.
 
     Parameters
     ----------
     names
-        How the runs are called.
+        Names of the runs.
     runs
-        As many, all over the same clips.
+        As many runs, all over the same clips.
     enough
-        Whether these are clips enough to say which run is better.
+        Whether there are enough clips to compare.
     """
     first = runs[0]
     usual = [column_values(run, np.ones((1, first.groups))) for run in runs]
@@ -84,7 +85,7 @@ def _table(names: Sequence[str], runs: Sequence[ClipScores], *, enough: bool) ->
         for column in shown
     ]
     if enough and first.groups > 1 and len(runs) > 1:
-        # The same persons are drawn for all runs: what a resample is kind to, it is kind to in each of them.
+        # The same people are drawn for all runs, so that the comparison is paired.
         weights = np.concatenate(list(resample_weights(first.groups, RESAMPLES, first.settings.bootstrap.seed)))
         drawn = [column_values(run, weights)[shown[0].key] for run in runs]
         rows.append(["better in", "", *(f"{(one > drawn[0]).mean():.0%}" for one in drawn[1:])])

@@ -1,6 +1,6 @@
-"""What a model is given and what it returns, as types: for editors and type checkers, never needed at run time.
+"""Types of what a model receives and returns, for editors and type checkers only.
 
-The platform has no module of this name. Import it where only type checkers look, and nothing is missing there:
+The platform has no module of this name, so import it only for type checking:
 
     from __future__ import annotations
 
@@ -9,7 +9,7 @@ The platform has no module of this name. Import it where only type checkers look
     if TYPE_CHECKING:
         from contract import Clip, Explanation
 
-A copy of this file beside `model.py` does no harm.
+A copy of this file beside `model.py` works too.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ Weights = npt.NDArray[np.floating] | Sequence[float] | Sequence[Sequence[float]]
 
 
 class Clip(Protocol):
-    """One clip, original or altered: nothing tells which. Read it inside the call that receives it, in its thread."""
+    """One clip; nothing shows whether it is altered. Read it only inside the call that receives it, in its thread."""
 
     @property
     def duration_s(self) -> float:
@@ -36,7 +36,7 @@ class Clip(Protocol):
 
     @property
     def fps(self) -> float:
-        """Frames a second, the mean over the clip."""
+        """Mean frames per second."""
 
     @property
     def width(self) -> int:
@@ -52,7 +52,7 @@ class Clip(Protocol):
 
     @property
     def transcript(self) -> str:
-        """What is said; may be empty."""
+        """Words spoken in the clip; may be empty."""
 
     def frames(
         self,
@@ -62,35 +62,35 @@ class Clip(Protocol):
         end_s: float | None = None,
         size: tuple[int, int] | None = None,
     ) -> Iterator[Frame]:
-        """Yield frames in order: all of them, or `count`, or `fps` a second. Fewer and smaller frames take less time.
+        """Yield frames in order: all of them, or `count`, or `fps` per second. Fewer and smaller frames take less time.
 
         Parameters
         ----------
         count
-            This many, each from the middle of one of as many equal parts of the interval.
+            Number of frames, each from the middle of one of `count` equal parts of the interval.
         fps
-            This many a second, instead of `count`.
+            Frames per second, instead of `count`.
         start_s, end_s
-            The interval in seconds; the end of the clip without `end_s`.
+            The interval in seconds; without `end_s` it lasts to the end of the clip.
         size
-            (width, height) to scale to; the clip's own without it.
+            (width, height) to scale to; the clip's own size by default.
 
         Raises
         ------
         ValueError
-            For `count` together with `fps`, or numbers that make no sense.
+            For `count` together with `fps`, or invalid numbers.
         """
 
     def frame_at(self, time_s: float, size: tuple[int, int] | None = None) -> Frame:
-        """Return the frame that is shown at `time_s` seconds, the first or last one beyond the clip."""
+        """Return the frame shown at `time_s` seconds; beyond the clip, its first or last frame."""
 
     def audio(self, rate: int = 16_000) -> Sound | None:
-        """Return the sound at `rate` samples a second, 4,000 to 48,000; None for a clip without sound.
+        """Return the sound at `rate` samples per second, 4,000 to 48,000; None for a clip without sound.
 
         Raises
         ------
         ValueError
-            For another rate, or a fifth one of the same clip.
+            For a rate outside these limits, or a fifth rate of the same clip.
         """
 
 
@@ -98,46 +98,46 @@ class Claim(TypedDict):
     """How much one cue moved one target."""
 
     cue: str
-    """A word of the vocabulary; the page *Data* lists them."""
+    """A cue of the vocabulary on the page *Data*."""
     target: str
     """One of the targets."""
     contribution: float
-    """In [-1, 1]: the target would be lower by this much without the cue."""
+    """In [-1, 1]: how much lower the target would be without the cue."""
 
 
 class Evidence(TypedDict, total=False):
-    """What a machine can check; each part may be missing or None."""
+    """Evidence that a program can test; each part may be missing or None."""
 
     space: Weights | None
-    """Where the model looked: shape (rows, columns) or (times, rows, columns), of any size, over the whole picture."""
+    """Map over the whole picture: shape (rows, columns) or (times, rows, columns), of any size."""
     time: Weights | None
-    """When: one weight a second, or rows of (start in seconds, end in seconds, weight)."""
+    """Timeline: one weight per second, or rows of (start in seconds, end in seconds, weight)."""
     cues: Sequence[Claim] | None
-    """Which cues moved which target; each pair once. One wrong claim makes the list invalid."""
+    """Claims: which cue moved which target, each pair once. One invalid claim makes the whole list invalid."""
 
 
 class Explanation(TypedDict, total=False):
     """Why a prediction came out as it did."""
 
     text: Required[str]
-    """Plain English; the page *Submission* says how long it may be."""
+    """Plain English; the page *Submission* gives the length limits."""
     image: Frame | None
-    """RGB, uint8, of the size that the page *Submission* gives; for people, in no score."""
+    """RGB, uint8, in the size given on the page *Submission*; for readers, not scored."""
     evidence: Evidence | None
-    """What the text says, in a form that can be tried out."""
+    """The same reasons in testable form."""
 
 
 class Model(Protocol):
-    """What `model.py` defines under the name `Model`: an ordinary class, which need not inherit from this one.
+    """The class `Model` in `model.py`; it need not inherit from this one.
 
-    Both calls depend on the clip alone: the same clip, the same answer. An exception costs the clip.
+    Both calls must depend on the clip only: the same clip gets the same answer. An exception fails the clip.
     """
 
     def __init__(self, assets: Path) -> None:
-        """Load what the model needs from `assets`, the submission's own folder, read-only."""
+        """Load files from `assets`, the submission's own folder, which is read-only."""
 
     def predict(self, clip: Clip) -> dict[str, float]:
-        """Return a finite number inside its range for every target, by name; a value outside is an error."""
+        """Return a finite number for every target, by name; a value outside the target's range is an error."""
 
     def explain(self, clip: Clip, prediction: dict[str, float]) -> Explanation:
-        """Say why `prediction`, which `predict` gave for this clip, came out as it did."""
+        """Explain `prediction`, which `predict` returned for this clip."""

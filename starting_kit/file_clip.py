@@ -1,4 +1,4 @@
-"""A clip read from a video file, for training and trying out at home: what the platform's clip gives, to the pixel."""
+"""A clip read from a video file, for training and tests at home; pixels are identical to the platform's."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,22 +13,22 @@ from ingest.media.video import BadRequest, FrameReader, frame_shape, parse_reque
 
 
 class FileClip:
-    """A video file with the members of the clip that a model gets on the platform."""
+    """A video file with the interface of the platform's clips."""
 
     def __init__(self, path: str | Path, transcript: str = "") -> None:
-        """Read size and length; pixels and sound are decoded when they are asked for.
+        """Read size and length; pixels and sound are decoded on demand.
 
         Parameters
         ----------
         path
             A video file.
         transcript
-            What is said in it.
+            Words spoken in it.
 
         Raises
         ------
         ingest.media.video.UnreadableClip
-            When the file cannot be decoded.
+            If the file cannot be decoded.
         """
         self.path = Path(path)
         self.transcript = transcript
@@ -45,11 +45,11 @@ class FileClip:
         end_s: float | None = None,
         size: tuple[int, int] | None = None,
     ) -> Iterator[Frame]:
-        """Yield frames in order, RGB, read-only, as `contract.Clip` says."""
+        """Yield frames in order, RGB, read-only, as in `contract.Clip`."""
         yield from self._read(count=count, fps=fps, start_s=start_s, end_s=end_s, size=size)
 
     def frame_at(self, time_s: float, size: tuple[int, int] | None = None) -> Frame:
-        """Return the frame that is shown at `time_s` seconds, clamped to the clip."""
+        """Return the frame shown at `time_s` seconds, clamped to the clip."""
         return next(self._read(time_s=time_s, size=size))
 
     def audio(self, rate: int = 16_000) -> Sound | None:

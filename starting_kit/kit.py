@@ -1,4 +1,4 @@
-"""Run, check, pack and compare submissions. Without arguments it says what to do first."""
+"""Run, check, pack and compare submissions. Without arguments, show the first steps."""
 
 import argparse
 import sys
@@ -13,15 +13,15 @@ from runs import REPORT, Once, Screen, new_folder, run, score_lines
 from submission import CheckResult, Refused, check, counted, pack, require
 
 FIRST_STEPS = """\
-What to do first, in the folder of this kit; README.md has the whole way.
+First steps, in the folder of this kit (README.md has more):
 
-  python3 kit.py run template                 run an example as the platform does; the last line names its report
-  cp -r template my_submission                begin with your own
-  python3 kit.py check my_submission          every problem at once, with the fix; --run 3 also runs three clips
-  python3 kit.py run my_submission            run and score it; what it leaves is kept in runs/
-  python3 kit.py compare runs/one runs/two    which of two runs is better by more than luck
+  python3 kit.py run template                 run an example as the platform does, and show where its report is
+  cp -r template my_submission                start your own submission
+  python3 kit.py check my_submission          list all problems and their fixes; --run 3 also runs three clips
+  python3 kit.py run my_submission            run and score it; results are kept in runs/
+  python3 kit.py compare runs/one runs/two    show whether one run is better by more than luck
   python3 kit.py pack my_submission           check it, then write the zip to upload
-  python3 kit.py read "TEXT"                  what the scoring program reads in the text of an explanation
+  python3 kit.py read "TEXT"                  show what the scoring program reads in an explanation's text
 """
 NOT_RUN = "Nothing was run: correct the errors first."
 WARNED = ", but see the warnings above."
@@ -34,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
     Returns
     -------
     int
-        0 if that went well, 1 if something is to be corrected, 2 if the command makes no sense.
+        0 for success, 1 if the submission needs correcting, 2 for a wrong command.
     """
     speak_utf8()
     given = sys.argv[1:] if arguments is None else arguments
@@ -58,12 +58,16 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     runs = _command(commands, "run", "Run a submission on the practice clips, and score it.", "my_submission --open")
     runs.add_argument(
-        "--name", metavar="NAME", help="keep it as runs/NAME (default: the submission's name, with a number if need be)"
+        "--name", metavar="NAME", help="keep the run as runs/NAME (default: the submission's name, numbered if taken)"
     )
-    runs.add_argument("--clips", metavar="N", type=_positive, help="the first clips only: whether it works")
+    runs.add_argument(
+        "--clips", metavar="N", type=_positive, help="run only the first N clips, to see whether it works"
+    )
     runs.add_argument("--open", action="store_true", help="open the report in a browser")
-    checks = _command(commands, "check", "List every problem of a submission, with the fix.", "my_submission --run 3")
-    checks.add_argument("--run", metavar="N", type=_positive, help="also run the first clips, such as 3")
+    checks = _command(
+        commands, "check", "List every problem of a submission and how to fix it.", "my_submission --run 3"
+    )
+    checks.add_argument("--run", metavar="N", type=_positive, help="also run the first N clips, such as 3")
     packs = _command(commands, "pack", "Check a submission, then write the zip to upload.", "my_submission")
     packs.add_argument(
         "--out", metavar="FILE", type=Path, help="the zip to write (default: the folder's name with .zip)"
@@ -72,12 +76,12 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("submission", metavar="SUBMISSION", type=Path, help="a folder with model.py, or its zip")
         command.set_defaults(action=action)
     compares = _command(
-        commands, "compare", "Tell which of several runs are better by more than luck.", "runs/one runs/two"
+        commands, "compare", "Show which runs are better than the first by more than luck.", "runs/one runs/two"
     )
-    compares.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="a folder of `kit.py run`")
+    compares.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="a folder written by `kit.py run`")
     compares.set_defaults(action=_compare)
     reads = _command(
-        commands, "read", "Show what is read in the text of an explanation.", '"A smile raised the score."'
+        commands, "read", "Show what the scoring program reads in an explanation's text.", '"A smile raised the score."'
     )
     reads.add_argument("text", metavar="TEXT")
     reads.set_defaults(action=_read)
@@ -103,14 +107,16 @@ def _run(given: argparse.Namespace) -> int:
     for line in score_lines(out) if scored else ():
         _say(line)
     if scored and given.clips:
-        _say("So few clips tell whether it works, not how good it is: run all of them before you compare.")
+        _say("These few clips show whether it works, not how good it is: run all clips before you compare.")
     report = out / REPORT
     if report.is_file():
         _say(f"Report: {report}")
         if given.open:
             webbrowser.open(report.resolve().as_uri())
     if scored:
-        _say(f"Next: open the report (--open does), change the model, run it again, and compare: {_again(given, out)}")
+        _say(
+            f"Next: open the report (or use --open), change the model, run it again, and compare: {_again(given, out)}"
+        )
     return 0 if scored else 1
 
 
@@ -124,39 +130,39 @@ def _check(given: argparse.Namespace) -> int:
     if checked.packed:
         sources = sum(name.endswith(".py") for name in checked.packed)
         files = f"{counted(len(checked.packed), 'file')}, {sources} of them Python"
-        _say(f"Looked at {files}, and ran nothing of it: {LOOKED_FOR}.")
+        _say(f"Checked {files}, without running them: {LOOKED_FOR}.")
     if not checked.runs:
         if given.run:
             _say(NOT_RUN)
         return 1
     if given.run:
         return 0 if _try_out(given.submission, checked, given.run) and checked.good else 1
-    _say(f"What the model answers, and how fast, only a run shows: python3 kit.py check {given.submission} --run 3")
+    _say(f"To see what the model answers, and how fast: python3 kit.py check {given.submission} --run 3")
     return 0 if checked.good else 1
 
 
 def _try_out(submission: Path, checked: CheckResult, clips: int) -> bool:
-    """Run a few clips, and tell what happened but for the scores; return whether all went well."""
+    """Run a few clips and print everything but the scores; return whether all went well."""
     told = Once(Screen(), checked.repeated)
     with tempfile.TemporaryDirectory() as folder:
         scored = run(submission, checked, Path(folder) / "run", clips, told)
     if not scored or told.levels["ERROR"]:
         _say("It does not work yet: see the problems above.")
         return False
-    _say(f"It works{WARNED if told.levels else '.'} For its scores run all clips: python3 kit.py run {submission}")
+    _say(f"It works{WARNED if told.levels else '.'} To see its scores, run all clips: python3 kit.py run {submission}")
     return True
 
 
 def _pack(given: argparse.Namespace) -> int:
     if given.submission.is_file():
-        raise Refused(f"{given.submission} is no folder: it is packed already")
+        raise Refused(f"{given.submission} is a file: pack the folder instead")
     checked = _look(given.submission)
     _say(f"{given.submission}: {checked.verdict()}")
     if not checked.good:
         return 1
     folder = given.submission.resolve()
     out: Path = given.out or folder.with_name(folder.name + ".zip")
-    # An earlier zip in the folder is no part of the submission.
+    # An earlier zip in the folder does not belong to the submission.
     packed = tuple(name for name in checked.packed if (folder / name).resolve() != out.resolve())
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_bytes(pack(folder, replace(checked, packed=packed)))
@@ -198,7 +204,7 @@ def _read(given: argparse.Namespace) -> int:
 
 
 def _look(submission: Path) -> CheckResult:
-    """Look a submission over, and say what was found."""
+    """Check a submission and print the findings."""
     require(submission)
     checked = check(submission)
     for finding in checked.findings:

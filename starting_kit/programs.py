@@ -1,4 +1,4 @@
-"""Where the kit's files lie. Importing this module makes the platform's two programs importable."""
+"""Paths of the kit. Importing this module makes the platform's two programs importable."""
 
 import sys
 from pathlib import Path
@@ -10,6 +10,6 @@ INGESTION, SCORING = ROOT / "ingestion_program", ROOT / "scoring_program"
 INPUT_DATA, REFERENCE_DATA = ROOT / "input_data/practice", ROOT / "reference_data/practice"
 
 ASIDE = tuple(folder.resolve() for folder in (_HERE, INGESTION, SCORING))
-"""Folders on the path of modules that the platform lacks."""
+"""Folders on the module path that the platform lacks."""
 
 sys.path += [str(program) for program in (INGESTION, SCORING) if str(program) not in sys.path]

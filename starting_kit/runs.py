@@ -1,4 +1,4 @@
-"""Run a submission at home with the very programs of the platform, over all practice clips or the first ones."""
+"""Run a submission at home with the platform's own programs, over all practice clips or the first few."""
 
 import csv
 import json
@@ -22,9 +22,9 @@ from submission import CheckResult, Refused
 RUNS = Path("runs")
 """Where runs are kept, below the current folder."""
 REPORT, SCORES = "output/detailed_results.html", "output/scores.json"
-# Files about the whole set that the scores do not need.
+# Files about all clips that the scores do not need.
 _ABOUT_ALL = ("groups", "landmarks", "jury", "observations")
-# How the programs print problems: the first in its log, as it goes and once more at the end; the second in two lists.
+# How the programs print problems: ingestion in its log and again at the end, scoring in two lists.
 _LOGGED = re.compile(
     r"\[ingestion\] (clip \S+ · |(?P<share>\d+ of \d+ clips · ))?"
     r"(?P<code>[a-z_]+) · (?P<where>.*?) · found (?P<found>.*?); expected .*"
@@ -34,24 +34,24 @@ _LISTS = ("For you:", "For the organisers:")
 _PROGRESS = re.compile(r"\[ingestion\] .*: \d+ of \d+ .* each; .*")
 _WATCHED = {"PROGRESS_EVERY_S": "1"}
 _ONE_UP = "\x1b[1A\x1b[2K"
-"""What makes a terminal forget its last line."""
+"""Deletes the terminal's last line."""
 
 Say = Callable[[str], object]
-"""Takes a line for the participant."""
+"""Prints a line for the participant."""
 
 
 class Once:
-    """Passes on what the two programs print, each problem once: at home both are read in one go."""
+    """Passes on what the two programs print, but each problem only once."""
 
     def __init__(self, say: Say, known: Container[str]) -> None:
-        """Begin with nothing said.
+        """Start with no problem shown.
 
         Parameters
         ----------
         say
-            Is given the lines.
+            Receives the lines.
         known
-            Codes of what was said of the submission before it ran.
+            Codes of the problems shown before the run.
         """
         self.levels: Counter[str] = Counter()
         """How many problems scoring listed as ERROR, how many as WARNING."""
@@ -62,13 +62,13 @@ class Once:
         self._list = ""
 
     def __call__(self, line: str) -> None:
-        """Pass on a line, unless it says again what was said."""
+        """Pass on a line unless it repeats a problem."""
         if logged := _LOGGED.fullmatch(line):
             told = self._found[logged["where"]]
             if not any(found in logged["found"] for found in told):
                 if logged[1] or logged["code"] not in self._known:
                     self._say(line)
-            elif logged["share"] or logged["found"] not in told:  # how often it came up, or what comes of it
+            elif logged["share"] or logged["found"] not in told:  # how often it occurred, or its consequence
                 self._say(f"[ingestion] {logged['share'] or ''}{logged['code']} · {logged['where']}")
             told.add(logged["found"])
             self._codes.add(logged["code"])
@@ -85,7 +85,7 @@ class Once:
 
 
 class Screen:
-    """Prints lines; on a terminal a line about progress takes the place of the one before it."""
+    """Prints lines; on a terminal a progress line replaces the previous one."""
 
     def __init__(self) -> None:
         self._replace = False
@@ -100,16 +100,16 @@ class Screen:
 
 
 def new_folder(submission: Path, name: str | None) -> Path:
-    """Return where a run goes: `runs/NAME`, or without a name that of the submission, with a number from the second on.
+    """Return the folder of a run: `runs/NAME`, by default the submission's name, numbered from the second run on.
 
     Raises
     ------
     Refused
-        When there is a run of that name.
+        If a run of that name exists.
     """
     if name is not None:
         if (RUNS / name).exists():
-            raise Refused(f"{RUNS / name} is there already: choose another --name, or remove that folder")
+            raise Refused(f"{RUNS / name} exists already: choose another --name, or remove that folder")
         return RUNS / name
     own = submission.resolve()
     usual = own.name if own.is_dir() else own.stem
@@ -125,13 +125,13 @@ def run(submission: Path, checked: CheckResult, out: Path, clips: int | None, sa
     submission
         A folder or a zip.
     checked
-        What was found in it: nothing that keeps it from running. Of a folder, what would be packed is what runs.
+        Result of its check, without an error that keeps it from running. Of a folder, only packed files run.
     out
         A new folder: `input/` holds what scoring read, `output/` what it wrote.
     clips
-        How many of the first clips; None is all of them.
+        How many of the first clips to run; None for all.
     say
-        Is given what the programs print.
+        Receives what the programs print.
     """
     with tempfile.TemporaryDirectory() as scratch:
         unpacked = Path(scratch) / "submission"
@@ -152,7 +152,7 @@ def run(submission: Path, checked: CheckResult, out: Path, clips: int | None, sa
 
 
 def lines_of(script: Path, *arguments: Path) -> Iterator[str]:
-    """Run one of the two programs, and give what it prints, line by line."""
+    """Run one of the two programs and yield its output line by line."""
     call = [sys.executable, str(script), *map(str, arguments)]
     piped = subprocess.PIPE
     environment = {**os.environ, **(_WATCHED if sys.stdout.isatty() else {})}
@@ -163,7 +163,7 @@ def lines_of(script: Path, *arguments: Path) -> Iterator[str]:
 
 
 def score_lines(out: Path) -> Iterator[str]:
-    """Give the scores of a run by their titles; without those that wait for people, such as a jury's."""
+    """Yield the scores of a run with their titles, except those that need people, such as a jury's."""
     from score.columns import columns  # noqa: PLC0415 - it imports much of scoring
     from score.settings import read_settings  # noqa: PLC0415
 
@@ -175,7 +175,7 @@ def score_lines(out: Path) -> Iterator[str]:
 
 
 def _few(clips: int, scratch: Path) -> tuple[Path, Path]:
-    """Write the phase with its first clips alone, and return its input data and reference data."""
+    """Write a copy of the phase with only its first clips; return its input and reference data."""
     folders = scratch / "input_data", scratch / "reference_data"
     kept = first_clips(programs.INPUT_DATA, clips)
     for source, folder in zip((programs.INPUT_DATA, programs.REFERENCE_DATA), folders, strict=True):
@@ -198,16 +198,16 @@ def _unpack(given: Path, checked: CheckResult, target: Path) -> None:
 def _warn_of_isolation(record: Path, say: Say) -> None:
     held = json.loads(record.read_text("utf-8")).get("isolation") if record.is_file() else None
     if held not in (None, "full"):
-        say(f"The sandbox of this machine ({held}) is weaker than a full one: what that would refuse can pass here.")
+        say(f"This machine's sandbox ({held}) is not full: it may allow what the platform refuses.")
 
 
 def first_clips(folder: Path, number: int) -> set[str]:
-    """Name the first clips of a phase's input data."""
+    """Return the ids of the first clips of a phase's input data."""
     return {row["clip_id"] for row in read_rows(folder / "clips.csv")[:number]}
 
 
 def cut(folder: Path, target: Path, clips: set[str]) -> None:
-    """Write input or reference data of a phase with what belongs to some of its clips alone.
+    """Write a copy of a phase's input or reference data for only some of its clips.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def cut(folder: Path, target: Path, clips: set[str]) -> None:
     target
         A new folder.
     clips
-        Ids of the clips that stay. Tables without ids of clips are left out.
+        Ids of the clips to keep. Tables without clip ids are left out.
     """
     target.mkdir(parents=True)
     names, entries = set(clips), list[dict[str, Any]]()
@@ -235,7 +235,7 @@ def cut(folder: Path, target: Path, clips: set[str]) -> None:
             content = _only(content, names)
         (target / path.name).write_text(json.dumps(content), "utf-8")
     for name in ("task.yaml", *(entry["file"] for entry in entries if "file" in entry)):
-        if (folder / name).is_file():  # else the programs say what is missing
+        if (folder / name).is_file():  # otherwise the programs name what is missing
             (target / name).parent.mkdir(exist_ok=True)
             shutil.copy(folder / name, target / name)
 
@@ -245,7 +245,7 @@ def _only(content: dict[str, Any], names: Container[str]) -> dict[str, Any]:
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """Read a table with a header; nothing where there is no such file."""
+    """Read a table with a header; an empty list without such a file."""
     if not path.is_file():
         return []
     with path.open(encoding="utf-8-sig", newline="") as file:

@@ -1,4 +1,4 @@
-"""What the sources of a submission say about themselves, without running any of them."""
+"""Check the source files of a submission without running them."""
 
 import ast
 import re
@@ -14,7 +14,7 @@ from model_process.failures import in_place_of
 
 LARGEST_SOURCE = 2 * 2**20
 
-# Modules of the packages in requirements.txt, and of what they bring along.
+# Modules of the packages in requirements.txt and of their dependencies.
 INSTALLED = frozenset({
     "av", "cloudpickle", "cv2", "dateutil", "jinja2", "joblib", "markupsafe", "narwhals", "numpy", "pandas", "scipy",
     "sklearn", "threadpoolctl", "tzdata", "yaml",
@@ -22,17 +22,17 @@ INSTALLED = frozenset({
 NETWORK = frozenset({"ftplib", "http", "smtplib", "socket", "urllib"})
 PROCESSES = frozenset({"multiprocessing", "subprocess"})
 KIT = {
-    "contract": "import it under `if TYPE_CHECKING:`, as its first lines show, or copy contract.py into the folder",
-    "file_clip": "leave it to training: on the platform the clip comes with each call",
-    "training": "leave it to training: the platform only runs the model",
+    "contract": "import it under `if TYPE_CHECKING:`, as its docstring shows, or copy contract.py into the folder",
+    "file_clip": "use it only for training: on the platform every call receives the clip",
+    "training": "use it only for training: the platform only runs the model",
 }
 """Modules of this kit that the platform lacks."""
 METHODS = {"__init__": ("self", "assets"), "predict": ("self", "clip"), "explain": ("self", "clip", "prediction")}
 HOME = re.compile(r"(?:/home/|/Users/|/content/|/kaggle/|[A-Z]:\\)[\w.-]+")
 NEVER_RUN = ("TYPE_CHECKING", "typing.TYPE_CHECKING", "__name__ == '__main__'")
-"""Conditions that do not hold on the platform."""
+"""Conditions that are false on the platform."""
 BINDS_UNSEEN = frozenset({"__import__", "exec", "globals", "setattr", "vars"})
-"""Calls that can give a module names which its source does not show."""
+"""Calls that can define names without showing them in the source."""
 
 
 @dataclass(frozen=True)
@@ -40,44 +40,44 @@ class Finding:
     """One thing to know about a submission."""
 
     level: str
-    """`error`: it would be refused; `warning`: it will not do what you mean; `note`: it is ignored."""
+    """`error`: refused by the platform; `warning`: probably not what you mean; `note`: ignored."""
     code: str
     """Short name."""
     where: str
-    """File, and line if there is one."""
+    """File, and line if known."""
     found: str
     """What was found."""
     fix: str
     """What to do."""
 
     def line(self) -> str:
-        """Put it into a line."""
+        """Return the finding as one line."""
         return f"{self.level}: {self.where}: {self.found}. Fix: {self.fix}. [{self.code}]"
 
 
 def check_sources(names: Collection[str], contents: Mapping[str, bytes]) -> Iterator[Finding]:
-    """Find what the sources say about themselves: they are parsed, never run.
+    """Yield the findings of the source files, which are parsed but never run.
 
     Parameters
     ----------
     names
         All files of the submission, as paths below its folder.
     contents
-        Of the Python files among them.
+        Contents of the Python files among them.
     """
     own = {PurePosixPath(name).parts[0].removesuffix(".py") for name in names}
     sources: dict[str, ast.Module] = {}
     for name, content in contents.items():
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # about escapes in strings: the author's own business
+                warnings.simplefilter("ignore")  # about escapes in strings: not our concern
                 sources[name] = ast.parse(content, feature_version=(3, 11))
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # of brackets or signs without end
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # e.g. too many nested brackets
             line = getattr(error, "lineno", None)
-            found = f"no Python 3.11 ({getattr(error, 'msg', None) or str(error) or 'nested too deeply'})"
+            found = f"not valid Python 3.11 ({getattr(error, 'msg', None) or str(error) or 'nested too deeply'})"
             yield Finding("error", "syntax_error", f"{name}, line {line}" if line else name, found, "correct that line")
     reached = _reached(sources)
-    # Whatever a submission does to the path of modules, what it has nowhere it cannot import.
+    # A submission may change the module path, but it cannot import what it does not contain.
     held = {part.removesuffix(".py") for name in names for part in PurePosixPath(name).parts}
     for name, tree in sources.items():
         yield from _imports(name, tree, own, (_always(tree) if name in reached else frozenset()) - held)
@@ -88,12 +88,12 @@ def check_sources(names: Collection[str], contents: Mapping[str, bytes]) -> Iter
 
 
 def _run(tree: ast.AST, *, inside: bool = True) -> Iterator[ast.AST]:
-    """Give the nodes of a tree that the platform may run, in the order of `ast.walk`.
+    """Yield the nodes that the platform may run, in the order of `ast.walk`.
 
     Parameters
     ----------
     inside
-        Whether those inside functions and classes are meant, too.
+        Whether to include nodes inside functions and classes.
     """
     ahead = deque([tree])
     while ahead:
@@ -106,14 +106,14 @@ def _run(tree: ast.AST, *, inside: bool = True) -> Iterator[ast.AST]:
 
 
 def _always(tree: ast.Module) -> frozenset[str]:
-    """Name the packages and modules that a source imports whatever happens: outside functions, `if` and `try`."""
+    """Return the top-level packages that a source always imports: outside functions, `if` and `try`."""
     tops = {alias.name for node in tree.body if isinstance(node, ast.Import) for alias in node.names}
     tops |= {node.module for node in tree.body if isinstance(node, ast.ImportFrom) and node.module and not node.level}
     return frozenset(name.partition(".")[0] for name in tops)
 
 
 def _reached(sources: Mapping[str, ast.Module]) -> set[str]:
-    """Name the sources at the top of the folder that are run as soon as `model.py` is imported, itself among them."""
+    """Return the top-level sources that run when `model.py` is imported, including itself."""
     reached, ahead = set[str](), ["model.py"]
     while ahead:
         name = ahead.pop()
@@ -139,22 +139,22 @@ def _imports(name: str, tree: ast.Module, own: set[str], always: frozenset[str])
                 found = f"an import of {top}, which the platform lacks"
                 yield Finding(level, "module_missing", where, found, KIT.get(top) or in_place_of(top))
             elif top in NETWORK:
-                fix = "put what is needed into the folder: there is no network"
+                fix = "put the data into the folder: there is no network"
                 yield Finding("warning", "network", where, f"an import of {top}", fix)
             elif top in PROCESSES:
-                fix = "use threads: processes cannot be started"
+                fix = "use threads: the platform allows no new processes"
                 yield Finding("warning", "processes", where, f"an import of {top}", fix)
 
 
 def _paths(name: str, tree: ast.Module) -> Iterator[Finding]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and (match := HOME.search(node.value)):
-            fix = 'open files below the folder that the constructor receives, such as assets / "weights.npz"'
+            fix = 'open files below the folder passed to the constructor, such as assets / "weights.npz"'
             yield Finding("warning", "own_path", f"{name}, line {node.lineno}", f"the path {match.group()!r}", fix)
 
 
 def _bare_names(name: str, tree: ast.Module, files: frozenset[str]) -> Iterator[Finding]:
-    """Find own files that are opened by their name alone: the platform starts the model in another folder."""
+    """Find submitted files opened by a bare name: the platform starts the model in another folder."""
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
     modules = {alias.asname or alias.name for node in imports for alias in node.names}
     for node in ast.walk(tree):
@@ -166,9 +166,9 @@ def _bare_names(name: str, tree: ast.Module, files: frozenset[str]) -> Iterator[
             isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id in modules
         )
         if opens and isinstance(given, str) and given.removeprefix("./") in files:
-            fix = f'open it below the folder that the constructor receives: assets / "{given.removeprefix("./")}"'
+            fix = f'open it below the folder passed to the constructor: assets / "{given.removeprefix("./")}"'
             yield Finding(
-                "warning", "bare_name", f"{name}, line {node.lineno}", f"{given!r} opened by its name alone", fix
+                "warning", "bare_name", f"{name}, line {node.lineno}", f"{given!r} opened by its bare name", fix
             )
 
 
@@ -178,7 +178,9 @@ def _model(tree: ast.Module) -> Iterator[Finding]:
         yield _without_model(tree, unseen="*" in bindings or any(map(_binds_unseen, ast.walk(tree))))
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Model"]
     if len(classes) > 1:
-        yield Finding("warning", "class_double", "model.py", "several classes Model", "keep one: the last one counts")
+        yield Finding(
+            "warning", "class_double", "model.py", "several classes named Model", "keep one: only the last one counts"
+        )
     for model in classes[-1:]:
         methods = {node.name: node for node in model.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
         for method, wanted in METHODS.items():
@@ -187,12 +189,12 @@ def _model(tree: ast.Module) -> Iterator[Finding]:
                     yield Finding("error", "method_missing", "model.py", f"no method {method}", f"add {_call(method)}")
             elif isinstance(methods[method], ast.AsyncFunctionDef) or not _takes(methods[method].args, len(wanted)):
                 where = f"model.py, line {methods[method].lineno}"
-                found = f"{method} with other arguments"
+                found = f"{method} with the wrong arguments"
                 yield Finding("error", "signature_wrong", where, found, f"write {_call(method)}")
 
 
 def _bindings(node: ast.AST) -> Iterator[str]:
-    """Give the names that a node at the top of a module binds; `*` stands for those of another module."""
+    """Yield the names that a top-level node binds; `*` stands for all names of another module."""
     if isinstance(node, ast.ClassDef):
         yield node.name
     elif isinstance(node, ast.Import | ast.ImportFrom):
@@ -209,10 +211,10 @@ def _binds_unseen(node: ast.AST) -> bool:
 
 
 def _without_model(tree: ast.Module, *, unseen: bool) -> Finding:
-    """Say that no class is called Model, and which one may be meant."""
+    """Report the missing class Model, with the class that may be meant."""
     if unseen:
-        fix = "write `class Model` out, or see with --run 3 whether it is there"
-        return Finding("warning", "class_missing", "model.py", "no class Model that can be seen without a run", fix)
+        fix = "define `class Model` explicitly, or check with --run 3 that it exists"
+        return Finding("warning", "class_missing", "model.py", "no class Model visible without running the code", fix)
     classes = [node for node in _run(tree, inside=False) if isinstance(node, ast.ClassDef)]
     models = [
         node.name

@@ -1,4 +1,4 @@
-"""Look a submission over before it is uploaded: its files, its sources, secrets in it; and pack it."""
+"""Check a submission's files, sources and secrets before the upload, and pack it."""
 
 import io
 import re
@@ -19,7 +19,7 @@ from ingest.submission.checks import check_submission
 from ingest.submission.credits import read_credits
 from sources import LARGEST_SOURCE, Finding, check_sources
 
-# What unpacking raises for a zip that is damaged, has a password, or names places where nothing can be written.
+# Raised for a zip that is damaged, has a password, or names places that cannot be written.
 UNPACKING = (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, OSError, EOFError, ValueError)
 JUNK = frozenset({"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini", "node_modules"})
 EARLIEST = (1980, 1, 1, 0, 0, 0)
@@ -32,45 +32,45 @@ SECRET_NAMES = re.compile(
 )
 SECRET_TEXTS = {
     "a private key": re.compile(rb"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----"),
-    "an access key of Amazon": re.compile(rb"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
-    "a token of GitHub": re.compile(rb"\b(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{40,})\b"),
-    "a token of Hugging Face": re.compile(rb"\bhf_[A-Za-z0-9]{30,}\b"),
-    "a key of OpenAI": re.compile(rb"\bsk-(?:proj-|ant-)?[A-Za-z0-9_-]{32,}\b"),
-    "a token of Slack": re.compile(rb"\bxox[abprs]-[A-Za-z0-9-]{20,}\b"),
-    "a key of Google": re.compile(rb"\bAIza[0-9A-Za-z_-]{35}\b"),
+    "an Amazon access key": re.compile(rb"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
+    "a GitHub token": re.compile(rb"\b(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{40,})\b"),
+    "a Hugging Face token": re.compile(rb"\bhf_[A-Za-z0-9]{30,}\b"),
+    "an OpenAI key": re.compile(rb"\bsk-(?:proj-|ant-)?[A-Za-z0-9_-]{32,}\b"),
+    "a Slack token": re.compile(rb"\bxox[abprs]-[A-Za-z0-9-]{20,}\b"),
+    "a Google key": re.compile(rb"\bAIza[0-9A-Za-z_-]{35}\b"),
 }
 LARGEST_SEARCHED = 8 * 2**20
 MOST_FOLDERS = 2_000
-"""Entries of a zip that are no files."""
+"""Most entries of a zip besides files."""
 
 
 class Refused(Exception):
-    """What was asked for makes no sense; the text says why, and what would."""
+    """The command cannot be carried out; the text says why, and what to do instead."""
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What a look at a submission brought."""
+    """Result of a check."""
 
     findings: tuple[Finding, ...]
     """Errors first."""
     packed: tuple[str, ...]
-    """Files that belong into the zip, ascending."""
+    """Files to pack, ascending."""
     repeated: frozenset[str] = frozenset()
-    """Codes of findings that the ingestion program has as well, and says again when it runs."""
+    """Codes of findings that the ingestion program repeats when it runs."""
 
     @property
     def good(self) -> bool:
-        """Whether nothing would be refused, and no secret given away."""
+        """Whether there is no error, including secrets."""
         return all(finding.level != "error" for finding in self.findings)
 
     @property
     def runs(self) -> bool:
-        """Whether nothing is known that would keep it from running: a secret does not."""
+        """Whether the submission can run: secrets do not prevent that."""
         return all(finding.level != "error" or finding.code in SECRETS for finding in self.findings)
 
     def verdict(self) -> str:
-        """Put the whole into a few words."""
+        """Summarise the result in a few words."""
         errors = sum(finding.level == "error" for finding in self.findings)
         others = len(self.findings) - errors
         if not self.findings:
@@ -80,7 +80,7 @@ class CheckResult:
 
 
 def check(submission: Path) -> CheckResult:
-    """Find everything that is wrong with a submission, without running any of it.
+    """Find every problem of a submission without running it.
 
     Parameters
     ----------
@@ -96,30 +96,30 @@ def check(submission: Path) -> CheckResult:
 
 
 def require(submission: Path) -> None:
-    """Refuse a path at which there is neither a folder nor a zip.
+    """Refuse a path that is neither a folder nor a zip.
 
     Raises
     ------
     Refused
-        With what is there.
+        If it is something else.
     """
     if not submission.exists():
         raise Refused(f"{submission} does not exist below {Path.cwd()}")
     if submission.is_dir() or submission.suffix == ".zip" or zipfile.is_zipfile(submission):
         return
     better = f"; give its folder: {submission.parent}" if submission.name == "model.py" else ""
-    raise Refused(f"{submission} is no folder and no zip{better}")
+    raise Refused(f"{submission} is neither a folder nor a zip{better}")
 
 
 def pack(submission: Path, checked: CheckResult) -> bytes:
-    """Return a zip of a folder; the same folder gives the same bytes.
+    """Return a folder as a zip; the same folder always gives the same bytes.
 
     Parameters
     ----------
     submission
         The folder.
     checked
-        What was found in it.
+        Result of its check.
     """
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -136,24 +136,24 @@ def _unpack(archive: Path, folder: Path) -> Iterator[Finding]:
     folder.mkdir()
     try:
         with zipfile.ZipFile(archive) as opened:
-            # Before anything is unpacked: a small zip can fill a disk.
+            # Check before unpacking: a small zip can fill a disk.
             if refused := list(_never_unpacked(where, opened.infolist())):
                 yield from refused
                 folder.rmdir()
                 return
             names = [info.filename for info in opened.infolist()]
             if flat := [name for name in names if "\\" in name]:
-                found = (
-                    f"{len(flat)} names with a backslash, such as {flat[0][:80]}: on the platform they are no folders"
-                )
+                found = f"{len(flat)} names with a backslash, such as {flat[0][:80]}: on the platform not folders"
                 yield Finding("warning", "zip_backslash", where, found, "pack the folder with kit.py pack")
             doubled = sorted(name for name, count in Counter(names).items() if count > 1)
             if doubled:
                 found = f"{', '.join(doubled[:5])} more than once"
-                yield Finding("warning", "zip_double", where, found, "pack the folder again: the last one would count")
+                yield Finding(
+                    "warning", "zip_double", where, found, "pack the folder again: only the last one would count"
+                )
             opened.extractall(folder)
     except UNPACKING as error:
-        reason = f"no zip that can be unpacked ({str(error)[:100]})"
+        reason = f"a zip that cannot be unpacked ({str(error)[:100]})"
         yield Finding("error", "zip_broken", where, reason, "pack the folder again as a zip, without a password")
         shutil.rmtree(folder)
 
@@ -168,20 +168,20 @@ def _never_unpacked(where: str, members: Sequence[zipfile.ZipInfo]) -> Iterator[
     size = sum(info.file_size for info in members)
     if size > limits.submission_mb << 20:
         found = f"{size / 2**20:.0f} MB unzipped; expected at most {limits.submission_mb} MB"
-        yield Finding("error", "submission_too_large", where, found, "leave out what the model does not need")
+        yield Finding("error", "submission_too_large", where, found, "remove what the model does not need")
     if len(members) > MOST_FOLDERS + limits.submission_files:
         found = f"{len(members)} files; expected at most {limits.submission_files}"
-        yield Finding("error", "submission_too_many_files", where, found, "leave out what the model does not need")
+        yield Finding("error", "submission_too_many_files", where, found, "remove what the model does not need")
     placed = sorted(members, key=lambda info: info.header_offset)
     if any(one.header_offset + one.compress_size > other.header_offset for one, other in pairwise(placed)):
-        yield Finding("error", "zip_broken", where, "files that lie on top of each other", "pack the folder again")
+        yield Finding("error", "zip_broken", where, "overlapping files", "pack the folder again")
 
 
 def _folder(folder: Path, found: list[Finding], *, zipped: bool = False) -> CheckResult:
     judged = list(_judged_by_ingestion(folder))
     refused = [*found, *judged]
     if missing := [finding for finding in refused if finding.code == "model_missing"]:
-        # Another folder was meant: what else is in this one does not matter.
+        # The wrong folder was given: its other problems do not matter.
         return CheckResult((*found, *(_point_inside(folder, finding, zipped=zipped) for finding in missing)), ())
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     environments = tuple(name.removesuffix("pyvenv.cfg") for name in files if name.endswith("/pyvenv.cfg"))
@@ -207,7 +207,7 @@ def _sources(folder: Path, names: Sequence[str]) -> dict[str, bytes]:
 
 
 def _judged_by_ingestion(folder: Path) -> Iterator[Finding]:
-    """Ask the platform's own program: its rules, its limits."""
+    """Apply the rules and limits of the platform's own program."""
     for problem in (*check_submission(folder, _task().limits, aside=programs.ASIDE), *read_credits(folder)[1]):
         found = f"{problem.found}; expected {problem.expected}"
         yield Finding(problem.severity, problem.code, problem.where, found, problem.fix)
@@ -218,22 +218,22 @@ def _task() -> Task:
 
 
 def _point_inside(folder: Path, finding: Finding, *, zipped: bool) -> Finding:
-    """Name the folders that do hold a model: the wrong one was zipped, or at home the wrong one was given."""
+    """Name the folders that contain a model, because the wrong folder was zipped or given."""
     models = sorted(folder.glob("*/model.py")) or sorted(folder.glob("*/*/model.py"))
     inside = [path.parent for path in models]
     if not inside:
         return finding
     if zipped:
         return replace(finding, fix=f"zip the files of {inside[0].relative_to(folder)}, not the folder itself")
-    return replace(finding, fix="give the folder that holds it: " + " or ".join(map(str, inside[:3])))
+    return replace(finding, fix="give the folder that contains it: " + " or ".join(map(str, inside[:3])))
 
 
 def _secrets(folder: Path, files: Iterable[str]) -> Iterator[Finding]:
-    """Find what nobody wants to publish: submissions are stored, and may be made public with a click."""
+    """Find secrets: submissions are stored, and one click can make them public."""
     for name in files:
         if SECRET_NAMES.search(name):
             yield Finding(
-                "error", "secret_file", name, "a file that usually holds a secret", "take it out of the folder"
+                "error", "secret_file", name, "a file that usually holds a secret", "remove it from the folder"
             )
             continue
         with (folder / name).open("rb") as file:
@@ -241,21 +241,21 @@ def _secrets(folder: Path, files: Iterable[str]) -> Iterator[Finding]:
         for what, pattern in SECRET_TEXTS.items():
             if match := pattern.search(data):
                 line = data[: match.start()].count(b"\n") + 1
-                fix = "take it out, and make a new one: this one may have been seen"
+                fix = "remove it, and replace the secret: it may have been seen"
                 yield Finding("error", "secret_text", f"{name}, line {line}", what, fix)
 
 
 def _environments(folders: Sequence[str]) -> Iterator[Finding]:
     for folder in folders:
-        fix = "move it out of the folder: the platform has an environment of its own"
+        fix = "move it out of the folder: the platform has its own environment"
         yield Finding("warning", "environment", folder, "a Python environment, which is left out", fix)
 
 
 def _left_out(files: Iterable[str]) -> Iterator[Finding]:
     junk = [name for name in files if _is_junk(name)]
     if junk:
-        found = f"{counted(len(junk), 'file')} of no use, such as {junk[0]}"
-        yield Finding("note", "left_out", "submission", found, "nothing: kit.py pack leaves them out")
+        found = f"{counted(len(junk), 'file')} not needed, such as {junk[0]}"
+        yield Finding("note", "left_out", "submission", found, "nothing to do: kit.py pack leaves them out")
 
 
 def _is_junk(name: str) -> bool:
@@ -264,5 +264,5 @@ def _is_junk(name: str) -> bool:
 
 
 def counted(number: int, noun: str) -> str:
-    """Give a number with its noun: 1 file, 2 files."""
+    """Return a number with its noun: 1 file, 2 files."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

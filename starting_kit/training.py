@@ -1,4 +1,4 @@
-"""What training scripts share: a labelled folder, measurements of all its clips, and the error for people left out."""
+"""Helpers for training scripts: read a labelled folder, measure its clips, and cross-validate over people."""
 
 import csv
 import json
@@ -13,10 +13,10 @@ from sklearn.model_selection import GroupKFold
 
 Numbers = NDArray[np.float64]
 Fit = Callable[[Numbers, Numbers], Callable[[Numbers], Numbers]]
-"""From measurements (clips, features) and labels (clips, targets) to what predicts (clips, targets) from the former."""
+"""Takes measurements (clips, features) and labels (clips, targets); returns a function that predicts the labels."""
 FOLDS = 5
 FEW_CLIPS = 100
-"""With fewer, a model learns the clips more than what they have in common."""
+"""With fewer clips a model overfits."""
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class Labelled:
     """A folder with clips/, labels.csv and transcripts.json, such as the public data."""
 
     clips: Sequence[tuple[Path, str]]
-    """File and transcript of n clips."""
+    """(file, transcript) of n clips."""
     sources: Sequence[str]
-    """Person or source video of each."""
+    """Person or source video of each clip."""
     targets: tuple[str, ...]
     """Names of k targets."""
     labels: Numbers
@@ -48,12 +48,12 @@ def read_labelled(folder: Path) -> Labelled:
 
 
 def measure_all(measure: Callable[[tuple[Path, str]], Numbers], data: Labelled, workers: int) -> Numbers:
-    """Measure all clips side by side; say how far it is.
+    """Measure all clips in parallel, and print progress.
 
     Parameters
     ----------
     measure
-        From file and transcript to the features of a clip; a function of a module, since processes call it.
+        Computes a clip's features from (file, transcript); a module-level function, since processes call it.
     data
         The clips.
     workers
@@ -69,12 +69,12 @@ def measure_all(measure: Callable[[tuple[Path, str]], Numbers], data: Labelled, 
 
 
 def errors_of_unseen(fit: Fit, values: Numbers, data: Labelled) -> tuple[Numbers, Numbers]:
-    """Fit without some people and predict them, until everybody was left out once.
+    """Cross-validate over people: fit without some of them and predict those, until each was left out once.
 
     Returns
     -------
     ours, constant
-        Mean absolute errors, (k,) each: of the fit, and of always answering the mean of those who were not left out.
+        Mean absolute errors, (k,) each: of the fit, and of always answering the training mean.
     """
     ours, constant = np.empty_like(data.labels), np.empty_like(data.labels)
     folds = GroupKFold(min(FOLDS, len(set(data.sources))))
@@ -85,14 +85,14 @@ def errors_of_unseen(fit: Fit, values: Numbers, data: Labelled) -> tuple[Numbers
 
 
 def say_skill(data: Labelled, errors: tuple[Numbers, Numbers] | None) -> None:
-    """Print how well people who were left out are predicted, and warn where that says little.
+    """Print the error for people left out of training, and warn if there are few clips.
 
     Parameters
     ----------
     data
-        What was trained on.
+        The training data.
     errors
-        As `errors_of_unseen` returns them; None where there is one person only.
+        As returned by `errors_of_unseen`; None if there is only one person.
     """
     clips, people = len(data.clips), len(set(data.sources))
     print(f"Trained on {clips} clips of {people} people or source videos.")
@@ -100,7 +100,7 @@ def say_skill(data: Labelled, errors: tuple[Numbers, Numbers] | None) -> None:
         print("For people who were left out of training:")
         _say_each(zip(data.targets, *errors, strict=True))
     if clips < FEW_CLIPS:
-        print(f"WARNING: {clips} clips are few: luck is large in these numbers. Train on {FEW_CLIPS} or more.")
+        print(f"WARNING: with only {clips} clips, these numbers depend on luck. Train on {FEW_CLIPS} or more.")
 
 
 def _say_each(errors: Iterable[tuple[str, float, float]]) -> None:

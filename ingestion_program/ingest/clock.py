@@ -1,4 +1,4 @@
-"""The run's own clock: it ends well before the platform's limit, because a job that is cut off loses everything."""
+"""The run's clock: it ends well before the platform's limit, because a job that is cut off loses everything."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Problems: what went wrong, where, what was expected, and how to fix it, for the person who can."""
+"""Problems: what went wrong, where, what was expected, and how to fix it."""
 
 from dataclasses import asdict, dataclass
 from typing import Literal
@@ -15,7 +15,7 @@ class Problem:
     code: str
     """Short name from a closed vocabulary, e.g. `target_missing`."""
     stage: Stage
-    """When it came up."""
+    """Where in the run it occurred."""
     where: str
     """File, key, clip or line."""
     found: str
@@ -23,7 +23,7 @@ class Problem:
     expected: str
     """What should be there."""
     fix: str
-    """What the person can do."""
+    """What to do."""
     severity: Severity = "error"
     """A warning leaves the value in use."""
     fault: Fault = "participant"
@@ -35,32 +35,32 @@ class Problem:
         return text if self.fault == "participant" else f"{text} · for the organisers"
 
     def record(self) -> dict[str, str]:
-        """Return the problem as it stands in the output files: any text at all, as text that can be written."""
+        """Return the problem as written to the output files, with unprintable characters escaped."""
         return {key: visible(text) for key, text in asdict(self).items()}
 
 
 def disk_full(where: object) -> Problem:
-    """Return the problem of a disk that others have filled."""
+    """Return the problem of a disk filled by other programs."""
     found, expected = "no room on the disk", "room for what a run writes"
     fix = "make room on the worker, and run the submission again"
     return Problem("disk_full", "run", str(where), found, expected, fix, fault="organiser")
 
 
 def output_closed(output: object, error: OSError) -> Problem:
-    """Return the problem of an output folder in which no record can be left: all that is left is to say so."""
+    """Return the problem of an output folder that cannot be written, so that only the log can report it."""
     found = f"{error.strerror}" + (f": {error.filename}" if error.filename else "")
     expected = "a folder that can be emptied and written, with room on its disk"
-    fix = "mend the worker, and run the submission again"
+    fix = "repair the worker, and run the submission again"
     return Problem("output_closed", "run", str(output), found, expected, fix, fault="organiser")
 
 
 def visible(text: str) -> str:
-    """Return text with what could change how the rest is read (control, format, unpaired characters) written out."""
+    """Return text with control, format and unpaired characters escaped."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 class IngestionError(Exception):
-    """The run cannot go on. Carries every problem that was found, not only the first."""
+    """The run cannot continue; carries every problem found, not only the first."""
 
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__("\n".join(problem.line() for problem in problems))

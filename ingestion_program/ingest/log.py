@@ -53,7 +53,7 @@ class Log:
             return
         self._lines += 1
         if self._lines == limit and not summary:
-            text = "… further lines are left out; the summary follows"
+            text = "… further lines omitted; the summary follows"
         text = "[ingestion] " + visible(" ".join(text.split()))
         say(text)
         # What the disk has no room for is kept, and written with a later line.

@@ -1,6 +1,6 @@
 """Give a program its packages: those of the image, else the locked set, installed for this run into a scratch folder.
 
-This file stands in both programs, byte for byte the same, because each of them is unpacked alone. It needs Python and
+Both programs contain an identical copy of this file, because each is unpacked alone. It needs Python and
 pip, nothing else.
 """
 
@@ -77,10 +77,10 @@ def provide(program: Path, modules: Sequence[str]) -> Path | None:
 def _advice(missing: list[str], where: str) -> str:
     version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
     return (
-        "For the organisers: the programs need packages that are not there. "
-        f"The image has {version} without {', '.join(missing)}, and {where} did not give them. Do one of three things: "
-        "name an image that holds them (`bundle build --image NAME`); or build the bundle with its packages, "
-        "for Python 3.11 on x86-64 Linux (`bundle build --wheels`); or let the containers reach the package index."
+        "For the organisers: the programs need packages that are not installed. "
+        f"The image has {version} without {', '.join(missing)}, and {where} did not provide them. "
+        "Do one of three things: name an image that contains them (`bundle build --image NAME`); "
+        "or build the bundle with its packages, for Python 3.11 on x86-64 Linux (`bundle build --wheels`); or let the containers reach the package index."
     )
 
 

@@ -32,8 +32,8 @@ from ingest.submission.credits import Credit, read_credits
 EXIT_CODES: dict[RunStatus, int] = {"complete": 0, "partial": 0, "invalid": 1, "organiser_error": 2}
 SETTINGS = "task.yaml"
 REPORT = (
-    "on Codabench, click the submission and then VISUALIZATION for the report, also of a failed submission; where that "
-    "shows nothing, open /competitions/COMPETITION/detailed_results/SUBMISSION/ with the two numbers"
+    "to see the report on Codabench, even of a failed submission, click the submission, then VISUALIZATION; if nothing "
+    "appears, open /competitions/COMPETITION/detailed_results/SUBMISSION/ with the two numbers"
 )
 """Last line of the log on Codabench: a failed submission to a closed phase shows its owner nothing."""
 
@@ -86,7 +86,7 @@ class _Run:
         """End the run in place of a main thread that stands still; return whether every clip had its turn before."""
         end_descendants()
         found = f"no end after {self.clock.elapsed_s():.0f} s"
-        fix = "run it again; if it happens again, look which clip was the last in the log"
+        fix = "run it again; if it happens again, look at the last clip in the log"
         problem = Problem("watchdog", "run", "ingestion", found, "an end inside the budget", fix, fault="organiser")
         whole = False
         if self.results is None:

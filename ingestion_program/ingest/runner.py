@@ -1,6 +1,6 @@
-"""Ask a model, or submitted results, about one clip after another: a failure costs its clip, never the others.
+"""Ask a model, or submitted results, about each clip; a failure costs its clip, never the others.
 
-Then, of a model, in a fresh process and with the time that is left, a second look: some clips again, and altered ones.
+Then, in a fresh process and within the remaining time, ask a model about some clips again, and about altered copies.
 """
 
 import sys
@@ -94,7 +94,7 @@ class Runner:
             ask_prediction(self._model, clip, facts, self._task, timeout_s, CallResult())
             self._model.forget(self._frames.end(model_lives=self._model.process.alive).gone)
             self._extra_starts += not self._model.process.alive
-            self._log.line(f"warm-up: {time.monotonic() - started:.1f} s, not counted for any clip")
+            self._log.line(f"warm-up: {time.monotonic() - started:.1f} s, counted for no clip")
             return
 
     def _run_clips(self, clips: list[ClipSource]) -> None:
@@ -116,8 +116,8 @@ class Runner:
     def _forecast(self, done: int, total: int, mean_s: float) -> None:
         reached = done + max(0, int(self._clock.left_s() / mean_s)) if mean_s else total
         if reached < total:
-            advice = "read fewer or smaller frames; clips that are not reached get the worst score"
-            self._log.line(f"at this speed the time is enough for about {reached} of {total} clips: {advice}")
+            advice = "read fewer or smaller frames; clips not reached get the worst score"
+            self._log.line(f"at this speed, time will run out after about {reached} of {total} clips: {advice}")
 
     def _reason_to_stop(self) -> Problem | None:
         if self._clock.left_s() < self._longest_s:
@@ -241,7 +241,7 @@ class Runner:
             self._tally.determinism = determinism
             self._tally.problems += map(self._feedback.tell, determinism.problems())
             same = f"{determinism.identical} of {determinism.clips}"
-            self._log.line(f"asked again in a fresh process: {same} clips with the same answer")
+            self._log.line(f"asked again in a fresh process: {same} clips got the same answer")
 
     def _start_model(self) -> None:
         """Start the model, in what is left of the budget; raises what `ModelProcess.start` raises."""
@@ -274,6 +274,6 @@ def _broken_off(error: Exception) -> list[Problem]:
         return [replace(problem, severity="warning") for problem in error.problems]
     sys.stderr.writelines(traceback.format_tb(error.__traceback__))
     # Only the type: the text of an exception may quote what a model sent.
-    found, fix = f"{type(error).__name__} while altered clips were asked", "report it with the log"
+    found, fix = f"{type(error).__name__} in the second pass", "report it with the log"
     expected = "no error in this program"
     return [Problem("unexpected", "run", "altered clips", found, expected, fix, severity="warning", fault="organiser")]

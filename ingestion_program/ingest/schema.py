@@ -1,8 +1,8 @@
-"""Settings: frozen dataclasses say what a YAML file may hold, and are filled from it; all mistakes are told at once.
+"""Settings: frozen dataclasses define a YAML file's keys and are filled from it; all mistakes are reported at once.
 
-A field is a key. Its type says what may stand there, marks in ``Annotated`` add limits, a default makes it optional.
-What no single key can break is checked by a method ``mistakes`` of the class, once no key is lacking: it gives (key
-below the section, what was found, what was expected). Both programs hold this file, since they share no code.
+A field is a key. Its type defines valid values, marks in ``Annotated`` add limits, a default makes it optional. Rules
+across keys are checked by the class's method ``mistakes``, once no key is missing: it yields (key below the section,
+what was found, what was expected). Both programs contain a copy of this file, since they share no code.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Length:
 
 @dataclass(frozen=True)
 class Form:
-    """How a text has to look."""
+    """Pattern of a text."""
 
     pattern: str
     """Matches all of it."""
@@ -79,12 +79,12 @@ class OrNumber:
 
 @dataclass(frozen=True)
 class Secret:
-    """Marks what is never quoted."""
+    """Marks a value that must never be quoted."""
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """One thing that is wrong with a file."""
+    """One mistake in a file."""
 
     kind: Kind
     """Where it lies."""
@@ -97,7 +97,7 @@ class Mistake:
 
 
 class WrongSettings(Exception):
-    """Carries everything that is wrong with a file."""
+    """Carries all mistakes of a file."""
 
     def __init__(self, mistakes: list[Mistake]) -> None:
         super().__init__("; ".join(f"{one.key}: found {one.found}" for one in mistakes))
@@ -182,7 +182,7 @@ class _Reader:
                 return {}
             # Before the values are built: that writes merged keys into the nodes.
             for key in dict.fromkeys(_doubled(node, "", set())):
-                self.wrong(key, "a key that stands twice", "every key once")
+                self.wrong(key, "a duplicate key", "every key once")
             return loader.construct_document(node)
         finally:
             loader.dispose()
@@ -206,7 +206,7 @@ class _Reader:
             lacking |= field.name not in values and not optional
         for name in (name for name in value if name not in known):
             expected = one_of(known, str(name)[:100], key)
-            self.wrong(_join(key, str(name)[:100]), "a key that is not known", expected, "unknown")
+            self.wrong(_join(key, str(name)[:100]), "an unknown key", expected, "unknown")
         if lacking:
             return None
         section = schema(**values)
@@ -256,7 +256,7 @@ class _Reader:
             number = value
         if limits.minimum <= number <= limits.maximum and (kind is float or number == int(number)):
             return float(number) if kind is float else int(number)
-        found = "another value" if Secret() in marks else brief(value)
+        found = "an invalid value" if Secret() in marks else brief(value)
         whole = "" if kind is float else "whole "
         self.wrong(key, found, f"a {whole}number from {_written(limits.minimum)} to {_written(limits.maximum)}")
         return number
@@ -270,7 +270,7 @@ class _Reader:
         before = len(self.mistakes)
         items = tuple(self.value(hint, item, f"{key}[{position}]") for position, item in enumerate(value))
         if len(self.mistakes) == before and len(set(map(repr, items))) < len(items):
-            self.wrong(key, "an entry that stands twice", "every entry once")
+            self.wrong(key, "a duplicate entry", "every entry once")
         return items
 
     def _mapping(self, hint: Any, value: object, key: str) -> dict[str, object]:  # noqa: ANN401

@@ -74,9 +74,9 @@ class Isolation:
             if name not in known:
                 near = difflib.get_close_matches(name, addable, 1)
                 hint = f"; did you mean {near[0]}?" if near else ""
-                yield "also_allowed", brief(name), f"names of system calls of Linux{hint}"
+                yield "also_allowed", brief(name), f"names of Linux system calls{hint}"
             elif name not in addable:
-                yield "also_allowed", brief(name), "no call with which a wall would fall"
+                yield "also_allowed", brief(name), "no call that would open the sandbox"
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ class Task:
         """Check the names of targets."""
         names = {target.name for target in self.targets}
         if len(names) < len(self.targets):
-            yield "targets", "a name twice", "each target once"
+            yield "targets", "a duplicate name", "each target once"
         if not set(self.target_aliases.values()) <= names or names & self.target_aliases.keys():
             yield "target_aliases", brief(self.target_aliases), "{older name: one of the targets}"
         if len(set(self.target_aliases.values())) < len(self.target_aliases):

@@ -144,7 +144,7 @@ class Connection:
         self._check_thread()
         events = self._streams.get(stream)
         if events is None:
-            raise RuntimeError("the call that these frames belong to is over")
+            raise RuntimeError("these frames belong to a call that has ended")
         # Slots go back in small batches: early enough for the decoder, without a message for each.
         if not events or len(self._released) >= self._batch:
             self.flush()

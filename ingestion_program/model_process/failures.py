@@ -1,4 +1,4 @@
-"""Say in one line what a participant's code raised, where in their own files, and what usually helps."""
+"""Describe in one line what a participant's code raised, where in their files, and what usually helps."""
 
 import errno
 import linecache
@@ -11,11 +11,11 @@ REFUSED = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP)
 """What the sandbox answers to a system call that it does not allow; to a file, it answers EACCES."""
 NETWORK_PACKAGES = frozenset({"jax", "keras", "onnxruntime", "tensorflow", "torch", "torchvision", "transformers"})
 OF_KIND: dict[type[BaseException], str] = {
-    FileNotFoundError: "open files below the folder that the constructor receives: assets / 'weights.npz'",
+    FileNotFoundError: "open files below the folder passed to the constructor: assets / 'weights.npz'",
     SystemExit: "do not end the process; raise an exception or return an answer",
     KeyboardInterrupt: "do not end the process; raise an exception or return an answer",
     MemoryError: "use less memory",
-    RecursionError: "the recursion never ends",
+    RecursionError: "end the recursion",
 }
 CPU_ONLY = ("cuda", "nvidia driver", "no gpu")
 
@@ -55,9 +55,9 @@ def advise(error: BaseException) -> str:
     if _concerns_network(error):
         return "there is no network: put the weights into your zip"
     if isinstance(error, BlockingIOError) or "can't start new thread" in text:
-        return "starting processes is not allowed here, nor many threads: use num_workers=0, n_jobs=1"
+        return "processes and many threads are not allowed: use num_workers=0, n_jobs=1"
     if isinstance(error, OSError) and error.errno in REFUSED:
-        return f"{_called(error)}: a system call that is not allowed here"
+        return f"{_called(error)}: a forbidden system call"
     if isinstance(error, PermissionError):
         return "write only into the current folder, os.getcwd(), or tempfile.gettempdir()"
     if isinstance(error, OSError) and error.errno == errno.EFBIG:
@@ -67,15 +67,15 @@ def advise(error: BaseException) -> str:
     if isinstance(error, ValueError) and "read-only" in text:
         return "frames are read-only: call .copy() before you change one"
     if any(word in text for word in CPU_ONLY):
-        return "there may be no GPU: use the CPU, and map_location='cpu' where weights are loaded"
+        return "do not rely on a GPU: use the CPU, and load weights with map_location='cpu'"
     return ""
 
 
 def in_place_of(module: str) -> str:
     """Return what to do without `module`, a package that is not installed."""
     if module.partition(".")[0] in NETWORK_PACKAGES:
-        return "export the network to ONNX, and run it with cv2.dnn.readNetFromONNX"
-    return "put the module into the folder, beside model.py, if it is pure Python, or do without"
+        return "export the network to ONNX and run it with cv2.dnn.readNetFromONNX"
+    return "put the module beside model.py if it is pure Python, or do without"
 
 
 def _called(error: OSError) -> str:

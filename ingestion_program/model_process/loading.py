@@ -10,7 +10,7 @@ from typing import Any
 from model_process.failures import advise, describe, in_place_of, location, summarise
 
 __all__ = ["LoadFailure", "describe", "load_model", "location"]
-AT_HOME = "run it at home with `kit.py run` of the starting kit, and correct the line"
+AT_HOME = "correct that line; test at home with `kit.py run` of the starting kit"
 
 
 class LoadFailure(Exception):
@@ -54,9 +54,9 @@ def _find_class(module: Any, submission: Path) -> Any:  # noqa: ANN401 - a parti
         failure = LoadFailure(
             "class_missing",
             where=location(error, submission),
-            found=f"no class Model: looking for it ended in {summarise(error)}",
+            found=f"no class Model: the lookup raised {summarise(error)}",
             expected="a class called Model",
-            fix="write `class Model` out, at the top level of model.py",
+            fix="define `class Model` at the top level of model.py",
         )
     raise failure
 
@@ -68,7 +68,7 @@ def _class_missing(module: Any) -> LoadFailure:  # noqa: ANN401 - a participant'
     close = models if len(models) == 1 else difflib.get_close_matches("Model", classes, n=1, cutoff=0.4)
     fix = "define class Model with __init__, predict and explain"
     if len(models) > 1:
-        fix = f"call one of them Model: {', '.join(models[:10])}"
+        fix = f"rename one of these to Model: {', '.join(models[:10])}"
     elif close:
         fix = f"rename {close[0]} to Model"
     found = "classes " + ", ".join(classes) if classes else "no class"
@@ -100,7 +100,7 @@ def _import(path: Path, submission: Path) -> Any:  # noqa: ANN401 - a participan
             "module_missing",
             where=location(error, submission),
             found=f"import of {error.name!r}, which is not installed",
-            expected="your own modules, the standard library, or a package that the page Environment lists",
+            expected="your own modules, the standard library, or a package listed on the page Environment",
             fix=in_place_of(error.name or ""),
         ) from None
     except BaseException as error:  # noqa: BLE001 - whatever a participant's module raises

@@ -1,4 +1,4 @@
-"""The scoring program: compares what ingestion recorded with the reference data, and judges nothing else."""
+"""The scoring program: compares the records of ingestion with the reference data."""
 
 from pathlib import Path
 

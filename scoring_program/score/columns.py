@@ -119,14 +119,14 @@ def _pair(name: str, title: str, of: str, chosen: list[int]) -> list[Column]:
         Column(
             f"{name}_accuracy",
             f"{title}: accuracy",
-            f"1 minus the mean absolute error, as a share of the range{of}.",
+            f"1 minus the mean absolute error as a share of the range{of}.",
             lambda measured: measured.metrics["accuracy"][:, chosen].mean(axis=1),
             of_labels=True,
         ),
         Column(
             f"{name}_ccc",
             f"{title}: CCC",
-            f"Concordance with the labels: the right order, spread and level at once{of}.",
+            f"Concordance with the labels, in order, spread and level{of}.",
             lambda measured: measured.metrics["ccc"][:, chosen].mean(axis=1),
             minimum=-1.0,
             worst=-1.0,
@@ -141,12 +141,12 @@ def _explained(key: str, title: str, meaning: str, **more: Any) -> Column:  # no
     return Column(key, title, meaning, lambda measured: measured.axes[key], **{"chance": 0.0, **more})
 
 
-_DIAGNOSTIC = "The total of the explanations, a diagnostic here: it does not rank."
+_DIAGNOSTIC = "Total of the explanations; a diagnostic in this phase, it does not rank."
 _EXPLAINED = (
     _explained(
         TOTAL,
         "Explanation score",
-        "The total that ranks: truthful explanations of good predictions.",
+        "The ranking score: faithful explanations of good predictions.",
         maximum=100.0,
         decimals=2,
         of_labels=True,
@@ -154,30 +154,32 @@ _EXPLAINED = (
     _explained(
         "faithfulness_space",
         "Faithfulness in space",
-        "Whether the parts of the picture that the map marks most are those that move the prediction most.",
+        "Whether the places that the map marks most move the prediction most.",
     ),
     _explained(
         "faithfulness_time",
         "Faithfulness in time",
-        "Whether the moments that the timeline marks most are those that move the prediction most.",
+        "Whether the seconds that the timeline marks most move the prediction most.",
     ),
     _explained(
         "cue_claims",
         "Cue claims",
-        "How well claims about cues agree with what happens when a cue is taken out of the clip.",
+        "Whether the prediction moves as claimed when a cue is made neutral.",
     ),
     _explained(
         "known_causes",
         "Known causes",
-        "How well what is named agrees with what really caused the label, where the clip was predicted well.",
+        "Whether the explanation names what really caused the label, on clips predicted well.",
         of_causes=True,
         of_labels=True,
     ),
-    _explained("text", "Text", "Whether the text is valid, true to the model's own numbers, and about this clip."),
+    _explained(
+        "text", "Text", "Whether the text is valid, agrees with the model's own numbers, and is about this clip."
+    ),
     Column(
         SKILL,
         "Skill over the constant",
-        "How much of the constant baseline's error is removed, the mean over all targets.",
+        "Share of the constant baseline's error that is removed, averaged over all targets.",
         lambda measured: np.asarray(measured.metrics["skill"].mean(axis=1)),
         minimum=-1.0,
         worst=-1.0,
@@ -192,7 +194,7 @@ _OTHERS = (
     Column(
         "failed_clips",
         "Failed clips",
-        "Clips without a valid prediction; each is scored with the worst value.",
+        "Clips without a valid prediction; each gets the worst score.",
         lambda measured: measured.failed_clips,
         direction="asc",
         maximum=None,
@@ -202,7 +204,7 @@ _OTHERS = (
     Column(
         "duration_s",
         "Run time (s)",
-        "How long the whole run took, all clips together.",
+        "Duration of the whole run.",
         lambda measured: measured.duration_s,
         direction="asc",
         maximum=None,
@@ -212,13 +214,13 @@ _OTHERS = (
     _explained(
         "plausibility",
         "Plausibility",
-        "Agreement with what people pointed at, where somebody was asked; not in the total.",
+        "Agreement with what people pointed at, where asked; not in the total.",
         of_people=True,
     ),
     Column(
         "jury",
         "Jury",
-        "Mean rating of the explanations by a jury of people; not in the total, and 0 before there is one.",
+        "Mean rating of the explanations by a jury; not in the total, and 0 before the jury has voted.",
         lambda measured: measured.jury,
         minimum=LOWEST,
         maximum=HIGHEST,

@@ -1,8 +1,8 @@
 """From ``input/`` to scores, step by step, and what happens when a step fails.
 
-Everything that can make a run "Failed" happens before a prediction meets a label. After that the exit code is 0
-whatever happens, except for a full disk: a failed run costs no attempt, so failing must not depend on labels.
-No message of an exception is ever shown: it may quote a label.
+Everything that can make a run "Failed" happens before labels are used. After that the exit code is 0 except for a full
+disk: a failed run costs no attempt, so failing must not depend on labels. Messages of exceptions are never shown,
+because they may quote a label.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from score.settings import Settings, read_settings
 
 _RESULT_FILES = ("scores.json", "scores.txt", "detailed_results.html")
 _PAGE = "detailed_results.html"
-_BROKE_DOWN = "The computation broke down, so every score is the worst one."
+_BROKE_DOWN = "The computation failed, so every score has its worst value."
 _WORST = "worst scores"
-_NO_REPORT = "The scores were written, but this report could not be made."
+_NO_REPORT = "The scores were written, but the report could not be made."
 _SCORED = "scored, without a report"
 _OURS = "The scoring program failed."
 
@@ -93,7 +93,7 @@ def main(arguments: Sequence[str]) -> int:
     started = time.monotonic()
     try:
         target.mkdir(parents=True, exist_ok=True)
-        for name in _RESULT_FILES:  # what an earlier run left must not pass for this one's
+        for name in _RESULT_FILES:  # files of an earlier run must not pass for this one's
             (target / name).unlink(missing_ok=True)
         code = _run(source, target)
     except OSError as error:
@@ -126,7 +126,7 @@ def _run(source: Path, target: Path) -> int:
 
 @dataclass
 class _RunContext:
-    """What is known about the readers so far, so that a step that fails is told to them as they may hear it."""
+    """What is known about the readers so far, so that messages about failures respect it."""
 
     audience: Audience = NOBODY
     heading: str = ""
@@ -197,7 +197,7 @@ def _page_of(prepared: Prepared, evaluation: Evaluation, findings: Sequence[Prob
 
 
 def judge(prepared: Prepared, target: Path, worker: Facts) -> None:
-    """Compute, report and write, with something to fall back on at each step; only a full disk ends it.
+    """Compute, report and write, with a fallback at each step; only a full disk ends it.
 
     A first page, without a score, is there from the start; the platform shows it until the next one comes. Pages and
     scores are complete texts before the first byte is written: what can go wrong while writing has nothing to do with
@@ -231,7 +231,7 @@ def judge(prepared: Prepared, target: Path, worker: Facts) -> None:
 
 
 def _made(step: Callable[[], Made], passing: type[Exception] | tuple[()] = ()) -> tuple[Made | None, Problem | None]:
-    """Take a step: what it made, or the problem without the message of what was raised."""
+    """Run a step; return its result, or the problem without the exception's message."""
     try:
         return step(), None
     except passing:

@@ -1,4 +1,4 @@
-"""Writing results: scores.json with exactly the columns, scores.txt for CodaLab v1, every file at one stroke."""
+"""Write scores.json, with exactly the columns, and scores.txt for CodaLab v1; every file atomically."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def write_scores(folder: Path, scores: dict[str, float | int], registry: tuple[C
     ordered = {column.key: scores[column.key] for column in registry}
     text = json.dumps(ordered, indent=2, allow_nan=False) + "\n"
     if parse_object(text.encode(), _LARGEST_SCORES) != ordered:
-        raise ValueError("scores.json would not be read as it was written")
+        raise ValueError("scores.json would not read back as written")
     write_atomically(folder / "scores.txt", "".join(f"{key}: {value}\n" for key, value in ordered.items()))
     write_atomically(folder / "scores.json", text)
     if parse_object((folder / "scores.json").read_bytes(), _LARGEST_SCORES) != ordered:
         (folder / "scores.json").unlink()  # no score is better than a wrong one
-        raise ValueError("scores.json is not what was written")
+        raise ValueError("scores.json did not read back as written")

@@ -54,7 +54,7 @@ class Target:
         if self.minimum >= self.maximum:
             yield "", f"the range {self.minimum:g} to {self.maximum:g}", "minimum below maximum"
         elif not self.minimum <= self.constant <= self.maximum:
-            yield "constant", "another value", f"a number from {self.minimum:g} to {self.maximum:g}"
+            yield "constant", "an invalid value", f"a number from {self.minimum:g} to {self.maximum:g}"
 
 
 @dataclass(frozen=True)
@@ -122,11 +122,11 @@ class ReportSettings:
     def mistakes(self) -> Iterator[Found]:
         """Check that nothing is shown that another switch hides."""
         if self.truth and not self.clips:
-            yield "truth", "true while clips is false", "truth: false, or clips: true"
+            yield "truth", "truth: true with clips: false", "truth: false, or clips: true"
         if self.key_frames and not self.truth:
-            yield "key_frames", "pictures of clips while truth is false", "no key_frames, or truth: true"
+            yield "key_frames", "key_frames with truth: false", "no key_frames, or truth: true"
         if self.key_frames and not self.pictures:
-            yield "key_frames", "pictures of clips while pictures is false", "no key_frames, or pictures: true"
+            yield "key_frames", "key_frames with pictures: false", "no key_frames, or pictures: true"
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class ExplanationScore:
             yield "bands", "a word that is too long", "1 to 20 printable characters"
         limits = list(self.bands.values())
         if not 2 <= len(limits) <= 8 or limits[0] != 0 or any(a >= b for a, b in pairwise(limits)):
-            yield "bands", "limits that do not ascend from 0", "2 to 8 words, lowest limit 0, then ascending"
+            yield "bands", "limits that are not ascending from 0", "2 to 8 words, lowest limit 0, then ascending"
 
     def word(self, total: float) -> str:
         """Return the word for a total: that of the highest band which begins there or below."""
@@ -247,14 +247,14 @@ class Settings:
                 yield "selection_threshold", f"{self.selection_threshold:g}", expected
         for name, error in self.skill_reference.items():
             if name not in names:
-                yield f"skill_reference.{name}", "a key that is not known", one_of(names, name, "skill_reference")
+                yield f"skill_reference.{name}", "an unknown key", one_of(names, name, "skill_reference")
             elif error > spans[name]:
-                yield f"skill_reference.{name}", "another value", f"a number from 0 to {spans[name]:g}"
+                yield f"skill_reference.{name}", "an invalid value", f"a number from 0 to {spans[name]:g}"
         for name in self.group.targets if self.group else ():
             if name not in names:
                 yield "group.targets", brief(name), one_of(names, name)
         if self.group and self.group.name == self.main_target:
-            yield "group.name", brief(self.group.name), "another name than the main target's"
+            yield "group.name", brief(self.group.name), "a name other than the main target's"
 
     @property
     def names(self) -> tuple[str, ...]:

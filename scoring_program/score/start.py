@@ -1,4 +1,4 @@
-"""The first steps of scoring, which need no package: the packages, and a page that says so where they are missing."""
+"""The first steps of scoring, without packages: provide them, or leave a page that says they are missing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PAGE = """\
 <style>body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 44em; margin: 2em auto; padding: 0 1em }}
 pre {{ white-space: pre-wrap; background: #eee; color: #222; padding: 1em }}</style>
 <h1>This run was not scored</h1>
-<p>The fault is not yours: the organisers' side is not set up completely. Please show them this:</p>
+<p>The fault is not yours: the competition is not set up completely. Please show this to the organisers:</p>
 <pre>{advice}</pre>
 </html>
 """
@@ -28,7 +28,7 @@ pre {{ white-space: pre-wrap; background: #eee; color: #222; padding: 1em }}</st
 
 def main(arguments: Sequence[str]) -> int:
     """Score the run in the folders that the arguments name; return the exit code."""
-    # Whatever the worker set: what is written must be readable.
+    # The platform must be able to read the output, whatever the worker's umask.
     os.umask(0o022)
     try:
         provide(PROGRAM, _MODULES)

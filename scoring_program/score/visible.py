@@ -1,4 +1,4 @@
-"""Participants' text, made safe to look at: what cannot be seen is shown as ⟦U+202E⟧."""
+"""Make participants' text safe to display: hidden characters appear as ⟦U+202E⟧."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A small, complete submission: brighter clips make better first impressions.
 
-Put your own ideas in its place.
+Replace it with your own model.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ USUAL_SCORE, USUAL_BRIGHTNESS, SLOPE = 0.53, 0.4, 0.2
 
 
 class Model:
-    """Predicts from brightness alone, so it can say where each prediction comes from."""
+    """Predicts from brightness alone, so it can explain every prediction."""
 
     def __init__(self, assets: Path) -> None:
-        """Load what the model needs, for instance np.load(assets / "weights.npz")."""
+        """Load files, for instance np.load(assets / "weights.npz")."""
         self.assets = assets
 
     def predict(self, clip: Clip) -> dict[str, float]:
@@ -41,7 +41,7 @@ class Model:
         return {target: float(score) for target in TARGETS}
 
     def explain(self, clip: Clip, prediction: dict[str, float]) -> Explanation:
-        """Say in words, in a picture and in numbers why `prediction` came out as it did."""
+        """Explain `prediction` with a text, a picture and evidence."""
         light = brightness(clip)
         contribution = SLOPE * (light.mean() - USUAL_BRIGHTNESS)
         verb = "raised" if contribution > 0 else "lowered"
@@ -63,7 +63,7 @@ class Model:
 
 
 def brightness(clip: Clip) -> npt.NDArray[np.float64]:
-    """Return the brightness in [0, 1] of each cell of a 9 x 16 grid, about once a second."""
+    """Return the brightness in [0, 1] of each cell of a 9 x 16 grid, about once per second."""
     seconds = max(1, round(clip.duration_s))
     cells = [
         frame.reshape(ROWS, 10, COLUMNS, 10, 3).mean(axis=(1, 3, 4)) / 255

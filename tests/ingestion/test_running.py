@@ -24,7 +24,7 @@ RAISED = {
     "keyboard": ("raise KeyboardInterrupt", "KeyboardInterrupt"),
     "exit": ("raise SystemExit(0)", "do not end the process"),
     "generator_exit": ("raise GeneratorExit", "GeneratorExit"),
-    "recursion": ("f = lambda n: f(n); f(1)", "the recursion never ends"),
+    "recursion": ("f = lambda n: f(n); f(1)", "end the recursion"),
     "into_the_frame": ("next(clip.frames())[:] = 0", "read-only"),
     "elsewhere": ("open('/elsewhere.txt', 'w')", "Error"),
     "network": ("import socket; socket.create_connection(('192.0.2.1', 9), 0.5)", "there is no network"),

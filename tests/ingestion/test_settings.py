@@ -86,8 +86,8 @@ def test_all_problems_come_at_once(tmp_path: Path) -> None:
         ([["mmap"]], "a text"),
         ("mmap", "a list of"),
         (["mmap", "mmap"], "every entry once"),
-        *([[name], "no call with which a wall would fall"] for name in ("ptrace", "execve", "mount", "bpf", "clone")),
-        *([[name], "no call with which a wall would fall"] for name in ("prctl", "openat", "truncate", "chmod")),
+        *([[name], "no call that would open the sandbox"] for name in ("ptrace", "execve", "mount", "bpf", "clone")),
+        *([[name], "no call that would open the sandbox"] for name in ("prctl", "openat", "truncate", "chmod")),
     ],
 )
 def test_system_calls_are_added_by_name(names: object, told: str | None, tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_keys_that_stand_twice_are_told(tmp_path: Path) -> None:
     for doubled in (text + "seed: 7\n", text.replace("limits:\n", "limits:\n  restarts: 1\n  restarts: 2\n")):
         with pytest.raises(IngestionError) as caught:
             read_task(write(tmp_path, doubled))
-        assert "stands twice" in caught.value.problems[0].found
+        assert "duplicate" in caught.value.problems[0].found
 
 
 def test_more_than_a_name_and_two_ends_of_a_target_is_told(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_everything_that_cannot_be_compared_is_said_at_once(
     assert kit(["compare", *(str(runs / name) for name in names)]) == 1
     said = capsys.readouterr().out.splitlines()
     assert len(said) == 3
-    assert "nothing: expected a folder that `kit.py run` wrote" in said[0]
+    assert "nothing: expected a folder written by `kit.py run`" in said[0]
     assert said[1].startswith(str(tmp_path / "broken"))
     assert "good 40" in said[2]
     assert "few 6" in said[2]

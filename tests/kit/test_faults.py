@@ -33,8 +33,8 @@ SAID = 'return {"text": "The interview score is medium.", '
 Faults = dict[str, tuple[dict[str, str], str]]
 SEEN: Faults = {
     "another name for the file": ({"Model.py": GOOD}, "Fix: rename Model.py to model.py"),
-    "a folder too deep": ({"mine/model.py": GOOD}, "Fix: give the folder that holds it: "),
-    "no Python": ({"model.py": "class Model\n"}, "error: model.py, line 1: no Python 3.11"),
+    "a folder too deep": ({"mine/model.py": GOOD}, "Fix: give the folder that contains it: "),
+    "no Python": ({"model.py": "class Model\n"}, "error: model.py, line 1: not valid Python 3.11"),
     "another name for the class": (
         {"model.py": model(name="Net")},
         "no class Model, but Net. Fix: rename Net to Model",
@@ -50,13 +50,13 @@ SEEN: Faults = {
     ),
     "PyTorch": (
         {"model.py": model(top="import torch")},
-        "Fix: export the network to ONNX, and run it with cv2.dnn.readNetFromONNX",
+        "Fix: export the network to ONNX and run it with cv2.dnn.readNetFromONNX",
     ),
     "a file opened by its name": (
         {"model.py": model("open('weights.txt')"), "weights.txt": "1"},
-        'Fix: open it below the folder that the constructor receives: assets / "weights.txt"',
+        'Fix: open it below the folder passed to the constructor: assets / "weights.txt"',
     ),
-    "a token": ({"model.py": GOOD, "a.txt": "hf_" + 34 * "a"}, "Fix: take it out, and make a new one"),
+    "a token": ({"model.py": GOOD, "a.txt": "hf_" + 34 * "a"}, "Fix: remove it, and replace the secret"),
     "metadata": ({"model.py": GOOD, "metadata": "x"}, "Fix: remove the file metadata"),
 }
 RUN: Faults = {
@@ -68,7 +68,7 @@ RUN: Faults = {
     "an answer without return": (
         {"model.py": GOOD.replace("return dict", "dict")},
         "found None; expected a dict with every target, "
-        'e.g. {"extraversion": 0.5, "agreeableness": 0.5, …} · end predict with `return` and that dict',
+        'e.g. {"extraversion": 0.5, "agreeableness": 0.5, …} · return that dict from predict',
     ),
     "a target too few": (
         {"model.py": model(predict="TARGETS[4:] = ['interview']")},
@@ -136,7 +136,7 @@ def test_what_a_look_only_suspects_a_run_tells(kit: Path, tmp_path: Path) -> Non
     write({"model.py": "globals()['Net'] = int\n", "setup.py": ""}, tmp_path)
     ended = warm.run(FORKING, ["kit.py", "check", tmp_path, "--run", "1"], cwd=kit)
     assert ended.code == 1
-    assert "warning: model.py: no class Model that can be seen without a run" in ended.printed
+    assert "warning: model.py: no class Model visible without running the code" in ended.printed
     assert "class_missing · model.py · found no class; expected a class called Model" in ended.printed
     assert ended.printed.count("install_ignored") == 1
 
@@ -146,7 +146,7 @@ def test_of_a_good_submission_it_says_what_was_looked_at_and_that_it_works(kit: 
     looked = warm.run(FORKING, ["kit.py", "check", tmp_path], cwd=kit)
     assert looked.code == 0
     assert looked.printed.splitlines()[0].endswith(": nothing to correct.")
-    assert "Looked at 1 file, 1 of them Python, and ran nothing of it" in looked.printed
+    assert "Checked 1 file, 1 of them Python, without running them" in looked.printed
     assert looked.printed.splitlines()[-1].endswith(f"python3 kit.py check {tmp_path} --run 3")
     ran = warm.run(FORKING, ["kit.py", "check", tmp_path, "--run", "1"], cwd=kit)
     assert ran.code == 0, ran.printed

@@ -75,7 +75,7 @@ def test_nothing_is_run_of_what_would_be_refused(kit: Path) -> None:
     result = run_kit(kit, "run", "solutions")
     assert result.code == 1
     assert "error: submission: model.py inside the folder constant" in result.printed
-    assert f"give the folder that holds it: {Path('solutions/constant')}" in result.printed
+    assert f"give the folder that contains it: {Path('solutions/constant')}" in result.printed
     assert "Nothing was run" in result.printed
     assert not (kit / "runs").exists()
 
@@ -83,7 +83,7 @@ def test_nothing_is_run_of_what_would_be_refused(kit: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("README.md", "README.md is no folder and no zip"),
+        ("README.md", "README.md is neither a folder nor a zip"),
         ("template/model.py", "give its folder: template"),
         ("missing.zip", "missing.zip does not exist below "),
     ],
@@ -109,14 +109,14 @@ def test_of_a_folder_runs_what_would_be_packed(kit: Path) -> None:
     shutil.copytree(kit / "mine", kit / "mine/.ipynb_checkpoints")
     result = run_kit(ask_once(kit), "run", "mine", "--clips", "1", "--name", "first")
     assert result.code == 0, result.printed
-    assert "note: submission: 3 files of no use" in result.printed
-    assert "run all of them before you compare" in result.printed
+    assert "note: submission: 3 files not needed" in result.printed
+    assert "run all clips before you compare" in result.printed
     record = kit / "runs/first/input/res/run.json"
     ran = json.loads(record.read_text("utf-8"))["submission_sha256"]
     assert ran == fingerprint(kit / "template").sha256
     # No run replaces another one.
     again = run_kit(kit, "run", "mine", "--clips", "1", "--name", "first")
-    assert (again.code, "runs/first is there already: choose another --name" in again.printed) == (2, True)
+    assert (again.code, "runs/first exists already: choose another --name" in again.printed) == (2, True)
     assert json.loads(record.read_text("utf-8"))["submission_sha256"] == ran
 
 

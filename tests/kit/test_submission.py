@@ -68,7 +68,12 @@ BAD: dict[str, tuple[Files, str, str, str]] = {
         "class_missing",
         "--run 3",
     ),
-    "names of another module": ({"model.py": "from a import *\n", "a.py": MODEL}, "warning", "class_missing", "a run"),
+    "names of another module": (
+        {"model.py": "from a import *\n", "a.py": MODEL},
+        "warning",
+        "class_missing",
+        "without running",
+    ),
     "the kit's types": (
         {"model.py": f"from contract import Clip\n{MODEL}"},
         "error",
@@ -124,7 +129,7 @@ BAD: dict[str, tuple[Files, str, str, str]] = {
     "results": ({"model.py": MODEL, "predictions.csv": "x"}, "warning", "results_ignored", "predictions.csv"),
     "requirements": ({"model.py": MODEL, "requirements.txt": "torch"}, "warning", "install_ignored", "requirements"),
     "credits": ({"model.py": MODEL, "credits.yaml": "credits: x"}, "warning", "credits_broken", "format_version"),
-    "junk": ({"model.py": MODEL, "__pycache__/model.pyc": b"x"}, "note", "left_out", "1 file of"),
+    "junk": ({"model.py": MODEL, "__pycache__/model.pyc": b"x"}, "note", "left_out", "1 file not needed"),
     "hidden": ({"model.py": MODEL, ".git/config": "x"}, "note", "left_out", ".git/config"),
     "secret file": ({"model.py": MODEL, ".env": "X=1"}, "error", "secret_file", ".env"),
     "ssh key": ({"model.py": MODEL, "keys/id_ed25519": "x"}, "error", "secret_file", "keys/id_ed25519"),

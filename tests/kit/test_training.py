@@ -54,7 +54,7 @@ def test_skill_is_told_and_so_are_few_clips(capsys: pytest.CaptureFixture[str]) 
     assert "Trained on 30 clips of 10 people" in told
     assert "mean absolute error 0.1000, skill over the constant +0.500" in told
     assert "mean absolute error 0.3000, skill over the constant -0.500" in told
-    assert "WARNING: 30 clips are few" in told
+    assert "WARNING: with only 30 clips" in told
     say_skill(Labelled([(Path("x"), "")] * FEW_CLIPS, ["s"] * FEW_CLIPS, (), np.zeros((FEW_CLIPS, 0))), None)
     assert capsys.readouterr().out == "Trained on 100 clips of 1 people or source videos.\n"
 

@@ -325,7 +325,7 @@ def test_capitals_of_file_names_do_not_matter(tmp_path: Path) -> None:
         (
             "columns: {source: Who}",
             "columns: {speaker: Who}",
-            "columns.speaker: found a key that is not known",
+            "columns.speaker: found an unknown key",
         ),
         ("ignore: [Remark]", "main_target: cold", "main_target: found 'cold'; expected one of warmth"),
         (
@@ -338,14 +338,14 @@ def test_capitals_of_file_names_do_not_matter(tmp_path: Path) -> None:
         (
             "vocabulary:",
             "vocabularies: [a]\nvocabulary:",
-            "vocabularies: found a key that is not known",
+            "vocabularies: found an unknown key",
         ),
         (
             "aliases: {hat:",
             "aliases: {cap:",
             "aliases.cap: found no cue of the vocabulary",
         ),
-        ("[lighting, hat]", "[lighting, hat, hat]", "vocabulary: found an entry that stands twice"),
+        ("[lighting, hat]", "[lighting, hat, hat]", "vocabulary: found a duplicate entry"),
         (CHALLENGE, "- a list", "challenge.yaml: found ['a list']; expected a mapping"),
         (CHALLENGE, "a: [", "expected a YAML file in UTF-8"),
     ],

@@ -129,7 +129,7 @@ def test_when_everything_fails_everything_is_worst(score: Score) -> None:
         "failed_clips": 4,
         "duration_s": 31.2,
     }
-    assert "4 of 4 clips failed: look at the problems" in done.page
+    assert "4 of 4 clips failed: fix the problems" in done.page
 
 
 @pytest.mark.parametrize("status", ["failed", "not_reached", "missing"])

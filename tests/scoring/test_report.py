@@ -167,11 +167,11 @@ def test_where_pictures_are_closed_a_report_shows_none(score: Score) -> None:
     case.settings["report"]["pictures"] = False
     page = score(case).page
     assert "data:image" not in page
-    assert page.count("Reports show no pictures here.") == 2
+    assert page.count("Reports of this phase show no pictures.") == 2
     case.settings["report"]["key_frames"] = "key_frames.csv"
     refused = score(case)
     assert refused.code == 2
-    assert "pictures of clips while pictures is false" in refused.log
+    assert "key_frames with pictures: false" in refused.log
 
 
 @pytest.mark.parametrize("options", [[], [cv2.IMWRITE_JPEG_PROGRESSIVE, 1], [cv2.IMWRITE_JPEG_RST_INTERVAL, 3]])

@@ -115,7 +115,7 @@ def test_seconds_in_words() -> None:
     assert spoken([2], 1.0) == "2 to 3 s"
     assert spoken([0, 1, 4], 1.0) == "0 to 2 s and 4 to 5 s"
     assert spoken([1, 2], 0.25) == "0.25 to 0.75 s"
-    assert spoken(range(0, 40, 2), 1.0).endswith("8 to 9 s and 15 more stretches")
+    assert spoken(range(0, 40, 2), 1.0).endswith("8 to 9 s and 15 more intervals")
 
 
 def test_bars_are_as_high_as_their_weights() -> None:

@@ -84,22 +84,22 @@ def test_claims_beside_what_was_measured() -> None:
     assert list(rows) == ["gaze", "smile", "motion", "voice", "words"]
     shown = {cue: (row.claimed, row.measured, row.state, row.agrees) for cue, row in rows.items()}
     assert shown == {
-        "gaze": ("−10.000", "+2.000", "bad", "the other way"),
+        "gaze": ("−10.000", "+2.000", "bad", "opposite sign"),
         "smile": ("+5.000", "+6.000", "good", "agrees"),
-        "motion": ("+2.000", "no effect", "bad", "nothing moved"),
-        "voice": ("–", "no effect", "good", "rightly left out"),
-        "words": ("–", "−3.000", "bad", "not named"),
+        "motion": ("+2.000", "no effect", "bad", "no effect"),
+        "voice": ("–", "no effect", "good", "rightly not claimed"),
+        "words": ("–", "−3.000", "bad", "not claimed"),
     }
     assert list(untested(NUMBERS, MAPS.claims, WIDE)) == [
-        "Also said, not tested on this clip: posture +1.000.",
-        "One more about another target.",
+        "Claimed but not tested on this clip: posture +1.000.",
+        "One more claim about another target.",
     ]
 
 
 def test_claims_of_a_text_alone_have_no_size() -> None:
     said = replace(NUMBERS, claimed={"smile": 1.0, "posture": -1.0})
     assert claim_rows(said, (), WIDE)[0].claimed == "raised"
-    assert list(untested(said, (), WIDE)) == ["Also said, not tested on this clip: posture lowered."]
+    assert list(untested(said, (), WIDE)) == ["Claimed but not tested on this clip: posture lowered."]
 
 
 def test_a_cue_without_an_answer_counts_as_worst() -> None:
@@ -108,18 +108,18 @@ def test_a_cue_without_an_answer_counts_as_worst() -> None:
     assert (row.measured, row.state) == ("no valid answer", "bad")
     place_, _, cues, _ = found = reasons(failed, MAPS, (row,), WIDE)
     assert [reason.state for reason in found] == ["bad", "none", "bad", "good"]
-    assert "no valid answer" in place_.words
-    assert "no valid answer" in cues.words
+    assert "No valid answer" in place_.words
+    assert "No valid answer" in cues.words
 
 
 def test_the_verdict_gives_its_reasons_in_the_targets_own_range() -> None:
     found = reasons(NUMBERS, MAPS, claim_rows(NUMBERS, MAPS.claims, WIDE), WIDE)
     assert [reason.state for reason in found] == ["good", "bad", "part", "good"]
     place_words, time_words, cue_words, _ = (reason.words for reason in found)
-    assert place_words == "Altering what it marks most moved the prediction by 8.000."
-    most = "Altering what it marks most moved the prediction by 1.000"
+    assert place_words == "Altering the place marked most moved the prediction by 8.000."
+    most = "Altering the second marked most moved the prediction by 1.000"
     assert time_words == f"{most}; altering another second moved it by up to 4.000."
-    assert cue_words == "1 of 3 named cues that were tested did what is said."
+    assert cue_words == "1 of 3 claims tested are right."
 
 
 @pytest.mark.parametrize(
@@ -143,11 +143,11 @@ def test_what_was_not_given_or_not_asked_is_said() -> None:
     nothing = replace(NUMBERS, hidden={}, edited={}, claimed={}, text=0.0)
     assert clip_state(nothing) == "none"
     words = [reason.words for reason in reasons(nothing, NO_EXPLANATION, (), WIDE)]
-    assert words[0].startswith("No map was given")
-    assert words[1].startswith("No seconds were given")
-    assert words[2].startswith("Nothing that can be tested is said about Age")
+    assert words[0].startswith("No map given")
+    assert words[1].startswith("No timeline given")
+    assert words[2].startswith("No testable claim about Age")
     assert words[3].startswith("Not valid")
-    assert "contradicts" in reasons(nothing, MAPS, (), WIDE)[3].words
+    assert "Contradicts" in reasons(nothing, MAPS, (), WIDE)[3].words
 
 
 def test_the_drawings_show_what_was_hidden() -> None:
@@ -177,7 +177,7 @@ def test_the_numbers_behind_the_drawings() -> None:
     asked = (*CALLS, replace(CALLS[2], again=True))
     rows = [(what, places, change) for what, _, places, change in call_rows(MAPS, asked, NUMBERS, WIDE)]
     assert rows == [
-        ("Cue smile, taken away", "–", "−6.000"),
+        ("Cue smile, made neutral", "–", "−6.000"),
         ("Place", "2 of 12 cells", "8.000"),
         ("Place", "2 of 12 cells", "0.100"),
         ("Time", "1 to 2 s", "1.000"),
@@ -217,7 +217,7 @@ def test_honest_explanations_hold_up_and_inverted_ones_do_not(tmp_path: Path) ->
     against = page_of(tmp_path / "b", case)
     assert max(float(row[3].replace("−", "-")) for row in against.tables["clips"][1:]) < 0.5  # the maps are still true
     said = [agrees for _, claimed, _, agrees in against.tables["claims"] if claimed[0] in "+−"]
-    assert {agrees.strip() for agrees in said} == {"✗ the other way"}
+    assert {agrees.strip() for agrees in said} == {"✗ opposite sign"}
 
 
 def test_best_and_worst_come_first_and_all_clips_are_listed(tmp_path: Path) -> None:
@@ -228,9 +228,9 @@ def test_best_and_worst_come_first_and_all_clips_are_listed(tmp_path: Path) -> N
     page = report_page(scored_of(tmp_path, case))
     parts = re.split('<h3 class="group">', page)
     assert [part.partition("<")[0] for part in parts[1:4]] == [
-        "What held up best",
-        "What held up least",
-        "Drawn by lot",
+        "Best explanations",
+        "Worst explanations",
+        "Randomly chosen",
     ]
     best, worst, drawn = (set(re.findall(r'id="clip-(\w+)"', part)) for part in parts[1:4])
     assert worst <= silent
@@ -261,7 +261,7 @@ def test_maps_of_any_kind_give_a_page(tmp_path: Path, weights: Any) -> None:  # 
     evidence = {"space": {"rows": len(weights), "columns": 2, "weights": [weights]}, "time": weights, "cues": []}
     case.explain = lambda clip_id: full_explanation(clip_id) | {"evidence": evidence}
     case.probes = lambda made: [one for one in honest_probes(made) if one["kind"] not in ("space", "time")]
-    assert "No map was given" in page_of(tmp_path, case).text
+    assert "No map given" in page_of(tmp_path, case).text
 
 
 def test_a_fine_grid_is_outlined_exactly_and_a_scattered_one_left_out(tmp_path: Path) -> None:

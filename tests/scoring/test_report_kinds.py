@@ -73,7 +73,7 @@ def private(folder: Path, case: Case) -> str:
 def test_the_organisers_page_of_a_closed_phase_is_complete_and_says_so(tmp_path: Path, report: dict[str, Any]) -> None:
     page = private(tmp_path, canary_case(report))
     text = Page(page).text
-    assert "Private." in text
+    assert "Private:" in text
     assert all(clip_id in text for clip_id in CLIP_IDS)
     assert [name for name in secrets(clips=False).found_in([page]) if name.startswith("label 0")]
 
@@ -81,9 +81,9 @@ def test_the_organisers_page_of_a_closed_phase_is_complete_and_says_so(tmp_path:
 def test_an_open_page_is_not_private_and_is_the_page_of_the_platform(tmp_path: Path) -> None:
     source = make_input(tmp_path / "input", make_case())
     page = page_again(source)
-    assert "Private." not in page
+    assert "Private:" not in page
     assert page == run_scoring(source, tmp_path / "output").page
-    assert "Private." not in page_again(source, full=True)
+    assert "Private:" not in page_again(source, full=True)
 
 
 def test_a_closed_page_made_again_stays_closed(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_the_page_of_a_run_without_scores_says_where_and_how_to_fix_it(score: Sc
     case.run = {"status": "invalid", "problems": [problem]}
     done = score(case)
     text = " ".join(Page(done.page).text.split())
-    assert "One thing has to be corrected in the submission." in text
+    assert "Please correct the submission:" in text
     for words in ("Wheremodel.py", "Foundclasses Modell", "Expecteda class called Model", "To fix itrename Modell"):
         assert words in text
 

@@ -90,7 +90,7 @@ def test_residuals_are_counted_once_and_their_scale_reaches_over_the_largest() -
     assert sum(clips for _, _, clips, _ in plot.bars) == 5
     assert max(height for *_, height in plot.bars) == 100
     assert plot.end == pytest.approx(0.3)
-    assert plot.said == "mean −0.012, half of them within ±0.050"
+    assert plot.said == "mean −0.012, half within ±0.050"
     exact = residuals(np.full(3, 0.5), np.full(3, 0.5), UNIT)
     assert [bar[2:] for bar in exact.bars] == [(3, 100.0)]
 
@@ -123,8 +123,8 @@ def test_an_open_page_has_plots_landmarks_and_groups_and_escapes_what_the_organi
     points = [float(at) for at in re.findall(r'cx="([\d.]+)%" cy="10"', text)]
     assert points[0] == 50 < points[1] <= 100
     for words in (
-        *("Groups of people", "Calibration", "The numbers behind these plots", "Beside baselines"),
-        *("Fewer than 30 people", "1 group of fewer than 5 people left out.", "Nothing to compare", "at least 0.500."),
+        *("Groups of people", "Calibration", "The numbers behind these plots", "Compared with baselines"),
+        *("fewer than 30 people", "1 group with fewer than 5 people left out.", "needs two groups", "at least 0.500."),
     ):
         assert words in page.text
 
@@ -140,7 +140,7 @@ def test_a_closed_phase_draws_nothing_and_says_one_rough_line_of_an_attribute(
 ) -> None:
     page = page_of(tmp_path, case_with_groups(report=report), ReportExtras(landmarks=LANDMARKS))
     assert not {"gaps", "targets"} & page.tables.keys()
-    assert "Nothing is said here before each has 30 people" in page.text
+    assert "Shown only if every group has 30 people or more" in page.text
     assert "is at least the median of the labels." in page.text
     assert "Calibration" not in page.text
     large = page_of(tmp_path / "large", case_with_groups(people=60, report=report))

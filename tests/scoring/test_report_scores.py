@@ -131,8 +131,8 @@ def test_what_would_gain_most_comes_first(tmp_path: Path) -> None:
     gains = [int(found.group()) for item in scores.advice if (found := re.search(r"\d+", item.gain))]
     assert gains == sorted(gains, reverse=True)
     assert 3 <= len(scores.advice) <= 5
-    time = next(item for item in scores.advice if "when the model saw it" in item.sentence)
-    said = r"Known causes is 0\.\d+\. Faithfulness in time is 0\.\d+\. 100\s% of the clips have no valid seconds\."
+    time = next(item for item in scores.advice if "Return a timeline" in item.sentence)
+    said = r"Known causes is 0\.\d+\. Faithfulness in time is 0\.\d+\. 100\s% of the clips have no valid timeline\."
     assert re.fullmatch(said, time.evidence)
 
 
@@ -146,7 +146,7 @@ def test_the_weights_of_the_axes_that_count_add_up(tmp_path: Path, causes: bool)
     assert sum(shown) == pytest.approx(1)
 
 
-WORTHLESS = "Predict better than always answering the training mean: nothing counts without it."
+WORTHLESS = "Predict better than the training mean: without that, every explanation scores 0."
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_an_axis_that_lost_nothing_or_has_nothing_measured_has_no_figure(axis: s
 
 def test_what_holds_for_most_clips_is_advised_first() -> None:
     found = replace(NOTHING_LOST, no_claims=0.17, wrong_sign=0.4, silent=0.2)
-    assert axis_advice("cue_claims", found)[1].startswith("40\N{NO-BREAK SPACE}% of the claims")
+    assert axis_advice("cue_claims", found)[1].startswith("40\N{NO-BREAK SPACE}% of the tested claims")
     assert axis_advice("cue_claims", replace(found, no_claims=0.4))[1].startswith(
         "40\N{NO-BREAK SPACE}% of the clips have no claim"
     )
@@ -256,7 +256,7 @@ def test_landmarks_stand_on_the_bars_and_in_the_evidence(tmp_path: Path) -> None
     assert marks["interview_accuracy", "Cue reader"].value == "0.959"
     assert marks["interview_accuracy", "constant"].kind == "constant"
     assert ("text", "Cue reader") not in marks
-    assert any("; Cue reader has 0.988." in item.evidence for item in scores.advice)
+    assert any("; Cue reader reaches 0.988." in item.evidence for item in scores.advice)
     assert [mark.title for mark in scores.compared] == ["chance", "constant", "Cue reader", "Second"]
 
 
@@ -295,7 +295,7 @@ def test_in_a_closed_phase_landmarks_are_as_rough_as_intervals(tmp_path: Path) -
         assert {mark.kind for row in scores.rows for mark in row.marks} == {"chance", "solution"}  # no exact constant
         [mark] = [mark for row in scores.axes for mark in row.marks if mark.title == "Cue reader"]
         assert mark.value == f"{known:.2f}"
-        assert any(f"Cue reader has {known:.2f}" in item.evidence for item in scores.advice) == said
+        assert any(f"Cue reader reaches {known:.2f}" in item.evidence for item in scores.advice) == said
 
 
 def test_without_scripts_the_page_has_every_score(score: Score) -> None:
@@ -333,7 +333,9 @@ def test_the_total_of_filmed_clips_is_called_a_diagnostic(tmp_path: Path) -> Non
     ]
     ours, theirs = screen(tmp_path / "drawn", drawn), screen(tmp_path / "filmed", filmed)
     assert theirs.verdict[1:] == ours.verdict
-    assert theirs.verdict[0].startswith("This total is a diagnostic: altered copies of filmed clips")
+    assert theirs.verdict[0].startswith(
+        "This total is a diagnostic: models can recognise altered copies of filmed clips"
+    )
     assert theirs.total == ours.total
 
 

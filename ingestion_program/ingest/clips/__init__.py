@@ -1,1 +1,1 @@
-"""What an organiser lays down: lists of clips, their copies, exchanges and faces, checked as a whole."""
+"""The organiser's data: lists of clips, copies, exchanges and faces, all checked."""

@@ -44,11 +44,13 @@ def read_copies(
             fix = "correct the cue, or add it to the settings"
             problems.append(problem("copy_cue", where, ascii(cue)[:80], f"one of {', '.join(cues)}", fix))
         elif cue in copies.get(clip_id, {}):
-            problems.append(problem("copy_cue", where, f"{cue} a second time", "each cue once a clip", "remove one"))
+            problems.append(
+                problem("copy_cue", where, f"a second copy for {cue}", "each cue once per clip", "remove one")
+            )
         if copy_id not in transcripts:
-            # An empty text in its place would be a second change, of the words.
-            fix = "add the copy's text to the transcripts, even if it is empty"
-            problems.append(problem("copy_transcript", where, "no transcript", "one for every copy", fix))
+            # An empty text instead would be a second change: the words.
+            fix = "add the copy's text to the transcripts, even if empty"
+            problems.append(problem("copy_transcript", where, "no transcript", "a transcript for every copy", fix))
         if check_file(input_data, file, sha256, where, problems) and len(problems) == before:
             copies.setdefault(clip_id, {})[cue] = Copy(cue, input_data / file, transcripts[copy_id], sha256.lower())
     return {clip_id: tuple(of_clip.values()) for clip_id, of_clip in copies.items()}

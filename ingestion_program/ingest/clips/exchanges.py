@@ -27,13 +27,17 @@ def read_exchanges(input_data: Path, name: str, clips: dict[str, Path], problems
         return {}
     listed = content.get("clips") if isinstance(content, dict) else None
     if not isinstance(listed, dict) or content.get("format_version") != 1:
-        problems.append(problem("exchanges_unreadable", name, "other JSON", _FORM, "rewrite it"))
+        problems.append(problem("exchanges_unreadable", name, "a different structure", _FORM, "rewrite it"))
         return {}
     exchanges = {}
     for clip_id, entry in listed.items():
         where = f"{name}, clip {ascii(clip_id)[1:-1][:64]}"
         if clip_id not in clips:
-            problems.append(problem("clip_unknown", where, "no such clip", "a clip of the list", "remove the entry"))
+            problems.append(
+                problem(
+                    "clip_unknown", where, "a clip that is not in the list", "a clip of the list", "remove the entry"
+                )
+            )
             continue
         try:
             ours = read_facts(clips[clip_id])
@@ -42,10 +46,10 @@ def read_exchanges(input_data: Path, name: str, clips: dict[str, Path], problems
         try:
             file, sha256 = entry["file"], entry["sha256"]
             if not (isinstance(file, str) and isinstance(sha256, str)):
-                raise TypeError("file and sha256 are texts")
+                raise TypeError("file or sha256 is not a text")
             parts = tuple(_part(part, ours) for part in entry["parts"])
             if len({part.name for part in parts}) < len(parts):
-                raise ValueError("a part twice")
+                raise ValueError("a duplicate part")
         except (KeyError, TypeError, ValueError) as error:
             found = f"{type(error).__name__}: {error}"[:100]
             problems.append(problem("exchange_entry", where, found, _FORM, "correct the entry"))
@@ -59,13 +63,13 @@ def read_exchanges(input_data: Path, name: str, clips: dict[str, Path], problems
 def _part(entry: Any, clip: ClipFacts) -> Part:  # noqa: ANN401 - from a JSON file
     outline = tuple((float(x) / clip.width, float(y) / clip.height) for x, y in entry["outline"])
     if len(outline) < 3 or not all(0 <= value <= 1 for corner in outline for value in corner):
-        raise ValueError("an outline needs three corners or more, pixels of the clip")
+        raise ValueError("an outline needs at least three corners, in pixels inside the clip")
     event = entry.get("event_s")
     if event is None:
         return Part(str(entry["name"]), outline, None)
     start, end = map(float, event)
     if not 0 <= start < end:
-        raise ValueError("event_s needs a start before its end, seconds")
+        raise ValueError("event_s needs a start before its end, in seconds")
     return Part(str(entry["name"]), outline, (start, end))
 
 
@@ -77,7 +81,7 @@ def _alike(clip: ClipFacts, exchange: Path, where: str, problems: list[Problem])
         found = f"a file that cannot be decoded ({error})"
     if found == _size(clip):
         return True
-    problems.append(problem("exchange_differs", where, found, f"{_size(clip)}, as its clip", "make the exchange anew"))
+    problems.append(problem("exchange_differs", where, found, f"{_size(clip)}, as its clip", "create it again"))
     return False
 
 

@@ -1,4 +1,4 @@
-"""Boxes around faces, for clips in which the face or everything else is to be hidden."""
+"""Boxes around faces, used to hide the face or everything else."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def read_faces(path: Path, clip_ids: set[str], problems: list[Problem]) -> dict[
             found, fix = ascii(clip_id)[:80], "correct the clip_id"
             problems.append(problem("clip_unknown", where, found, "a clip of the list", fix))
         elif not (0 <= left < right <= 1 and 0 <= top < bottom <= 1):
-            found, expected = ascii(",".join(fields))[:80], "left < right and top < bottom, shares from 0 to 1"
+            found, expected = ascii(",".join(fields))[:80], "left < right and top < bottom, fractions from 0 to 1"
             problems.append(problem("face_box", where, found, expected, "correct the box"))
         else:
             boxes[clip_id] = Box(left, top, right, bottom)

@@ -1,4 +1,4 @@
-"""The clips of a phase: list, files, transcripts. What is wrong here is the organiser's fault, not a participant's."""
+"""The clips of a phase: list, files, transcripts. Problems here are the organiser's fault."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def read_footage(input_data: Path, task: Task) -> Footage:
 
 
 def check_unchanged(clip: ClipSource, *, named: bool = True) -> None:
-    """Make sure that a clip, and its exchange, is still what it was: nobody makes one unreadable and has it left out.
+    """Check that a clip and its exchange are unchanged, so that no model can make one unreadable and have it left out.
 
     Parameters
     ----------
@@ -88,13 +88,13 @@ def check_unchanged(clip: ClipSource, *, named: bool = True) -> None:
     if clip.alteration is not None and clip.alteration.exchange is not None:
         files.append((clip.alteration.exchange.path, clip.alteration.exchange.sha256))
     try:
-        found = "another content" if any(hash_file(path) != sha256 for path, sha256 in files) else None
+        found = "different content" if any(hash_file(path) != sha256 for path, sha256 in files) else None
     except OSError as error:
-        found = f"a file that cannot be opened any more ({error.strerror})"
+        found = f"a file that can no longer be opened ({error.strerror})"
     if found is not None:
-        fix = "run it again; if it happens again, look at what the model does to files"
+        fix = "run it again; if it happens again, check what the model does to files"
         raise IngestionError(
-            [problem("clip_lost", f"clip {clip.clip_id}" if named else "a clip", found, "the file as it was", fix)]
+            [problem("clip_lost", f"clip {clip.clip_id}" if named else "a clip", found, "an unchanged file", fix)]
         )
 
 
@@ -105,6 +105,8 @@ def _read_transcripts(path: Path, problems: list[Problem]) -> dict[str, str]:
         problems.append(problem("transcripts_unreadable", path.name, str(error)[:200], "a JSON file", "rewrite it"))
         return {}
     if not isinstance(content, dict) or not all(isinstance(text, str) for text in content.values()):
-        problems.append(problem("transcripts_unreadable", path.name, "other JSON", "{clip_id: text}", "rewrite it"))
+        problems.append(
+            problem("transcripts_unreadable", path.name, "a different structure", "{clip_id: text}", "rewrite it")
+        )
         return {}
     return content

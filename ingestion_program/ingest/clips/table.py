@@ -29,7 +29,9 @@ def read_rows(path: Path, columns: list[str], problems: list[Problem]) -> list[t
     for line, row in lines[1:]:
         where = f"{path.name} line {line}"
         if len(row) != len(columns):
-            problems.append(problem("clips_row", where, f"{len(row)} fields", f"{len(columns)}", "correct the row"))
+            problems.append(
+                problem("clips_row", where, f"{len(row)} fields", f"{len(columns)} fields", "correct the row")
+            )
             continue
         name = row[0]
         if not CLIP_ID.fullmatch(name):
@@ -52,7 +54,7 @@ def check_file(folder: Path, file: str, sha256: str, where: str, problems: list[
         # Also keeps a FIFO from blocking the run for ever.
         problems.append(problem("clip_missing", where, f"no regular file {file}", "the clip's file", "add the file"))
     elif (actual := hash_file(path)) != sha256.lower():
-        fix = "write the file's own hash into the list, or restore the file"
+        fix = "restore the file, or write its hash into the list"
         problems.append(problem("clip_changed", where, f"SHA-256 {actual[:12]}…", f"{sha256[:12].lower()}…", fix))
     return len(problems) == before
 

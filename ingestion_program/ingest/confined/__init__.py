@@ -1,1 +1,1 @@
-"""The confined process: what holds a model in, what watches it, and what is left when it has ended."""
+"""The confined process: its sandbox, its limits, and cleaning up after it."""

@@ -1,4 +1,4 @@
-"""How ingestion guards itself and the machine: nobody looks into it, and nothing that a model started outlives it."""
+"""Protect ingestion and the machine: no process can inspect ingestion, and none outlives it."""
 
 import contextlib
 import os

@@ -1,6 +1,6 @@
-"""A process that holds what nobody trusts, seen from outside: start it, talk to it, and end it with all it started.
+"""An untrusted process, seen from outside: start it, talk to it, and end it with everything it started.
 
-Whatever it runs or reads, it does inside the sandbox of `model_process.sandbox`, and answers in messages.
+It runs inside the sandbox of `model_process.sandbox` and answers in messages.
 """
 
 import contextlib
@@ -123,7 +123,7 @@ class ConfinedProcess:
         self._channel = ours
 
     def allow(self, timeout_s: float) -> None:
-        """Give it so much time from now on: neither what it says nor what it hears takes longer together."""
+        """Set the time left for all messages to and from the process."""
         self._deadline = time.monotonic() + timeout_s
 
     def check_sandbox(self) -> None:
@@ -143,7 +143,7 @@ class ConfinedProcess:
             or body.get("level") not in ISOLATION_LEVELS
             or type(body.get("landlock")) is not int
         ):
-            raise BadMessage("no word about its sandbox")
+            raise BadMessage("no report about its sandbox")
         self.held = Isolated(body["level"], body["landlock"])
         if message.descriptor is not None and self.pid is not None:
             rules = calls.rules(self.pid, self.held.landlock, self._confinement.isolation.also_allowed)
@@ -256,9 +256,9 @@ class ConfinedProcess:
         else:
             names = {number.value: number.name for number in signal.Signals}
             found = f"{self._confinement.name} was ended by {names.get(-status, f'signal {-status}')}"
-            fix = "a crash in native code or too much memory: try the clip at home"
+            fix = "look for a crash in native code or too much memory: try the clip at home"
             self.killed = status == -signal.SIGKILL
-        return Problem("crashed", stage, where, found, "a process that lives on", fix)
+        return Problem("crashed", stage, where, found, "a process that keeps running", fix)
 
     def _policy(self, scratch: Path) -> SandboxPolicy:
         return SandboxPolicy(

@@ -1,4 +1,4 @@
-"""How much processor time a run got, and whether others kept it waiting: a busy machine is not its author's fault."""
+"""Processor time of a run, and whether other programs delayed it: a busy machine is not the participant's fault."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ def blame(problems: list[Problem], used: Processor, elapsed_s: float, *, timeout
     short = timeouts or any(problem.code in SHORT_OF_TIME for problem in problems)
     if not used.busy or not short:
         return problems
-    found = f"{used.waited_s or 0.0:.0f} of {elapsed_s:.0f} s of waiting for a processor that others had"
-    expected = "a machine with a processor to spare"
+    found = f"{used.waited_s or 0.0:.0f} of {elapsed_s:.0f} s spent waiting for a busy processor"
+    expected = "a free processor"
     busy = Problem("machine_busy", "run", "this machine", found, expected, AGAIN, severity="warning", fault="organiser")
     charged = [
         replace(problem, fault="organiser", fix=AGAIN) if problem.code in SHORT_OF_TIME else problem

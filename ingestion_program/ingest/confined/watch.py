@@ -1,4 +1,4 @@
-"""What limits of the kernel do not cover, looked at a few times a second while the model runs."""
+"""Limits that the kernel does not enforce, checked a few times per second while the model runs."""
 
 import contextlib
 import os
@@ -38,7 +38,7 @@ STATISTICS = (Path("/sys/fs/cgroup/memory.stat"), Path("/sys/fs/cgroup/memory/me
 """Of a container's memory, in the second and the first version of control groups; a machine has one of them."""
 
 Excess = tuple[str, str, str]
-"""What a model took too much of, what is allowed, and what to do."""
+"""What a model used too much of, the limit, and the fix."""
 
 
 class Watch:
@@ -78,7 +78,7 @@ class Watch:
             try:
                 self.reason = self._too_much()
             except Exception as error:  # noqa: BLE001 - nobody runs unwatched
-                self.reason = (f"a state that cannot be read ({type(error).__name__})", "one that can", "do less")
+                self.reason = (f"an unreadable process state ({type(error).__name__})", "a readable state", "do less")
             before = _room(self._scratch)
             if self.reason is None and not (self._had_room and before.short):
                 continue
@@ -98,7 +98,7 @@ class Watch:
         while not (back := _room(self._scratch).since(before)) and time.monotonic() < until:
             time.sleep(PERIOD_S)
         if back:
-            self.reason = (f"a full disk, on which it had {back}", "room for others", "keep data in memory")
+            self.reason = (f"a full disk, {back} of it the model's", "room for other programs", "keep data in memory")
         self.disk_filled = self.reason is None
 
     def _too_much(self) -> Excess | None:
@@ -107,11 +107,11 @@ class Watch:
         status = _status(pid)
         headless = status.get("State", "").startswith("Z") and self._process.poll() is None
         if headless and self._headless:
-            return "a main thread that has ended", "one that lives on", "end the process, not its main thread"
+            return "a main thread that has ended", "a running main thread", "keep the main thread running"
         self._headless = headless
         unnamed = _unnamed(pid, self._scratch)
         if unnamed is None and self._was_open:
-            return "a process that cannot be looked into", "one that can", "leave PR_SET_DUMPABLE as it is"
+            return "a process that cannot be inspected", "one that can", "do not change PR_SET_DUMPABLE"
         unnamed_mb, shared_mb = unnamed or (0, 0)
         memory = (sum(int(status[name].split()[0]) for name in COUNTED if name in status) >> 10) + shared_mb
         if memory > self._memory_mb + SHARED_FRAMES_MB:
@@ -119,7 +119,7 @@ class Watch:
             return f"{memory} MB of memory", f"at most {self._memory_mb} MB", fix
         grown = _container_mb() - self._container_mb
         if grown > self._memory_mb + SHARED_FRAMES_MB + INGESTION_MB:
-            fix = "use less memory, also of the kernel: pipes, sockets, many small mappings"
+            fix = "use less memory, including kernel memory: pipes, sockets, many small mappings"
             return f"{grown} MB of memory of the container", f"at most {self._memory_mb} MB", fix
         files, size = _measure(self._scratch)
         size += unnamed_mb + _left_in_shared_memory_mb(self._shared_before)

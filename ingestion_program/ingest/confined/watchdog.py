@@ -1,4 +1,4 @@
-"""The last resort: should the run itself stand still, what is complete is sealed before the platform ends it all."""
+"""The last resort: if the run hangs, seal what is complete before the platform ends the job."""
 
 import os
 import sys

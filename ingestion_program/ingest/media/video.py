@@ -25,7 +25,7 @@ class UnreadableClip(Exception):
 
 
 class BadRequest(Exception):
-    """A model asked for frames that cannot be given; the text is shown to the participant."""
+    """A model requested invalid frames; the text is shown to the participant."""
 
 
 @dataclass(frozen=True, eq=False)

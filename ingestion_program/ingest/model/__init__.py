@@ -1,1 +1,1 @@
-"""Asking a model, and checking what it answers."""
+"""Ask a model, and check its answers."""

@@ -1,4 +1,4 @@
-"""Check what a model returned: a prediction fails its clip, a bad part of an explanation only costs that part.
+"""Check a model's answers: a bad prediction fails its clip, a bad part of an explanation costs only that part.
 
 The values come from the model process as plain JSON and arrays; nothing here runs a participant's code. A problem
 without a fix of its own gets that of its code, see `ingest.record.codes`.
@@ -55,7 +55,7 @@ def check_prediction(value: object, targets: tuple[Target, ...]) -> tuple[dict[s
         where = f'target "{target.name}"'
         if target.name not in value:
             close = _closest(target.name, unknown[:COMPARED_KEYS])
-            found = f'no such key, but "{close}"' if close else "no such key"
+            found = f'only the similar key "{close}"' if close else "no such key"
             problems.append(_problem("target_missing", "predict", where, found, "every target", f"add {target.name!r}"))
             continue
         number = as_number(value[target.name])
@@ -144,7 +144,7 @@ def _check_text(value: object, form: ExplanationFormat, problems: list[Problem])
         text = text[: form.text.maximum_chars]
     if len(text) < form.text.minimum_chars:
         found = f"{len(text)} characters" if text else "an empty text"
-        problems.append(_problem("text_short", "explain", "text", found, lengths, "say why, in a sentence or two"))
+        problems.append(_problem("text_short", "explain", "text", found, lengths, "say why in a sentence or two"))
         return None
     return text
 
@@ -192,7 +192,7 @@ def _check_image(value: object, form: ExplanationFormat, problems: list[Problem]
         bad("image_type", "convert with .astype('uint8')")
         return None
     if image.min() == image.max():
-        problems.append(_warning("image_flat", "explain", "image", "one colour everywhere", "a picture, or None"))
+        problems.append(_warning("image_flat", "explain", "image", "a picture of one colour", "a picture, or None"))
     return np.ascontiguousarray(image, np.uint8)
 
 

@@ -16,7 +16,7 @@ NO_EXPLANATION = Explanation(None, None, None)
 
 @dataclass
 class CallResult:
-    """What came of asking about one clip; grows with each question."""
+    """The answers and problems of one clip so far."""
 
     prediction: dict[str, float] | None = None
     """Every target inside its range; None where there is no valid prediction."""
@@ -75,6 +75,6 @@ def _no_end_of_the_run(stage: Stage, model: ModelProcess, asked: CallResult) -> 
 def check_failed(stage: Stage, error: BaseException) -> Problem:
     """Return the problem of an answer whose check went wrong."""
     # Only the type: the text of an exception may quote the answer.
-    found = f"{type(error).__name__} while this answer was checked"
-    fix = "tell the organisers: this is our fault, not yours"
+    found = f"{type(error).__name__} while checking this answer"
+    fix = "tell the organisers: it is not your fault"
     return Problem("check_failed", stage, stage, found, "an answer that can be checked", fix, fault="organiser")

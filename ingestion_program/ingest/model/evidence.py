@@ -121,7 +121,7 @@ def _check_space(value: object, form: ExplanationFormat, problems: list[Problem]
         problems.append(_bad("space", "numbers that are negative, all zero, too large or not finite", expected))
         return None
     if maps.min() == maps.max():
-        problems.append(_bad("space", "one value everywhere, which points at nothing", expected))
+        problems.append(_bad("space", "the same value everywhere, which marks nothing", expected))
         return None
     return area_average(maps.reshape((-1, *maps.shape[-2:])), form.evidence.grid.rows, form.evidence.grid.columns)
 
@@ -131,12 +131,12 @@ def _check_time(value: object, duration_s: float, problems: list[Problem]) -> We
         return None
     bins = max(1, math.ceil(duration_s / BIN_S - 1e-6))
     expected = (
-        f"{bins} weights >= 0, one a second, or a list of [start_s, end_s, weight] inside 0 to {duration_s:.2f} s"
+        f"{bins} weights >= 0, one per second, or a list of [start_s, end_s, weight] inside 0 to {duration_s:.2f} s"
     )
     array = _as_array(value)
     weights: Weights
     if array is None or array.size == 0 or not np.isfinite(array).all() or np.abs(array).max() > LIMITS[1]:
-        problems.append(_bad("time", "something else, or numbers that are not finite", expected))
+        problems.append(_bad("time", "a different structure, or numbers that are not finite", expected))
         return None
     if array.ndim == 2 and array.shape[1] == 3:
         start, end, weight = array.T
@@ -155,7 +155,7 @@ def _check_time(value: object, duration_s: float, problems: list[Problem]) -> We
         problems.append(_bad("time", "a negative weight", expected))
         return None
     if (weights.min() == weights.max() and bins > 1) or weights.max() < LIMITS[0]:
-        problems.append(_bad("time", "one weight everywhere, which points at nothing", expected))
+        problems.append(_bad("time", "the same weight everywhere, which marks nothing", expected))
         return None
     return weights
 
@@ -189,7 +189,7 @@ def _check_cues(
         ):
             problems.append(_bad(where, f"contribution {contribution!r:.60}", "a number from -1 to 1"))
         elif (cue, target) in claims:
-            problems.append(_bad(where, f"{cue} on {target} a second time", "each cue and target once"))
+            problems.append(_bad(where, f"a second claim about {cue} and {target}", "each pair once"))
         else:
             claims[cue, target] = CueClaim(cue, target, float(contribution))
             continue

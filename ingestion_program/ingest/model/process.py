@@ -41,7 +41,7 @@ class ModelProcess:
     """What messages call it."""
     loaded = "model loaded"
     """What the log says when it has started."""
-    survivor = "a model that survives its clips"
+    survivor = "a process that keeps running"
     """What messages expect of one that died too often."""
     faster = "make the model faster: read fewer or smaller frames"
     """What messages advise where time runs out."""
@@ -178,7 +178,7 @@ class ModelProcess:
         except (ChannelClosed, BadMessage, TimeoutError) as error:
             raise CallFailed(self._end_badly(error, stage, timeout_s)) from None
         except Exception as error:
-            odd = BadMessage(f"something that cannot be read ({type(error).__name__})")
+            odd = BadMessage(f"an unreadable answer ({type(error).__name__})")
             raise CallFailed(self._end_badly(odd, stage, timeout_s)) from error
 
     def _serve(self, body: dict[str, Any]) -> None:

@@ -1,8 +1,8 @@
 """Cue edits: changes of a clip that neutralise one cue. Rendered copies where there are some, else operators.
 
-An operator brings a filmed clip to what other clips have, or to a strength that is drawn: a value that all edited clips
-shared, such as no words or one mean brightness, would tell each of them from a clip. The clip's own value has no part
-in it, so on average over the draws the cue says nothing.
+An operator moves a filmed clip to a value of other clips, or to a random strength: a value shared by all edited clips,
+such as no words or one mean brightness, would reveal the edit. The clip's own value plays no part, so on average over
+the draws the cue carries no information.
 """
 
 from __future__ import annotations

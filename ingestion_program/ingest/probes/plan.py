@@ -1,6 +1,6 @@
-"""Which altered clips the model is asked for: decided by recorded evidence and draws alone, before any is asked.
+"""The plan of altered copies, fixed by recorded evidence and draws before any is asked.
 
-What is run is fixed by the task and by what was claimed, never by how fast a model is.
+It depends on the task and the claims, never on a model's speed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,7 +38,7 @@ class CueEdit:
 
 @dataclass(frozen=True, eq=False)
 class Claims:
-    """What one clip's explanation points at."""
+    """The places, seconds and cues that one clip's explanation marks."""
 
     space: Weights | None
     """One weight a cell of the grid, row by row, >= 0."""

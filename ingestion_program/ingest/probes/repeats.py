@@ -1,7 +1,7 @@
-"""Which altered copies are asked a second time, by a process that has seen nothing else of their clips.
+"""Choose the altered copies to ask again, in a process that has seen nothing else of their clips.
 
-A copy looks the same each time, so a model that looks at nothing else gives the same answer. One that remembers what it
-saw of the clip before does not.
+The copy is identical, so a model that uses only the copy gives the same answer; a model that remembers the clip may
+not.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""The second pass: hand altered clips to the model and record what it answers, in the time that is left."""
+"""The second pass: ask the model about altered copies and record its answers, within the remaining time."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class ProbePass:
         if again.clips:
             self._count.again = again
             same = f"{again.identical} of {again.clips}"
-            means.log.line(f"asked again in a fresh process: {same} altered clips with the same answer")
+            means.log.line(f"asked again in a fresh process: {same} altered clips got the same answer")
 
     def _add_again(self, call: Call, prediction: dict[str, float] | None, again: Determinism) -> None:
         self._results.add_probe(line(call, prediction, None, again=True))
@@ -158,8 +158,8 @@ class ProbePass:
             found = f"{count.planned - count.asked} of {count.planned} altered clips that were not reached"
             fix = "make the model faster"
             if self._gone is not None:
-                found, fix = f"{found}: {self._gone.found}", "correct what left altered clips without a valid answer"
-            problems.append(_warning("probes_not_reached", found, "time, and a model that lives, for all of them", fix))
+                found, fix = f"{found}: {self._gone.found}", "correct the error that stopped the model"
+            problems.append(_warning("probes_not_reached", found, "enough time and a running model for all", fix))
         if count.again is not None:
             problems += count.again.problems_of_copies()
         return problems

@@ -1,1 +1,1 @@
-"""What a run leaves behind: answers, problems, statistics, the manifest and its seal."""
+"""The record of a run: answers, problems, statistics, the manifest and its seal."""

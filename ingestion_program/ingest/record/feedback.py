@@ -1,8 +1,8 @@
-"""What may be said of a model's problems: everything in an open phase, only fixed words in a hidden one.
+"""Limit what messages reveal about a model's problems: all details in an open phase, fixed words in a hidden one.
 
-A model that sees hidden clips could talk about them to its author: in the text of an exception, the name of a function
-or of a key, the shape of an array. In a hidden phase all of that is replaced by the words of `codes`; only the line in
-the participant's own file stays, after a look whether there is such a line.
+A model that sees hidden clips could leak them to its author: in an exception's text, a function's or key's name, an
+array's shape. In a hidden phase the words of `codes` replace all of these; only the line in the participant's own
+file stays, after checking that it exists.
 """
 
 import re
@@ -15,7 +15,7 @@ from ingest.record.codes import CODES, Code
 LONGEST = 600
 LARGEST_SOURCE = 1 << 18
 MOST_SOURCES, MOST_LINES = 50, 2000
-"""Of longer submissions no lines are told: a number is a word, too, and one of millions could be a pixel."""
+"""For longer submissions no lines are reported: a line number among millions could encode a pixel."""
 LINE = re.compile(r"(?P<file>.+?\.py) line (?P<line>[0-9]{1,7})(, in .*)?", re.DOTALL)
 # Places that the programs name themselves.
 PLACES = frozenset(
@@ -24,7 +24,7 @@ PLACES = frozenset(
 
 
 class Feedback:
-    """Turns a problem that a model caused into what its author is told."""
+    """Turns a problem caused by a model into the message for its author."""
 
     def __init__(self, submission: Path, targets: tuple[str, ...], *, hidden: bool) -> None:
         self._hidden = hidden
@@ -33,9 +33,9 @@ class Feedback:
         self._lines = _count_lines(submission) if hidden else {}
 
     def tell(self, problem: Problem) -> Problem:
-        """Return the problem as it may be written down and printed.
+        """Return the problem as it may be recorded and printed.
 
-        What the organisers have to mend keeps its own words: no model has a say in them.
+        Problems for the organisers keep their own words: a model cannot influence them.
         """
         # The model process reports its own failures, and may lie.
         if problem.code not in CODES or problem.stage not in CODES[problem.code].stages:

@@ -1,6 +1,6 @@
-"""A receipt for determinism: some clips are asked a second time, by a fresh process and in another order.
+"""Check determinism: some clips are asked again, in a fresh process and in a different order.
 
-Answers that differ are reported, never punished. A model that keeps state from clip to clip shows here too. Altered
+Different answers are reported, never punished. A model that keeps state from clip to clip shows here too. Altered
 copies have a receipt of their own (`probes/repeats.py`).
 """
 
@@ -26,7 +26,7 @@ MOST = 10
 
 @dataclass
 class Determinism:
-    """What came of asking again, clips or one altered copy of each."""
+    """Result of asking clips, or altered copies, again."""
 
     clips: int = 0
     """Clips that were asked a second time."""
@@ -46,12 +46,12 @@ class Determinism:
 
     def problems(self) -> list[Problem]:
         """Return a warning where answers to clips differ."""
-        fix = "fix the seeds, and keep nothing from one clip for the next"
+        fix = "fix the seeds, and carry nothing over from one clip to the next"
         return self._problems("answers_differ", "clips", fix)
 
     def problems_of_copies(self) -> list[Problem]:
         """Return a warning where answers to altered copies differ."""
-        fix = "keep nothing from one call for the next, and fix the seeds"
+        fix = "carry nothing over from one call to the next, and fix the seeds"
         return self._problems("answers_depend", "altered clips", fix)
 
     def _problems(self, code: str, asked: str, fix: str) -> list[Problem]:
@@ -59,8 +59,8 @@ class Determinism:
         if not differ:
             return []
         largest = "" if self.largest_difference is None else f", by up to {self.largest_difference:.2g}"
-        found = f"another answer for {differ} of {self.clips} {asked} that were asked twice{largest}"
-        return [Problem(code, "run", "predict", found, "the same answer again", fix, severity="warning")]
+        found = f"different answers to {differ} of {self.clips} {asked} asked twice{largest}"
+        return [Problem(code, "run", "predict", found, "the same answer both times", fix, severity="warning")]
 
 
 def choose(clips: Sequence[ClipSource], seed: int) -> list[ClipSource]:

@@ -1,4 +1,4 @@
-"""The seal: only a program that holds the bundle's key can have written a manifest with the right one.
+"""The seal: only a program with the bundle's key can write a manifest with a valid seal.
 
 The builder puts one fresh key into both programs. A bundle zipped by hand has none; its results are then unsealed.
 """
@@ -35,9 +35,9 @@ def read_key(program: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise IngestionError([_problem(f"a file that cannot be read ({error.strerror})", "a file to read")]) from None
+        raise IngestionError([_problem(f"an unreadable file ({error.strerror})", "a readable file")]) from None
     if not KEY.fullmatch(text):
-        raise IngestionError([_problem("another content", "64 hexadecimal digits")])
+        raise IngestionError([_problem("different content", "64 hexadecimal digits")])
     return bytes.fromhex(text)
 
 

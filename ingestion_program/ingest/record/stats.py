@@ -1,4 +1,4 @@
-"""What happened so far: counts, problems, and whether the run as a whole can be judged."""
+"""Statistics of a run: counts, problems, and whether the run can be judged."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ class RunStats:
             common = self.refused.most_common(NAMED_CALLS)
             found = ", ".join(f"{name} ({count}\N{MULTIPLICATION SIGN})" for name, count in common)
             found += f" and {len(self.refused) - len(common)} others" if len(self.refused) > len(common) else ""
-            fix = "nothing if all went well; else do without them, or ask the organisers to allow them"
-            expected = "system calls that are allowed"
+            fix = "ignore this if all went well; otherwise avoid these calls, or ask the organisers to allow them"
+            expected = "allowed system calls only"
             problem = Problem("calls_refused", "run", "model.py", found, expected, fix, severity="warning")
             self.problems.append(feedback.tell(problem))
 
@@ -126,7 +126,7 @@ class RunStats:
         for told in problems:
             problem = told
             if self.hidden and told.fault == "organiser":
-                problem = replace(told, where="clips.jsonl says which")
+                problem = replace(told, where="see clips.jsonl")
             # The places of a list (cues[3]) are one kind.
             key = (problem.code, problem.where.partition("[")[0])
             if problem.severity == "error" and problem.fault == "participant":
@@ -145,11 +145,14 @@ class RunStats:
             (code,) = self.participant_codes
             where, first = next((key[1], self.examples[key]) for key in self.clip_problems if key[0] == code)
             # Whoever reads only this must know what to do: short runs may leave no log on the platform.
-            found, expected = f"{code} on every clip that was tried: {first.found}", "an answer for at least one clip"
-            fix = f"{first.fix}; try it at home with `kit.py run` of the starting kit"
+            found, expected = f"{code} on every clip tried: {first.found}", "an answer for at least one clip"
+            fix = f"{first.fix}; test at home with `kit.py run` of the starting kit"
             self.end("invalid", [Problem("every_clip_failed", "run", where, found, expected, fix)])
         elif self.clips["failed"] and not self.clips["ok"] and not self.participant_codes:
-            found, fix = "errors of ours on every clip", "run it again; if it happens again, report it with the log"
+            found, fix = (
+                "errors of the ingestion program on every clip",
+                "run it again; if it happens again, report it with the log",
+            )
             problem = Problem(
                 "unexpected", "run", "ingestion", found, "no error in this program", fix, fault="organiser"
             )
@@ -158,7 +161,7 @@ class RunStats:
     def compare(self, answers: list[dict[str, float]]) -> None:
         """Warn where every clip got the same prediction: that is allowed, and seldom meant."""
         if len(answers) >= ENOUGH_TO_COMPARE and all(answer == answers[0] for answer in answers):
-            found, fix = f"the same prediction for all {len(answers)} clips", "look at what the model reads of a clip"
+            found, fix = f"the same prediction for all {len(answers)} clips", "check what the model reads from a clip"
             expected = "predictions that depend on the clip"
             self.problems.append(Problem("answers_equal", "run", "predict", found, expected, fix, severity="warning"))
 

@@ -23,7 +23,7 @@ def older_names(path: Path | None, clip_ids: list[str]) -> dict[str, str | None]
         if clip_id not in names:
             problems.append(problem("clip_unknown", where, clip_id, "a clip of the list", "correct the clip_id"))
         elif name in lines:
-            found, expected = f"the name {name[:80]!r}", f"every name once ({lines[name]})"
+            found, expected = f"the name {name[:80]!r}", f"every name once; it is already in {lines[name]}"
             problems.append(problem("clip_twice", where, found, expected, "correct one of the names"))
         else:
             names[clip_id], lines[name] = name, where

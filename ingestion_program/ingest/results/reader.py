@@ -1,6 +1,6 @@
-"""The process that reads submitted results, seen from outside: asked, clip by clip, as if it held a model.
+"""The process that reads submitted results, seen from outside: it is asked clip by clip, like a model.
 
-It reads what strangers wrote, so it gets no more trust than a model does.
+It reads untrusted files, so it is confined like a model.
 """
 
 from dataclasses import replace
@@ -28,7 +28,7 @@ class ResultsReader(ModelProcess):
 
     runs_code = False
     name = "reading process"
-    survivor = "entries that can be read"
+    survivor = "readable entries"
     faster = "write smaller files"
 
     def __init__(self, submission: Path, packages: Path | None, task: Task, names: dict[str, str | None]) -> None:

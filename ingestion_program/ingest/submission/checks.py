@@ -109,7 +109,7 @@ def _check_model(folder: Path, names: list[str], *, results: bool) -> Iterator[P
         return
     if submitted:
         if len(submitted) > 1:
-            fix = "leave the one that counts"
+            fix = "keep only the one that counts"
             yield _error("results_ambiguous", "submission", _list(submitted), "one file of predictions", fix)
         return
     inside = [name for name in names if (folder / name / "model.py").is_file()]
@@ -155,11 +155,11 @@ def _warn_of_names(names: list[str], *, results: bool) -> Iterator[Problem]:
     read = frozenset().union(*(files.names for files in find_results(names))) if results else frozenset()
     ignored = [name for name in names if name.lower() in RESULTS and name not in read]
     if ignored:
-        fix = "remove them: only what ingestion itself records counts"
+        fix = "remove them: only what ingestion records counts"
         yield _warning("results_ignored", _list(ignored), "model.py and what it needs", fix)
     installers = [name for name in names if name.lower() in INSTALLERS]
     if installers:
-        fix = "ignored: nothing is installed; put pure Python modules into the zip beside model.py"
+        fix = "remove them, as nothing is installed; put pure Python modules beside model.py"
         yield _warning("install_ignored", _list(installers), "packages of the image, or modules in the zip", fix)
 
 
@@ -172,7 +172,7 @@ def _warn_of_taken_names(folder: Path, names: list[str], aside: Collection[Path]
         if own and module.isidentifier() and (module in sys.stdlib_module_names or _is_installed(module, paths)):
             taken.append(name)
     if taken:
-        fix = "rename them, unless you mean to replace the module for everything that your model imports"
+        fix = "rename them, unless your model is meant to import them instead"
         yield _warning("name_taken", _list(taken), "names that no installed module has", fix)
 
 
@@ -184,7 +184,7 @@ def _is_installed(module: str, paths: list[str]) -> bool:
 def _warn_of_links(folder: Path) -> Iterator[Problem]:
     links = sorted(path.relative_to(folder).as_posix() for path, _ in _walk(folder) if _is_link(path))
     if links:
-        fix = "zip the files themselves: the platform unpacks a link as a text file with a path in it"
+        fix = "zip the files themselves: the platform unpacks a link as a text file"
         yield _warning("link_in_zip", _list(links), "ordinary files", fix)
 
 

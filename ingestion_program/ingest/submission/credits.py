@@ -20,7 +20,7 @@ MOST_CREDITS = 20
 LONGEST_TEXT = 200
 _SUBMISSION = re.compile(r"[0-9a-f]{8,64}")
 _REPOSITORY = re.compile(r"https://[\w.-]+(?:/[\w.~%+-]+)*/?", re.ASCII)
-_EXPECTED = "the form that the page Submission shows"
+_EXPECTED = "the format that the page Submission shows"
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def read_credits(submission: Path) -> tuple[tuple[Credit, ...], list[Problem]]:
     except (yaml.YAMLError, ValueError, LookupError, OverflowError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
-        return (), [_warning(f"{FILE}{line}", "no YAML that can be read", _EXPECTED)]
+        return (), [_warning(f"{FILE}{line}", "unreadable YAML", _EXPECTED)]
     if not isinstance(root, dict) or root.get("format_version") != str(FORMAT_VERSION):
         return (), [_warning(FILE, "no format_version", f"format_version: {FORMAT_VERSION}")]
     given = root.get("credits")
@@ -81,20 +81,20 @@ def read_credits(submission: Path) -> tuple[tuple[Credit, ...], list[Problem]]:
 
 def _credit(entry: object, where: str, problems: list[Problem]) -> Credit | None:
     if not isinstance(entry, dict) or not entry.keys() <= {"submission", "repository", "used"}:
-        problems.append(_warning(where, "other keys", "submission or repository, and used"))
+        problems.append(_warning(where, "unknown keys", "submission or repository, and used"))
         return None
     submission, repository, used = (entry.get(key) for key in ("submission", "repository", "used"))
     before = len(problems)
     if (submission is None) == (repository is None):
-        problems.append(_warning(where, "both or neither", "either submission or repository"))
+        problems.append(_warning(where, "both or neither", "one of submission and repository"))
     if submission is not None and not (isinstance(submission, str) and _SUBMISSION.fullmatch(submission)):
         expected = "the first 8 to 64 digits of a SHA-256, in quotes"
-        problems.append(_warning(f"{where}, submission", "something else", expected))
+        problems.append(_warning(f"{where}, submission", "a different value", expected))
     if repository is not None and not (
         isinstance(repository, str) and len(repository) <= LONGEST_TEXT and _REPOSITORY.fullmatch(repository)
     ):
         problems.append(
-            _warning(f"{where}, repository", "something else", "an address such as https://host/owner/name")
+            _warning(f"{where}, repository", "a different value", "an address such as https://host/owner/name")
         )
     if not isinstance(used, str) or not used.strip() or len(used) > LONGEST_TEXT or not used.isprintable():
         problems.append(_warning(f"{where}, used", "no text", f"one line of 1 to {LONGEST_TEXT} characters"))
@@ -103,5 +103,5 @@ def _credit(entry: object, where: str, problems: list[Problem]) -> Credit | None
 
 
 def _warning(where: str, found: str, expected: str) -> Problem:
-    fix = "correct credits.yaml; what is wrong in it is left out, and costs nothing"
+    fix = "correct credits.yaml; wrong entries are ignored and cost nothing"
     return Problem("credits_broken", "load", where, found, expected, fix, severity="warning")

@@ -36,7 +36,7 @@ class SubmittedResults:
         """
         explained = None if explanations is None else submission / explanations
         where = " or ".join(filter(None, (predictions, explanations)))
-        with readable(where, "data in the form of the page on results"):
+        with readable(where, "data in the format of docs/results_2017.md"):
             read = read_coopetition if form == "2017" else read_records
             self._content = read(submission / predictions, explained)
         self._clips = clips
@@ -55,7 +55,7 @@ class SubmittedResults:
             self.notes["target_renamed"] = f"the name {', '.join(renamed)}"
         if unknown:
             named = ", ".join(name[:80] for name in unknown[:NAMED])
-            self.notes["results_unknown"] = f"{len(unknown)} names that are no clips of this phase, such as {named}"
+            self.notes["results_unknown"] = f"{len(unknown)} names that are not clips of this phase, such as {named}"
         if explanations is None:
             self.notes["results_unexplained"] = ""
 
@@ -73,7 +73,7 @@ class SubmittedResults:
             When this cannot be read.
         """
         name = self._find(self._entries, clip_id)
-        with readable("explanation", "an entry that can be read"):
+        with readable("explanation", "a readable entry"):
             return {} if name is None else self._content.explain(self._entries[name])
 
     def _find(self, table: Mapping[str, Any], clip_id: str) -> str | None:

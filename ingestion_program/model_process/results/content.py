@@ -1,4 +1,4 @@
-"""What a file of results says, and what there is to say where it cannot be read."""
+"""The content of a file of results, and errors for unreadable ones."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -8,7 +8,7 @@ from typing import Any
 from model_process.loading import LoadFailure
 from model_process.results.stand_ins import PickleRefused
 
-FIX = "write the files as the page on results shows; try them at home with `kit.py run` of the starting kit"
+FIX = "write the files as docs/results_2017.md shows; test at home with `kit.py run` of the starting kit"
 
 
 class Unreadable(LoadFailure):
@@ -23,7 +23,7 @@ class Unreadable(LoadFailure):
 
 @contextmanager
 def readable(where: str, expected: str) -> Iterator[None]:
-    """Whatever a file makes our own code stumble over, too, is said of the file."""
+    """Report any exception raised while reading a file as a problem of that file."""
     try:
         yield
     except Unreadable:

@@ -75,7 +75,11 @@ def read_pickle(source: bytes | Path) -> Any:  # noqa: ANN401 - plain data of an
     try:
         return _Machine(_Source(file, keep)).load()
     except Exception as error:  # noqa: BLE001 - whatever a step stumbles over is no fault of ours
-        said = str(error) if isinstance(error, PickleRefused) else f"a step that fails: {type(error).__name__}: {error}"
+        said = (
+            str(error)
+            if isinstance(error, PickleRefused)
+            else f"an instruction that fails: {type(error).__name__}: {error}"
+        )
         position = file.tell()
         file.close()
         raise PickleRefused(f"{ascii(said)[1:-1][:300]}, at byte {position}") from None
@@ -108,7 +112,7 @@ class _Source:
         """Read a step, or a small argument of one."""
         self._reads += 1
         if self._reads > MOST_READS:
-            raise PickleRefused(f"more than {MOST_READS} steps and arguments")
+            raise PickleRefused(f"more than {MOST_READS} instructions and arguments")
         data = self.file.read(count) if count <= LONGEST_WORD else b""
         if len(data) < count:
             raise PickleRefused("a file that ends too early")
@@ -131,7 +135,7 @@ class _Source:
         """Read a text or bytes of a known length, or put that off where it is long."""
         left = self.left
         if not 0 <= length <= min(left, LARGEST_PIECE):
-            raise PickleRefused(f"a length of {length} bytes where {left} are left")
+            raise PickleRefused(f"a length of {length} bytes where only {left} remain")
         if length <= self._keep:
             self.count(length)
             return decode(self.file.read(length))
@@ -179,7 +183,7 @@ def _dict(machine: "_Machine") -> None:
 def _remember(machine: "_Machine") -> None:
     place = int(machine.source.readline())
     if not 0 <= place <= stand_ins.LARGEST_KEY:
-        raise PickleRefused("a place in memory that is too large")
+        raise PickleRefused("a memo index that is too large")
     machine.memo[place] = machine.stack[-1]
 
 
@@ -192,7 +196,7 @@ def _reduce(machine: "_Machine") -> None:
 def _build(machine: "_Machine") -> None:
     state, target = machine.stack.pop(), machine.stack[-1]
     if not isinstance(target, stand_ins.NumberType | StoredArray):
-        raise PickleRefused("a state of something that has none")
+        raise PickleRefused("a state for an object that has none")
     target.complete(state)
 
 
@@ -202,7 +206,9 @@ class _Steps(dict[int, Callable[[Any], None]]):
     def __missing__(self, code: int) -> Callable[[Any], None]:
         names = [info.name for info in pickletools.opcodes if ord(info.code) == code]
         raise PickleRefused(
-            f"the step {names[0]}, which data do not need" if names else f"the byte {bytes([code])!r}, which is no step"
+            f"the step {names[0]}, which plain data does not need"
+            if names
+            else f"the byte {bytes([code])!r}, which is no instruction"
         )
 
 
@@ -258,7 +264,7 @@ class _Machine(pickle._Unpickler):
         """Return what the pickle builds."""
         value = super().load()
         if self.stack or self.metastack:
-            raise PickleRefused("an end in the middle of something")
+            raise PickleRefused("an end inside an object")
         if self.source.left:
             raise PickleRefused(f"{self.source.left} bytes after the end")
         return self._plain(value, 0)
@@ -294,4 +300,4 @@ class _Machine(pickle._Unpickler):
                     return value
                 self.source.count(len(value.data))
                 return value.read()
-        raise PickleRefused("a name or an array without content where data should be")
+        raise PickleRefused("a name or an empty array where data is expected")

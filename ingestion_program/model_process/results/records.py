@@ -19,7 +19,7 @@ os.environ.setdefault("OPENCV_IO_MAX_IMAGE_PIXELS", str(4 << 20))
 import cv2
 
 LARGEST_PICTURE = 8 << 20
-PREDICTIONS = "clip_id,<target>,… and a row of numbers for each clip"
+PREDICTIONS = "clip_id,<target>,… and a row of numbers per clip"
 EXPLANATIONS = 'a line {"clip_id": …, "text": …, "image": …, "evidence": …} for each clip'
 PICTURE = f"a JPEG of at most {LARGEST_PICTURE >> 20} MB and 4 million pixels"
 IMAGE = re.compile(r"images/[A-Za-z0-9][A-Za-z0-9_.-]{0,80}\.jpg")
@@ -47,7 +47,7 @@ def _read_table(path: Path) -> dict[str, Any]:
     clips: dict[str, list[str]] = {}
     for number, row in enumerate(rows, 2):
         if len(row) != len(header) or row[0] in clips:
-            found = "another number of cells, or a clip a second time"
+            found = "a wrong number of cells, or a duplicate clip"
             raise Unreadable(f"{path.name} row {number}", found, PREDICTIONS)
         clips[row[0]] = row[1:]
     tables = {target: {clip: row[at] for clip, row in clips.items()} for at, target in enumerate(header[1:])}
@@ -63,7 +63,7 @@ def _read_lines(path: Path) -> dict[str, bytes]:
             with readable(f"{path.name} line {number}", EXPLANATIONS):
                 clip_id = _parse(line)["clip_id"]
                 if not isinstance(clip_id, str) or clip_id in lines:
-                    found = "a clip_id that is no text, or one a second time"
+                    found = "a clip_id that is not a text, or a duplicate one"
                     raise Unreadable(f"{path.name} line {number}", found, EXPLANATIONS)
                 lines[clip_id] = line
     return lines

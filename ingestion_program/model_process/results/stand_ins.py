@@ -80,7 +80,7 @@ class Table(dict[Any, Any]):
         if isinstance(key, int | float) and not abs(key) <= LARGEST_KEY:
             raise PickleRefused("a key that is a large number")
         if key in self:
-            raise PickleRefused(f"the key {ascii(key)[:80]} a second time")
+            raise PickleRefused(f"the key {ascii(key)[:80]} twice")
         super().__setitem__(key, value)
 
 
@@ -118,7 +118,7 @@ class StoredArray:
     def complete(self, state: tuple[Any, ...]) -> None:
         """Add what most pickles say of an array after making it."""
         if self.data is not None:
-            raise PickleRefused("a state of an array that has one")
+            raise PickleRefused("a second state for an array")
         _, shape, number_type, fortran, data = state
         self.fill(data, number_type, shape, "F" if fortran else "C")
 
@@ -133,7 +133,7 @@ class StoredArray:
         if size > LARGEST_ARRAY:
             raise PickleRefused(f"an array of {size} bytes; at most {LARGEST_ARRAY} are read")
         if axes is not None and (not _whole(axes) or sorted(axes) != list(range(len(shape)))):
-            raise PickleRefused("an array whose axes are not in any order")
+            raise PickleRefused("an array with an unknown order of axes")
         self.data, self._type, self._shape, self._order, self._axes = data, number_type, shape, order, axes
 
     def read(self) -> npt.NDArray[Any]:
@@ -190,7 +190,7 @@ def _scalar(number_type: object, data: object) -> float:
 def _encode(text: object, encoding: object = "latin1") -> bytes | Stored:
     """Python 3 writes bytes for Python 2 as a text with one character a byte."""
     if as_text(encoding) not in ("latin1", "latin-1"):
-        raise PickleRefused("bytes in another encoding than Latin-1")
+        raise PickleRefused("bytes in an encoding other than Latin-1")
     if isinstance(text, Stored):
         return replace(text, decode=lambda data: _latin1(text.decode(data)))
     return _latin1(text)
@@ -198,7 +198,7 @@ def _encode(text: object, encoding: object = "latin1") -> bytes | Stored:
 
 def _latin1(text: object) -> bytes:
     if not isinstance(text, str):
-        raise PickleRefused("bytes that are not written as text")
+        raise PickleRefused("bytes that are not stored as text")
     return text.encode("latin-1")
 
 

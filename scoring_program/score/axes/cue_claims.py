@@ -1,4 +1,4 @@
-"""Cue claims against measured effects: the score falls without the cue that is said to have raised it."""
+"""Cue claims against measured effects: without a cue claimed to raise the target, the prediction should fall."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def clip_claims(claims: Array, effects: Effects, target: NDArray[np.int64]) -> A
     """Judge each clip's claims by direction, ``1/2 a(own) + 1/2 (a(own) - mean a(other clips'))``, and by size.
 
     ``a`` is the cosine of claims and measured effects over the cues that were edited; an effect below the clip's
-    epsilon is 0. The second half asks whether the claims are about this clip: claims that are the same for all clips
-    have none of it. The mean over all other clips with claims about the target takes the place of one drawn clip: it
+    epsilon is 0. The second half tests whether the claims are about this clip: claims that are the same for all clips
+    get 0. The mean over all other clips with claims about the target takes the place of one drawn clip: it
     has the same expectation, and no luck. The size is ``1 - sum |b s - d| / sum |d|``, at least -1, of claims s and
     effects d, with the one factor b >= 0 that fits all clips of the run best: the unit of claims is free.
 

@@ -1,4 +1,4 @@
-"""What hiding and editing did to the predictions: the records of the second pass as arrays."""
+"""Effects of hiding and editing on the predictions: the records of the second pass as arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Hidden:
-    """What was hidden of one clip, one thing after the other, and what each of them changed."""
+    """The parts hidden in one clip, one at a time, and the change that each caused."""
 
     places: tuple[tuple[int, ...], ...]
     """Cells or seconds of each, ascending; u of them."""
@@ -62,9 +62,9 @@ class Effects:
 
 
 def evaluated_targets(clip_ids: Sequence[str], targets: int, main: int, seed: int) -> NDArray[np.int64]:
-    """Draw the target that each clip's explanation is judged on: the main one for half of the clips, else another.
+    """Draw each clip's evaluated target: the main target for half of the clips, another one for the rest.
 
-    The draw hangs on the seed and the clip's id alone, so that it is the same for every submission.
+    The draw depends on the seed and the clip's id only, so it is the same for every submission.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def evaluated_targets(clip_ids: Sequence[str], targets: int, main: int, seed: in
 def repeated_difference(calls: Iterable[Sequence[ProbeCall]], span: Array) -> Array | None:
     """Largest difference between the answers of two processes to one altered copy.
 
-    A copy looks the same each time, so whatever differs was made by chance or by what the model saw before.
+    The copy is identical, so any difference comes from chance or from what the model saw before.
 
     Parameters
     ----------

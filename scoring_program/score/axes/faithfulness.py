@@ -1,4 +1,4 @@
-"""Faithfulness in space and time: what an explanation marks most is what changes most when it is hidden."""
+"""Faithfulness in space and time: hiding what an explanation marks most should change the prediction most."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DIGITS = 6
 
 @dataclass(frozen=True)
 class Agreement:
-    """How the maps of n clips agree with what was measured, on one axis."""
+    """How well the maps of n clips agree with the measured effects, on one axis."""
 
     own: Array
     """(n,) Gini correlation of a clip's effects and its own map, in [-1, 1]; 0 without a map or effects.
@@ -39,9 +39,9 @@ class Agreement:
 def faithfulness(own: Array, others: Array) -> Array:
     """Combine mean Gini correlations: ``1/2 own + 1/2 (own - others) / (1 - others)``.
 
-    The second half is chance-corrected as Cohen's kappa is, with the average map of other clips in the place of chance:
-    a map that is the same for all clips has none of it, an exact one all. An average, because noise must not help: it
-    makes the maps of two clips differ, but not the average of many.
+    The second half is corrected for chance like Cohen's kappa, with the average map of other clips as chance: a map
+    that is the same for all clips gets 0, an exact one gets 1. It is an average because noise must not help: it makes
+    two maps differ, but not the average of many.
 
     Parameters
     ----------
@@ -70,8 +70,8 @@ def _room(others: Array) -> Array:
 def gini_correlation(effects: Array, weights: Array, epsilon: float) -> Array:
     """Compare effects with the order in which a map puts them: ``cov(e, rank of w) / cov(e, rank of e)``.
 
-    1 for the order of the effects, 0 for one that has nothing to do with it, -1 for the reverse. What counts is how
-    large the effects are that stand too low, not how many. (Schechtman and Yitzhaki, "A measure of association based on
+    1 for the order of the effects, 0 for an unrelated order, -1 for the reverse. The size of misplaced effects counts,
+    not their number. (Schechtman and Yitzhaki, "A measure of association based on
     Gini's mean difference", Communications in Statistics 16, 1987.)
 
     Parameters
@@ -112,7 +112,7 @@ def weights_of(maps: Array, places: Sequence[tuple[int, ...]]) -> Array:
 
 
 def map_of(explanation: Explanation, kind: str) -> Array | None:
-    """Return what an explanation marks in space, or in time; None where it marks nothing."""
+    """Return an explanation's map or timeline; None where it marks nothing."""
     return explanation.space if kind == "space" else explanation.time
 
 

@@ -1,4 +1,4 @@
-"""Agreement with known causes: claims and maps against what made the label, where the clip was predicted well."""
+"""Agreement with known causes: claims and maps against the causes of the label, on clips predicted well."""
 
 from __future__ import annotations
 

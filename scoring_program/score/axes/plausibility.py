@@ -1,6 +1,6 @@
-"""Plausibility: maps against what people pointed at. A column of its own, in no total.
+"""Plausibility: maps against what people pointed at; a separate column, not part of the total.
 
-An honest account of a biased model is implausible, and paying for plausibility would pay for telling people what they
+An honest explanation of a biased model is implausible, so scoring plausibility would reward telling people what they
 like to hear.
 """
 

@@ -32,7 +32,7 @@ def above_chance_auc(scores: Array, positive: Mask) -> float:
 
 
 def average_precision(scores: Array, positive: Mask) -> float:
-    """Average precision; places with equal scores are taken at one stroke, as in scikit-learn."""
+    """Average precision; places with equal scores form one step, as in scikit-learn."""
     order = np.argsort(-scores, kind="stable")
     ranked, hits = scores[order], np.cumsum(positive[order])
     last = np.append(np.flatnonzero(np.diff(ranked)), len(ranked) - 1)

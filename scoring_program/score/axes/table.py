@@ -69,7 +69,7 @@ class AxisSums(Sums):
 
 @dataclass(frozen=True)
 class ClipAxes:
-    """The axes clip by clip, and what they were made of."""
+    """The axes of each clip, and the numbers behind them."""
 
     table: AxisSums
     """n rows of addends."""
@@ -141,10 +141,10 @@ def clip_axes(outcomes: Outcomes, settings: Settings, truth: Array, prediction: 
 
 
 def credited_error(truth: Array, prediction: Array, effects: Effects) -> Array:
-    """Absolute error of the predictions that earn credit: those for the jittered originals.
+    """Absolute error of the predictions behind the skill factor: those for the jittered originals.
 
-    Effects are measured against these answers. If the answers of the first pass earned the credit, one function could
-    predict and another, simpler one be tested.
+    Effects are measured against these answers. If the first pass counted instead, a model could predict with one
+    function and be tested on another, simpler one.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def cause_agreement(
 
 
 def explains_nothing(table: AxisSums) -> AxisSums:
-    """Give the table of the constant baseline on the same clips: its error, and no explanation."""
+    """Return the table of the constant baseline on the same clips: its error, and no explanation."""
     nothing = {name: np.zeros_like(getattr(table, name)) for name in table.__dataclass_fields__}
     kept = {name: getattr(table, name) for name in ("clips", "baseline_error", "reference_error")}
     return AxisSums(**nothing | kept | {"error": table.baseline_error})
@@ -239,7 +239,7 @@ def axis_values(sums: AxisSums, settings: Settings, *, causes: bool) -> dict[str
 
 
 def _known_causes(sums: AxisSums) -> Array:
-    """Agreement where the clip was predicted well, times the share of such clips: no rule that was never learnt."""
+    """Agreement on clips predicted well, times the share of such clips, so that the rule must be learnt first."""
     share = sums.predicted_well[:, 0] / sums.clips[:, 0]
     return share * _of_defined(sums.cause_value, sums.cause_defined, PART_WEIGHTS)
 

@@ -1,4 +1,4 @@
-"""The text: valid, in keeping with the clip's own prediction and claims, and about this clip and no other."""
+"""The text axis: valid, consistent with the clip's own prediction and claims, and specific to this clip."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_OTHERS = 50
 
 @dataclass(frozen=True)
 class TextNumbers:
-    """What the text axis is made of, clip by clip."""
+    """The numbers behind the text axis, per clip."""
 
     valid: NDArray[np.bool_]
     """(n,) whether the text is valid."""
@@ -95,7 +95,7 @@ def _between(explanations: Sequence[Explanation], readings: Readings, seed: int)
 def specificity(between: Array, within: Array) -> Array:
     """Combine mean distances: ``max(0, 1 - within / between) * min(1, between / 0.5)``; 0 where between is 0.
 
-    Claims that are the same for all clips have no distance between clips, and claims drawn by lot have as much within.
+    Claims that are the same for all clips have distance 0 between clips; random claims differ as much within a clip.
     """
     apart = between > 0
     ratio = np.where(apart, within / np.where(apart, between, 1.0), 1.0)

@@ -1,4 +1,4 @@
-"""The total: coverage times skill times a power mean of the axes."""
+"""The total: coverage times skill factor times a power mean of the axes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 def power_mean(axes: Mapping[str, Array], score: ExplanationScore, left_out: frozenset[str]) -> Array:
     """Mean of the axes, ``(sum w S^p)^(1/p)``, with the weights of the axes that apply scaled to a sum of 1.
 
-    With p below 1 one axis alone is worth little, and an axis of 0 does not take everything away.
+    With p below 1, a single high axis is worth little, and an axis of 0 does not make the total 0.
 
     Parameters
     ----------
@@ -63,6 +63,6 @@ def credited_skill(error: Array, baseline: Array, reference: Array) -> Array:
 def explanation_total(coverage: Array, skill: Array, mean: Array) -> Array:
     """Combine: ``100 * coverage * skill * mean of the axes``.
 
-    Skill is a factor because the best explanation of a worthless prediction explains nothing.
+    Skill is a factor because explaining a worthless prediction is worth nothing.
     """
     return np.asarray(100 * coverage * skill * mean)

@@ -1,1 +1,1 @@
-"""What the report tells beside the axes: where an explanation falls short, and why."""
+"""Numbers that the report shows beside the axes: where explanations fall short, and why."""

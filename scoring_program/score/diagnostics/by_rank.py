@@ -1,6 +1,6 @@
-"""Rank and response: what hiding changes, by how high it is marked. Shown and flagged, never scored.
+"""Effect of hiding by rank of the mark; shown and flagged, never scored.
 
-What an explanation marks higher should change more.
+A place marked higher should change the prediction more.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CERTAIN = 3.0
 
 @dataclass(frozen=True)
 class Rank:
-    """What is marked first, second and so on, over the clips."""
+    """One rank of the marks, over all clips."""
 
     rank: int
     """1 for what is marked most."""

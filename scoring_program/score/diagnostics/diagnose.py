@@ -1,4 +1,4 @@
-"""Numbers that tell how a submission explains, and that are in no score: each would be easy to please."""
+"""Diagnostics of how a submission explains; not scored, because each would be easy to game."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ def entropy(weights: Array) -> float:
 
 
 def centre_prior(rows: int, columns: int) -> Array:
-    """Draw a bell over the middle of the frame, (rows, columns): what a map looks like that never looked."""
+    """Return a bell curve over the middle of the frame, (rows, columns): the map of a model that ignores the clip."""
     y, x = (np.arange(rows) + 0.5) / rows - 0.5, (np.arange(columns) + 0.5) / columns - 0.5
     return np.asarray(np.exp(-(y[:, None] ** 2 + x[None, :] ** 2) / (2 * _CENTRE_SPREAD**2)))
 
 
 def _mean(values: Iterable[float]) -> float | None:
-    """Mean of what was measured; None when nothing was."""
+    """Return the mean; None without values."""
     found = np.array(list(values), dtype=np.float64)
     found = found[~np.isnan(found)]
     return float(found.mean()) if found.size else None
@@ -80,38 +80,39 @@ def _mean(values: Iterable[float]) -> float | None:
 
 def _of_probes(effects: Effects) -> Iterable[Diagnostic]:
     share = effects.answered / effects.asked if effects.asked else None
-    yield Diagnostic("Probes answered", share, "share", "Calls on altered copies that got a valid answer.")
+    yield Diagnostic("Probes answered", share, "share", "Share of calls on altered copies with a valid answer.")
     floor = float(effects.floor.mean()) if effects.asked else None
     yield Diagnostic(
-        "Noise floor", floor, "range", "How far two answers to the same clip lie apart when it is jittered a little."
+        "Noise floor", floor, "range", "Difference between two answers to the same clip after a slight jitter."
     )
     repeated = None if effects.repeated is None else float(effects.repeated.max())
     yield Diagnostic(
         "Altered copies asked twice",
         repeated,
         "range",
-        "Largest difference between two processes' answers to one altered copy; smaller effects do not count.",
+        "Largest difference between two processes' answers to one altered copy; smaller effects are ignored.",
     )
 
 
 def _of_ranks(curves: Iterable[RankCurve]) -> Iterable[Diagnostic]:
     for curve in curves:
-        words = "a part of the picture" if curve.kind == "space" else "what happens at a time"
+        words = "the part of the picture" if curve.kind == "space" else "the second"
         first = curve.ranks[0].change if curve.ranks else None
-        meaning = f"Mean change after hiding {words}: what is marked most."
+        meaning = f"Mean change after hiding {words} marked most."
         yield Diagnostic(f"Effect of hiding, {curve.kind}, marked most", first, "range", meaning)
         last = curve.ranks[-1].change if len(curve.ranks) > 1 else None
-        yield Diagnostic(f"Effect of hiding, {curve.kind}, marked least", last, "range", "What is marked least.")
+        meaning = f"Mean change after hiding {words} marked least."
+        yield Diagnostic(f"Effect of hiding, {curve.kind}, marked least", last, "range", meaning)
         flag = None if curve.rises is None else float(curve.rises)
-        meaning = "Raised where something marked lower changes more than something higher, by three standard errors."
+        meaning = "Raised if a lower rank changes the prediction more than a higher one by three standard errors."
         yield Diagnostic(f"Order flag, {curve.kind}", flag, "flag", meaning)
 
 
 def _of_reaction(reaction: ReactionSize) -> Iterable[Diagnostic]:
-    meaning = "Sum of the changes after hiding each part of the picture, divided by what your visual claims come to."
+    meaning = "Sum of the changes after hiding each part of the picture, divided by the sum of your visual claims."
     yield Diagnostic("Reaction size", reaction.value, "", meaning)
     flag = None if reaction.large is None else float(reaction.large)
-    meaning = f"Raised from a size of {LARGE:g} on: hiding moves the model more than its claims say, look why."
+    meaning = f"Raised from a size of {LARGE:g}: hiding moves the model more than its claims say; find out why."
     yield Diagnostic("Reaction-size flag", flag, "flag", meaning)
 
 
@@ -119,13 +120,21 @@ def _of_maps(explanations: Sequence[Explanation], effects: Effects) -> Iterable[
     maps = [explanation.space for explanation in explanations if explanation.space is not None]
     times = [explanation.time for explanation in explanations if explanation.time is not None]
     yield Diagnostic(
-        "Sparseness of the maps", _mean(map(gini, maps)), "", "Gini index: 0 everywhere alike, 1 one cell."
+        "Sparseness of the maps", _mean(map(gini, maps)), "", "Gini index: 0 is uniform, 1 is a single cell."
     )
     yield Diagnostic("Sparseness in time", _mean(map(gini, times)), "", "Gini index of the seconds.")
-    yield Diagnostic("Entropy of the maps", _mean(map(entropy, maps)), "", "In nats: 0 one cell, 4.97 all 144 alike.")
+    yield Diagnostic(
+        "Entropy of the maps",
+        _mean(map(entropy, maps)),
+        "",
+        "In nats: 0 is a single cell, 4.97 is uniform over 144 cells.",
+    )
     centred = (correlation(each.ravel(), centre_prior(*each.shape).ravel()) for each in maps)
     yield Diagnostic(
-        "Maps and the middle", _mean(centred), "correlation", "Correlation with a bell over the middle of the frame."
+        "Maps and the middle",
+        _mean(centred),
+        "correlation",
+        "Correlation with a bell curve over the middle of the frame.",
     )
     for kind in ("space", "time"):
         pairs = (
@@ -138,18 +147,22 @@ def _of_maps(explanations: Sequence[Explanation], effects: Effects) -> Iterable[
             for first, again in pairs
             if first is not None and again is not None and first.shape == again.shape
         )
-        meaning = "Correlation of two maps of one clip, the second after a little jitter."
+        meaning = "Correlation of two maps of one clip, the second after a slight jitter."
         yield Diagnostic(f"Stability, {kind}", _mean(same), "correlation", meaning)
 
 
 def _of_texts(explanations: Sequence[Explanation], readings: Readings, numbers: TextNumbers) -> Iterable[Diagnostic]:
     texts = [explanation.text for explanation in explanations if explanation.text_ok]
     stable = _mean(1 - numbers.within)
-    yield Diagnostic("Stability, claims", stable, "share", "Claims that stay when the clip is jittered a little.")
-    yield Diagnostic("Claims a text", _mean(len(said) for said in readings.said if said), "", "Of texts with claims.")
+    yield Diagnostic(
+        "Stability, claims", stable, "share", "Share of claims that stay after a slight jitter of the clip."
+    )
+    yield Diagnostic(
+        "Claims per text", _mean(len(said) for said in readings.said if said), "", "Over texts with claims."
+    )
     grade = _mean(readability(text) for text in texts)
-    yield Diagnostic("Reading level", grade, "", "Flesch-Kincaid grade: years of school that a reader needs.")
+    yield Diagnostic("Reading level", grade, "", "Flesch-Kincaid grade: years of school needed to read the text.")
     alike = Counter(" ".join(re.findall(r"[^\W\d_]+", text.lower())) for text in texts)
     repeated = sum(count for count in alike.values() if count > 1)
     share = repeated / len(texts) if texts else None
-    yield Diagnostic("Texts alike", share, "share", "Texts that differ from another clip's in numbers alone, or not.")
+    yield Diagnostic("Texts alike", share, "share", "Share of texts that equal another clip's, numbers aside.")

@@ -1,7 +1,7 @@
-"""Reaction size: how far hiding parts of the picture moves the prediction, beside what the claims come to. No score.
+"""Reaction size: how far hiding parts of the picture moves the prediction, relative to the claims. Not scored.
 
-A model whose claims are true moves no further than they say. One that falls to some fixed answer as soon as it sees
-that something is hidden, or no face, moves further: its maps then have effects that explain nothing.
+A model whose claims are true moves no further than they say. A model that falls back to a fixed answer as soon as
+something is hidden, or no face is found, moves further: its maps then have effects that explain nothing.
 """
 
 from __future__ import annotations

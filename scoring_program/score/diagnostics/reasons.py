@@ -1,4 +1,4 @@
-"""Right for the right reason: is the prediction near the label, and do the claims agree with what made it? No score."""
+"""Right for the right reason: whether predictions are near the label and claims agree with its causes. Not scored."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Where explanations lose what the axes give: shares of clips or claims, so that a report can say what to fix.
+"""Why explanations lose points on the axes: shares of clips or claims, for the report's advice.
 
-None depends on a label, and none is in a score.
+No share depends on a label, and none is scored.
 """
 
 from __future__ import annotations

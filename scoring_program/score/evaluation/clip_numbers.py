@@ -1,4 +1,4 @@
-"""How the axes judge single clips, and what was measured on them; for phases whose clips are open."""
+"""Axis values and measurements of single clips, for phases whose clips are open."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LABEL_FREE = ("faithfulness_space", "faithfulness_time", "cue_claims", "text")
 
 @dataclass(frozen=True)
 class HiddenNumbers:
-    """One thing that was hidden of a clip."""
+    """One part hidden in a clip."""
 
     places: tuple[int, ...]
     """Cells or seconds, ascending."""

@@ -1,4 +1,4 @@
-"""The judgement of one run: every column and every target's metrics, with intervals and the constant baseline."""
+"""Evaluate one run: every column and every target's metrics, with intervals and the constant baseline."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Estimate:
-    """One number, with what is needed to judge it."""
+    """One number with its interval and baseline."""
 
     value: float
     """Over all clips that count."""
@@ -64,7 +64,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class RunNumbers:
-    """What is true of a run as a whole, whichever clips are drawn."""
+    """Numbers of a run that do not depend on the resample."""
 
     jury: float
     """Mean rating by a jury; 0 without one."""
@@ -79,7 +79,7 @@ NO_RUN = RunNumbers(0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class ClipScores:
-    """What every column of a run is computed from, one row a clip that counts; the comparison of runs reads this too.
+    """The data behind every column of a run, one row per counted clip; also used to compare runs.
 
     With ``by_source`` and a matrix of weights (resamples, sources), ``column_values`` gives every column for every
     resample. Runs over the same clips have the same sources in the same order, so common weights pair them.
@@ -224,7 +224,7 @@ def evaluate(outcomes: Outcomes, settings: Settings, duration_s: float, jury: Ju
 
 @dataclass(frozen=True)
 class _Judge:
-    """Turns what was measured into estimates."""
+    """Turns measurements into estimates."""
 
     point: Measured
     baseline: Measured
@@ -251,9 +251,9 @@ class _Judge:
 
 
 def worst_values(settings: Settings, outcomes: Outcomes, duration_s: float) -> dict[str, float | int]:
-    """Score a run whose computation broke down although its input was checked.
+    """Return the worst scores, for a run whose computation failed on checked input.
 
-    Failing instead would cost no attempt, and would tell which predictions break the computation with these labels.
+    Failing instead would cost no attempt, and would reveal which predictions break the computation with these labels.
     """
     clips = int(outcomes.counted.sum())
     own = {"failed_clips": clips, "duration_s": duration_s}

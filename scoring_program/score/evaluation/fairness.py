@@ -2,12 +2,12 @@
 
 Nothing here is a score. For a group g and the people of the other groups of the same attribute:
 
-    residual    mean of p - t over the clips of g                       0: neither flattered nor belittled
+    residual    mean of p - t over the clips of g                       0: well calibrated
     error gap   mean |p - t| of g, minus that of the others             0: predicted equally well
     rate ratio  share of g with p >= threshold, over that of the others  1: selected equally often
 
-Groups of fewer than five people are left out altogether, from the others as well: two published groups and a total
-would give the third away. Intervals come from a bootstrap over people, because clips of one person are not
+Groups of fewer than five people are left out entirely, also from the other groups: two published groups and a total
+would reveal the third. Intervals come from a bootstrap over people, because clips of one person are not
 independent. The rate ratio is what "disparate impact" and the four-fifths rule of US selection guidelines (29 CFR
 1607.4 D) look at; it is also given for the labels, because a model can only be blamed for what it adds to them.
 """
@@ -30,12 +30,12 @@ from score.settings import Settings
 Array = NDArray[np.float64]
 
 FEWEST_PEOPLE = 5
-"""Groups of fewer people are not shown: numbers about four people are numbers about persons."""
+"""Groups of fewer people are not shown, to protect individuals."""
 ENOUGH_PEOPLE = 30
-"""Below this many people a warning stands beside a group's numbers."""
+"""Groups of fewer people get a warning."""
 _ENOUGH_ANSWERED = 0.9
-"""Share of the clips that need a prediction before a closed phase says anything: a model that answers a single clip
-would otherwise read its label off the mean residual."""
+"""Share of clips that need a prediction before a closed phase shows anything: a model that answers a single clip
+could otherwise read its label from the mean residual."""
 _MOST_UNDEFINED = 0.05  # share of resamples in which a number may be undefined before it has no interval
 
 
@@ -50,7 +50,7 @@ class Gap(NamedTuple):
 
 @dataclass(frozen=True)
 class GroupGaps:
-    """What was measured of one group."""
+    """The measurements of one group."""
 
     name: str
     """Value of the attribute."""
@@ -71,7 +71,7 @@ class GroupGaps:
 
     @property
     def few(self) -> bool:
-        """Whether the group has too few people to conclude anything."""
+        """Whether the group is too small for conclusions."""
         return self.people < ENOUGH_PEOPLE
 
 
@@ -89,7 +89,7 @@ class AttributeGaps:
 
 @dataclass(frozen=True)
 class Summary:
-    """One attribute in one line: the group that is treated most differently, for each number; of the main target."""
+    """One attribute in one line: for each number the most extreme group, on the main target."""
 
     name: str
     """As in the table of groups."""
@@ -123,7 +123,7 @@ class Fairness:
     def coarse(self) -> Fairness:
         """Keep what participants of a closed phase may see: rounded summaries, and no label's median.
 
-        A number about few people, or one that few answers make, would tell a person's group or a clip's label.
+        A number from few people or few answers would reveal a person's group or a clip's label.
         """
         return Fairness(
             threshold=math.nan if self.threshold_is_median else self.threshold,

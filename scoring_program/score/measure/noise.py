@@ -1,4 +1,4 @@
-"""How much answers vary by themselves, and which effects are too small to count."""
+"""Noise of the answers, and the smallest effect that counts."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Sums over clips: the form in which everything is kept that intervals are drawn for.
+"""Sums over clips, from which everything with an interval is computed.
 
-A number that is a function of such sums costs a resample one row of a matrix product, and the point estimate, the
-intervals and the comparison of two runs all use one formula.
+With sums, a resample costs one row of a matrix product, and point estimates, intervals and the comparison of two runs
+share one formula.
 """
 
 from __future__ import annotations

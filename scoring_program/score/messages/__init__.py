@@ -1,1 +1,1 @@
-"""What people are told, and who may be told what."""
+"""Messages for people, and who may see which."""

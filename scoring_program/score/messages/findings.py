@@ -1,6 +1,6 @@
-"""Problems as people get to see them: grouped, counted, and sorted by who can solve them.
+"""Problems as shown to people: grouped, counted, and sorted by who can fix them.
 
-Logs get lost on the platform, so scoring repeats what ingestion found, in its log and in its page, from this one list.
+The platform can lose logs, so scoring repeats ingestion's problems in its log and report, from this one list.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ FOR_YOU = "For you"
 FOR_ORGANISERS = "For the organisers"
 _MOST_LINES = 50
 _CONSEQUENCES = frozenset({"restarts_used_up"})
-"""Codes of what comes of other errors."""
+"""Codes of problems that follow from other errors."""
 
 
 def of_problems(problems: Iterable[Problem], audience: Audience) -> tuple[Problem, ...]:
-    """Group problems that read alike once their readers are taken into account."""
+    """Group problems that read alike for this audience."""
     counts = Counter(map(audience.problem, problems))
     return _sorted(replace(problem, count=count) for problem, count in counts.items())
 
 
 def of_run(results: Results, outcomes: Outcomes, audience: Audience) -> tuple[Problem, ...]:
-    """List the problems of a scored run: those of the run one by one, those of clips by kind.
+    """List the problems of a scored run: those of the run one by one, those of clips grouped by kind.
 
-    Where single clips are closed, a kind is a code and a count: the place and what was found belong to a clip.
+    Where single clips are closed, a group shows only code and count: place and finding belong to a clip.
     """
     kinds: dict[tuple[str, ...], list[Problem]] = {}
     for clip_id in outcomes.clip_ids:
@@ -49,20 +49,22 @@ def of_run(results: Results, outcomes: Outcomes, audience: Audience) -> tuple[Pr
 
 
 def _protected(outcomes: Outcomes, audience: Audience) -> tuple[Problem, ...]:
-    """Warn of the explanations that name a protected attribute of a person: counted and told, never scored.
+    """Warn of explanations that name a protected attribute of a person; this never affects a score.
 
-    The lists behind it cannot be complete and it may be mistaken: it is for people to look, not for a program to judge.
+    The word lists are incomplete and can be wrong, so people should look; the program does not judge.
 
     Returns
     -------
     tuple of Problem
-        None or one. Where single clips are closed it holds two counts and nothing else.
+        At most one. Where single clips are closed it holds two counts only.
     """
     texts = [explanation.text for explanation in outcomes.explanations if explanation.text_ok]
     named = [found for found in map(named_attributes, texts) if found]
     if not named:
         return ()
-    found = f"{len(named)} of {len(texts)} that name one" + (f": {_listed(named)}" if audience.open else "")
+    found = f"{len(named)} of {len(texts)} name a protected attribute" + (
+        f": {_listed(named)}" if audience.open else ""
+    )
     expected = "no sex or gender, age, ethnicity, religion, disability or sexual orientation of a person"
     return (wrong("protected_attribute", "explanations", found, expected),)
 
@@ -77,15 +79,15 @@ def _listed(named: list[tuple[Named, ...]]) -> str:
 
 
 def _sorted(findings: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Errors first, and what caused them before what came of it."""
+    """Errors first, and causes before their consequences."""
     return tuple(sorted(findings, key=lambda one: (one.severity != "error", one.code in _CONSEQUENCES, -one.count)))
 
 
 def lines(findings: Sequence[Problem]) -> list[str]:
-    """Render findings for the log: two headed lists, at most 50 lines of problems, and how many are left out."""
+    """Render findings for the log as two lists with headings: at most 50 problems, and how many were omitted."""
     result = []
     yours, theirs = ([one for one in findings if one.yours == mine] for mine in (True, False))
-    # Each list keeps half of the room, so that neither can push the other out of the log.
+    # Each list keeps half of the lines, so that neither can crowd out the other.
     room = max(_MOST_LINES // 2, _MOST_LINES - len(theirs))
     for title, chosen, most in ((FOR_YOU, yours, room), (FOR_ORGANISERS, theirs, _MOST_LINES - min(room, len(yours)))):
         if chosen:

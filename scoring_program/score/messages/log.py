@@ -1,4 +1,4 @@
-"""The printed log: short lines, at once, and never a reason to fail."""
+"""Print the log: short lines, flushed at once; printing never fails a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TextIO
 
 
 def say(line: str, stream: TextIO | None = None) -> None:
-    """Print one line of the log. A reader who has gone away changes nothing: the scores matter more."""
+    """Print one line of the log; a closed stream is ignored, because the scores matter more."""
     stream = stream or sys.stdout
     try:
         print(line, file=stream, flush=True)
@@ -19,7 +19,7 @@ def say(line: str, stream: TextIO | None = None) -> None:
 
 
 def _silence(stream: TextIO) -> None:
-    """Send the rest nowhere, or else Python fails over it at exit, and with it a run that has met labels."""
+    """Discard further output, or Python would fail at exit, after labels were used."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
@@ -27,7 +27,7 @@ def _silence(stream: TextIO) -> None:
 
 
 def speak_utf8() -> None:
-    """Print UTF-8 whatever the locale says: a log in an ASCII locale must not end a run that has met labels."""
+    """Print UTF-8 in any locale: an ASCII locale must not fail a run after labels were used."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -1,1 +1,1 @@
-"""Reading what ingestion wrote and what the organiser knows, and joining the two."""
+"""Read the output of ingestion and the reference data, and join them."""

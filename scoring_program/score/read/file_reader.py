@@ -1,4 +1,4 @@
-"""Reading one file that somebody else wrote: it is opened, and all that is wrong with it is told at once."""
+"""Read one file written by others, and report all its problems at once."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ class FileReader:
         self.problems: list[Problem] = [] if problems is None else problems
 
     def wrong(self, place: str, found: str, expected: str, code: str = "", *, warning: bool = False) -> None:
-        """Note one problem; the place lies in the file, and is empty for all of it."""
+        """Add one problem; the place is inside the file, empty for the whole file."""
         where = f"{self.name}, {place}" if place else self.name
         self.problems.append(wrong(code or self.code, where, found, expected, warning=warning))
 
     @property
     def full(self) -> bool:
-        """Whether enough is wrong to stop reading."""
+        """Whether there are enough problems to stop reading."""
         return len(self.problems) >= MOST_FOUND
 
     def finish(self, headline: str) -> None:
-        """Raise what was found, if anything was.
+        """Raise the problems, if there are any.
 
         Raises
         ------
@@ -68,7 +68,7 @@ class FileReader:
         if data is None:
             return rows
         if len(data) > _LARGEST:
-            self.wrong("", f"more than {_LARGEST >> 20} MiB", "one row a clip or person")
+            self.wrong("", f"more than {_LARGEST >> 20} MiB", "one row per clip or person")
             return rows
         try:
             lines = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True)
@@ -92,7 +92,7 @@ class FileReader:
             self.wrong("", str(error), "one JSON object")
             return {}
         if whole_number(root.get("format_version"), version, version) is None:
-            self.wrong("format_version", "another version", str(version))
+            self.wrong("format_version", "a different version", str(version))
         return root
 
     def _data(self, path: Path) -> bytes | None:

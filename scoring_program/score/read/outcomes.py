@@ -1,4 +1,4 @@
-"""Results joined with the reference: every reference clip gets exactly one outcome, and no clip is skipped."""
+"""Join results with the reference data: every reference clip gets exactly one outcome."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def join(results: Results, reference: Reference, settings: Settings, known: Know
             wrong("label_missing", f"clip {clip_id}", "no row in labels.csv", "a label for every clip")
             for clip_id in unlabelled
         ]
-        raise OrganiserError("Clips without a label were run.", problems)
+        raise OrganiserError("Some clips of the run have no label.", problems)
     statuses = tuple(_status(clip_id, results) for clip_id in reference.clip_ids)
     if set(statuses) == {"unreadable"}:
         problem = wrong("clips_undecodable", "clips", "none that can be decoded", "readable clips")
@@ -117,12 +117,12 @@ def _status(clip_id: str, results: Results) -> str:
 def _warnings(statuses: tuple[str, ...], results: Results) -> Iterator[Problem]:
     counts = Counter(statuses)
     if counts["unreadable"]:
-        found = f"{counts['unreadable']} that could not be decoded; left out for everybody"
+        found = f"{counts['unreadable']} that could not be decoded and count for nobody"
         yield wrong("clips_undecodable", "clips", found, "readable clips", warning=True)
     if counts["missing"]:
-        found = f"{counts['missing']} of the reference without a usable record; scored with the worst value"
+        found = f"{counts['missing']} clips of the reference data without a usable record; they get the worst score"
         yield wrong("clips_missing", "clips", found, "a record for every clip")
     recorded = results.predictions.keys() | results.explanations.keys() | results.probes.keys()
     if stray := recorded - results.clips.keys():
-        found = f"{len(stray)} that clips.jsonl does not have; ignored"
+        found = f"{len(stray)} that clips.jsonl lacks; they were ignored"
         yield wrong("records_stray", "predictions, explanations and probes", found, "known clips")

@@ -1,4 +1,4 @@
-"""JSON without its traps: no NaN, no duplicate keys, no bottomless nesting, no oversized text; and values by type."""
+"""Strict JSON: no NaN, duplicate keys, deep nesting or oversized text; and typed access to values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _refuse_constant(name: str) -> NoReturn:
 def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):
-        raise StrictJsonError("a key that stands twice in one object")
+        raise StrictJsonError("a duplicate key in one object")
     return result
 
 
@@ -50,7 +50,7 @@ def parse_object(data: bytes, limit: int) -> dict[str, Any]:
     except StrictJsonError:
         raise
     except (UnicodeDecodeError, ValueError):  # ValueError covers huge integers as well
-        raise StrictJsonError("text that is not JSON in UTF-8") from None
+        raise StrictJsonError("a file that is not JSON in UTF-8") from None
     except RecursionError:
         raise StrictJsonError("nesting that is too deep") from None
     if not isinstance(value, dict):

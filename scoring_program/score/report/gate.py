@@ -1,4 +1,4 @@
-"""The only door to the report: a scored run, reduced to what its readers may learn before anything is built from it."""
+"""The gate to the report: a scored run is reduced to what readers may see before any section is built from it."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ MOST_DECIMALS = 3
 
 @dataclass(frozen=True)
 class ReportExtras:
-    """What the report shows that comes neither from the run nor from the evaluation; each part may be empty."""
+    """Report content from neither the run nor the evaluation; each part may be empty."""
 
     worker: Facts = ()
-    """What the platform's worker noted."""
+    """Recorded by the platform's worker."""
     landmarks: Landmarks = NO_LANDMARKS
     """Scores of baselines and known submissions, to compare with."""
     key_frames: KeyFrames = NO_KEY_FRAMES
@@ -44,7 +44,7 @@ class ReportExtras:
 
 @dataclass(frozen=True)
 class Scored:
-    """What the sections are built from."""
+    """The content that sections are built from."""
 
     results: Results
     """For the run's facts, its problems and the pictures."""
@@ -57,7 +57,7 @@ class Scored:
     findings: Sequence[Problem]
     """Problems, fit for their readers."""
     beside: ReportExtras
-    """What comes from elsewhere."""
+    """Content from elsewhere."""
 
     def spread_places(self, column: Column) -> int:
         """Decimals of what is shown beside a score: its interval, and what others reach."""
@@ -72,9 +72,9 @@ def may_show(
     findings: Sequence[Problem],
     beside: ReportExtras,
 ) -> Scored:
-    """Take away what the settings close: neither a section's builder nor a template can show what it never had.
+    """Remove what the settings close, so that no builder or template can show it.
 
-    Bars are drawn from what is left, since a position is a number, too.
+    Bars are drawn from the reduced numbers too: a position reveals a number.
     """
     evaluation = may_tell(evaluation, settings)
     if not settings.report.truth:
@@ -92,11 +92,11 @@ def may_show(
 
 
 def may_tell(evaluation: Evaluation, settings: Settings) -> Evaluation:
-    """Keep the numbers that page and log may hold.
+    """Keep the numbers that page and log may show.
 
-    Where labels are closed, a number that depends on them and is no score is one more equation about them. Of what
-    depends on them only the scores stay, the interval of the one that ranks, coarse, and rough group gaps. What the
-    constant baseline reaches exactly, a statistic of the labels alone, is left out.
+    Where labels are closed, every number that depends on them is one more equation about them. Of these only the scores
+    stay, with a coarse interval of the ranking score and rough group gaps. The exact score of the constant baseline, a
+    statistic of the labels alone, is removed.
     """
     if settings.report.truth:
         return evaluation
@@ -105,10 +105,10 @@ def may_tell(evaluation: Evaluation, settings: Settings) -> Evaluation:
         evaluation,
         columns=tuple((column, _closed(column, one, ranking)) for column, one in evaluation.columns),
         targets=(),
-        # Whether a clip counts for known causes tells how far its prediction is from its label.
+        # Whether a clip counts for known causes reveals how far its prediction is from its label.
         clips=tuple(one and replace(one, causes=None) for one in evaluation.clips),
         fairness=evaluation.fairness and evaluation.fairness.coarse(),
-        # How many clips lie near their labels is one more equation about these, and about the causes.
+        # The number of clips near their labels is one more equation about labels and causes.
         reasons=None,
     )
     return evaluation if settings.report.clips else _coarse(evaluation)
@@ -121,7 +121,7 @@ def _closed(column: Column, estimate: Estimate, ranking: Column) -> Estimate:
 
 
 def _coarse(evaluation: Evaluation) -> Evaluation:
-    """Name what stays: a number that somebody adds to the evaluation is closed until it is named here."""
+    """List what stays: a new number of the evaluation is closed until it is listed here."""
     return Evaluation(
         columns=evaluation.columns,
         targets=evaluation.targets,
@@ -133,7 +133,7 @@ def _coarse(evaluation: Evaluation) -> Evaluation:
 
 
 def _coarse_diagnostic(diagnostic: Diagnostic) -> Diagnostic:
-    """Round one number: a model could speak of clips through its own answers, to which diagnostics belong."""
+    """Round one number: diagnostics depend on a model's answers, through which it could leak clips."""
     if diagnostic.value is None:
         return diagnostic
     places = 2 if diagnostic.unit in {"range", "share"} else 1

@@ -1,4 +1,4 @@
-"""What every page carries inside: style, script, and the policy that allows nothing but these two."""
+"""What every page embeds: style, script, and a policy that allows only these two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers as people read them: the one place where a number becomes a text or a position."""
+"""Format numbers as texts and positions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def number(value: float | None, places: int) -> str:
 
 
 def signed(value: float | None, places: int) -> str:
-    """Write a difference: its sign is always there, but for zero."""
+    """Write a difference with its sign, except for zero."""
     text = number(value, places)
     return f"+{text}" if text[0].isdigit() and float(text) else text
 
@@ -47,7 +47,7 @@ def interval(ends: tuple[float, float] | None, places: int) -> str:
 
 
 def position(value: float, minimum: float, maximum: float) -> float:
-    """Place a value on a scale: percentage of its length, two decimals."""
+    """Return a value's place on a scale as a percentage of its length, two decimals."""
     return round(100 * (value - minimum) / (maximum - minimum), 2)
 
 

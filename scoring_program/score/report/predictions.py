@@ -1,4 +1,4 @@
-"""The section on predictions: metrics beside baselines, plots, and how groups of people are treated."""
+"""The section on predictions: metrics compared with baselines, plots, and gaps between groups of people."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def predictions(scored: Scored) -> dict[str, Any]:
     main = settings.names.index(settings.main_target)
     return {
         "place": main,
-        # Those with metrics of targets: none where they are coarse.
+        # Only those with metrics per target: none where they are coarse.
         "landmarks": [item for item in scored.beside.landmarks.items if item.targets],
         "plots": _plots(scored),
         "rule": _rule(fairness, settings) if fairness else "",
@@ -71,9 +71,9 @@ def _attributes(fairness: Fairness, main: int) -> list[dict[str, Any]]:
 def _attribute(summary: Summary, gaps: AttributeGaps | None, main: int) -> dict[str, Any]:
     notes = []
     if gaps and gaps.left_out:
-        notes.append(f"{plural(gaps.left_out, 'group')} of fewer than {FEWEST_PEOPLE} people left out.")
+        notes.append(f"{plural(gaps.left_out, 'group')} with fewer than {FEWEST_PEOPLE} people left out.")
     if summary.few:
-        notes.append(f"Fewer than {ENOUGH_PEOPLE} people in a group: a gap may well be chance.")
+        notes.append(f"Some groups have fewer than {ENOUGH_PEOPLE} people: a gap may well be chance.")
     groups = gaps.groups if gaps else ()
     shown = [group.residual[main] for group in groups]
     ends = [abs(end) for gap in shown for end in (gap.interval or (gap.value,)) if math.isfinite(end)]
@@ -89,11 +89,11 @@ def _attribute(summary: Summary, gaps: AttributeGaps | None, main: int) -> dict[
 
 def _sentence(summary: Summary, *, rough: bool) -> str:
     if not summary.groups:
-        return f"Nothing to compare: it takes two groups of {FEWEST_PEOPLE} people or more."
+        return f"Not shown: a comparison needs two groups of at least {FEWEST_PEOPLE} people."
     if not any(map(math.isfinite, (summary.residual, summary.error_gap, summary.rate_ratio))):
         return (
-            f"{summary.groups} groups. Nothing is said here before each has {ENOUGH_PEOPLE} people and nearly all "
-            "clips have a prediction: it could tell who is in which group."
+            f"{summary.groups} groups. Shown only if every group has {ENOUGH_PEOPLE} people or more and nearly all "
+            "clips have a prediction: otherwise the numbers could reveal who is in which group."
         )
     places, ratio_places = (1, 1) if rough else (MOST_DECIMALS, _RATIO_PLACES)
     return (

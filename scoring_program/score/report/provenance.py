@@ -1,4 +1,4 @@
-"""Where the numbers come from, how they were made, how to cite them, and the numbers once more for machines."""
+"""Where the numbers come from, how they were computed, how to cite them, and a machine-readable copy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHORT = 12
 
 
 def record(scored: Scored) -> str:
-    """Write the scores, and what they depend on, as JSON that may stand inside HTML.
+    """Write the scores, and the versions they depend on, as JSON that is safe inside HTML.
 
     It holds no more than the page shows: where clips are closed the numbers are already rounded.
     """
@@ -63,7 +63,7 @@ def _scores(scored: Scored) -> dict[str, dict[str, Any]]:
 
 
 def versions(scored: Scored) -> Facts:
-    """List data, settings, submission and seeds, as hashes where they are files; empty where they are not known."""
+    """List data, settings, submission and seeds; files as hashes, and unknown values as empty texts."""
     run, hashes = scored.results.run, scored.beside.hashes
     return (
         ("Data", scored.settings.data_version),
@@ -81,7 +81,7 @@ def versions(scored: Scored) -> Facts:
 
 
 def machine(scored: Scored) -> Facts:
-    """List what it ran on, and how long."""
+    """List what the run ran on, and how long it took."""
     planted = scored.results.folder.planted.count
     ignored = f"{planted}, ignored" if planted else "none"
     duration = ("Ingestion", f"{scored.results.run.duration_s:.1f} s")
@@ -89,7 +89,7 @@ def machine(scored: Scored) -> Facts:
 
 
 def citation(scored: Scored) -> str:
-    """Write one line to cite the score by: what, of what, under which settings."""
+    """Write one line to cite the score by: challenge, versions, phase, data and value."""
     settings = scored.settings
     column, estimate = scored.evaluation.columns[0]
     ends = interval(estimate.interval, spread_decimals(column, open_=settings.report.truth))
@@ -107,7 +107,7 @@ def citation(scored: Scored) -> str:
 
 
 def method(scored: Scored) -> Iterator[str]:
-    """Say in sentences how the numbers were made."""
+    """Describe in sentences how the numbers were computed."""
     options = scored.settings.bootstrap
     _, total = scored.evaluation.columns[0]
     if total.interval:
@@ -116,10 +116,10 @@ def method(scored: Scored) -> Iterator[str]:
             f"{scored.evaluation.sources} source videos, seed {options.seed}."
         )
     else:
-        yield "No intervals: they need resamples and at least two source videos."
+        yield "No intervals: they need resampling and at least two source videos."
     yield "The constant baseline answers every clip with the training mean of each target and explains nothing."
     yield (
-        "A clip without a valid prediction counts with an error of the full range (accuracy 0) and an explanation "
-        "worth 0; a clip that cannot be decoded is left out for everybody."
+        "A clip without a valid prediction counts with an error of the full range (accuracy 0), and its explanation "
+        "scores 0; a clip that cannot be decoded counts for nobody."
     )
     yield f"Scoring program {__version__}, data {scored.settings.data_version}."

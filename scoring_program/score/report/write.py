@@ -1,4 +1,4 @@
-"""Rendering the page: the whole text is there before a byte of it is written."""
+"""Render the pages as texts; nothing is written here."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from score.report.provenance import citation, machine, method, record, versions
 from score.visible import in_words, one_line, visible
 
 LARGEST_PAGE = 5_000_000
-"""Bytes; the platform takes no page of more than 5 MB."""
+"""Bytes; the platform rejects pages of more than 5 MB."""
 NO_SCORES = "no scores"
 _FILTERS = (
     *(numbers.number, numbers.signed, numbers.factor, numbers.percent, numbers.counted),
@@ -42,7 +42,7 @@ _LAST_PAGE = """\
 </head>
 <body>
 <h1>{headline}</h1>
-<p>The fault is not yours: this page could not be made. Please show it to the organisers.</p>
+<p>The report could not be made; the fault is not yours. Please show this page to the organisers.</p>
 </body>
 </html>
 """
@@ -62,7 +62,7 @@ def report_page(scored: Scored) -> str:
 
 
 def contents(scored: Scored) -> dict[str, Any]:
-    """Build the sections: all that the templates of a scored run get to see."""
+    """Build the sections, the only content that the templates of a scored run receive."""
     return {
         "heading": scored.settings.heading,
         "sections": tuple(_sections(scored)),
@@ -82,7 +82,7 @@ def contents(scored: Scored) -> dict[str, Any]:
 
 
 def _sections(scored: Scored) -> Iterator[tuple[str, str]]:
-    """Name the sections that the page has, with their anchors."""
+    """Return (anchor, title) of the page's sections."""
     yield from (("axes", "Scores"), ("status", "This run"), ("numbers", "Numbers"))
     if scored.evaluation.targets:
         yield "targets", "Predictions"
@@ -96,7 +96,7 @@ def _sections(scored: Scored) -> Iterator[tuple[str, str]]:
 
 
 def early_page(heading: str, results: Results, outcomes: Outcomes, findings: Sequence[Problem], worker: Facts) -> str:
-    """Render what is known before anything is compared with a label; the platform shows it meanwhile."""
+    """Render what is known before scoring; the platform shows this page meanwhile."""
     facts = (("Ingestion", f"{results.run.duration_s:.1f} s"), *worker)
     known = {"heading": heading, "clips": clips_sentence(outcomes), "findings": findings, "facts": facts}
     return render("early.html", known)
@@ -114,12 +114,12 @@ def failure_page(
 
 
 def last_page(headline: str) -> str:
-    """Make a page without a template, for when no other page can be made."""
+    """Make a page without a template, in case no other page can be made."""
     return _LAST_PAGE.format(headline=escape(headline))
 
 
 def render(template: str, page: object, own: Path | None = None) -> str:
-    """Fill in a template, which sees this object and the page's look, and nothing else.
+    """Fill in a template; it receives only this object and the page's look.
 
     Parameters
     ----------
@@ -134,11 +134,11 @@ def render(template: str, page: object, own: Path | None = None) -> str:
     return _environment(own).get_template(template).render(page=page, look=look(*sheets))
 
 
-# The early page and the one of a scored run share most templates: each is compiled once.
+# The early page and the page of a scored run share most templates, so keep them compiled.
 @lru_cache(maxsize=4)
 def _environment(own: Path | None) -> Environment:
     folders = [Path(__file__).parent / "templates", *([own] if own else [])]
-    # Autoescape for every template, whatever its name: nearly all text in the page is a participant's.
+    # Escape in every template, whatever its name: nearly all text comes from participants.
     environment = Environment(
         loader=FileSystemLoader(folders),
         autoescape=True,
@@ -154,8 +154,8 @@ def _environment(own: Path | None) -> Environment:
 
 
 def _harmless(value: object) -> object:
-    """Show the hidden characters of whatever text a template puts into the page, before that is escaped.
+    """Make hidden characters visible in every text that a template inserts, before it is escaped.
 
-    What has ``__html__`` is markup of the templates' own.
+    Values with ``__html__`` are the templates' own markup and stay as they are.
     """
     return visible(value, len(value)) if isinstance(value, str) and not hasattr(value, "__html__") else value

@@ -1,4 +1,4 @@
-"""Who raised what: the claims of a text about cues and targets."""
+"""The claims of a text about cues and targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How high a text says a prediction is, and whether that is so."""
+"""The levels that a text states, and whether they match the predictions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Protected attributes that a text names: sex, age, ethnicity, religion, disability, sexual orientation.
 
-It feeds a warning and no score, so it would rather miss one than cry wolf: "a black jacket" is no ethnicity. What
-counts where is written in ``protected.yaml``.
+It causes a warning and affects no score, so it prefers misses to false alarms: "a black jacket" is not an ethnicity.
+The words and rules are in ``protected.yaml``.
 """
 
 from __future__ import annotations

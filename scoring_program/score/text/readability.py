@@ -1,4 +1,4 @@
-"""How many years of school a text asks for."""
+"""Reading level of a text, in school grades."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each clip's explanation says, as numbers: claims of the evidence and of the text, read once for all axes."""
+"""Claims of each explanation's evidence and text as numbers, read once for all axes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a text is one at all: a gate that every honest explanation passes."""
+"""Text validity: a gate that every honest explanation passes."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ def text_validity(text: str) -> tuple[str, ...]:
     visible = [character for character in bare if not character.isspace()]
     letters = sum(character.isascii() and character.isalpha() for character in visible)
     if letters < LEAST_LETTERS * max(1, len(visible)):
-        reasons.append(f"less than {LEAST_LETTERS:.0%} of the characters are letters of the English alphabet")
+        reasons.append(f"fewer than {LEAST_LETTERS:.0%} of the characters are English letters")
     if _MARKUP.search(text):
-        reasons.append("holds a web address or markup")
+        reasons.append("contains a web address or markup")
     if any(len(word) > LONGEST_WORD for word in re.split(r"[\s-]+", text)):
-        reasons.append(f"holds a word of more than {LONGEST_WORD} characters")
+        reasons.append(f"contains a word of more than {LONGEST_WORD} characters")
     if words and _known(sentences) < LEAST_KNOWN:
-        reasons.append(f"less than {LEAST_KNOWN:.0%} of the words are common words or words of the lexicon")
+        reasons.append(f"fewer than {LEAST_KNOWN:.0%} of the words are common words or words of the lexicon")
     # The long names of the targets are not the writer's choice.
     if words and readability(_target_names().sub("name", text)) > HARDEST_GRADE:
         reasons.append(f"harder to read than school grade {HARDEST_GRADE:.0f}")
     if _NUMBER.sub("#", " ".join(bare.split())).casefold() in _kit_texts():
-        reasons.append("a text of the starting kit, word for word")
+        reasons.append("copies a text of the starting kit")
     return tuple(reasons)
 
 

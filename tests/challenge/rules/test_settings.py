@@ -170,7 +170,7 @@ def test_a_key_that_stands_twice_is_the_only_mistake(findings: Findings) -> None
         if broken.kind == "doubled":
             (told,) = found
             assert told.where.endswith(broken.key.rpartition(".")[2]), broken
-            assert told.what == "Found a key that stands twice; expected every key once."
+            assert told.what == "Found a duplicate key; expected every key once."
 
 
 def test_a_section_of_another_type_is_one_mistake(findings: Findings) -> None:

@@ -75,7 +75,7 @@ CLASSES = {
     "none": ("x = 1", "no class", "define class Model"),
     "close": (f"class Modell:\n{INIT}{METHODS}", "Modell", "rename Modell to Model"),
     "one_that_predicts": (f"class Net:\n  pass\nclass Best:\n{INIT}{METHODS}", "Net, Best", "rename Best to Model"),
-    "two": (f"class A:\n{METHODS}class B:\n{METHODS}", "A, B", "call one of them Model: A, B"),
+    "two": (f"class A:\n{METHODS}class B:\n{METHODS}", "A, B", "rename one of these to Model: A, B"),
     "imported_ones_do_not_count": ("from pathlib import Path", "no class", "define class Model"),
 }
 
@@ -173,7 +173,7 @@ ADVICE = {
     "thread": (RuntimeError("can't start new thread"), "num_workers=0"),
     "large_file": (OSError(errno.EFBIG, "File too large"), "64 MB"),
     "many_files": (OSError(errno.EMFILE, "Too many open files"), "close files"),
-    "recursion": (RecursionError("maximum recursion depth exceeded"), "never ends"),
+    "recursion": (RecursionError("maximum recursion depth exceeded"), "end the recursion"),
     "value": (ValueError("x"), ""),
 }
 
@@ -203,11 +203,9 @@ def test_a_refused_system_call_is_named() -> None:
     """Python does not tell which call of the kernel it was; the words of the source do."""
     with pytest.raises(OSError, match="not supported") as raised:
         ["ä", _socket.socketpair(socket.AF_INET)]
-    assert describe(raised.value).endswith(
-        "(_socket.socketpair(socket.AF_INET): a system call that is not allowed here)"
-    )
+    assert describe(raised.value).endswith("(_socket.socketpair(socket.AF_INET): a forbidden system call)")
     assert "a system call" not in describe(PermissionError(errno.EACCES, "Permission denied", "/etc/x"))
-    assert "(this: a system call" in describe(OSError(errno.ENOSYS, "Function not implemented"))
+    assert "(this: a forbidden system call" in describe(OSError(errno.ENOSYS, "Function not implemented"))
 
 
 def test_long_and_broken_exceptions(tmp_path: Path) -> None:

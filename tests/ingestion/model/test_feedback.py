@@ -170,7 +170,7 @@ def test_a_hidden_phase_counts_what_happened_and_names_no_clip(
     outcome = ingest(WHOLE["raises_on_one"], input_data=folder)
     lines = outcome.printed.splitlines()
     assert any("1 of 3 clips · model_raised · model.py line 6" in line for line in lines)
-    assert any("1 of 3 clips · clip_unreadable · clips.jsonl says which" in line for line in lines)
+    assert any("1 of 3 clips · clip_unreadable · see clips.jsonl" in line for line in lines)
     # Only in the summary: a line between two lines of progress would say which clip it was.
     assert not any(
         "model_raised" in line for line in lines[: lines.index(next(x for x in lines if "first pass: 3 of 3" in x))]

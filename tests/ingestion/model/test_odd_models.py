@@ -59,7 +59,7 @@ def test_an_iterator_that_is_kept_ends_with_its_call(ingest: Ingest) -> None:
     outcome = ingest(model_source(predict=predict))
     # The warm-up keeps one, the first clip trips over it, the second keeps one again.
     assert [line["status"] for line in outcome.lines("clips.jsonl")] == ["failed", "ok", "failed"]
-    assert "the call that these frames belong to is over" in outcome.printed
+    assert "these frames belong to a call that has ended" in outcome.printed
     assert outcome.json("run.json")["restarts"] == 0
 
 

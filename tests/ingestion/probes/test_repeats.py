@@ -96,7 +96,7 @@ def test_a_model_that_looks_at_nothing_else_answers_alike(ingest: Ingest, filmed
     assert not any(line["again"] for line in asked)
     assert max(Counter(line["clip_id"] for line in asked).values()) <= 15
     assert "answers_depend" not in outcome.run_codes()
-    assert f"{len(again)} of {len(again)} altered clips with the same answer" in outcome.printed
+    assert f"{len(again)} of {len(again)} altered clips got the same answer" in outcome.printed
 
 
 REMEMBERS = """\

@@ -69,7 +69,7 @@ BROKEN: dict[str, tuple[str | bytes, str, int]] = {
     "neither": (entry("{used: x}"), "both or neither", 1),
     "a time": ('format_version: 1\ncredits: !!timestamp "x"\n', "no list", 0),
     "a tagged number": ('a: !!int ""\nb: !!float ""\nc: !!bool "x"\nformat_version: 2\n', "format_version", 0),
-    "no character": ('format_version: 1\ncredits: []\nused: "\\UFFFFFFFF"\n', "no YAML", 0),
+    "no character": ('format_version: 1\ncredits: []\nused: "\\UFFFFFFFF"\n', "unreadable YAML", 0),
     "short": (entry('{submission: "abc", used: x}'), "submission", 1),
     "plain http": (entry('{repository: "http://a.example/b", used: x}'), "repository", 1),
     "script": (entry('{repository: "javascript:alert(1)", used: x}'), "repository", 1),

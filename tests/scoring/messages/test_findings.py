@@ -112,17 +112,17 @@ def test_damage_of_many_pictures_is_one_line_in_a_closed_phase(score: Score) -> 
 
 
 RECEIPTS: list[tuple[object, str]] = [
-    ({"clips": 4, "identical": 4, "largest_difference": 0.0}, "yes 4 clips asked a second time, identical"),
+    ({"clips": 4, "identical": 4, "largest_difference": 0.0}, "yes 4 clips asked twice, identical"),
     (
         {"clips": 4, "identical": 1, "largest_difference": 0.123456},
-        "no 3 of 4 clips asked a second time differ, by at most 0.12",
+        "no 3 of 4 clips asked twice differ by up to 0.12",
     ),
-    ({"clips": 4, "identical": 3, "largest_difference": None}, "no 1 of 4 clips asked a second time differ"),
-    (None, "not asked no clip was asked a second time"),
-    ([], "not asked no clip was asked a second time"),
-    ({"clips": "4", "identical": 4}, "not asked no clip was asked a second time"),
-    ({"clips": 4, "identical": 9}, "not asked no clip was asked a second time"),
-    ({"clips": 10**400, "identical": 9}, "not asked no clip was asked a second time"),
+    ({"clips": 4, "identical": 3, "largest_difference": None}, "no 1 of 4 clips asked twice differ"),
+    (None, "not asked no clip was asked twice"),
+    ([], "not asked no clip was asked twice"),
+    ({"clips": "4", "identical": 4}, "not asked no clip was asked twice"),
+    ({"clips": 4, "identical": 9}, "not asked no clip was asked twice"),
+    ({"clips": 10**400, "identical": 9}, "not asked no clip was asked twice"),
 ]
 
 

@@ -38,8 +38,8 @@ TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
     "no settings": (lambda root: (root / SETTINGS).unlink(), 2, ("task.yaml", "no such file")),
     "settings are no YAML": (write(SETTINGS, "a: [\n"), 2, ("task.yaml", "line")),
     "settings are a list": (write(SETTINGS, "- 1\n"), 2, ("task.yaml", "a mapping")),
-    "a key twice": (write(SETTINGS, "task: a\ntask: b\n"), 2, ("yaml, key task", "a key that stands twice")),
-    "an unknown key": (swap(SETTINGS, "main_target:", "colour: 1\nmain_target:"), 2, ("colour", "not known")),
+    "a key twice": (write(SETTINGS, "task: a\ntask: b\n"), 2, ("yaml, key task", "a duplicate key")),
+    "an unknown key": (swap(SETTINGS, "main_target:", "colour: 1\nmain_target:"), 2, ("colour", "unknown key")),
     "main target": (swap(SETTINGS, "main_target: interview", "main_target: luck"), 2, ("main_target", "'luck'")),
     "truth without clips": (swap(SETTINGS, "clips: true", "clips: false"), 2, ("key report.truth",)),
     "range": (swap(SETTINGS, "maximum: 1.0", "maximum: 0.0"), 2, ("targets[0]", "minimum below maximum")),
@@ -59,7 +59,7 @@ TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
     "clip without label": (edit_lines(LABELS, lambda lines: lines[:-1]), 2, ("label_missing", "no row in labels.csv")),
     "other data": (swap("res/run.json", "test-1", "test-2"), 2, ("version_mismatch", "test-2")),
     "other task": (swap("res/run.json", '"practice"', '"final"'), 2, ("version_mismatch", "final")),
-    "no run record": (remove("res/run.json"), 1, ("run.json", "not in the manifest")),
+    "no run record": (remove("res/run.json"), 1, ("run.json", "a file that the manifest lacks")),
     "run record is no JSON": (write("res/run.json", "{"), 1, ("run.json", "not JSON")),
     "run record with NaN": (swap("res/run.json", "31.2", "NaN"), 1, ("run.json", "NaN")),
     "manifest is no JSON": (
@@ -70,16 +70,16 @@ TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
     "changed after listing": (
         swap("res/predictions.csv", "clip_id", "clip_iD", relist=False),
         1,
-        ("predictions.csv", "another content"),
+        ("predictions.csv", "content that differs"),
     ),
-    "a picture changed after listing": (swap_picture, 1, ("images/", "another content")),
+    "a picture changed after listing": (swap_picture, 1, ("images/", "content that differs")),
     "longer than listed": (
         lambda root: (root / "res/log.txt").write_text("a longer log\n"),
         1,
         ("log.txt", "13 bytes instead of 6"),
     ),
     "listed but gone": (lambda root: (root / "res/log.txt").unlink(), 1, ("log.txt", "no regular file")),
-    "no predictions": (remove("res/predictions.csv"), 1, ("predictions.csv", "not in the manifest")),
+    "no predictions": (remove("res/predictions.csv"), 1, ("predictions.csv", "a file that the manifest lacks")),
     "other columns": (swap("res/predictions.csv", "openness", "luck"), 1, ("predictions.csv, line 1",)),
     "prediction NaN": (
         edit_lines("res/predictions.csv", lambda lines: [*lines[:2], "cx,nan,0,0,0,0,0\n", *lines[2:]]),
@@ -94,12 +94,12 @@ TABLE: dict[str, tuple[Change, int, tuple[str, ...]]] = {
     "prediction twice": (
         edit_lines("res/predictions.csv", lambda lines: [*lines, lines[1]]),
         1,
-        ("predictions.csv, line 14", "second time"),
+        ("predictions.csv, line 14", "duplicate clip"),
     ),
     "record with two equal keys": (
         swap("res/clips.jsonl", '"status": "ok"', '"status": "failed", "status": "ok"'),
         1,
-        ("clips.jsonl, line 1", "twice"),
+        ("clips.jsonl, line 1", "duplicate key"),
     ),
     "broken record in the middle": (
         edit_lines("res/clips.jsonl", lambda lines: ["{\n", *lines]),
@@ -162,7 +162,7 @@ def test_no_results_folder(score: Score) -> None:
 def test_an_organisers_error_is_not_the_participants(score: Score) -> None:
     done = score(make_case(), run_status("organiser_error", []))
     assert done.code == 2
-    assert "not a judgement of the submission" in done.page
+    assert "The submission was not judged" in done.page
 
 
 def run_status(status: str, problems: list[dict[str, Any]]) -> Change:

@@ -16,7 +16,7 @@ from tests.scoring.pages import CLIPS_ONLY, HIDDEN
 def test_key_frames_of_a_closed_phase_are_refused(score: Score) -> None:
     for report in (HIDDEN, CLIPS_ONLY):
         done = score(make_case(clips=2, report=report | {"key_frames": "key_frames.csv"}))
-        assert (done.code, "pictures of clips while truth is false" in done.log) == (2, True)
+        assert (done.code, "key_frames with truth: false" in done.log) == (2, True)
 
 
 IDS = ["c1", "c2", "c3"]

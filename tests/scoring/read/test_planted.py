@@ -91,4 +91,4 @@ def test_they_are_named_when_ingestion_left_nothing_of_its_own(score: Score) -> 
 
     done = score(make_case(), only_planted)
     assert done.code == 1
-    assert "2 files that ingestion did not write: predictions.csv, model.py" in done.log
+    assert "2 files not written by ingestion: predictions.csv, model.py" in done.log

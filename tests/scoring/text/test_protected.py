@@ -71,7 +71,7 @@ def case_of(clips: int, *, open_: bool = True) -> Case:
 
 def test_they_are_counted_and_told_where_clips_are_open(score: Score) -> None:
     outcome = score(case_of(3))
-    said = '3 of 12 that name one: sex or gender in 3 (such as "man"), age in 3 (such as "young")'
+    said = '3 of 12 name a protected attribute: sex or gender in 3 (such as "man"), age in 3 (such as "young")'
     assert said in outcome.log
     assert "protected_attribute" in outcome.page
     assert "sex or gender in 3" in outcome.page
@@ -79,7 +79,7 @@ def test_they_are_counted_and_told_where_clips_are_open(score: Score) -> None:
 
 def test_only_the_count_is_told_where_clips_are_closed(score: Score) -> None:
     outcome = score(case_of(3, open_=False))
-    assert "3 of 12 that name one · expected" in outcome.log
+    assert "3 of 12 name a protected attribute · expected" in outcome.log
     for secret in ("such as &#34;man", 'such as "man"', "sex or gender in"):
         assert secret not in outcome.page + outcome.log
 

@@ -1,1 +1,1 @@
-"""What changes pixels and samples: everything that makes another clip out of a clip."""
+"""Altered copies: everything that changes pixels and sound."""

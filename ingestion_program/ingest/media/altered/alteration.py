@@ -1,7 +1,7 @@
-"""What a model is shown instead of a clip: which frames, moved by how much, with what hidden, and which sound.
+"""An altered copy of a clip: which frames, how far moved, what is hidden, and which sound.
 
-Every call of the second pass goes through here, the unaltered original too, so that nothing but its content tells one
-from another: the facts are always those of the original clip, and every frame takes the same path.
+Every call of the second pass goes through here, including the unaltered original, so that only content distinguishes
+copies: facts are always those of the original clip, and every frame takes the same path.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Everything that the second pass leaves to chance: drawn by a keyed hash from the seal's key and the task's seed.
+"""All random draws of the second pass, from a keyed hash of the seal's key and the task's seed.
 
-Who does not have the key cannot know what is drawn. Each draw has a name, so none depends on which came before it, nor
-on the order in which clips are listed.
+Without the key nobody can predict them. Each draw has a name, so none depends on earlier draws or on the order of
+clips.
 """
 
 import hashlib

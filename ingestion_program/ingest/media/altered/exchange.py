@@ -1,7 +1,6 @@
-"""A second drawing of a clip in which every part is another, and where each of these parts is.
+"""Exchanges: a second drawing of a clip in which every part differs, and the outline of each part.
 
-Outside of the parts both drawings are the same picture, so any mixture of them is a clip like any other: what is hidden
-leaves no trace of having been hidden.
+Outside the parts both drawings are the same picture, so every mixture looks like an ordinary clip and leaves no trace.
 """
 
 from __future__ import annotations

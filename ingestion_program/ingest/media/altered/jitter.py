@@ -1,6 +1,6 @@
 """Changes too small to see, the same in every call on a clip.
 
-With them nobody recognises a clip by its bytes, and they show how much a model's answers vary anyway.
+They keep a model from recognising a clip by its bytes, and show how much its answers vary anyway.
 """
 
 from dataclasses import dataclass

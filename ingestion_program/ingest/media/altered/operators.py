@@ -1,4 +1,4 @@
-"""What takes the place of a hidden part of the picture. Published, so that models can be trained with it.
+"""Replacements for hidden parts of the picture. They are public, so that models can be trained with them.
 
 All work on small pictures; `paste` brings the result to any size inside the mask.
 """

@@ -1,4 +1,4 @@
-"""Places of a picture that are to be hidden, in shares of the frame, so that every size shows the same ones."""
+"""Regions to hide, in fractions of the frame, so that they are the same at every size."""
 
 from dataclasses import dataclass
 

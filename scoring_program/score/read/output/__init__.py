@@ -1,1 +1,1 @@
-"""The output of ingestion: believed only as far as its manifest goes."""
+"""The output of ingestion; only files in its manifest are trusted."""

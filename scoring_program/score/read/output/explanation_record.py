@@ -1,4 +1,4 @@
-"""What a submission said about one clip, in the first pass or of a twin, and which parts of it are valid."""
+"""The explanation of one clip, from the first pass or of a twin, reduced to its valid parts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What was said about one clip. Invalid parts are None or empty."""
+    """The explanation of one clip; invalid parts are None or empty."""
 
     text: str = ""
     """As given; may be empty."""
@@ -48,7 +48,7 @@ NO_EXPLANATION = Explanation()
 
 
 def parse_explanation(record: dict[str, Any], settings: Settings, images: frozenset[str]) -> Explanation:
-    """Take what is valid from one record; what is not counts as not given.
+    """Parse the valid parts of one record; invalid parts count as missing.
 
     Parameters
     ----------

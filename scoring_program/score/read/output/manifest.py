@@ -1,4 +1,4 @@
-"""What of ``res/`` is believed: the regular files that ``manifest.json`` lists, with their sizes and hashes.
+"""The trusted part of ``res/``: regular files listed in ``manifest.json`` with their sizes and hashes.
 
 A submission's own files may lie beside them (the platform copies a submission into the output folder before ingestion
 runs), so everything else is named and otherwise ignored, whatever it is called (score.read.output.planted).
@@ -60,11 +60,11 @@ class ResultsFolder:
             If the file is not listed or has changed.
         """
         if name not in self.hashes:
-            problem = wrong("results_damaged", name, "not in the manifest", "a listed file")
+            problem = wrong("results_damaged", name, "a file that the manifest lacks", "a listed file")
             raise NotGradableError("The results are incomplete.", [problem])
         data = (self.root / name).read_bytes()
         if hashlib.sha256(data).hexdigest() != self.hashes[name]:
-            problem = wrong("results_damaged", name, "another content", "the listed SHA-256")
+            problem = wrong("results_damaged", name, "different content", "the listed SHA-256")
             raise NotGradableError("The results are damaged.", [problem])
         return data
 
@@ -105,7 +105,7 @@ def _refuse_nothing(root: Path) -> None:
     present = {entry.name for entry in os.scandir(root)} if root.is_dir() else set()
     if MANIFEST in present:
         return
-    found = "no file" if present <= {WORKER_METADATA} else "files, but no manifest.json"
+    found = "no file" if present <= {WORKER_METADATA} else "files but no manifest.json"
     expected = "manifest.json, which ingestion writes last"
     problem = wrong("results_missing", "the results folder", found, expected)
     raise NotGradableError(NOTHING_LEFT, [problem, *find_planted(root, {WORKER_METADATA}).problems()])
@@ -125,11 +125,11 @@ def _manifest(root: Path, key: bytes | None, problems: list[Problem]) -> dict[st
         return damaged(str(error), "JSON as in docs/output_format.md")
     if key is not None and not is_sealed(manifest, key):
         expected = "the seal of this bundle's ingestion program"
-        problems.append(wrong("results_unsealed", MANIFEST, "no seal or another one", expected))
+        problems.append(wrong("results_unsealed", MANIFEST, "no seal, or a wrong one", expected))
         return {}
     version, files = manifest.get("format_version"), manifest.get("files")
     if type(version) is not int or not isinstance(files, dict) or len(files) > _MOST_FILES:
-        return damaged("another format", "a format_version and a mapping of files")
+        return damaged("a different format", "a format_version and a mapping of files")
     check_format(MANIFEST, version)
     good = {name: entry for name, entry in files.items() if _SAFE_PATH.fullmatch(name) and _is_entry(entry)}
     for name in sorted(files.keys() - good.keys()):
@@ -139,7 +139,7 @@ def _manifest(root: Path, key: bytes | None, problems: list[Problem]) -> dict[st
 
 
 def check_format(where: str, version: int) -> None:
-    """Refuse another version of docs/output_format.md than the one that this program reads.
+    """Refuse any version of docs/output_format.md other than this program's.
 
     Raises
     ------
@@ -148,7 +148,7 @@ def check_format(where: str, version: int) -> None:
     """
     if version == FORMAT_VERSION:
         return
-    found = str(version) if abs(version) < 10**6 else "a number that is far too large"
+    found = str(version) if abs(version) < 10**6 else "a number that is too large"
     problem = wrong("format_differs", f"{where}, format_version", found, str(FORMAT_VERSION))
     raise OrganiserError("The two programs of this bundle do not belong together.", [problem])
 
@@ -195,4 +195,4 @@ def _mismatch(root: Path, name: str, entry: dict[str, Any]) -> str:
         return f"{size} bytes instead of {entry['bytes']}"
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    return "" if digest == entry["sha256"] else "another content than listed"
+    return "" if digest == entry["sha256"] else "content that differs from the list"

@@ -1,4 +1,4 @@
-"""Files beside the results that ingestion did not write: named and hashed, and otherwise ignored.
+"""Files beside the results not written by ingestion: named and hashed, otherwise ignored.
 
 The platform copies a submission into the output folder before ingestion runs, and whoever controls a container of the
 prediction step may put more there. Names are a participant's text; the count is bounded, whatever lies there.
@@ -28,7 +28,7 @@ _LIKE_RESULTS_ENDINGS = (".html", ".pkl", ".csv", ".jsonl")
 
 @dataclass(frozen=True)
 class Planted:
-    """What lies beside the results."""
+    """Other files beside the results."""
 
     count: int = 0
     """Number of files, links and special files, counted up to 10,000."""
@@ -40,8 +40,8 @@ class Planted:
         if not self.count:
             return ()
         more = f" and {self.count - len(self.names)} more" if self.count > len(self.names) else ""
-        found = f"{self.count} files that ingestion did not write: {', '.join(self.names)}{more}"
-        return (wrong("files_ignored", "the results folder", found, "only what ingestion wrote"),)
+        found = f"{self.count} files not written by ingestion: {', '.join(self.names)}{more}"
+        return (wrong("files_ignored", "the results folder", found, "only files written by ingestion"),)
 
 
 NONE_PLANTED = Planted()

@@ -1,4 +1,4 @@
-"""What the platform noted about a submission and its run, and why the run's output may not be believed.
+"""The platform's records about a submission and its run, and checks whether the run's output can be trusted.
 
 Whoever has a bundle's key can seal a record. The worker's notes need no secret: it writes them when it takes the step
 for ended. A container that outlives that could still change them; docs/security.md says what to do against it.
@@ -55,7 +55,7 @@ class WorkerNotes:
 
 
 def read_worker_notes(results: Path) -> WorkerNotes:
-    """Read the worker's notes in ``input/res``; nothing when the file is absent or rubbish."""
+    """Read the worker's notes in ``input/res``; empty if the file is missing or unreadable."""
     values: dict[str, float | None] = {}
     for key, text in _notes(results):
         if text == "null":
@@ -116,11 +116,11 @@ def check_step(notes: WorkerNotes, *, sealed: bool) -> None:
         return
     code = notes.values.get("ingestionExitCode")
     if notes.values.get("exitCode") is not None:
-        found = "a command of the submission's own, which could change the results"
+        found = "a command of the submission, which could change the results"
         problem = wrong("own_command_ran", "the prediction step", found, "ingestion alone")
     elif code in _GOOD or (code is None and not sealed):
         return
     else:
         found = "no exit code of ingestion" if code is None else f"exit code {code:g} of ingestion"
         problem = wrong("ingestion_failed", "the prediction step", found, "exit code 0, as after a run")
-    raise NotGradableError("The results cannot be believed.", [problem])
+    raise NotGradableError("The results cannot be trusted.", [problem])

@@ -81,23 +81,23 @@ def parse_call(record: dict[str, Any], explanation: Explanation | None, settings
     if kind not in KINDS:
         raise BadCallError("no kind")
     if type(again) is not bool:
-        raise BadCallError("again that is neither true nor false")
+        raise BadCallError("an again that is neither true nor false")
     if (isinstance(cue, str) and bool(cue)) != (kind == "cue"):
         raise BadCallError("a cue that does not fit the kind")
     if places is None or bool(places) != (kind in HIDDEN):
-        raise BadCallError("places that are not ascending whole numbers, or none")
+        raise BadCallError("places that are empty or not ascending whole numbers")
     if kind in HIDDEN and explanation is not None:
         weights = explanation.time if kind == "time" else explanation.space
         if weights is not None and places[-1] >= weights.size:
             raise BadCallError("a place outside the map of the clip")
     if not isinstance(exchanged, list | tuple) or not all(isinstance(part, str) for part in exchanged):
-        raise BadCallError("exchanged that is no list of names")
+        raise BadCallError("an exchanged that is not a list of names")
     if answer is not None:
         if mapping(answer).keys() != set(settings.names):
-            raise BadCallError("other targets than the reference data have")
+            raise BadCallError("targets that differ from the reference data")
         prediction = numbers_in_range([answer[name] for name in settings.names], settings)
         if prediction is None:
-            raise BadCallError("a number missing, not finite or out of range")
+            raise BadCallError("a number that is missing, not finite or out of range")
     return ProbeCall(
         kind=kind,
         operator=short_text(record.get("operator"), _LONGEST_NAME),

@@ -46,7 +46,7 @@ def read_clips(data: bytes, settings: Settings, problems: list[Problem]) -> dict
         clip_id = _clip_id(record, place, records, file)
         status = record.get("status")
         if status not in STATUSES:
-            file.wrong(place, "a status that is not known", "one of " + ", ".join(STATUSES))
+            file.wrong(place, "an unknown status", "one of " + ", ".join(STATUSES))
         elif clip_id:
             records[clip_id] = ClipRecord(status, parse_problems(record.get("problems"), settings))
     return records
@@ -85,13 +85,13 @@ def read_probe_calls(
             continue
         calls = clips.setdefault(clip_id, [])
         if any((call.name, call.again) == (other.name, other.again) for other in calls):
-            file.wrong(place, "the same call of a clip a second time", "each call once")
+            file.wrong(place, "the same call of a clip twice", "each call once")
         elif sum(call.again == other.again for other in calls) >= MOST_CALLS:
             file.wrong(place, f"more than {MOST_CALLS} calls of a clip", f"at most {MOST_CALLS}")
         else:
             calls.append(call)
     if unknown:
-        found = f"{unknown} calls of a kind that is not known; ignored"
+        found = f"{unknown} calls of an unknown kind; they were ignored"
         file.wrong("", found, "one of " + ", ".join(KINDS), warning=True)
     return {clip_id: tuple(calls) for clip_id, calls in clips.items()}
 
@@ -104,10 +104,10 @@ def read_predictions(data: bytes, settings: Settings, problems: list[Problem]) -
         lines = _complete_lines(data.decode(), file)
         header, *rows = csv.reader(lines, strict=True) if lines else [[]]
     except (UnicodeDecodeError, csv.Error):
-        file.wrong("", "text that is not CSV in UTF-8", ",".join(wanted))
+        file.wrong("", "a file that is not CSV in UTF-8", ",".join(wanted))
         return {}
     if header != wanted:
-        file.wrong("line 1", "other columns than the reference data have", ",".join(wanted))
+        file.wrong("line 1", "columns that differ from the reference data", ",".join(wanted))
         return {}
     predictions: dict[str, tuple[float, ...]] = {}
     for number, cells in enumerate(rows, 2):
@@ -118,7 +118,7 @@ def read_predictions(data: bytes, settings: Settings, problems: list[Problem]) -
         values = numbers_in_range(_numbers(cells[1:]), settings)
         if values is None:
             expected = "one finite number in its range for each target"
-            file.wrong(place, "a number missing, not finite or out of range", expected)
+            file.wrong(place, "a number that is missing, not finite or out of range", expected)
         elif clip_id:
             predictions[clip_id] = values
     return predictions
@@ -150,7 +150,7 @@ def _clip_id(record: dict[str, Any], place: str, seen: Container[str], file: Fil
     if not isinstance(clip_id, str) or not CLIP_ID.fullmatch(clip_id):
         file.wrong(place, "a clip id that is not allowed", CLIP_ID.pattern)
     elif clip_id in seen:
-        file.wrong(place, "a clip a second time", "each clip once")
+        file.wrong(place, "a duplicate clip", "each clip once")
     else:
         return clip_id
     return ""
@@ -160,7 +160,9 @@ def _complete_lines(text: str, file: FileReader) -> list[str]:
     """Split into lines. A last line without an end was cut off by a kill: it is left out, and said."""
     lines = text.replace("\r\n", "\n").split("\n")
     if lines.pop():
-        file.wrong(f"line {len(lines) + 1}", "a last line without an end, left out", "whole lines", warning=True)
+        file.wrong(
+            f"line {len(lines) + 1}", "an incomplete last line, which was ignored", "complete lines", warning=True
+        )
     return lines
 
 
@@ -175,7 +177,7 @@ def _objects(data: bytes, file: FileReader) -> Iterator[tuple[str, dict[str, Any
             yield place, parse_object(line, _LONGEST_LINE)
         except StrictJsonError as error:
             cut_off = number == len(lines)  # only a line without an end can have been cut off by a kill
-            found = f"{error}, left out" if cut_off else str(error)
+            found = f"{error}, which was ignored" if cut_off else str(error)
             file.wrong(place, found, "one JSON object", warning=cut_off)
 
 

@@ -1,4 +1,4 @@
-"""Everything that ingestion handed over, checked."""
+"""All records of ingestion, checked."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Results:
 
 
 def read_results(root: Path, settings: Settings, key: bytes | None, clips_of_phase: int) -> Results:
-    """Read ``input/res``; with a key, only what its seal vouches for.
+    """Read ``input/res``; with a key, only sealed results.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def read_results(root: Path, settings: Settings, key: bytes | None, clips_of_pha
         """Read a record, unless it has so many more lines than it can have that reading it would only take long."""
         data, most = folder.read(name), MOST_FOUND + _SPARE * calls * clips_of_phase
         if (found := data.count(b"\n")) > most:
-            expected = f"at most {most}: no line for what is no clip of the phase"
+            expected = f"at most {most}, one per clip of the phase"
             raise NotGradableError(_DAMAGED, [wrong("record_broken", name, f"{found} lines", expected)])
         return data
 
@@ -103,9 +103,9 @@ def read_results(root: Path, settings: Settings, key: bytes | None, clips_of_pha
     probes = read_probe_calls(calls, settings, explanations, problems)
     # Ingestion records every clip, tried or not. Nothing at all is a broken run, not a bad model.
     if not clips:
-        problems.append(wrong("record_broken", "clips.jsonl", "no record of any clip", "one record a clip"))
+        problems.append(wrong("record_broken", "clips.jsonl", "no record of any clip", "one record per clip"))
     elif not predictions and any(clip.status == "ok" for clip in clips.values()):
-        problems.append(wrong("record_broken", "predictions.csv", "no row", "a row for each clip that is ok"))
+        problems.append(wrong("record_broken", "predictions.csv", "no row", "a row for every clip with status ok"))
     if any(problem.severity == "error" for problem in problems):
         raise NotGradableError(_DAMAGED, problems)
     if run.program_version not in ("", __version__):
@@ -115,7 +115,7 @@ def read_results(root: Path, settings: Settings, key: bytes | None, clips_of_pha
 
 
 def _check_status(run: RunFacts) -> None:
-    """Refuse a run that ingestion itself gave up, for its reasons."""
+    """Refuse a run that ingestion gave up, with ingestion's reasons."""
     unexplained = "run.json", "no reason", "the reason why ingestion stopped"
     if run.status == "invalid":
         raise NotGradableError("The submission cannot be judged.", run.problems or [wrong("run_invalid", *unexplained)])
@@ -128,9 +128,9 @@ def _check_owner(folder: ResultsFolder, run: RunFacts) -> None:
     own = {MANIFEST, WORKER_METADATA, *folder.hashes}
     foreign = foreign_files(folder.root, own, run.submission_files) if folder.sealed else ()
     if foreign:
-        found, expected = f"files of another submission: {', '.join(foreign)}", "the submission whose record this is"
+        found, expected = f"files of another submission: {', '.join(foreign)}", "only files of the recorded submission"
         problem = wrong("record_of_another", "the results folder", found, expected)
-        raise NotGradableError("The results cannot be believed.", [problem])
+        raise NotGradableError("The results cannot be trusted.", [problem])
 
 
 def _check_versions(run: RunFacts, settings: Settings) -> None:

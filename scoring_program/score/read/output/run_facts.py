@@ -1,4 +1,4 @@
-"""What ``run.json`` says about the run as a whole."""
+"""Facts about the run as a whole, from ``run.json``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ISOLATION = {
     "full": "limits, Landlock and seccomp",
     "seccomp": "limits and seccomp, no Landlock",
     "basic": "limits, no kernel filter",
-    "portable": "a process of its own, no more",
+    "portable": "a separate process only",
 }
 """What each level means, in words."""
 RUN_STATUSES = ("complete", "partial", "invalid", "organiser_error")
@@ -37,7 +37,7 @@ RUN_STATUSES = ("complete", "partial", "invalid", "organiser_error")
 
 @dataclass(frozen=True)
 class Receipt:
-    """What became of the clips, or altered copies of clips, that were asked twice."""
+    """Result of asking clips, or altered copies, twice."""
 
     clips: int
     """Clips that were asked a second time, >= 1."""
@@ -49,7 +49,7 @@ class Receipt:
 
 @dataclass(frozen=True)
 class SecondPass:
-    """How far the calls about altered copies of clips came."""
+    """Progress of the second pass."""
 
     planned: int
     """Calls that explanations ask for, >= 0."""
@@ -133,7 +133,7 @@ def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFac
     else:
         broken("no format_version", "a whole number")
     if run.get("status") not in RUN_STATUSES:
-        broken("a status that is not known", "one of " + ", ".join(RUN_STATUSES))
+        broken("an unknown status", "one of " + ", ".join(RUN_STATUSES))
     duration = _seconds(run.get("duration_s"))
     if duration is None:
         broken("no duration_s", "seconds, >= 0")
@@ -188,7 +188,7 @@ def _processor(given: dict[str, Any]) -> str:
     model, waited = _seconds(given.get("model_s")), _seconds(given.get("waited_s"))
     if model is None:
         return ""
-    kept = "" if waited is None else f", {waited:.1f} s of waiting for a processor"
+    kept = "" if waited is None else f", {waited:.1f} s waiting for a processor"
     return f"{model:.1f} s in the model{kept}" + (": the machine was busy" if given.get("busy") is True else "")
 
 

@@ -28,7 +28,7 @@ def read_key(program: Path) -> bytes | None:
         return None
     text = path.read_text(encoding="ascii", errors="replace").strip()
     if not _KEY.fullmatch(text):
-        problem = wrong("seal_key_broken", KEY_FILE, "another content", "64 hexadecimal digits")
+        problem = wrong("seal_key_broken", KEY_FILE, "different content", "64 hexadecimal digits")
         raise OrganiserError("The bundle's key is damaged.", [problem])
     return bytes.fromhex(text)
 

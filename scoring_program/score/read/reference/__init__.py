@@ -1,1 +1,1 @@
-"""The reference data: labels, and what else an organiser knows about the clips."""
+"""The reference data: labels, and other knowledge about the clips."""

@@ -1,6 +1,6 @@
-"""Groups that people belong to: ``groups.csv``, read for the fairness part of the report and for nothing else.
+"""Groups of people from ``groups.csv``, used only for the fairness section of the report.
 
-No score depends on it. No message quotes a value: who belongs to which group is nobody's business but the organiser's.
+No score depends on them. No message quotes a value, because group membership is confidential.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def read_groups(path: Path, settings: Settings, reference: Reference) -> tuple[A
     file = FileReader(path.name, "groups_broken")
     table = file.table(path)
     if len(table) < 2 and not file.problems:
-        file.wrong("", "no rows", "a header and one row a clip or person")
+        file.wrong("", "no rows", "a header and one row per clip or person")
     file.finish(_WRONG)
     header = table[0][1]
     _check_header(header, settings, file)
@@ -85,18 +85,18 @@ def read_groups(path: Path, settings: Settings, reference: Reference) -> tuple[A
 
 def _check_header(header: list[str], settings: Settings, file: FileReader) -> None:
     if header[0] not in KEYS:
-        file.wrong("line 1", "another first column", " or ".join(KEYS))
+        file.wrong("line 1", "a wrong first column", " or ".join(KEYS))
     attributes = header[1:]
     if not 1 <= len(attributes) <= MOST_ATTRIBUTES:
         file.wrong("line 1", f"{len(attributes)} attributes", f"1 to {MOST_ATTRIBUTES} attributes")
     for number, name in enumerate(attributes, 2):
         if not _NAME.fullmatch(name) or name in KEYS:
             expected = "lower-case letters, digits and underscores, a letter first"
-            file.wrong("line 1", f"column {number} has another name", expected)
+            file.wrong("line 1", f"a wrong name of column {number}", expected)
         elif name in settings.names:
-            file.wrong("line 1", f"column {number} is called like a target", "an attribute of people")
+            file.wrong("line 1", f"a target as column {number}", "an attribute of people")
         elif name in attributes[: number - 2]:
-            file.wrong("line 1", f"column {number} has the name of another", "each attribute once")
+            file.wrong("line 1", f"a duplicate name of column {number}", "each attribute once")
 
 
 def _cells(rows: Rows, header: list[str], wanted: frozenset[str], file: FileReader) -> dict[str, list[str]]:
@@ -113,7 +113,7 @@ def _cells(rows: Rows, header: list[str], wanted: frozenset[str], file: FileRead
         if key not in wanted:
             file.wrong(place, f"a {header[0]} without labels", f"a {header[0]} of labels.csv")
         elif key in found:
-            file.wrong(place, f"a {header[0]} that has a row already", "each once")
+            file.wrong(place, f"a duplicate {header[0]}", "each once")
         for name, cell in zip(header[1:], cells, strict=True):
             if not 1 <= len(cell) <= LONGEST_VALUE or not cell.isprintable():
                 expected = f"1 to {LONGEST_VALUE} printable characters; `unknown` where it is not known"

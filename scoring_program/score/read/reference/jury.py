@@ -1,4 +1,4 @@
-"""What people found: ratings of a jury, by the hash of what was rated."""
+"""Ratings of a jury, by the hash of the rated explanations."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def read_jury(path: Path) -> dict[str, JuryRating]:
     try:
         return _ratings(parse_object(path.read_bytes(), _LARGEST_FILE))
     except (OSError, StrictJsonError, KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        found = str(error) if isinstance(error, StrictJsonError) else f"something else ({type(error).__name__})"
+        found = str(error) if isinstance(error, StrictJsonError) else f"an unreadable file ({type(error).__name__})"
         problem = wrong("jury_broken", path.name, found, "the file that bundle jury score writes")
         raise OrganiserError("The ratings of the jury cannot be read.", [problem]) from None
 
 
 def _ratings(root: dict[str, Any]) -> dict[str, JuryRating]:
     if root["format_version"] != FORMAT_VERSION:
-        raise StrictJsonError("another format_version")
+        raise StrictJsonError("a different format_version")
     low, high = (float(end) for end in root["scale"])
     titles = {one["name"]: str(one["title"]) for one in root["criteria"]}
     if not low < high:
@@ -65,7 +65,7 @@ def _ratings(root: dict[str, Any]) -> dict[str, JuryRating]:
     ratings = {}
     for digest, entry in root["submissions"].items():
         if not is_sha256(digest):
-            raise StrictJsonError("a submission that is not named by a SHA-256")
+            raise StrictJsonError("a submission without a SHA-256")
         ends = [number(end) for end in entry["interval"]]
         criteria = tuple((titles[name], number(value)) for name, value in entry["criteria"].items())
         ratings[digest] = JuryRating(number(entry["value"]), (ends[0], ends[1]), criteria)

@@ -1,6 +1,6 @@
-"""One small picture of each clip for the report: the only thing that scoring knows of how a clip looks.
+"""One small picture of each clip for the report.
 
-They are an ornament: whatever is wrong with them is a warning for the organisers, and the scores do not change.
+Problems with them are warnings for the organisers and do not affect scores.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def read_key_frames(folder: Path, name: str | None, clip_ids: Iterable[str]) -> 
     file = FileReader(name, "key_frames_broken")
     rows = file.table(folder / name)
     if not file.problems and (not rows or rows[0][1] != COLUMNS):
-        file.wrong("", "another header", ",".join(COLUMNS))
+        file.wrong("", "a wrong header", ",".join(COLUMNS))
     listed: dict[str, KeyFrame] = {}
     wanted = set(clip_ids)
     for line, cells in () if file.problems else rows[1:]:
@@ -87,7 +87,9 @@ def read_key_frames(folder: Path, name: str | None, clip_ids: Iterable[str]) -> 
         if frame and cells[0] in wanted - listed.keys():
             listed[cells[0]] = frame
         elif not file.full:
-            file.wrong(f"line {line}", "another row", "a clip of the reference, once, with file, seconds and SHA-256")
+            file.wrong(
+                f"line {line}", "an invalid row", "a clip of the reference data, once, with file, seconds and SHA-256"
+            )
     if wanted - listed.keys() and not file.problems:
         found = f"{len(wanted - listed.keys())} clips without a picture"
         file.wrong("", found, "one for every clip of the reference")

@@ -1,6 +1,6 @@
-"""What the organiser knows about each clip beside its labels: causes of the label, what people pointed at, and groups.
+"""Reference data beside the labels: causes of each label, what people pointed at, and groups.
 
-All of it is as secret as labels: no message quotes a value.
+They are as secret as labels: no message quotes a value.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def read_known(folder: Path, settings: Settings, reference: Reference) -> Known:
         groups=of(groups, lambda path: read_groups(path, settings, reference)) or (),
     )
     if problems:
-        raise OrganiserError("What is known about the clips has mistakes.", problems)
+        raise OrganiserError("The known causes or observations have mistakes.", problems)
     return known
 
 
@@ -126,7 +126,7 @@ def read_causes(path: Path, settings: Settings, clip_ids: Iterable[str]) -> Caus
     if not 1 <= rows * columns <= _MOST_CELLS:
         file.wrong("grid", "no grid", "rows and columns")
     if finite_number(root.get("bin_s")) != 1:
-        file.wrong("bin_s", "another number", "1.0")
+        file.wrong("bin_s", "different numbers", "1.0")
     clips = mapping(root.get("clips"))
     if not isinstance(root.get("clips"), dict):
         file.wrong("clips", "no clips", "a mapping of clip ids to causes")
@@ -146,20 +146,22 @@ def read_causes(path: Path, settings: Settings, clip_ids: Iterable[str]) -> Caus
 
 def _clip(record: object, place: str, cells: int, settings: Settings, file: FileReader) -> ClipCauses | None:
     if not isinstance(record, dict) or not record.keys() <= _CLIP_KEYS:
-        file.wrong(place, "another structure", "contributions, space and time")
+        file.wrong(place, "a different structure", "contributions, space and time")
         return None
     vocabulary = settings.explanation.vocabulary
     contributions = _contributions(record.get("contributions"), settings)
     if contributions is None:
         expected = "for every target a finite contribution of each causal cue of the vocabulary"
-        file.wrong(f"{place}, contributions", "something missing or unknown", expected)
+        file.wrong(f"{place}, contributions", "missing or unknown keys", expected)
         return None
     space = _parts(record.get("space"), vocabulary, lambda value: _occupancy(value, cells))
     time = _parts(record.get("time"), vocabulary, _activity)
     if space is None:
-        file.wrong(f"{place}, space", "another structure", f"for a cue one hexadecimal number of {cells} bits a second")
+        file.wrong(
+            f"{place}, space", "a different structure", f"per cue one hexadecimal number of {cells} bits per second"
+        )
     if time is None:
-        file.wrong(f"{place}, time", "another structure", "for a cue 0 or 1 a second")
+        file.wrong(f"{place}, time", "a different structure", "per cue 0 or 1 per second")
     return ClipCauses(contributions, space or {}, time or {})
 
 
@@ -226,10 +228,10 @@ def read_observations(path: Path, clip_ids: Iterable[str]) -> dict[str, tuple[Ob
     if not isinstance(given, dict) and not file.problems:
         file.wrong("clips", "no clips", "clip ids with lists of observations")
     found = {clip_id: _points(clips[clip_id]) for clip_id in clip_ids if clip_id in clips}
-    expected = "a list of start_s < end_s and a box [left, top, right, bottom] in shares, or null"
+    expected = "a list of start_s < end_s and a box [left, top, right, bottom] in fractions, or null"
     for clip_id, points in found.items():
         if points is None and not file.full:
-            file.wrong(f"clip {clip_id}", "another structure", expected)
+            file.wrong(f"clip {clip_id}", "a different structure", expected)
     file.finish("The observations have mistakes.")
     return {clip_id: points or () for clip_id, points in found.items()}
 

@@ -1,4 +1,4 @@
-"""The ground truth: ``labels.csv``, read cell by cell, with every mistake named by its line and never by its value."""
+"""Read ``labels.csv``; every mistake is reported with its line, never with its value."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def read_reference(path: Path, settings: Settings) -> Reference:
         if row := _row(cells, len(header), position, f"line {line}", settings, file):
             rows.append(row)
             if (clip_id := row[0]) in lines:
-                found = f"a clip that is in line {lines[clip_id]} already"
+                found = f"a clip that is already in line {lines[clip_id]}"
                 file.wrong(f"line {line}", found, "each clip once", "label_duplicate")
             lines.setdefault(clip_id, line)
     if not rows and not file.problems:
-        file.wrong("", "no clip", "one row a clip", "labels_empty")
+        file.wrong("", "no clip", "one row per clip", "labels_empty")
     file.finish("The labels have mistakes.")
     rows.sort(key=lambda row: row[0])
     clip_ids, source_ids, truth = zip(*rows, strict=True)
@@ -84,7 +84,7 @@ def _positions(names: list[str], settings: Settings, file: FileReader) -> list[i
     for number, name in enumerate(names, 1):
         if name not in wanted:
             shown = f" ({name!r})" if quotable and name.isalpha() and get_close_matches(name, wanted) else ""
-            column(f"column {number}{shown} is not known", ",".join(wanted))
+            column(f"column {number}{shown} is unknown", ",".join(wanted))
         elif name in names[: number - 1]:
             column(f"{name} twice", "each column once")
     missing = [name for name in wanted if name not in names]
@@ -114,9 +114,9 @@ def _row(
         if not text:
             file.wrong(cell, "nothing", expected, "label_missing")
         elif not math.isfinite(value):
-            file.wrong(cell, "no finite number", expected, "label_not_a_number")
+            file.wrong(cell, "a value that is not a finite number", expected, "label_not_a_number")
         elif not target.minimum <= value <= target.maximum:
-            file.wrong(cell, "a value outside", expected, "label_out_of_range")
+            file.wrong(cell, "a number outside the range", expected, "label_out_of_range")
     return None if len(file.problems) > before else (clip_id, source, values)
 
 

@@ -1,6 +1,6 @@
-"""Landmarks: what simple or known methods reach on the same clips, so that a score has a place.
+"""Landmarks: scores of baselines and known solutions on the same clips, for comparison.
 
-They are computed by the organiser's tools and lie beside the labels as ``landmarks.json``. Nothing is scored by them.
+The organiser's tools compute them into ``landmarks.json`` beside the labels. No score depends on them.
 """
 
 from __future__ import annotations
@@ -95,31 +95,31 @@ def read_landmarks(folder: Path, settings: Settings) -> Landmarks:
             item for number, one in enumerate(given, 1) if (item := _item(one, f"landmark {number}", settings, file))
         ]
         if len({item.key for item in items}) != len(items):
-            file.wrong("landmarks", "a key that stands twice", "every key once")
+            file.wrong("landmarks", "a duplicate key", "every key once")
     elif root:
-        file.wrong("landmarks", "another structure", f"a list of at most {MOST} landmarks")
+        file.wrong("landmarks", "a different structure", f"a list of at most {MOST} landmarks")
     file.finish("The landmarks have mistakes.")
     return Landmarks(str(digest), tuple(items))
 
 
 def _item(given: object, place: str, settings: Settings, file: FileReader) -> Landmark | None:
     if not isinstance(given, dict) or set(given) != _KEYS:
-        file.wrong(place, "another structure", ", ".join(sorted(_KEYS)))
+        file.wrong(place, "a different structure", ", ".join(sorted(_KEYS)))
         return None
     before = len(file.problems)
     if not isinstance(given["key"], str) or not _KEY.fullmatch(given["key"]):
-        file.wrong(f"{place}, key", "another name", "lower-case letters, digits and underscores, a letter first")
+        file.wrong(f"{place}, key", "an invalid name", "lower-case letters, digits and underscores, a letter first")
     if given["kind"] not in KINDS:
-        file.wrong(f"{place}, kind", "another kind", ", ".join(KINDS))
+        file.wrong(f"{place}, kind", "an unknown kind", ", ".join(KINDS))
     for key, longest in (("title", 40), ("meaning", 200)):
         text = given[key]
         if not isinstance(text, str) or not 1 <= len(text) <= longest or not text.isprintable():
-            file.wrong(f"{place}, {key}", "another text", f"1 to {longest} printable characters")
+            file.wrong(f"{place}, {key}", "an invalid text", f"1 to {longest} printable characters")
     bounds = {column.key: (column.minimum, column.maximum) for column in columns(settings)}
     numbers = _numbers(given["columns"], bounds, f"{place}, columns", file)
     targets = given["targets"]
     if not isinstance(targets, dict) or not targets.keys() <= set(settings.names):
-        file.wrong(f"{place}, targets", "another structure", "names of targets: " + ", ".join(settings.names))
+        file.wrong(f"{place}, targets", "a different structure", "names of targets: " + ", ".join(settings.names))
         return None
     metrics: Bounds = dict.fromkeys(METRICS, (-1e12, 1.0))
     by_target = {name: _numbers(one, metrics, f"{place}, {name}", file) for name, one in targets.items()}
@@ -131,7 +131,7 @@ def _item(given: object, place: str, settings: Settings, file: FileReader) -> La
 def _numbers(given: object, bounds: Bounds, place: str, file: FileReader) -> dict[str, float]:
     """Read finite numbers inside their bounds; a key that is not known is a problem."""
     if not isinstance(given, dict) or not given.keys() <= bounds.keys():
-        file.wrong(place, "another structure", "numbers by key: " + ", ".join(bounds))
+        file.wrong(place, "a different structure", "numbers by key: " + ", ".join(bounds))
         return {}
     result = {}
     for key, value in given.items():
@@ -139,7 +139,7 @@ def _numbers(given: object, bounds: Bounds, place: str, file: FileReader) -> dic
         number = finite_number(value, low, math.inf if high is None else high)
         if number is None:
             expected = f"a number from {low:g}" + ("" if high is None else f" to {high:g}")
-            file.wrong(f"{place}, {key}", "another value", expected)
+            file.wrong(f"{place}, {key}", "an invalid value", expected)
         else:
             result[key] = number
     return result

@@ -13,7 +13,7 @@ from score.report.numbers import NO_BREAK, number, plural, signed
 from score.settings import Target
 
 MOST_DOTS = 300
-"""Beyond this many clips points would cover each other, and the page would grow: shades take their place."""
+"""Above this many clips, shades replace points, which would overlap and enlarge the page."""
 CELLS = 25
 """Along each side of a density plot."""
 _SHADES = 5
@@ -26,21 +26,21 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Scatter:
-    """Predicted against true values: points, or shades where there are too many for points."""
+    """Predicted against true values, as points, or as shades if there are too many."""
 
     dots: tuple[tuple[float, float], ...]
     """(predicted, true), percentages of the scale; one a clip."""
     shades: tuple[tuple[str, tuple[tuple[int, int], ...]], ...]
     """(opacity, its cells as column and row from below), lightest first."""
     said: str
-    """What it shows, in words."""
+    """Summary in words."""
     cells: int = CELLS
     """Along each side of the density plot."""
 
 
 @dataclass(frozen=True)
 class CalibrationBin:
-    """Clips with about the same prediction."""
+    """Clips with similar predictions."""
 
     clips: int
     """How many."""
@@ -54,14 +54,14 @@ class CalibrationBin:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Whether clips with a high prediction have a label as high."""
+    """Mean truth against mean prediction, in bins."""
 
     bins: tuple[CalibrationBin, ...]
     """From low to high predictions."""
     span: str
     """How many clips a bin has."""
     said: str
-    """What it shows, in words."""
+    """Summary in words."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Residuals:
     end: float
     """The scale reaches from minus this to this."""
     said: str
-    """What it shows, in words."""
+    """Summary in words."""
 
     @property
     def width(self) -> float:
@@ -110,7 +110,7 @@ def _density(x: Array, y: Array) -> tuple[tuple[str, tuple[tuple[int, int], ...]
 
 
 def calibration(truth: Array, predicted: Array, weights: Array, level: float) -> Calibration:
-    """Compare mean prediction and mean truth of clips with like predictions.
+    """Compare the mean prediction and mean truth of clips with similar predictions.
 
     Parameters
     ----------
@@ -161,4 +161,4 @@ def residuals(truth: Array, predicted: Array, target: Target) -> Residuals:
         if count
     )
     mean, half = float(off.mean()), float(np.median(np.abs(off)))
-    return Residuals(bars, end, f"mean {signed(mean, _PLACES)}, half of them within ±{number(half, _PLACES)}")
+    return Residuals(bars, end, f"mean {signed(mean, _PLACES)}, half within ±{number(half, _PLACES)}")

@@ -1,4 +1,4 @@
-"""Seconds of a clip as drawings for SVG: how much each one counts, and which ones were hidden."""
+"""Seconds of a clip drawn as SVG: their weights, and which ones were hidden."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _MOST_BARS = 240
-"""More bars than that are thinner than a pixel and a half of a card."""
+"""More bars would be thinner than a pixel and a half on a card."""
 _FULL = 100
 _MOST_TICKS = 8
 _STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
@@ -62,10 +62,10 @@ def lane(places: Sequence[int]) -> str:
 
 
 def spoken(places: Sequence[int], bin_s: float) -> str:
-    """Say which seconds bins are, such as ``1 to 3 s and 5 to 6 s``."""
+    """Describe bins in seconds, such as ``1 to 3 s and 5 to 6 s``."""
     told = [f"{_seconds(start * bin_s)} to {_seconds(end * bin_s)} s" for start, end in runs(places)]
     if len(told) > _MOST_RUNS_TOLD:
-        told = [*told[: _MOST_RUNS_TOLD - 1], f"{len(told) - _MOST_RUNS_TOLD + 1} more stretches"]
+        told = [*told[: _MOST_RUNS_TOLD - 1], f"{len(told) - _MOST_RUNS_TOLD + 1} more intervals"]
     return " and ".join(filter(None, (", ".join(told[:-1]), *told[-1:])))
 
 

@@ -1,4 +1,4 @@
-"""A text with the words marked that the parser of claims reads as cues, and cut where the rest can wait for a click."""
+"""A text with the cues marked that the parser reads in it, cut where the rest can wait for a click."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Piece:
     cue: str
     """The cue that they name, in words; empty for other words."""
     sign: int
-    """What the text says of the cue: 1 raised, -1 lowered, 0 nothing, or one thing of one target and one of another."""
+    """Claimed effect of the cue: 1 raised, -1 lowered, 0 none or different for different targets."""
     said: str
-    """The same in words; empty where the text says nothing of the cue that could be read."""
+    """The same in words; empty without a readable claim."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,13 @@ class MarkedText:
     shown: tuple[Piece, ...]
     """Its beginning; all of it, unless it is long."""
     rest: tuple[Piece, ...]
-    """What waits behind a click."""
+    """The rest, shown on a click."""
     cut_off: bool
-    """Whether there is more than is kept here."""
+    """Whether the text is longer than what is kept."""
 
 
 def highlight(text: str, vocabulary: Vocabulary, told: Iterable[Triple], titles: Mapping[str, str]) -> MarkedText:
-    """Part a text into plain words and cues.
+    """Split a text into plain words and cues.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def highlight(text: str, vocabulary: Vocabulary, told: Iterable[Triple], titles:
     start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     mentions = _joined(text, cue_mentions(text, vocabulary))
     cut = start + cut_place(text[start:end], _SHOWN)
-    cut = next((one.end for one in mentions if one.start < cut < one.end), cut)  # a marked word is not torn
+    cut = next((one.end for one in mentions if one.start < cut < one.end), cut)  # do not split a marked word
     last = min(end, start + _LONGEST)
     said = {cue: _said(cue, told, titles) for cue in {mention.cue for mention in mentions}}
     shown, rest = (
@@ -79,7 +79,7 @@ def highlight(text: str, vocabulary: Vocabulary, told: Iterable[Triple], titles:
 
 
 def _said(cue: str, told: Iterable[Triple], titles: Mapping[str, str]) -> tuple[int, str]:
-    """Return what is said of a cue, if that is one thing, and the whole in words."""
+    """Return the claimed sign of a cue, 0 if it is mixed, and all claims about it in words."""
     signs = {target: sign for name, target, sign in told if name == cue}
     parts = []
     for wanted, verb in ((1, "raised"), (-1, "lowered")):
@@ -115,10 +115,10 @@ def _stretches(first: int, behind: int, mentions: Iterable[Mention]) -> Iterator
 
 
 def cut_place(text: str, length: int) -> int:
-    """Return how many characters of a text are shown at first.
+    """Return how many characters of a text to show at first.
 
-    Behind a sentence if one ends late enough, else behind a word, and never inside what looks like one character. A
-    text that is hardly longer than allowed is shown whole: a click for a few words is a nuisance.
+    Cut after a sentence if one ends late enough, else after a word, and never inside a visible character. A text that
+    is barely too long is shown whole, to save a click.
 
     Parameters
     ----------

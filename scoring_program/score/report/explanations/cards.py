@@ -1,4 +1,4 @@
-"""The gallery: a few explanations, shown whole."""
+"""The gallery: a few explanations shown in full."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ class Card:
     claims: tuple[ClaimRow, ...]
     """Cues that were tested."""
     others: tuple[str, ...]
-    """What of the claims was not tested, and what went wrong with the clip, in sentences."""
+    """Sentences about untested claims and about problems with the clip."""
     picture: str
     """The submission's picture as a ``data:`` URI, or an empty text."""
     no_picture: str
     """Why there is no picture."""
     calls: tuple[tuple[str, str, str, str], ...]
-    """What was altered, by what, how much of it, and the change: the numbers behind the drawings."""
+    """(what was altered, how, how much, change): the numbers behind the drawings."""
 
 
 CardGroups = tuple[tuple[str, tuple[Card, ...]], ...]
@@ -65,13 +65,13 @@ CardGroups = tuple[tuple[str, tuple[Card, ...]], ...]
 
 
 class _Album:
-    """The pictures of a page, as long as there is room."""
+    """The pictures of a page, up to a budget."""
 
     def __init__(self) -> None:
         self._left = _BUDGET
 
     def take(self, data: bytes) -> str | None:
-        """Return a picture's URI; None where it is no picture, an empty text where there is no more room."""
+        """Return a picture's URI; None if it is not a picture, an empty text if there is no room left."""
         uri = data_uri(data)
         if uri is None or len(uri) > self._left:
             return uri and ""
@@ -82,10 +82,10 @@ class _Album:
 def choose(
     clip_ids: Sequence[str], held: Sequence[float | None], count: int, seed: int
 ) -> tuple[list[int], list[int], list[int]]:
-    """Choose a third each; what cannot be shared out evenly goes to the best, then to the worst.
+    """Choose a third each of the best, the worst and others; a remainder goes to the best, then to the worst.
 
-    The choice must not hang on labels: which clips are shown would tell something about them. It does not hang on the
-    order in which clips are listed either.
+    The choice must not depend on labels, because the clips shown would reveal something about them. Nor does it depend
+    on the order in which clips are listed.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def card_groups(scored: Scored) -> CardGroups:
     held = [one.held if one else None for one in judged]
     chosen = choose(scored.outcomes.clip_ids, held, report.gallery, scored.settings.bootstrap.seed)
     everything = sum(map(len, chosen)) == sum(one is not None for one in judged)
-    titles = ("What held up best", "What held up least", "What lies between" if everything else "Drawn by lot")
+    titles = ("Best explanations", "Worst explanations", "All others" if everything else "Randomly chosen")
     album, groups = _Album(), []
     for title, clips in zip(titles, chosen, strict=True):
         cards = tuple(_card(clip, numbers, scored, album) for clip in clips if (numbers := judged[clip]))
@@ -163,14 +163,17 @@ def _frame(clip_id: str, scored: Scored, album: _Album) -> tuple[str, str]:
     frame = scored.beside.key_frames.read(clip_id)
     uri = album.take(frame[0]) if frame else None
     if frame is None or uri is None:
-        return "", "There is no picture of this clip." if scored.settings.report.pictures else ""
+        return "", "No picture of this clip is available." if scored.settings.report.pictures else ""
     return uri, f"The clip at {frame[1]:.1f} s." if uri else _NO_ROOM
 
 
 def _picture(explanation: Explanation, scored: Scored, album: _Album) -> tuple[str, str]:
     """Return the picture's URI, or an empty text and the reason."""
     if explanation.image is None:
-        return "", "No picture was given." if scored.settings.report.pictures else "Reports show no pictures here."
+        return (
+            "",
+            "No picture was given." if scored.settings.report.pictures else "Reports of this phase show no pictures.",
+        )
     try:
         uri = album.take(scored.results.folder.read(explanation.image))
     except (NotGradableError, OSError):
@@ -181,14 +184,14 @@ def _picture(explanation: Explanation, scored: Scored, album: _Album) -> tuple[s
 
 
 def _trouble(clip_id: str, scored: Scored) -> Iterator[str]:
-    """Tell what went wrong with the clip: an explanation that is not there may be one that broke down."""
+    """Describe the clip's problems: they may be why an explanation is missing."""
     record = scored.results.clips.get(clip_id)
     if record and record.problems:
         yield f"Problem: {problem_note(record.problems)}"
 
 
 def problem_note(problems: tuple[Problem, ...]) -> str:
-    """Tell the first of a clip's problems in one line; an empty text where there is none."""
+    """Return a clip's first problem in one line; an empty text if there is none."""
     if not problems:
         return ""
     first = problems[0]

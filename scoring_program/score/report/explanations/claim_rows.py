@@ -1,4 +1,4 @@
-"""Cues of one clip: what was claimed about them, and what taking them away changed."""
+"""Cues of one clip: what was claimed, and what changed when the cue was made neutral."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class ClaimRow:
     state: str
     """``good`` or ``bad``."""
     agrees: str
-    """Whether both agree, in a few words."""
+    """Whether claim and measurement agree, in a few words."""
 
 
 def claim_rows(numbers: ClipNumbers, claims: Sequence[Claim], target: Target) -> tuple[ClaimRow, ...]:
-    """List the cues that were taken away: the claimed ones first, the largest claims first.
+    """List the cues that were made neutral, the largest claims first.
 
     Parameters
     ----------
@@ -52,19 +52,19 @@ def claim_rows(numbers: ClipNumbers, claims: Sequence[Claim], target: Target) ->
 
 
 def untested(numbers: ClipNumbers, claims: Sequence[Claim], target: Target) -> Iterable[str]:
-    """Say which claims were not tested on a clip; parameters as of `claim_rows`."""
+    """Describe the claims that were not tested on a clip; parameters as for `claim_rows`."""
     left = sorted(numbers.claimed.keys() - numbers.edited.keys(), key=lambda cue: (-abs(numbers.claimed[cue]), cue))
     told = [f"{in_words(cue, 40)} {_size(numbers.claimed[cue], claims, target)}" for cue in left[:_MOST_TOLD]]
     if told:
         more = f" and {len(left) - _MOST_TOLD} more" if len(left) > _MOST_TOLD else ""
-        yield f"Also said, not tested on this clip: {', '.join(told)}{more}."
+        yield f"Claimed but not tested on this clip: {', '.join(told)}{more}."
     others = sum(claim.target != target.name for claim in claims)
     if others:
-        yield f"{others} more about other targets." if others > 1 else "One more about another target."
+        yield f"{others} more claims about other targets." if others > 1 else "One more claim about another target."
 
 
 def _size(claimed: float, claims: Sequence[Claim], target: Target) -> str:
-    """Write what is claimed: its size where the evidence gives one, else the text's words."""
+    """Return the claim's size if the evidence gives one, else the direction that the text states."""
     if not claimed:
         return NONE
     if any(claim.target == target.name and claim.contribution for claim in claims):
@@ -85,7 +85,7 @@ def _row(cue: str, numbers: ClipNumbers, claims: Sequence[Claim], target: Target
 
 def _judge(claimed: int, measured: int) -> tuple[str, str]:
     if claimed and measured:
-        return ("good", "agrees") if claimed == measured else ("bad", "the other way")
+        return ("good", "agrees") if claimed == measured else ("bad", "opposite sign")
     if claimed:
-        return "bad", "nothing moved"
-    return ("bad", "not named") if measured else ("good", "rightly left out")
+        return "bad", "no effect"
+    return ("bad", "not claimed") if measured else ("good", "rightly not claimed")

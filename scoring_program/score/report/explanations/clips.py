@@ -1,4 +1,4 @@
-"""The section itself: the gallery, the table of all clips, and what holds for all clips together."""
+"""The section on explanations: the gallery, the table of all clips, and summaries over all clips."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def explanations(scored: Scored) -> dict[str, Any]:
         "rows": _rows(scored) if clips else [],
         "meaning": (
             f"Right: {settings.main.title} is off by less than {percent(settings.explanation.gate)} of its range. "
-            f"Grounded: the claims about it agree with the known causes by {GROUNDED:g} or more, where 0 is chance "
-            "and 1 exact. In no score."
+            f"Grounded: the claims about it agree with the known causes by at least {GROUNDED:g}, where 0 is chance "
+            "and 1 is exact. Not scored."
         ),
         # Whether clips were left out to keep the page small.
         "shortened": False,
@@ -38,7 +38,7 @@ def explanations(scored: Scored) -> dict[str, Any]:
 
 
 def smaller(section: dict[str, Any]) -> dict[str, Any] | None:
-    """Leave out half of each group of cards, or of the table; None when nothing is left."""
+    """Drop half of each group of cards, or else half of the table; return None when nothing is left."""
     if section["groups"]:
         halves = ((title, cards[: len(cards) // 2]) for title, cards in section["groups"])
         return section | {"groups": [(title, cards) for title, cards in halves if cards], "shortened": True}
@@ -48,7 +48,7 @@ def smaller(section: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _tallies(scored: Scored) -> Iterator[tuple[str, int, float, float]]:
-    """Give (verdict, clips, percentage of clips before it, percentage of its own)."""
+    """Yield (verdict, clips, percentage of clips before it, its own percentage)."""
     counts = Counter(clip_state(one) for one in scored.evaluation.clips if one)
     share, before = 100 / max(1, counts.total()), 0
     for state in STATES:
@@ -58,7 +58,7 @@ def _tallies(scored: Scored) -> Iterator[tuple[str, int, float, float]]:
 
 
 def _rows(scored: Scored) -> list[dict[str, Any]]:
-    """List the clips: those without a prediction first, then by what held up least."""
+    """List the clips: those without a prediction first, then the worst explanations."""
     outcomes, settings = scored.outcomes, scored.settings
     main = settings.names.index(settings.main_target)
     judged = scored.evaluation.clips or (None,) * len(outcomes.clip_ids)

@@ -1,4 +1,4 @@
-"""What was hidden of one clip, and what that changed: the calls of the second pass as drawings and as numbers."""
+"""What was hidden in one clip, and what that changed: the second pass as drawings and as numbers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Drawing:
     bottom: str
     """What it marks least."""
     label: str
-    """What a reader who cannot see it needs to know."""
+    """Text alternative."""
     effects: Effects
     """What hiding these places changed; empty where that was not measured."""
     bars: str = ""
@@ -45,7 +45,7 @@ class Drawing:
 
 
 def place(explanation: Explanation, numbers: ClipNumbers, target: Target) -> Drawing | None:
-    """Draw where the explanation says the model looked; None without a map.
+    """Draw the explanation's map; None without one.
 
     Parameters
     ----------
@@ -75,13 +75,13 @@ def place(explanation: Explanation, numbers: ClipNumbers, target: Target) -> Dra
         columns=columns,
         top=outline(top, rows, columns) or "",
         bottom=outline(bottom, rows, columns) or "",
-        label="; ".join(told) + "." if told else "What the explanation marks was not tested.",
+        label="; ".join(told) + "." if told else "The map was not tested.",
         effects=_effects("space", numbers, target, where),
     )
 
 
 def timeline(explanation: Explanation, numbers: ClipNumbers, target: Target) -> Drawing | None:
-    """Draw when the explanation says the model looked; parameters as of `place`; None without weights."""
+    """Draw the explanation's timeline; parameters as for `place`; None without one."""
     if explanation.time is None:
         return None
     weights, bin_s = explanation.time, explanation.bin_s
@@ -110,12 +110,12 @@ def timeline(explanation: Explanation, numbers: ClipNumbers, target: Target) -> 
 def call_rows(
     explanation: Explanation, calls: Sequence[ProbeCall], numbers: ClipNumbers, target: Target
 ) -> Iterator[tuple[str, str, str, str]]:
-    """List the calls of a clip, without what was asked again; other parameters as of `place`.
+    """List the calls of a clip, without repeats; other parameters as for `place`.
 
     Yields
     ------
     tuple
-        What was altered, by what, how much or which of it, and the change of the prediction.
+        What was altered, how, how much or where, and the change of the prediction.
     """
     span = target.maximum - target.minimum
     for call in (one for one in calls if not one.again):
@@ -130,7 +130,7 @@ def call_rows(
             yield what, how, where, _FAILED if change is None else number(change * span, 3)
         elif call.kind == "cue" and call.cue in numbers.edited:
             change = numbers.edited[call.cue]
-            what = f"Cue {in_words(call.cue, 40)}, taken away"
+            what = f"Cue {in_words(call.cue, 40)}, made neutral"
             yield what, how, NONE, _FAILED if change is None else signed(-change * span, 3)
 
 
@@ -140,7 +140,7 @@ def _most_and_least(kind: str, numbers: ClipNumbers) -> tuple[tuple[int, ...], t
 
 
 def _effects(kind: str, numbers: ClipNumbers, target: Target, where: Callable[[HiddenNumbers], str]) -> Effects:
-    """Bars on a scale that all drawings of a clip share, so that they can be compared; what is marked most first."""
+    """Draw bars, the most marked first, on one scale for all drawings of a clip so that they compare."""
     changes = [one.change for hidden in numbers.hidden.values() for one in hidden if one.change is not None]
     largest = max([numbers.epsilon, *changes])
     span = target.maximum - target.minimum

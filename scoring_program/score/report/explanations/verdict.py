@@ -1,4 +1,4 @@
-"""Whether one explanation was true, as far as that was measured, in words."""
+"""Whether one explanation held up, in words."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from score.settings import Target
 from score.text import text_validity
 
 HOLDS, PARTLY = 0.5, 0.2
-"""Lowest values, on a scale on which chance is 0 and perfect 1, that are called good, and partly so."""
+"""Lowest values called good and partly good, where 0 is chance and 1 is perfect."""
 STATES = ("good", "part", "bad", "none")
 """Best first; ``none`` where nothing was measured."""
 _WHERE = {"space": "a place", "time": "a moment"}
 _OTHER = {"space": "place", "time": "second"}
-_NOT_GIVEN = {"space": "No map was given, which counts 0.", "time": "No seconds were given, which counts 0."}
+_NOT_GIVEN = {"space": "No map given: scores 0.", "time": "No timeline given: scores 0."}
 
 
 @dataclass(frozen=True)
@@ -28,21 +28,18 @@ class Reason:
     state: str
     """One of `STATES`."""
     part: str
-    """What it is about, in a word."""
+    """The axis, in a word."""
     words: str
     """One sentence or two."""
 
 
 def state_of(value: float) -> str:
-    """Name how good a value on the scale of the axes is."""
+    """Return the state for a value of an axis."""
     return "good" if value >= HOLDS else "part" if value >= PARTLY else "bad"
 
 
 def clip_state(numbers: ClipNumbers) -> str:
-    """Name how well an explanation held up: well only where everything that was tested did.
-
-    ``none`` where the model was asked nothing about it.
-    """
+    """Return how well an explanation held up: ``good`` only if every tested part did, ``none`` if none was tested."""
     if not (numbers.hidden or numbers.edited):
         return "none"
     tested = [getattr(numbers, kind) for kind in numbers.hidden]
@@ -80,15 +77,13 @@ def _hidden(part: str, kind: str, given: bool, value: float, numbers: ClipNumber
     if not given:
         return Reason("none", part, _NOT_GIVEN[kind])
     if not hidden:
-        return Reason("none", part, "Not measured, which counts 0.")
+        return Reason("none", part, "Not measured: scores 0.")
     changes = [one.change for one in hidden if one.change is not None]
     if len(changes) < len(hidden):
-        return Reason(
-            "bad", part, f"The model gave no valid answer while {_WHERE[kind]} was altered, which counts as worst."
-        )
+        return Reason("bad", part, f"No valid answer when {_WHERE[kind]} was altered: gets the worst score.")
     span = target.maximum - target.minimum
     most, largest = number(changes[0] * span, 3), number(max(changes) * span, 3)
-    words = f"Altering what it marks most moved the prediction by {most}"
+    words = f"Altering the {_OTHER[kind]} marked most moved the prediction by {most}"
     if most != largest:
         words += f"; altering another {_OTHER[kind]} moved it by up to {largest}"
     return Reason(state_of(value), part, f"{words}.")
@@ -96,33 +91,33 @@ def _hidden(part: str, kind: str, given: bool, value: float, numbers: ClipNumber
 
 def _cues(numbers: ClipNumbers, claims: Sequence[ClaimRow], target: Target) -> Reason:
     if not numbers.claimed:
-        return Reason("none", "Cues", f"Nothing that can be tested is said about {target.title}, which counts 0.")
+        return Reason("none", "Cues", f"No testable claim about {target.title}: scores 0.")
     if not numbers.edited:
-        return Reason("none", "Cues", "Not measured, which counts 0.")
+        return Reason("none", "Cues", "Not measured: scores 0.")
     if None in numbers.edited.values():
-        words = "The model gave no valid answer while a cue was taken away, which counts as worst."
+        words = "No valid answer when a cue was made neutral: gets the worst score."
         return Reason("bad", "Cues", words)
     tested = [row for row in claims if row.claimed_sign]
     right = sum(row.state == "good" for row in tested)
     if not tested:
-        words = "None of the named cues was tested on this clip."
+        words = "None of the claimed cues was tested on this clip."
     elif len(tested) == 1:
-        words = f"The one named cue that was tested {'did' if right else 'did not do'} what is said."
+        words = f"The one claim tested is {'right' if right else 'wrong'}."
     else:
-        words = f"{right} of {len(tested)} named cues that were tested did what is said."
+        words = f"{right} of {len(tested)} claims tested are right."
     return Reason(state_of(numbers.claims), "Cues", words)
 
 
 def _text(numbers: ClipNumbers, explanation: Explanation) -> Reason:
     faults = text_validity(explanation.text) if explanation.text_ok else ("missing, too short or too long",)
     if faults:
-        return Reason("bad", "Text", f"Not valid, which counts 0: {', '.join(faults)}.")
+        return Reason("bad", "Text", f"Not valid, so it scores 0: {', '.join(faults)}.")
     if numbers.text >= 0.995:
-        return Reason("good", "Text", "Valid, and in keeping with the prediction and the submitted cues.")
+        return Reason("good", "Text", "Valid, and agrees with the prediction and the submitted cues.")
     if numbers.text > 0:
         return Reason(
             state_of(numbers.text),
             "Text",
-            "Valid, but it should name the largest submitted cues and no others, three at most.",
+            "Valid, but it should name the largest submitted cues (up to three) and no others.",
         )
-    return Reason("bad", "Text", "It contradicts the own prediction or the submitted cues, which counts 0.")
+    return Reason("bad", "Text", "Contradicts its own prediction or the submitted cues, so it scores 0.")

@@ -1,4 +1,4 @@
-"""What to fix first: the few changes that gain most, each with its evidence."""
+"""What to fix first: the changes with the largest gains, each with its evidence."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ MEASURED = ("faithfulness_space", "faithfulness_time", "cue_claims")
 _MOST = 5
 _FEWEST = 3
 _LOST = 0.05
-"""A factor of the total below which no other change gains anything to speak of."""
+"""A factor of the total below which no other change gains a notable amount."""
 _NOTABLE_SHARE = 0.1
-"""Share of the altered copies from which on it is worth a sentence that they were not reached."""
+"""Share of unreached altered copies from which they are mentioned."""
 _NOTABLE_GAIN = 2.0
-"""Points below which a change is only named where there are fewer than three others."""
+"""Gain in points below which a change is shown only if there are fewer than three others."""
 
 
 @dataclass(frozen=True)
@@ -30,23 +30,23 @@ class Advice:
     """One thing to fix."""
 
     points: float
-    """What the total may gain by it, at most."""
+    """Largest possible gain of the total."""
     sentence: str
     """What to do."""
     evidence: str
-    """The figures that say so."""
+    """The figures behind it."""
     first: bool = False
-    """Whether nothing else counts before it: it raises a factor of the total that is next to 0."""
+    """Whether it must come first: it raises a factor of the total that is near 0."""
     gain: str = ""
-    """What it is worth, in words; an empty text where that would mislead."""
+    """The gain in words; empty where that would mislead."""
 
 
 def advice(scored: Scored, parts: Factors) -> tuple[Advice, ...]:
-    """Choose three to five changes; fewer where there is nothing else to gain.
+    """Choose three to five changes, fewer if no others would gain anything.
 
-    What raises a factor of the total that is next to 0 comes first, then the largest gain.
+    Changes that raise a factor near 0 come first, then those with the largest gain.
     """
-    # Where a factor is lost, no other change gains anything yet; what it would gain then is judged as if it were 1.
+    # While a factor is near 0, no other change gains anything; judge the others as if that factor were 1.
     usable = replace(
         parts,
         coverage=1.0 if _is_lost(parts.coverage) else parts.coverage,
@@ -66,7 +66,7 @@ def _is_lost(factor: float | None) -> bool:
 
 def _gain(one: Advice, largest: float) -> str:
     if one.first and one.points < largest:
-        return ""  # a few points would hide that all the others hang on it
+        return ""  # a few points would hide that all other gains depend on it
     return f"up to {plural(round(one.points), 'point')}" if round(one.points) >= 1 else "less than 1 point"
 
 
@@ -76,7 +76,7 @@ def _candidates(scored: Scored, parts: Factors, usable: Factors) -> Iterable[Adv
     yield from _unreached(scored, usable)
     yield from _skill(parts, columns)
     if parts.coverage < 1 and not scored.outcomes.failed:
-        share = f"Coverage is {number(parts.coverage, MOST_DECIMALS)}: an explanation without a valid text counts 0."
+        share = f"Coverage is {number(parts.coverage, MOST_DECIMALS)}: explanations without a valid text score 0."
         gain = parts.gain(coverage=1.0)
         yield Advice(gain, "Write a valid text for every clip.", share, first=_is_lost(parts.coverage))
     yield from _axes(scored, usable)
@@ -88,7 +88,7 @@ def _axes(scored: Scored, usable: Factors) -> Iterable[Advice]:
     reasons: dict[tuple[str, str], list[str]] = {}
     for axis, value in usable.axes.items():
         if scored.results.run.results and axis in MEASURED:
-            continue  # nothing that is written into a file of results changes it
+            continue  # no file of results can change it
         if found is not None and value < 1:
             reasons.setdefault(axis_advice(axis, found), []).append(axis)
     titles = {column.key: column.title for column, _ in scored.evaluation.columns}
@@ -101,13 +101,15 @@ def _axes(scored: Scored, usable: Factors) -> Iterable[Advice]:
 
 
 def _failed(scored: Scored, parts: Factors) -> Iterable[Advice]:
-    """Judge failed clips: each counts 0 in every mean, so all means grow with the share of the others."""
+    """Advise on failed clips: each counts 0 in every mean, so fixing them raises all means in proportion."""
     outcomes = scored.outcomes
     clips, failed = int(outcomes.counted.sum()), outcomes.failed
     if not failed:
         return
     late = outcomes.count("not_reached")
-    evidence = f"{failed} of {clips} clips have no prediction: each counts 0 in every axis, with the largest error."
+    evidence = (
+        f"{failed} of {clips} clips have no prediction: each scores 0 on every axis and counts with the largest error."
+    )
     if late * 2 > failed:
         limit = scored.results.run.time_limit_s
         sentence = "Make the model faster: time ran out."
@@ -122,7 +124,7 @@ def _failed(scored: Scored, parts: Factors) -> Iterable[Advice]:
 
 
 def _unreached(scored: Scored, usable: Factors) -> Iterable[Advice]:
-    """Judge altered copies that were not reached: each counts as nothing shown."""
+    """Advise on altered copies that were not reached: each counts as no evidence."""
     second = scored.results.run.second_pass
     if second is None or second.planned - second.asked < max(1, _NOTABLE_SHARE * second.planned):
         return
@@ -130,7 +132,7 @@ def _unreached(scored: Scored, usable: Factors) -> Iterable[Advice]:
     grown = second.planned / max(1, second.asked)
     axes = {name: min(1.0, value * grown) for name, value in usable.axes.items() if name in MEASURED}
     sentence = "Make the model faster: altered copies were not reached."
-    yield Advice(usable.gain(axes), sentence, f"{late}: what was not asked counts as nothing shown.")
+    yield Advice(usable.gain(axes), sentence, f"{late}: each counts as no evidence.")
 
 
 def _most_often(findings: Iterable[Problem]) -> str:
@@ -147,7 +149,7 @@ def _skill(parts: Factors, columns: Mapping[str, Estimate]) -> Iterable[Advice]:
         return
     gain = parts.gain(skill_factor=1.0)
     if skill <= 0:
-        sentence = "Predict better than always answering the training mean: nothing counts without it."
+        sentence = "Predict better than the training mean: without that, every explanation scores 0."
         evidence = f"The skill over the constant is {number(skill, MOST_DECIMALS)}."
     else:
         sentence = "Predict better: the skill factor multiplies the whole score."
@@ -158,7 +160,7 @@ def _skill(parts: Factors, columns: Mapping[str, Estimate]) -> Iterable[Advice]:
 
 
 def _solution(scored: Scored, axis: str) -> str:
-    """Name the example submission that is best on an axis, where it is better than this one as far as is shown."""
+    """Name the best example submission on an axis, if it beats this run at the shown precision."""
     column, estimate = next(pair for pair in scored.evaluation.columns if pair[0].key == axis)
     places = scored.spread_places(column)
     better = [
@@ -170,4 +172,4 @@ def _solution(scored: Scored, axis: str) -> str:
     if not better:
         return ""
     best, title = max(better)
-    return f"; {title} has {number(best, places)}"
+    return f"; {title} reaches {number(best, places)}"

@@ -1,4 +1,4 @@
-"""What to do about a low axis, and the figures that say so."""
+"""What to do about a low axis, with the figures behind the advice."""
 
 from __future__ import annotations
 
@@ -10,56 +10,56 @@ _NOTABLE = 0.1
 
 
 _SAYS = {
-    "no_space": ("Return a map of where the model looked, for every clip.", "of the clips have no valid map."),
+    "no_space": ("Return a map of where the model looked for every clip.", "of the clips have no valid map."),
     "space_reversed": (
-        "Point your map at what the prediction hangs on.",
-        "of the maps are upside down, or at chance: what they mark moved the prediction no more than the rest.",
+        "Point your map at the places that drive the prediction.",
+        "of the maps are at or below chance: the places they mark moved the prediction no more than the rest.",
     ),
     "space_foreign": (
-        "Make each map about its own clip.",
-        "of the maps are no better than the average of the others: another clip's would do as well.",
+        "Make each map specific to its clip.",
+        "of the maps are no better than the average map of the other clips.",
     ),
-    "no_time": ("Say when the model saw it, for every clip.", "of the clips have no valid seconds."),
+    "no_time": ("Return a timeline for every clip.", "of the clips have no valid timeline."),
     "time_reversed": (
-        "Name the seconds that the prediction hangs on.",
-        "of the timelines are upside down, or at chance: what they mark moved the prediction no more than the rest.",
+        "Point your timeline at the seconds that drive the prediction.",
+        "of the timelines are at or below chance: the seconds they mark moved the prediction no more than the rest.",
     ),
     "time_foreign": (
-        "Make each timeline about its own clip.",
-        "of the timelines are no better than the average of the others: another clip's would do as well.",
+        "Make each timeline specific to its clip.",
+        "of the timelines are no better than the average timeline of the other clips.",
     ),
-    "no_claims": ("Claim which cues moved the prediction, for every clip.", "of the clips have no claim."),
+    "no_claims": ("Claim which cues moved the prediction for every clip.", "of the clips have no claim."),
     "wrong_sign": (
-        "Turn claims around that say the opposite of what the model does.",
-        "of the claims that were tried have the wrong sign: without the cue the prediction moved the other way.",
+        "Correct the sign of claims that say the opposite of what the model does.",
+        "of the tested claims have the wrong sign: without the cue, the prediction moved the other way.",
     ),
     "no_effect": (
         "Do not claim cues that the model does not use.",
-        "of the claims that were tried have no effect: without the cue the prediction stayed where it was.",
+        "of the tested claims have no effect: without the cue, the prediction stayed the same.",
     ),
     "silent": (
         "Name all cues that the model uses.",
         "of the cues whose removal moved a prediction are not claimed.",
     ),
     "invalid_text": (
-        "Write plain sentences that pass the published tests of a text.",
+        "Write plain sentences that pass the published text checks.",
         "of the texts are not valid.",
     ),
     "contradicting": (
-        "Say in every text how high the predicted value is, in agreement with the prediction.",
-        "of the texts name no level, or another one than predicted.",
+        "State in every text how high the prediction is, and state it correctly.",
+        "of the texts state no level, or one that differs from the prediction.",
     ),
     "disagreeing": (
-        "Let the text name the cues that the evidence names.",
-        "of the texts name other cues than the largest of the evidence.",
+        "Name the largest cues of the evidence in the text.",
+        "of the texts name cues other than the largest of the evidence.",
     ),
     "unstable": (
-        "Keep a text the same when the clip is hardly changed.",
-        "of what is claimed changes when a clip is shifted by a pixel or two.",
+        "Keep the text stable when the clip barely changes.",
+        "of the claims change when a clip is shifted by a pixel or two.",
     ),
     "between": (
-        "Write about this clip: claims that fit every clip say nothing.",
-        "of what is claimed is the same for other clips.",
+        "Write about this clip: claims that fit every clip score nothing.",
+        "of the claims are the same for other clips.",
     ),
 }
 """By share of `Shortfalls`: what to do, and what the share is of."""
@@ -70,18 +70,18 @@ _REASONS = {
     "known_causes": ("no_claims", "no_space", "no_time"),
     "text": ("invalid_text", "contradicting", "disagreeing", "unstable", "between"),
 }
-"""By axis, the shares that say why it may be low; what makes others pointless comes first."""
+"""By axis, the shares that explain a low score, the most basic first."""
 _OTHERWISE = {
-    "faithfulness_space": "Sharpen the map: rank the few places first that the prediction hangs on.",
-    "faithfulness_time": "Sharpen the timeline: rank the seconds first that the prediction hangs on.",
-    "cue_claims": "Bring the sizes of the claims in proportion to what each cue does to the prediction.",
-    "known_causes": "Learn the rule behind the labels: claims and maps should name what made them.",
-    "text": "Name the largest claims, and only these, in every text.",
+    "faithfulness_space": "Sharpen the map: rank the few places that drive the prediction first.",
+    "faithfulness_time": "Sharpen the timeline: rank the few seconds that drive the prediction first.",
+    "cue_claims": "Make each claim's size proportional to the cue's effect on the prediction.",
+    "known_causes": "Point to what actually causes the labels: claims and maps often name other cues.",
+    "text": "Name the largest claims, and only those, in every text.",
 }
 
 
 def axis_advice(axis: str, found: Shortfalls) -> tuple[str, str]:
-    """Choose the reason that holds for the largest share of the clips or claims; of equal shares the first.
+    """Choose the reason with the largest share of clips or claims; the first one if shares are equal.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""What the total is made of: three factors, and what each axis could add to it.
+"""The factors of the total, and what each axis could add to it.
 
-Computed from the numbers that are shown, so they tell nothing that these do not tell.
+Computed from the numbers shown on the page only, so they reveal nothing more.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ class Factors:
     coverage: float
     """Share of the clips with a valid text."""
     skill_factor: float | None
-    """Of the predictions, in [0, 1]; None where nothing else is above 0, so that it cannot be told."""
+    """Of the predictions, in [0, 1]; None where all other factors are 0, so that it cannot be derived."""
     axes: Mapping[str, float]
-    """Each axis that counts in this phase."""
+    """Each axis scored in this phase."""
     score: ExplanationScore
     """Weights and power."""
 
@@ -50,13 +50,13 @@ class Factors:
 
     @property
     def total(self) -> float:
-        """In [0, 100]; 0 where the skill factor cannot be told."""
+        """In [0, 100]; 0 where the skill factor is unknown."""
         return 100 * self.coverage * (self.skill_factor or 0.0) * self.mean
 
     def gain(
         self, axes: Mapping[str, float] | None = None, coverage: float | None = None, skill_factor: float | None = None
     ) -> float:
-        """Compute how many points the total would gain if some of its parts had other values."""
+        """Compute how many points the total would gain with other values of some factors."""
         changed = replace(
             self,
             coverage=self.coverage if coverage is None else coverage,
@@ -67,7 +67,7 @@ class Factors:
 
 
 def factors(columns: Mapping[str, float], score: ExplanationScore, *, causes: bool) -> Factors:
-    """Take a total apart.
+    """Split a total into its factors.
 
     Parameters
     ----------

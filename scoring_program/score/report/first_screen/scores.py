@@ -1,4 +1,4 @@
-"""The section itself: every score with its bar and what to compare it with, and what the scores say in words."""
+"""The first screen: every score with its bar and comparisons, and a verdict in words."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from score.report.numbers import NO_BREAK, interval, number, percent, position
 from score.settings import Settings
 
 _DRAWN = ("chance", "constant", "solution")
-"""Kinds of marks on the bars: a few that matter to everybody."""
+"""Kinds of marks drawn on the bars."""
 SUM_DECIMALS = 6
-"""Of what the total is computed from, where labels are open: enough to compute it again to its last digit."""
+"""Decimals of the total's factors where labels are open, so that readers can recompute it to the last digit."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Mark:
     """Something to compare a score with, on the score's bar."""
 
     kind: str
-    """``chance``, or the kind of a landmark: it decides the shape."""
+    """``chance``, or the kind of a landmark; decides the shape."""
     title: str
-    """What it is."""
+    """Its name."""
     value: str
     """Its rounded score."""
     position: float
@@ -37,7 +37,7 @@ class Mark:
 
     @property
     def drawn(self) -> bool:
-        """Whether it stands on the bars of the first screen; the table has them all."""
+        """Whether the bars of the first screen show it; the table shows all marks."""
         return self.kind in _DRAWN
 
 
@@ -132,8 +132,8 @@ def _verdict(scored: Scored) -> Iterator[str]:
     outcomes = scored.outcomes
     if any(call.shows for calls in outcomes.probes for call in calls):
         yield (
-            "This total is a diagnostic: altered copies of filmed clips can be recognised, so an honest explanation "
-            "need not have the highest total."
+            "This total is a diagnostic: models can recognise altered copies of filmed clips, so an honest explanation "
+            "need not get the highest total."
         )
     first, _ = scored.evaluation.columns[0]
     if first.key != TOTAL:
@@ -141,22 +141,22 @@ def _verdict(scored: Scored) -> Iterator[str]:
     if scored.results.run.results:
         *titles, last = (column.title for column, _ in scored.evaluation.columns if column.key in MEASURED)
         yield (
-            f"Results were submitted instead of code. {', '.join(titles)} and {last} are measured by asking a model "
-            "about altered clips; there was no model to ask, so they have their worst value."
+            f"Results were submitted instead of code. {', '.join(titles)} and {last} need a model to answer altered "
+            "clips; there was none, so they get their worst value."
         )
     counted = int(outcomes.counted.sum())
     if outcomes.failed * 2 > counted:
-        yield f"{outcomes.failed} of {counted} clips failed: look at the problems below first."
+        yield f"{outcomes.failed} of {counted} clips failed: fix the problems below first."
     elif outcomes.failed:
-        yield f"{outcomes.failed} of {counted} clips failed and were scored with the worst value."
+        yield f"{outcomes.failed} of {counted} clips failed and got the worst score."
     left_out = outcomes.count("unreadable")
     if left_out:
-        yield f"{left_out} clips could not be decoded and are left out for everybody: the organisers need to know."
+        yield f"{left_out} clips could not be decoded and count for nobody: please tell the organisers."
     skill = next(estimate for column, estimate in scored.evaluation.columns if column.key == "skill")
     low, high = skill.interval or (skill.value, skill.value)
     if round(low, 2) > 0:
         yield f"The predictions remove {percent(abs(skill.value))} of the error of always answering the training mean."
     elif round(high, 2) < 0:
-        yield "Always answering the training mean would have been better than these predictions."
+        yield "These predictions are worse than always answering the training mean."
     else:
-        yield "The predictions cannot be told apart from always answering the training mean."
+        yield "These predictions cannot be distinguished from always answering the training mean."

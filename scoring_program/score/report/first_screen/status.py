@@ -18,7 +18,7 @@ STATUS_WORDS = {
     "unreadable": "unreadable, left out",
 }
 _NEARLY_ALL = 0.9
-"""Share of the time limit from which a run is close to it."""
+"""Share of the time limit from which a run counts as close to it."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class StatusItem:
     """One fact of how the run went."""
 
     title: str
-    """What it is about."""
+    """Its name."""
     value: str
-    """In few words."""
+    """The fact in few words."""
     note: str
-    """In a few more; may be empty."""
+    """Detail; may be empty."""
     tone: str
     """``good``, ``warning``, ``error`` or ``plain``."""
 
@@ -91,16 +91,16 @@ def _isolation(scored: Scored) -> StatusItem:
 
 def _seal(scored: Scored) -> StatusItem:
     if scored.results.folder.sealed:
-        return StatusItem("Records", "sealed", "as the ingestion program left them", "good")
-    return StatusItem("Records", "unsealed", "hashes were checked, their origin was not", "plain")
+        return StatusItem("Records", "sealed", "unchanged since ingestion", "good")
+    return StatusItem("Records", "unsealed", "hashes checked, origin not verified", "plain")
 
 
 def _same_twice(title: str, receipt: Receipt | None, asked: str) -> StatusItem:
     if receipt is None:
-        return StatusItem(title, "not asked", f"no {asked} was asked a second time", "plain")
+        return StatusItem(title, "not asked", f"no {asked} was asked twice", "plain")
     if receipt.identical == receipt.clips:
-        return StatusItem(title, "yes", f"{plural(receipt.clips, asked)} asked a second time, identical", "good")
+        return StatusItem(title, "yes", f"{plural(receipt.clips, asked)} asked twice, identical", "good")
     size = receipt.largest_difference  # two digits: a model can choose it
-    by = f", by at most {size:.2g}" if size is not None and size > 0 else ""
+    by = f" by up to {size:.2g}" if size is not None and size > 0 else ""
     different = receipt.clips - receipt.identical
-    return StatusItem(title, "no", f"{different} of {receipt.clips} {asked}s asked a second time differ{by}", "warning")
+    return StatusItem(title, "no", f"{different} of {receipt.clips} {asked}s asked twice differ{by}", "warning")

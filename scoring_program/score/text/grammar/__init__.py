@@ -1,1 +1,1 @@
-"""Sentences taken apart: words, phrases, clauses, and what each is about."""
+"""Parse sentences into words, phrases and clauses."""
