@@ -120,7 +120,7 @@ def test_an_organiser_can_rank_by_explanations_and_is_warned(
     told = capsys.readouterr().out
     assert "WARNING: practice and final: luck decides among fewer than 10 people" in told
     assert "WARNING: practice and final: scores of fewer than 20 clips" in told
-    assert "WARNING: hat: no edit takes it out of footage" in told
+    assert "WARNING: hat: no edit removes it from footage" in told
 
 
 def test_the_example_is_trained_and_the_kit_shows_what_it_records(bundle: Path) -> None:

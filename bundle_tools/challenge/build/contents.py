@@ -109,6 +109,6 @@ def _files(path: Path, name: str) -> Iterator[Entry]:
         hidden = any(part.startswith(".") or part in JUNK for part in inside.parts) or file.suffix == ".pyc"
         hidden = hidden or file.name == KEY_NAME
         if file.is_symlink():
-            say(f"Left out: {PurePosixPath(name) / inside.as_posix()} is a link. Put the files themselves there.")
+            say(f"Left out: {PurePosixPath(name) / inside.as_posix()} is a link. Replace each link with its file.")
         elif file.is_file() and not hidden:
             yield str(PurePosixPath(name) / inside.as_posix()), file

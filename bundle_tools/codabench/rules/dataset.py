@@ -70,7 +70,9 @@ def check_path(draft: Draft, path: Place, value: object) -> Iterator[Finding]:
         return
     if value.startswith("/") or "\\" in value or ".." in PurePosixPath(value).parts:
         what = f"{name}: expected a path inside the bundle; found {shown(value)}."
-        yield Finding("path-outside", "error", where, what, "It may exist here and not there.", "Use a relative path.")
+        yield Finding(
+            "path-outside", "error", where, what, "It may exist here but not on the server.", "Use a relative path."
+        )
         return
     target = draft.inside(value)
     if target is None:

@@ -159,7 +159,7 @@ def _walk(node: yaml.Node, path: Place, lines: dict[Place, int], seen: set[int])
                     "yaml-duplicate-key",
                     "warning",
                     f"{FILE}:{key.start_mark.line + 1}",
-                    f"The key {name!r} stands here twice.",
+                    f"The key {name!r} appears twice.",
                     "Codabench silently keeps the last one.",
                     "Delete one.",
                 )
@@ -171,7 +171,7 @@ def _walk(node: yaml.Node, path: Place, lines: dict[Place, int], seen: set[int])
 def _fatal(code: str, what: str, fix: str, line: str = "") -> Finding:
     effects = {
         "yaml-mapping": CRASHES,
-        "yaml-size": "Codabench may well read it, slowly; nothing in it is checked here.",
+        "yaml-size": "Codabench may read it, slowly; this check skips its content.",
         "yaml-bomb": "The unpacker would run out of memory or time.",
     }
     effect = effects.get(code, REFUSED)

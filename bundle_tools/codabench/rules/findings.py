@@ -10,7 +10,7 @@ Severity = Literal["error", "warning", "note"]
 # What Codabench would do, in the words used most often.
 REFUSED = "Codabench refuses the bundle and deletes the upload."
 CRASHES = "Codabench's unpacker stops with a raw Python error and deletes the upload."
-IGNORED = "Codabench ignores it without a word."
+IGNORED = "Codabench silently ignores it."
 FAILS_LATER = "Codabench accepts it; submissions fail later."
 
 ORDER: dict[str, int] = {"error": 0, "warning": 1, "note": 2}

@@ -86,10 +86,7 @@ def lines(leaks: list[Leak]) -> list[str]:
         if leak.open:
             found.setdefault((leak.private.phase, leak.who, leak.listed), []).append(leak.private.part)
     how = {True: "the server tells the keys", False: "with the keys, which the server does not tell"}
-    return [
-        f"  {phase}: {', '.join(parts)} can be had by {who}: {how[told]}."
-        for (phase, who, told), parts in found.items()
-    ]
+    return [f"  {phase}: {', '.join(parts)} open to {who}: {how[told]}." for (phase, who, told), parts in found.items()]
 
 
 def _opens(connection: Connection, key: str) -> bool:

@@ -9,12 +9,10 @@ from tests.codabench.server.conftest import Bundle
 def test_a_server_that_leaks_is_named_with_each_file(server: Server, competition: str, bundle: Bundle) -> None:
     code, printed = bundle("audit", competition)
     assert code == 1
-    assert "8 of 8 private files can be had by others. Do not publish" in printed
+    assert "8 of 8 private files are open to others. Do not publish" in printed
     everything = "ingestion_program, scoring_program, input_data, reference_data"
     for phase in ("Practice", "Final"):
-        assert (
-            f"{phase}: {everything} can be had by somebody who is not logged in: the server tells the keys." in printed
-        )
+        assert f"{phase}: {everything} open to somebody who is not logged in: the server tells the keys." in printed
     assert "Not tried as a second account" in printed
     assert not any(key in printed for key in server.data)
 
@@ -34,7 +32,7 @@ def test_a_second_account_is_tried_too(
     monkeypatch.setenv("CODABENCH_SECOND_TOKEN", "other-token")
     code, printed = bundle("audit", competition)
     assert code == 1
-    assert "can be had by somebody with another account" in printed
+    assert "open to somebody with another account" in printed
     assert {token for _, path, token in server.requests if path.startswith("/datasets/download/")} == {
         None,
         "other-token",

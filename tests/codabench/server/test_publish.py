@@ -72,7 +72,7 @@ def test_what_arrived_otherwise_is_named(
     code, printed = bundle("publish", server.address, "--bundle", archive, "--yes")
     assert code == 1
     assert told in printed
-    assert "1 thing on the server unlike the bundle" in printed
+    assert "1 difference between the server and the bundle" in printed
     assert competition in printed
 
 

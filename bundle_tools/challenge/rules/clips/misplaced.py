@@ -22,7 +22,7 @@ def check_misplaced(draft: Draft) -> Iterator[Finding]:
         for name in data.names(junk=True):
             if PurePosixPath(name).name in names:
                 what = f"{name} belongs to the reference data."
-                effect = "Causes of a label are as good as the label."
+                effect = "The causes of a label give the label away."
                 yield Finding("causes-misplaced", "error", place, what, effect, "Delete it there.")
 
 
@@ -39,7 +39,7 @@ def check_groups_misplaced(draft: Draft) -> Iterator[Finding]:
                 what = f"{name} holds {shown(found[0])}, an attribute of people."
             else:
                 continue
-            effect = "Models could use what people are, and participants learn it of every person."
+            effect = "Models could use this attribute, and participants could read it for every person."
             yield Finding("groups-misplaced", "error", place, what, effect, "Delete it there.")
 
 

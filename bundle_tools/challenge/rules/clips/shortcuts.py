@@ -42,9 +42,9 @@ def check_shortcuts(draft: Draft) -> Iterator[Finding]:
         if verdict is None or verdict.p >= WARNING_P:
             continue
         found = "; ".join(f"{one.feature} and {one.target} {one.correlation:+.2f}" for one in verdict.relations)
-        what = f"What is known of the clips without watching them predicts labels (p = {verdict.p:.4f}): {found}."
+        what = f"Labels can be predicted without watching a clip (p = {verdict.p:.4f}): {found}."
         effect = "A model can score without looking at a clip."
-        fix = "Shuffle and rename the clips at random; encode all alike, cut to one length, pad to one size; no dates."
+        fix = "Shuffle and rename the clips at random. Encode all alike, with one length, one size and no dates."
         strong = any(abs(one.correlation) >= ERROR_CORRELATION for one in verdict.relations)
         severity: Severity = "error" if strong and verdict.p < ERROR_P else "warning"
         yield Finding("giveaway", severity, place, what, effect, fix)

@@ -26,8 +26,8 @@ def check_keys(draft: Draft) -> Iterator[Finding]:
         seen.add(path)
         written = _keys_of(program)
         if written and not any(_stands_in(key, program, written) for key in keys):
-            what = f"The scoring program names {_some(written)}; the columns wait for {_some(keys)}."
-            effect = "Codabench drops scores without a column of their key; the cells show n/a."
+            what = f"The scoring program writes {_some(written)}; the columns expect {_some(keys)}."
+            effect = "Codabench drops scores that have no column; their cells show n/a."
             yield Finding("columns-keys", "warning", draft.at(*place), what, effect, "Use the same keys in both.")
 
 

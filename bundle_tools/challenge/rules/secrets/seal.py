@@ -15,7 +15,7 @@ PROGRAMS = ("ingestion_program", "scoring_program")
 SHORTEST_KEY = 16
 # What both programs accept, white space around it left aside.
 KEY = re.compile(rb"[0-9a-f]{64}")
-EFFECT = "Whoever holds the key can forge a run that scoring believes."
+EFFECT = "Anybody with the key can forge a run that scoring accepts."
 FIX = "Delete it there and build again: `bundle build` makes a new key."
 
 
@@ -37,7 +37,7 @@ def check_seals(draft: Draft) -> Iterator[Finding]:
             yield Finding("seal-damaged", "error", where, what, FAILS_LATER, fix)
         if len(programs) == len(PROGRAMS) and len(keys) == 1:
             what = f"Expected {SEAL} in both programs or in none; found it in the {next(iter(keys))} only."
-            scored = "Scoring refuses every result as forged." if PROGRAMS[1] in keys else "No seal is ever checked."
+            scored = "Scoring refuses every result as forged." if PROGRAMS[1] in keys else "No seal is checked."
             yield Finding("seal-alone", "error", where, what, scored, fix)
         elif len(set(keys.values())) > 1:
             what = f"The two programs hold different keys in {SEAL}."
@@ -60,7 +60,7 @@ def check_key_in(place: Place, file: File, keys: set[bytes], programs: set[str])
     if own and place.audience != "participants":
         return
     if file.name.rpartition("/")[2] == SEAL or any(key in file.content for key in keys):
-        what = f"{place.at(file.name)} holds the key of the seal" + (
+        what = f"{place.at(file.name)} contains the seal key" + (
             ", and make_programs_available is true." if own else "."
         )
         fix = "Set make_programs_available to false." if own else FIX

@@ -35,11 +35,11 @@ def _budget(where: str, columns: Sequence[Mapping[str, Any]], clips: int, target
     bits = bits_of(columns)
     of_all = f"{allowed} submissions {allowed * bits:.0f}" if allowed else "unlimited submissions any number"
     what = (
-        f"{scores} scores and an interval tell at most {bits:.0f} bits of labels, {of_all}; "
+        f"{scores} scores and an interval reveal at most {bits:.0f} bits of labels, {of_all}; "
         f"there are {labels} labels of {clips} clips."
     )
     most = gain(scores, labels, submissions)
-    effect = f"Who submits variants can gain about {most:.3f} of skill; expected {GAIN_ALLOWED} or less."
+    effect = f"Submitting variants can gain about {most:.3f} of skill; expected at most {GAIN_ALLOWED}."
     if most <= GAIN_ALLOWED:
         return Finding("labels-told", "note", where, what, effect, "Nothing.")
     more = f", or take {ceil(labels_needed(scores, submissions) / targets)} clips" if allowed else ""

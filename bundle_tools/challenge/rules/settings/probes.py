@@ -32,8 +32,8 @@ def check_probes(side: PhaseData, clips: int) -> Iterator[Finding]:
     where, settings = side.at(SETTINGS), side.settings
     if "probes" not in settings:
         if settings.get("copies") is not None:
-            what = "There are copies of clips and no probes."
-            effect = "No altered copy is asked: every measured axis is 0."
+            what = "The input data have copies of clips but no probes."
+            effect = "The model never sees an altered copy, so every measured axis is 0."
             yield Finding("probes-missing", "warning", where, what, effect, "Add probes, or delete the copies.")
         return
     if isinstance(settings["probes"], dict):
@@ -56,8 +56,8 @@ def _check_time(where: str, settings: dict[str, Any], probes: dict[str, Any], cl
             f"{clips} clips mean up to {calls} calls of a model in {budget:.0f} s, {left:.2f} s for each. "
             f"The example ({EXAMPLE_CALL_S} s a call) takes {calls * EXAMPLE_CALL_S:.0f} s."
         )
-        effect = "Slower models are not asked about all altered copies; what is not reached counts as nothing shown."
-        fix = "Say so on a page, take fewer clips or edits, or raise the limit on a queue of your own."
+        effect = "Slower models do not reach all altered copies; each one they miss counts as showing nothing."
+        fix = "Use fewer clips or edits, raise the limit on a queue of your own, or say so on a page."
         severity: Severity = "note" if left >= EXAMPLE_CALL_S else "warning"
         yield Finding("probes-time", severity, where, what, effect, fix)
 

@@ -21,8 +21,8 @@ def check_settings(draft: Draft) -> Iterator[Finding]:
         for place, answer in ask_programs(draft, question).items():
             where = draft.at(*place, question.program)
             if answer is None:
-                what = f"The {question.title} is not the one of this checkout, so it was not asked about its data."
-                effect = "Its code would run on this machine."
+                what = f"The {question.title} is not the one of this checkout, so it was not run on its data."
+                effect = "This check would run foreign code on this machine."
                 fix = "Unpack the zip and check the folder if you trust it."
                 yield Finding("program-unasked", "note", where, what, effect, fix)
                 continue

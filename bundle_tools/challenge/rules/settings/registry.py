@@ -42,7 +42,7 @@ def check_revealed(draft: Draft) -> Iterator[Finding]:
     for phase in draft.keys.phases if hidden else ():
         if not phase.hide_score_output and not phase.hide_output:
             what = f"The phase leaves the scoring output open, and {len(hidden)} columns are hidden."
-            effect = "Participants read the hidden scores in scores.json."
+            effect = "Participants can read the hidden scores in scores.json."
             where = draft.at(*phase.place)
             yield Finding("columns-revealed", "warning", where, what, effect, "Write hide_score_output: true.")
 
@@ -63,10 +63,10 @@ def _check_primary(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator
     """Find a board that ranks by another column than the first of the registry, which is the primary score."""
     chosen, first = draft.keys.primary_column, registry[0]["key"] if registry else None
     if first and chosen and chosen.key and chosen.key != first:
-        what = f"The board ranks by {shown(chosen.key)}; the primary score of the scoring program is {first}."
+        what = f"The leaderboard ranks by {shown(chosen.key)}; the primary score of the scoring program is {first}."
         where = draft.at(*draft.keys.leaderboards[0].place, "primary_index")
-        effect = "Another submission ranks first than pages and reports say."
-        fix = f"Write the index of {first} as primary_index, or mean it and change the pages."
+        effect = "Pages and reports then name a different winner."
+        fix = f"Write the index of {first} as primary_index. If this is intended, change the pages."
         yield Finding("columns-primary", "warning", where, what, effect, fix)
 
 
@@ -83,7 +83,7 @@ def _compare(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Findi
         place = column.place
         if column.computation:
             what = f"The scoring program writes {key}, and Codabench computes it as well."
-            effect = "The server fails in the middle of storing the scores."
+            effect = "The server fails while storing the scores."
             yield Finding("columns-computed", "error", draft.at(*place), what, effect, "Delete the computation.")
         if column.sorting != direction:
             what = f"{key}: expected sorting {direction} as in the scoring program; found another."
@@ -92,7 +92,7 @@ def _compare(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Findi
         if column.title and column.title != title:
             what = f"{key}: titled {shown(title)} in the scoring program and {shown(column.title)} here."
             where = draft.at(*place, "title")
-            yield Finding("columns-title", "warning", where, what, "Report and board disagree.", "Use one title.")
+            yield Finding("columns-title", "warning", where, what, "Report and leaderboard disagree.", "Use one title.")
         if column.precision < decimals:
             what = f"{key}: the scoring program gives {decimals} decimals; found precision {column.precision}."
             where = draft.at(*place, "precision")
@@ -104,8 +104,8 @@ def _compare(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Findi
             effect = "The column stays n/a, and rows without the primary score rank first."
             yield Finding("columns-extra", "error", draft.at(*column.place), what, effect, "Delete the column.")
     if [key for key in declared if key in known] != [key for key in known if key in declared]:
-        what = "The columns stand in another order than in the scoring program."
-        yield Finding("columns-order", "note", board, what, "Pages and report show another order.", "Reorder them.")
+        what = "The columns are not in the order of the scoring program."
+        yield Finding("columns-order", "note", board, what, "Pages and report show a different order.", "Reorder them.")
 
 
 def _told(answer: Answer) -> RegistryAnswer:

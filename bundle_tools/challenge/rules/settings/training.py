@@ -34,7 +34,7 @@ def check_training(draft: Draft) -> Iterator[Finding]:
         if clips < ENOUGH:
             what = f"The public data have {clips} labelled clips; expected {ENOUGH} or more."
             effect = (
-                "Models that are trained on so few are worse than the constant, and look good to those who train them."
+                "Models trained on so few clips score below the constant, although they fit their training clips well."
             )
             drawn = "Leave out --no-training: `bundle build` then draws 240."
             fix = drawn if is_drawn(draft) else "Publish more labelled clips: smaller phases leave more of them."

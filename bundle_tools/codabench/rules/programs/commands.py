@@ -83,10 +83,17 @@ def _check_program(where: str, key: str, role: Role, program: Dataset) -> Iterat
         yield Finding("program-metadata-two", "warning", where, what, effect, "Delete metadata, or make them agree.")
     words = started(program, role)
     if SHELL.search(command) and not runs_text(words):
-        what = f"{key}: the command holds signs of a shell: {shown(command)}."
-        yield Finding("program-shell", "error", where, what, "They arrive as plain arguments.", "Write one command.")
+        what = f"{key}: the command contains shell syntax: {shown(command)}."
+        yield Finding(
+            "program-shell",
+            "error",
+            where,
+            what,
+            "Codabench starts no shell and passes them as plain arguments.",
+            "Write one command.",
+        )
     if "$input_data" in command and role == "ingestion":
-        what = f"{key}: the command holds $input_data."
+        what = f"{key}: the command contains $input_data."
         effect = "Codabench replaces $input in it: /app/input_data_data."
         yield Finding("program-variable", "error", where, what, effect, "Write /app/input_data/.")
     try:
@@ -107,11 +114,11 @@ def _check_script(where: str, key: str, names: list[str], words: list[str]) -> I
     direct = local_name(words[0]) if words and "/" in words[0] else None
     if direct is not None:
         what = f"{key}: the command starts {direct} itself."
-        effect = "Codabench unpacks files without the right to be executed: permission denied."
+        effect = "Codabench unpacks files without execute permission, so the start fails."
         yield Finding("program-execute", "error", where, what, effect, f"Start it with python3 or sh: sh {direct}.")
     script = direct or script_of(words)
     if script is not None and script not in names:
-        what = f"{key}: the command runs {script}, which is not there."
+        what = f"{key}: the command runs {script}, which does not exist."
         yield Finding("program-script", "error", where, what, FAILS_LATER, "Correct the command.")
 
 
@@ -136,8 +143,8 @@ def _check_start(where: str, key: str, command: str, words: list[str]) -> Iterat
         start = line.split()[:1]
         if start and (is_interpreter(PurePosixPath(start[0]).name) or start[0] in ("pip", "pip3", *BUILTINS)):
             what = f"{key}: the command has several lines; {shown(line.strip())} is one of them."
-            effect = "All of them are arguments of the first: only one program runs."
-            yield Finding("program-lines", "error", where, what, effect, "Put them into a script, and start that.")
+            effect = "The other lines become arguments of the first, so only one program runs."
+            yield Finding("program-lines", "error", where, what, effect, "Put them into a script and start the script.")
             return
 
 
@@ -147,7 +154,7 @@ def _check_mounts(where: str, key: str, role: Role, command: str) -> Iterator[Fi
         if name not in MOUNTED[role] | TOLD_ELSEWHERE:
             what = f"{key}: the command names /app/{name}, which is not mounted in the container of {role}."
             known = ", ".join(f"/app/{mount}" for mount in sorted(MOUNTED[role]))
-            effect = "Unless the image holds it, it is not there."
+            effect = "It exists only if the image contains it."
             yield Finding("program-mount", "warning", where, what, effect, f"There are {known}.")
 
 

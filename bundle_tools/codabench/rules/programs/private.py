@@ -28,4 +28,4 @@ def check_private(draft: Draft) -> Iterator[Finding]:
         ]
         for name in found[:MOST_TOLD]:
             what = f"{value.rstrip('/')}/{name}: looks like passwords or a private key."
-            yield Finding("program-private", "warning", value, what, reader, "Take it out of the folder.")
+            yield Finding("program-private", "warning", value, what, reader, "Remove it from the folder.")

@@ -56,6 +56,6 @@ def check_quota(draft: Draft, sizes: Mapping[str, int], where: Path, packed: int
     if total <= QUOTA_BYTES:
         return
     what = f"The bundle and its {len(uses)} programs and data sets, each use counted, take {total / 1e9:.1f} GB."
-    effect = f"Codabench refuses what goes beyond a user's quota, by default {QUOTA_BYTES / 1e9:.0f} GB."
+    effect = f"Codabench refuses uploads beyond a user's quota, by default {QUOTA_BYTES / 1e9:.0f} GB."
     fix = "Upload large data separately and name their key."
     yield Finding("zip-quota", "warning" if packed is None else "error", where.name, what, effect, fix)
