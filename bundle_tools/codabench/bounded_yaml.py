@@ -79,6 +79,6 @@ def _measure(node: yaml.Node, sizes: dict[int, int], depth: int) -> int:
     for child in children:
         size += _measure(child, sizes, depth + 1)
         if size > MOST_VALUES:
-            raise YamlBombError(f"expected at most {MOST_VALUES} values; aliases make more of it")
+            raise YamlBombError(f"expected at most {MOST_VALUES} values; aliases make more")
     sizes[id(node)] = size
     return size

@@ -126,7 +126,10 @@ REFUSED: dict[str, tuple[dict[str, str | bytes], str]] = {
         "x, a: expected a finite number; found nan",
     ),
     "a word": ({"prediction.pkl": pickle.dumps({"a": {"x": "high"}})}, "x, a: expected a finite number; found 'high'"),
-    "a formula": ({"prediction.pkl": pickle.dumps({"a": {"=cmd()": 0.5}})}, "1 clips have a name that is no clip id"),
+    "a formula": (
+        {"prediction.pkl": pickle.dumps({"a": {"=cmd()": 0.5}})},
+        "1 clips have a name that is not a clip id",
+    ),
     "a path": ({"prediction.pkl": pickle.dumps({"a": {"../../x": 0.5}})}, "such as '../../x'"),
     "infinity": (
         {"run.json": '{"task": "test"}', "predictions.csv": "clip_id,stability\nc1,-inf\n", "explanations.jsonl": ""},

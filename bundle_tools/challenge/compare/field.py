@@ -113,7 +113,7 @@ def score_field(phase: Phase, runs: Sequence[Run], resamples: int, scratch: Path
     first = gathered[0][0]
     for run, (scores, _) in zip(runs, gathered, strict=True):
         if scores.clip_ids != first.clip_ids:
-            raise BundleError(f"{run.name}: other clips than in {runs[0].name} could be decoded. Run both again.")
+            raise BundleError(f"{run.name}: the decoded clips differ from those of {runs[0].name}. Run both again.")
     drawn = first.groups > 1
     weights = np.ones((1, first.groups))
     if drawn:

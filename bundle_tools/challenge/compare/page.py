@@ -150,11 +150,11 @@ class _Page:
             yield DIAGNOSTIC
         names, (first, *others) = self._names(), self.rows
         if not others:
-            yield "There is nothing to compare it with."
+            yield "There is no other run to compare it with."
             return
         close = [name for name, row in zip(names[1:], others, strict=True) if first.above[row.name] < ABOVE]
         if close:
-            yield f"{names[0]} has the highest total, but chance could have put it before {_listed(close)}."
+            yield f"{names[0]} has the highest total, but by chance it could be ahead of {_listed(close)}."
         else:
             yield f"{names[0]} is ahead of all others by more than luck."
         rules = {
@@ -170,7 +170,7 @@ class _Page:
             same[entry.said.prediction.tobytes(), entry.said.texts].append(name)
         for group in same.values():
             if len(group) > 1:
-                yield f"{_listed(group)} predicted and wrote the same for every clip."
+                yield f"{_listed(group)} gave the same predictions and texts for every clip."
 
     def _gaps(self, one: Entry) -> Line:
         """Subtract from a run's total those of the best runs."""
@@ -289,14 +289,14 @@ class _Page:
             yield (
                 f"All runs are compared on the same {len(first.draws[TOTAL])} bootstrap resamples of the "
                 f"{first.scores.groups} source videos, seed {field.settings.bootstrap.seed}: what makes a clip hard "
-                "or easy for everybody cancels in a difference."
+                "or easy for all runs cancels out in a difference."
             )
         else:
-            yield "Nothing is resampled: all clips come from one source, so totals alone make the bands."
+            yield "All clips come from one source, so nothing is resampled and bands follow from the totals alone."
         yield (
             f"A run is above another if its total is higher in at least {percent(ABOVE)} of the resamples. A band "
-            "begins with the best run that has none, and holds those after it until one is parted from a member. "
-            "These clips cannot tell runs of one band apart."
+            "begins with the best run that has none above it, and ends before the first run that is below one of its "
+            "members. These clips cannot tell runs in one band apart."
         )
         yield f"Scoring program {__version__}, data {field.settings.data_version}."
 

@@ -79,9 +79,7 @@ def lines(rows: Sequence[Row], phase: str, resamples: int) -> list[str]:
     text += ["", *_aligned(axes)]
     text += ["", *_aligned(_beside(rows, names))]
     if any(row.large_reaction for row in rows):
-        text.append(
-            f"{LARGE_REACTION} Hiding the named places moves this model more than its claims say: read its code."
-        )
+        text.append(f"{LARGE_REACTION} Hiding the named places moves this model more than it claims: read its code.")
     if 1 < len(rows) <= MOST_PAIRED:
         pairs = [["higher than", *(str(number) for number in range(1, len(rows) + 1)), "run"]]
         for number, (row, name) in enumerate(zip(rows, names, strict=True), 1):
@@ -92,7 +90,7 @@ def lines(rows: Sequence[Row], phase: str, resamples: int) -> list[str]:
         "",
         f"A run is above another if its total is higher in {ABOVE:.0%} of the resamples; a band begins with the",
     ]
-    return [*text, "best run that has none, and holds those after it until one is parted from a member."]
+    return [*text, "best run that has none above it, and ends before the first run that is below one of its members."]
 
 
 def _beside(rows: Sequence[Row], names: Sequence[str]) -> list[list[str]]:

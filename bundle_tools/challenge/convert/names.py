@@ -82,7 +82,7 @@ def misfits(names: Names, targets: Iterable[str], clips: Mapping[str, str]) -> l
         for source, new in table.items():
             sources.setdefault(new, []).append(source)
         wrong += [
-            f"{' and '.join(found)}: these {what} would all be called {new}. Give them different names."
+            f"{' and '.join(found)}: these {what} would share the name {new}. Give them different names."
             for new, found in sources.items()
             if len(found) > 1
         ]

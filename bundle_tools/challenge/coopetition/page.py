@@ -10,7 +10,7 @@ from bundle_tools.challenge.coopetition.works import Work, sources_first
 from bundle_tools.challenge.pages import render
 
 _LONGEST_NAME = 21
-ALONE = "Every run counts as a team of its own, since no teams were named (--teams)."
+ALONE = "No teams were named (--teams), so every run counts as its own team."
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from bundle_tools.challenge.coopetition.works import Work, sources_first
 
 PASSED_ON = 0.5
 """Share of what a work receives that goes on to what it credits itself."""
-SHARED = "work of another phase: gives no lead of its own"
-SECOND = "a better submission of its team gives the lead"
+SHARED = "work of another phase: has no lead of its own"
+SECOND = "a better submission of its team counts"
 
 
 @dataclass(frozen=True)

@@ -132,9 +132,9 @@ def _juror(given: Answers, twin: int | None, key: Key, rules: Rules) -> Juror:
     reasons = [] if rated else ["rated nothing"]
     kinds = {item.kind for item in key.items}
     if rated and (("swapped" in kinds and np.isnan(swapped_gap)) or ("repeat" in kinds and np.isnan(repeats))):
-        reasons.append("passed over the controls, so that nothing shows how carefully the rest was judged")
+        reasons.append("did not judge the controls, so the quality of the other ratings is unknown")
     if swapped_gap <= 0:
-        reasons.append(f"rated texts about other clips no lower than genuine ones (gap {swapped_gap:+.2f})")
+        reasons.append(f"did not rate texts about other clips lower than genuine ones (gap {swapped_gap:+.2f})")
     if repeats > rules.largest_repeat_difference:
         reasons.append(f"rated the same item differently the second time (by {repeats:.2f} on average)")
     return Juror(

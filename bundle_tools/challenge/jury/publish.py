@@ -116,11 +116,11 @@ def notes(panel: Panel) -> list[str]:
     found = []
     counting = sum(juror.counts for juror in panel.jurors)
     if counting == 1:
-        found.append("Only one juror counts: the intervals know nothing of other jurors, and agreement cannot be said.")
+        found.append("Only one juror counts: intervals ignore differences between jurors, and there is no agreement.")
     elif counting == 2:
-        found.append("Only two jurors count: the intervals are somewhat too narrow.")
+        found.append("Only two jurors count, so the intervals are somewhat too narrow.")
     pairs = {tuple(sorted((juror.number, juror.twin))) for juror in panel.jurors if juror.twin is not None}
-    same = "gave nearly the same ratings: ask both, and leave a copy out."
+    same = "gave nearly the same ratings: ask both, and leave out a copy."
     return [*found, *(f"Jurors {one} and {two} {same}" for one, two in sorted(pairs))]
 
 

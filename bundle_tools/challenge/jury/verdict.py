@@ -108,7 +108,7 @@ def judge(panel: Panel, key: Key, rules: Rules) -> Verdict:
     rated = np.asarray(~np.isnan(ratings).any(axis=3))
     unrated = [team.name for at, team in enumerate(key.teams) if not rated[:, :, at].any()]
     if unrated:
-        raise BundleError(f"{', '.join(unrated)}: rated by no juror who counts. Wait for more ratings.")
+        raise BundleError(f"{', '.join(unrated)}: no juror who counts rated them. Wait for more ratings.")
     weights = np.array([criterion.weight for criterion in rules.criteria])
     scores = standardised(ratings)
     effects = _by_criterion(scores, np.ones(ratings.shape[0]), np.ones(ratings.shape[1]))

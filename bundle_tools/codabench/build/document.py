@@ -30,7 +30,7 @@ def shift_dates(text: str, start: datetime) -> str:
         return DATE.sub(lambda found: f'{found[1]}"{datetime.fromisoformat(found[2]) + shift}"', text)
     except OverflowError as error:
         raise BundleError(
-            f"--start {start}: a later phase would end after the year 9999. Choose an earlier one."
+            f"--start {start}: a later phase would end after the year 9999. Choose an earlier start."
         ) from error
 
 

@@ -8,8 +8,8 @@ from bundle_tools.codabench.server.interface import calls
 from bundle_tools.codabench.server.interface.http import Connection
 from bundle_tools.codabench.server.interface.records import Column, Competition, Phase, Submission
 
-NO_SCORE = "no score: the board puts it above all others. Delete it, or run it again"
-OLD = "ran on programs or data that were replaced since. Run it again: `bundle server replace`"
+NO_SCORE = "no score: the leaderboard puts it above all others. Delete it, or run it again"
+OLD = "ran on programs or data that have been replaced. Run it again: `bundle server replace`"
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def lines(board: Board, column: Column | None) -> list[str]:
     header = ("", "participant", column.key if column else "score", "made (UTC)", "", "")
     written = _table([header, *told]) if told else ["No rows."]
     if board.others:
-        written += ["", "Off the board, and wrong:"]
+        written += ["", "Not on the leaderboard, with problems:"]
         written += [
             f"  #{one.submission_id} {one.owner}, {_when(one)}: {'; '.join(row.remarks)}"
             for row in board.others

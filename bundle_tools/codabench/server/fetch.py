@@ -65,16 +65,16 @@ def fetch(
     """
     table = out / TABLE
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not table.is_file())):
-        raise BundleError(f"--out {out}: holds something that this command did not make. Choose another folder.")
+        raise BundleError(f"--out {out}: contains files that this command did not write. Choose another folder.")
     if table.is_file() and phases_in(out) - {phase.phase_id}:
-        raise BundleError(f"--out {out}: holds the submissions to another phase. Choose another folder.")
+        raise BundleError(f"--out {out}: contains submissions to another phase. Choose another folder.")
     found = [one for one in calls.submissions(connection, phase) if not one.elsewhere]
     out.mkdir(parents=True, exist_ok=True)
     folders = {one.submission_id: out / _folder_name(one) for one in found}
     _write_table(table, found, folders, columns)  # an interrupted call leaves a folder that the next one knows
     todo = [one for one in found if one.ended and not _is_here(folders[one.submission_id], one)]
     missing: list[str] = [
-        f"#{one.submission_id} {one.owner}: {one.status}. Call again when it has ended."
+        f"#{one.submission_id} {one.owner}: {one.status}. Repeat this command when it has ended."
         for one in found
         if not one.ended
     ]
@@ -93,8 +93,8 @@ def fetch(
     finally:  # whoever interrupts does not wait for the rest
         pool.shutdown(cancel_futures=True)
     missing += [
-        f"#{one.submission_id} {one.owner}: its zip holds metadata, with which a command of its own runs: look at it "
-        "before you believe a row."
+        f"#{one.submission_id} {one.owner}: its zip contains metadata, which can start a command of its own: "
+        "inspect it before you trust the row."
         for one in found
         if _brings_a_command(folders[one.submission_id] / FILES["data_file"])
     ]

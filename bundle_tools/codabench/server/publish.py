@@ -110,9 +110,9 @@ def _earlier(connection: Connection, name: str) -> int | None:
             connection.delete(f"/api/datasets/{one.dataset_id}/")
             continue
         raise BundleError(
-            f"this zip was uploaded at {one.created:%Y-%m-%d %H:%M} UTC, and no competition has come of it yet. If the "
-            f"server is still unpacking, call again in a minute. If not, delete {one.name!r} under Resources → "
-            "Competition Bundles, and call again."
+            f"this zip was uploaded at {one.created:%Y-%m-%d %H:%M} UTC, but no competition exists yet. If the server "
+            f"is still unpacking, repeat the command in a minute. If not, delete {one.name!r} under Resources → "
+            "Competition Bundles, and repeat the command."
         )
     return None
 
@@ -130,8 +130,10 @@ def _unpacked(connection: Connection, status_id: int, say: Callable[[str], None]
         if last == "Failed":
             raise BundleError(
                 f"the server could not unpack the bundle: {' '.join(str(answer['details']).split())} It deleted the "
-                "upload. `bundle check` names everything that is wrong, not the first alone."
+                "upload. `bundle check` lists all problems, not only the first."
             )
         time.sleep(pause_s)
         pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
-    raise BundleError("the server is still unpacking after half an hour. Look at it there, or call again later.")
+    raise BundleError(
+        "the server is still unpacking after half an hour. Look at it there, or repeat the command later."
+    )

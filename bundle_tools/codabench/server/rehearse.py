@@ -124,8 +124,8 @@ def wait(
                     f"{titles[number]} ({last[number]})" for number in sorted(titles.keys() - ended.keys())
                 )
                 raise BundleError(
-                    f"not ended after {limit_s:.0f} s: {left}. The queue is busy, or no worker serves it. Call again: "
-                    "it waits for the same submissions."
+                    f"not ended after {limit_s:.0f} s: {left}. The queue is busy, or no worker serves it. Repeat the "
+                    "command: it waits for the same submissions."
                 )
             time.sleep(pause_s)
             pause_s = min(1.5 * pause_s, LONGEST_PAUSE_S)

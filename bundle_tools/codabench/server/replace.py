@@ -117,7 +117,7 @@ def put_in_place(
     if dict(now.keys) != keys:
         wrong = ", ".join(part for part in keys if now.keys[part] != keys[part])
         raise ServerError(
-            f"task {task.name}: the server holds another {wrong} than it was sent. Look at it before anybody submits."
+            f"task {task.name}: the server has another {wrong} than was uploaded. Check it before anybody submits."
         )
     return changed
 
@@ -157,7 +157,7 @@ def settle(
         if not one.elsewhere and not one.ended and age.is_old(one, changed)
     ]  # fmt: skip
     if running:
-        say(f"  {counted(len(running), 'run')} began before the change: waiting.")
+        say(f"  {counted(len(running), 'run')} started before the change: waiting.")
         wait_for(connection, running, limit_s)
 
 
@@ -209,7 +209,7 @@ def run_all_again(
         if progress is not None:
             progress(number, len(old))
         if not own_queue and len(waiting) == AT_ONCE and number < len(old):
-            say(f"  {AT_ONCE} re-runs are on the server's own queue, which takes no more at a time: waiting for them.")
+            say(f"  {AT_ONCE} re-runs are on the server's own queue, its limit: waiting for them.")
             wait_for(connection, waiting, limit_s)
             waiting = []
     return wrong
@@ -228,7 +228,7 @@ def wait_for(connection: Connection, submission_ids: Sequence[int], limit_s: flo
         while not (one := calls.submission(connection, submission_id)).ended:
             if time.monotonic() - began > limit_s:
                 raise BundleError(
-                    f"#{submission_id} is still {one.status} after {limit_s:.0f} s. Call again: it goes on."
+                    f"#{submission_id} is still {one.status} after {limit_s:.0f} s. Repeat the command: it continues."
                 )
             time.sleep(PAUSE_S)
 

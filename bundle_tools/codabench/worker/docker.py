@@ -18,7 +18,9 @@ from bundle_tools.errors import BundleError
 Pull = Literal["never", "missing", "always"]
 # As often as the worker tries.
 PULL_TRIES = 3
-ALWAYS_PULLED = "Codabench pulls the image from a registry for every job: one that is only on this machine fails there."
+ALWAYS_PULLED = (
+    "Codabench pulls the image from a registry for every job: an image that is only on this machine fails there."
+)
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,9 @@ def _run_task(
         return failed(str(error), notes)
     except PermissionError as error:
         # The worker is root and goes on; the program has locked this user out of a folder of the run.
-        raise BundleError(f"a program took away the permission to go on: {error}. Run this as root.") from error
+        raise BundleError(
+            f"a program removed permissions that this command needs: {error}. Run this as root."
+        ) from error
 
 
 def _refuse_what_is_elsewhere(phase: Phase) -> None:
@@ -135,7 +137,7 @@ def _refuse_what_is_elsewhere(phase: Phase) -> None:
         ]
         if task.ingestion_only_during_scoring:
             wrong.append(
-                f"task {task.name}: ingestion_only_during_scoring is not imitated. Codabench itself advises against it."
+                f"task {task.name}: ingestion_only_during_scoring is not supported. Codabench advises against it."
             )
         parts = (task.scoring_program, task.ingestion_program, task.input_data, task.reference_data)
         wrong += [f"{path}: expected a folder or a zip, found nothing." for path in parts if path and not path.exists()]
@@ -166,11 +168,11 @@ def _look_over(archive: Path) -> list[str]:
     own = [name for name in names if not JUNK.intersection(name.parts)]
     notes = []
     if junk:
-        notes.append(f"submission: it holds {', '.join(junk)}. Leave that out of the zip.")
+        notes.append(f"submission: it contains {', '.join(junk)}. Leave these out of the zip.")
     if own and len({name.parts[0] for name in own}) == 1 and all(len(name.parts) > 1 for name in own):
         folder = own[0].parts[0]
         notes.append(
-            f"submission: all files lie in the folder {folder!r}, and there the platform leaves them. "
+            f"submission: all files are in the folder {folder!r}, and the platform leaves them there. "
             "Zip what is inside the folder."
         )
     return notes
@@ -181,10 +183,10 @@ def _fresh(out: Path, submission: Path) -> None:
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         raise BundleError(f"--out {out}: expected a folder, found something else. Choose another folder.")
     if submission.is_dir() and out.resolve().is_relative_to(submission.resolve()):
-        raise BundleError(f"--out {out}: lies inside the submission. Choose a folder elsewhere.")
+        raise BundleError(f"--out {out}: is inside the submission. Choose a folder elsewhere.")
     if out.is_dir() and any(out.iterdir()):
         if not (out / MARKER).is_file():
-            raise BundleError(f"--out {out}: holds files that `bundle run` did not make. Choose another folder.")
+            raise BundleError(f"--out {out}: contains files that `bundle run` did not write. Choose another folder.")
         try:
             shutil.rmtree(out)
         except OSError as error:

@@ -47,7 +47,7 @@ def read_scores(output: Path) -> tuple[object, list[str]]:
     if not path.is_file() or not path.resolve().is_relative_to(output.resolve()):
         raise RunFailed(
             f"{path.name}: expected a file of the scoring output, found a folder, a pipe, or a link to elsewhere. "
-            "The worker would read whatever its own disk holds there, or wait for ever."
+            "The worker would read its own disk there, or wait for ever."
         )
     if path.stat().st_size > LARGEST_BYTES:
         raise RunFailed(f"{path.name}: expected scores, found {path.stat().st_size / 1e6:.0f} MB.")
@@ -70,7 +70,7 @@ def read_scores(output: Path) -> tuple[object, list[str]]:
         pairs = content.items() if isinstance(content, dict) else []
         what = ", ".join(f"{key}: {value}" for key, value in pairs if not _can_be_sent(value)) or str(error)
         raise NotSent(f"{path.name}: {what}. The worker cannot send NaN, infinity or dates.") from error
-    notes = [f"{path.name}: {key} is there twice; the last one counts." for key in twice]
+    notes = [f"{path.name}: {key} appears twice; the last one counts." for key in twice]
     if not is_json:
         notes.append("scores.txt: read by a YAML loader that may run code. Write scores.json.")
     return sent, notes
@@ -143,7 +143,7 @@ def accepted(content: object, columns: tuple[Column, ...], primary_index: int) -
         if key not in by_key:
             notes.append(f"{key}: not a column of the leaderboard; it is ignored.")
         elif by_key[key].computation:
-            notes.append(f"{key}: the platform computes this column; what the scores say is lost, or an error.")
+            notes.append(f"{key}: the platform computes this column; a score for it is lost, or an error.")
         elif isinstance(value, bool):
             notes.append(f"{key}: {value} is stored as {int(value)}.")
         elif isinstance(value, str) and _number(value) is not None:

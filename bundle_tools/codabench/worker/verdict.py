@@ -44,7 +44,7 @@ class Verdict:
             if all(column.hidden for column in columns):
                 lines.append("All columns are hidden: the leaderboard page ends in an error.")
         if self.notes:
-            lines += ["Codabench accepts this without a word:", *(f"  - {note}" for note in self.notes)]
+            lines += ["Codabench accepts this silently:", *(f"  - {note}" for note in self.notes)]
         if self.report is not None:
             linked = "" if self.status != "Failed" else " (uploaded, but not linked from a failed submission)"
             lines.append(f"Report: {self.report}{linked}")
@@ -78,7 +78,7 @@ def judge(competition: Competition, job: Job, *, computed: bool) -> Verdict:
     except RunFailed as error:
         return Verdict("Failed", str(error), {}, report.path, tuple(notes))
     except NotSent as error:
-        unsent = f"{error} The status stays Finished, with no score and no scoring output."
+        unsent = f"{error} The status stays Finished, without score or scoring output."
     else:
         stored = store(content, columns, computed=computed)
         notes += [*remarks, *accepted(content, columns, competition.primary_index)]
@@ -86,7 +86,7 @@ def judge(competition: Competition, job: Job, *, computed: bool) -> Verdict:
         try:
             job.finish()
         except RunFailed as error:
-            kept = " The scores were sent before and stay." if stored.values else ""
+            kept = " The scores were sent earlier and remain." if stored.values else ""
             return Verdict("Failed", f"{error}{kept}", stored.values, report.path, tuple(notes))
     status: Status = "Finished" if stored.values else "Finished without scores"
     reason = unsent or _gap(stored, columns)

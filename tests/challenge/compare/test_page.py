@@ -68,8 +68,8 @@ def words(page: str) -> str:
 def test_it_says_who_is_ahead_and_who_cannot_be_told_apart(page: str) -> None:
     said = words(page)
     assert "3 submissions compared: 2 bands" in said
-    assert "good has the highest total, but chance could have put it before twin." in said
-    assert "good and twin predicted and wrote the same for every clip." in said
+    assert "good has the highest total, but by chance it could be ahead of twin." in said
+    assert "good and twin gave the same predictions and texts for every clip." in said
     bands = re.findall(r'<span class="rank">(\d+)</span>.*?<bdi>(\w+)</bdi>', page)
     assert bands == [("1", "good"), ("1", "twin"), ("2", "worse")]
 
@@ -127,7 +127,7 @@ def test_totals_that_do_not_rank_are_called_a_diagnostic(tmp_path: Path, capsys:
 
 def test_one_run_alone_has_a_page_without_comparisons(field: Path) -> None:
     alone = page_of(field, "good")
-    assert "There is nothing to compare it with." in alone
+    assert "There is no other run to compare it with." in alone
     assert 'id="gaps"' not in alone
     assert 'id="clips"' not in alone
 

@@ -97,7 +97,7 @@ def test_an_answer_of_another_form(server: Server, competition: str, bundle: Bun
     del next(iter(server.competitions.values()))["phases"][0]["name"]
     code, printed = bundle("board", competition, "--phase", "practice")
     assert code == 1
-    assert "an answer that this command does not understand (KeyError: 'name')" in printed
+    assert "an answer that this command cannot read (KeyError: 'name')" in printed
 
 
 def test_no_server(bundle: Bundle, monkeypatch: pytest.MonkeyPatch, archive: Path) -> None:

@@ -88,7 +88,7 @@ def test_links_in_the_output_are_told(tiny: Path, run: Run) -> None:
     ingestion_ends_with(tiny, links)
     ran = run()
     assert ran.code == 0
-    assert "predictions: the worker follows links on its own disk: dangling, link." in ran.said
+    assert "predictions: the worker follows links into its own disk: dangling, link." in ran.said
 
 
 def test_a_job_over_its_limit_is_told(tiny: Path, run: Run) -> None:
@@ -239,7 +239,7 @@ def test_a_folder_that_a_program_has_locked_is_named(run: Run, monkeypatch: pyte
     monkeypatch.setattr(jobs.Job, "finish", locked)
     ran = run()
     assert ran.code == 1
-    assert "a program took away the permission to go on: [Errno 13]" in ran.error
+    assert "a program removed permissions that this command needs: [Errno 13]" in ran.error
 
 
 SECOND_TASK = """\
@@ -357,7 +357,7 @@ ENDS: dict[str, tuple[dict[str, str | bytes], str]] = {
         {
             SCORING: "open('../output/metadata', 'w').write('x')\n" + WRITE + '\'{"accuracy": 1, "errors": 0}\')',
         },
-        "A program must not create it. The scores were sent before and stay.",
+        "A program must not create it. The scores were sent earlier and remain.",
     ),
     "a program with a metadata of no command": (
         {"scoring_program/metadata.yaml": "x: 1"},
@@ -416,7 +416,7 @@ def test_what_cannot_start_in_the_first_job_is_swallowed(
     ran = run()
     assert ran.code == 0
     assert message in ran.said
-    assert "The platform runs nothing here and goes on to scoring." in ran.said
+    assert "The platform runs nothing here and continues with scoring." in ran.said
 
 
 @pytest.mark.parametrize(

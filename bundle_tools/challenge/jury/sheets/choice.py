@@ -85,7 +85,7 @@ def choose_clips(final: Final, count: int, seed: str) -> list[str]:
         emptiest = min({level[clip_id] for clip_id in left}, key=lambda one: (filled[one], one))
         take(min((clip_id for clip_id in left if level[clip_id] == emptiest), key=rarity))
     if len(chosen) < 2:
-        raise BundleError("Expected at least two clips, of two persons, that two finalists explained.")
+        raise BundleError("Expected at least two clips, of two people, that two finalists explained.")
     luck.shuffle(chosen)
     return chosen
 

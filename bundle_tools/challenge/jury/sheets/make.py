@@ -82,7 +82,7 @@ def make_jury(
         If `out` exists, or something about the runs or clips is wrong.
     """
     if out.exists():
-        raise BundleError(f"{out}: exists already. Name another folder, so that no key is lost.")
+        raise BundleError(f"{out}: exists already. Name another folder, so that its key is not lost.")
     if len(runs) > MOST_TEAMS:
         raise BundleError(f"expected at most {MOST_TEAMS} runs, found {len(runs)}. A jury is for finalists.")
     final = gather(phase, runs, scratch)

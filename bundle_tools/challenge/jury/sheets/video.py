@@ -34,7 +34,7 @@ def for_browser(path: Path) -> bytes:
         with av.open(str(path)) as source:
             return path.read_bytes() if _plays(source) else _transcoded(source)
     except (av.error.FFmpegError, OSError, IndexError, ValueError) as error:
-        what = f"{path}: cannot be read, or not be made playable ({type(error).__name__})"
+        what = f"{path}: cannot be read, or cannot be made playable ({type(error).__name__})"
         raise BundleError(f"{what}. Run `bundle check`, or convert the clip to MP4 with H.264.") from error
 
 

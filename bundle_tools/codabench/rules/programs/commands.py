@@ -66,7 +66,7 @@ def started(program: Dataset, role: Role) -> list[str]:
 
 def _check_program(where: str, key: str, role: Role, program: Dataset) -> Iterator[Finding]:
     names = program.names()
-    silent = "The platform runs nothing and goes on to scoring." if role == "ingestion" else "No run gets scores."
+    silent = "The platform runs nothing and continues with scoring." if role == "ingestion" else "No run gets scores."
     found = [name for name in METADATA_NAMES if name in names]
     if not found:
         below = [other for other in names if other.endswith(("/metadata.yaml", "/metadata")) or other == "metadata.yml"]

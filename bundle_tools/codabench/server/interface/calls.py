@@ -173,7 +173,7 @@ def _entries(connection: Connection, path: str, **filters: object) -> Iterator[M
         query = {name: values[-1] for name, values in parse_qs(urlsplit(answer["next"]).query).items()}
         answer = connection.get(path, **query)
     if isinstance(answer, Mapping):
-        raise ServerError(f"GET {path}: a list without end.")
+        raise ServerError(f"GET {path}: the list has no end.")
     yield from answer
 
 
@@ -182,6 +182,6 @@ def _read(path: str, read: Callable[[Mapping[str, Any]], Found], content: Mappin
         return read(content)
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise ServerError(
-            f"{path}: an answer that this command does not understand ({type(error).__name__}: {error}). "
+            f"{path}: an answer that this command cannot read ({type(error).__name__}: {error}). "
             "Codabench 1.25 answers in another form."
         ) from None

@@ -194,11 +194,7 @@ class Connection:
                 method, self.url(path), timeout=TIMEOUT_S, allow_redirects=False, **arguments
             )
         except requests.RequestException as error:
-            said = (
-                ""
-                if method in WITHOUT_EFFECT
-                else " Whether the server acted on it is not known: look before you repeat it."
-            )
+            said = "" if method in WITHOUT_EFFECT else " It may have taken effect: look before you repeat it."
             raise ServerError(
                 f"{method} {_shown(path)}: no answer from {self.address} ({_cause(error)}).{said}"
             ) from None
@@ -220,7 +216,7 @@ class Connection:
             way = "ahead of" if ahead_s > 0 else "behind"
             sys.stderr.write(
                 f"WARNING: the server's clock is {abs(ahead_s) / 3600:.1f} hours {way} this machine's. "
-                "Phases begin and end by the server's.\n"
+                "Phases follow the server's clock.\n"
             )
 
 
@@ -277,9 +273,9 @@ def _words(answer: requests.Response, content: bytes) -> str:
     said = " ".join(said.split())[:LONGEST_ANSWER]
     about_token = answer.status_code == 403 and "token" in said.lower()
     hint = {
-        401: "Is the token right, and of this server?",
-        403: "The account may not do this.",
-        404: "There is no such thing, or the account may not see it; what is not published needs its secret link.",
+        401: "Check that the token is right and from this server.",
+        403: "The account is not allowed to do this.",
+        404: "Not found, or hidden from this account; an unpublished competition needs its secret link.",
     }.get(401 if about_token else answer.status_code, "")
     return (
         f"status {answer.status_code}" + (f", {said}" if said else f" ({answer.reason})") + (f" {hint}" if hint else "")
@@ -298,9 +294,9 @@ def _flat(content: object) -> str:
 def _cause(error: requests.RequestException) -> str:
     """Say in a few words why there was no answer."""
     if isinstance(error, requests.exceptions.SSLError):
-        return "its certificate is not believed; write http:// if you mean it"
+        return "its certificate is not trusted; write http:// if that is intended"
     if isinstance(error, requests.Timeout):
-        return "it takes too long"
+        return "it took too long"
     text = str(error)
     for mark, said in (
         ("Name or service not known", "no such host"),

@@ -91,7 +91,7 @@ def complete(connection: Connection, key: str, size: int) -> None:
     found = calls.datasets(connection, key=key)
     if [one.size for one in found] != [size]:
         there = f"{found[0].size} bytes" if found else "no such file"
-        raise ServerError(f"the upload {key}: sent {size} bytes, and the server has {there}. Call again.")
+        raise ServerError(f"the upload {key}: sent {size} bytes, and the server has {there}. Repeat the command.")
 
 
 def file_name_for(stem: str, suffix: str = ".zip") -> str:
@@ -111,7 +111,9 @@ def _put(connection: Connection, url: str, path: Path, content: Digest, progress
 
     tag = try_again(send)
     if tag and tag != content.md5:
-        raise ServerError(f"{path.name} was changed on the way: the storage has other bytes. Call again.")
+        raise ServerError(
+            f"{path.name} was changed during the upload: the storage has other bytes. Repeat the command."
+        )
 
 
 class _Watched:
