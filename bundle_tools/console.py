@@ -57,13 +57,13 @@ class Screen:
 
 
 def counted(number: int, what: str) -> str:
-    """Give a number with its noun: 1 submission, 2 submissions."""
+    """Return a number with its noun: 1 submission, 2 submissions."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 @contextmanager
 def progress_bar(title: str, unit: str = "clip") -> Iterator[Progress]:
-    """Give a progress callback while the block runs: a bar on a terminal, elsewhere a line every ten seconds."""
+    """Return a progress callback while the block runs: a bar on a terminal, elsewhere a line every ten seconds."""
     if not sys.stderr.isatty():
         yield _lines(title)
         return

@@ -1,4 +1,4 @@
-"""What landmarks depend on, as one hash: whoever changes a clip, a label or how scores are made must compute anew."""
+"""One hash of all that landmarks depend on: if a clip, a label or the scoring changes, compute them again."""
 
 import hashlib
 import json

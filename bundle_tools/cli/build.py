@@ -101,7 +101,7 @@ def _build(arguments: argparse.Namespace) -> int:
 
 
 def _drawn(root: Path, *, wanted: bool) -> Path | None:
-    """Give the folder of a drawn training set where the public data are only a sample, and say what is lost without."""
+    """Return the folder of a drawn training set if the public data are only a sample; warn if there will be none."""
     if not needs_training_set(root):
         return None
     if not wanted:

@@ -23,7 +23,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}{ending} `{self.prog} --help` tells more.\n")
 
     def format_help(self) -> str:
-        """Give the help: first what the command does, then how it is called."""
+        """Return the help: first what the command does, then how it is called."""
         usage, _, rest = super().format_help().partition("\n\n")
         does, _, rest = rest.partition("\n\n")
         return f"{does}\n\n{usage}\n\n{rest}" if usage.startswith("usage:") else super().format_help()
@@ -96,5 +96,5 @@ def moment(text: str) -> datetime:
 
 
 def workers() -> int:
-    """Give the number of processes for work that fills a core."""
+    """Return the number of processes for work that fills a core."""
     return os.cpu_count() or 1

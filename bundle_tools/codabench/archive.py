@@ -48,7 +48,7 @@ def zip_folder(folder: Path, target: Path) -> None:
 
 
 def printable(name: PurePath) -> str:
-    """Give a name as text that can be printed and stored, whatever its bytes."""
+    """Return a name as text that can be printed and stored, whatever its bytes."""
     return name.as_posix().encode("utf-8", "backslashreplace").decode("utf-8")
 
 

@@ -5,5 +5,5 @@ BOOLEAN_WORDS = TRUE_WORDS | {"f", "false", "n", "no", "off", "0"}
 
 
 def is_on(value: object) -> bool:
-    """Tell whether Codabench takes a value as true."""
+    """Return whether Codabench takes a value as true."""
     return isinstance(value, (bool, int, str)) and str(value).lower() in TRUE_WORDS

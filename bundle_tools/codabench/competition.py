@@ -96,14 +96,14 @@ class Competition:
         raise BundleError(f"--phase: expected one of {known}; found {name!r}.")
 
     def default_phase(self) -> Phase:
-        """Give the phase to try things in: the one called "practice", else the first."""
+        """Return the phase to try things in: the one called "practice", else the first."""
         if not self.phases:
             raise BundleError("competition.yaml: expected at least one phase, found none.")
         return next((phase for phase in self.phases if phase.slug == "practice"), self.phases[0])
 
 
 def find_root(start: Path | None = None) -> Path:
-    """Give the bundle's folder: `start`, else the nearest at or above the current folder, else this package's checkout.
+    """Return the bundle's folder: `start`, else the nearest at or above the current folder, else this checkout.
 
     The last is said on standard error, so that nobody takes it for a bundle of their own.
     """
@@ -148,7 +148,7 @@ def load(root: Path) -> Competition:
 
 
 def _stops(mistake: Mistake) -> bool:
-    """Tell whether running needs what is wrong: tasks, phases and columns, but for dates."""
+    """Return whether running needs what is wrong: tasks, phases and columns, but for dates."""
     section, key = mistake.place[0], mistake.place[-1]
     needed = section in ("tasks", "phases") or (section == "leaderboards" and "columns" in mistake.place)
     return needed and key != "start" and mistake.kind not in ("unknown", "null")
@@ -188,5 +188,5 @@ def _phase(keys: PhaseKeys, tasks: dict[Any, Task]) -> Phase:
 
 
 def slug_of(name: str) -> str:
-    """Give the name of a phase or task as a folder and on the command line."""
+    """Return the name of a phase or task as a folder and on the command line."""
     return re.sub(r"[^\w.]+", "-", name.strip().lower()).strip("-.") or "unnamed"

@@ -261,7 +261,7 @@ def load(text: str) -> Keys:
 
 
 def is_key(value: object) -> bool:
-    """Tell whether a value is the key (UUID) of something that is on the server already."""
+    """Return whether a value is the key (UUID) of something that is on the server already."""
     try:
         UUID(str(value))
     except ValueError:

@@ -26,7 +26,7 @@ SAME_PHASE = (
 
 
 def is_version1(content: Mapping[str, Any]) -> bool:
-    """Tell whether Codabench's converter gets the file, and the file is really meant for it."""
+    """Return whether Codabench's converter gets the file, and the file is really meant for it."""
     version = content.get("version")
     if (None if version is None else str(version)) not in VERSIONS or any(key in content for key in SECOND):
         return False
@@ -72,7 +72,7 @@ def _phase(index: int, phase: dict[str, Any]) -> dict[str, Any]:
 
 
 def _boards(leaderboard: dict[str, Any]) -> list[dict[str, Any]]:
-    """Give each board its columns: those that name its label, in the order of their ranks."""
+    """Return each board its columns: those that name its label, in the order of their ranks."""
     ranked = sorted(leaderboard["columns"].items(), key=lambda item: item[1].get("rank", 1))
     columns = [
         {

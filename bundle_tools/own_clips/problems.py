@@ -37,7 +37,7 @@ class Problems:
         return bool(self._places)
 
     def lines(self) -> Iterator[str]:
-        """Give one line a kind: how many, the first few places, and the fix."""
+        """Yield one line a kind: how many, the first few places, and the fix."""
         for (what, fix), places in self._places.items():
             named = "; ".join(places[:MOST_NAMED]) + ("; ..." if len(places) > MOST_NAMED else "")
             yield f"{what} ({len(places)}): {named}. {fix}"
@@ -52,10 +52,10 @@ class Problems:
         """
         if self:
             lines = "".join(f"\n  - {line}" for line in self.lines())
-            raise BundleError(f"{subject}: {outcome} What has to be put right:{lines}")
+            raise BundleError(f"{subject}: {outcome} Please correct:{lines}")
 
 
 def _printable(text: str) -> str:
-    """Give a name as one short line, whatever it holds: names come from archives of others."""
+    """Return a name as one short line, whatever it holds: names come from archives of others."""
     shown = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
     return shown if len(shown) <= LONGEST_TOLD else shown[:LONGEST_TOLD] + "..."

@@ -76,7 +76,7 @@ def split_by_source(dataset: Dataset, sizes: Mapping[str, int], *, seed: int) ->
 
 
 def off_size(parts: Sequence[Part], sizes: Mapping[str, int]) -> Iterator[str]:
-    """Give a sentence for each part that is far from the size that was asked for."""
+    """Yield a sentence for each part that is far from the size that was asked for."""
     for part in parts:
         size = sizes.get(part.name, len(part.clips))
         if abs(len(part.clips) - size) > TOLERANCE * size:

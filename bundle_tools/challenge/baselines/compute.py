@@ -37,7 +37,7 @@ _NO_KEY = re.compile(r"[^a-z0-9]+")
 
 @dataclass(frozen=True)
 class _Truth:
-    """Labels of a phase on the unit scale, and what belongs to them."""
+    """Labels of a phase on the unit scale, with related data."""
 
     settings: Settings
     """Of the reference data."""
@@ -52,7 +52,7 @@ class _Truth:
 
 
 def compute(phase: Phase, runs: Sequence[Run], scratch: Path) -> dict[str, Any]:
-    """Compute what stands in ``landmarks.json``.
+    """Compute the content of ``landmarks.json``.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def _solution(run: Run, phase: Phase, reference: Path, scratch: Path) -> dict[st
 
 
 def _silent(known: _Truth, predicted: Array) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
-    """Score predictions without explanations: their total is the worst one."""
+    """Score predictions without explanations; their total is the lowest possible."""
     numbers, targets = _numbers(known, _metrics(known, predicted))
     total = total_column(known.settings)
     return ({} if total.worst is None else {total.key: total.worst}) | numbers, targets
@@ -177,7 +177,7 @@ def _metrics(known: _Truth, predicted: Array) -> dict[str, Array]:
 
 
 def _numbers(known: _Truth, metrics: dict[str, Array]) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
-    """Give the score columns that follow from metrics alone, and the metrics of each target."""
+    """Return the score columns that follow from metrics alone, and the metrics of each target."""
     # What is measured of explanations is not a number here, and so is every column that needs it.
     axes: dict[str, Array] = defaultdict(lambda: np.array([np.nan]))
     measured = Measured(metrics, axes, jury=0, failed_clips=0, duration_s=0)

@@ -1,4 +1,4 @@
-"""The error that earns full credit: what the best model reaches that the organisers have."""
+"""The error that earns full credit: that of the organisers' best model."""
 
 import csv
 from collections.abc import Mapping
@@ -57,7 +57,7 @@ def enter_skill_reference(competition: Competition, run: Path, scratch: Path) ->
 
 
 def _numbers(path: Path) -> dict[str, dict[str, float]]:
-    """Read a table by clip; what is no number is left out."""
+    """Read a table by clip; cells that are not numbers are left out."""
     found: dict[str, dict[str, float]] = {}
     try:
         with path.open(encoding="utf-8", newline="") as file:

@@ -29,7 +29,7 @@ __all__ = ["KIT", "TOP_LEVEL", "Options", "build"]
 
 @dataclass(frozen=True)
 class Options:
-    """What `bundle build` was asked for."""
+    """The options of `bundle build`."""
 
     out: Path
     """The zip to write."""
@@ -105,7 +105,7 @@ def _entries(root: Path, options: Options, scratch: Path) -> list[Entry]:
 
 
 def _check_out(root: Path, out: Path) -> None:
-    """Refuse a place where the zip would replace something else, or become a part of the next one."""
+    """Refuse an output path where the zip would overwrite something else or be packed into the next zip."""
     if out.is_dir() or out.suffix != ".zip":
         raise BundleError(f"--out {out}: expected the name of a zip, such as dist/bundle.zip.")
     inside = out.resolve().relative_to(root).parts if out.resolve().is_relative_to(root) else ()

@@ -77,12 +77,12 @@ class Field:
 
     @property
     def clip_ids(self) -> tuple[str, ...]:
-        """Give the n ids, ascending; clips that cannot be decoded are left out."""
+        """Return the n ids, ascending; clips that cannot be decoded are left out."""
         return self.entries[0].scores.clip_ids
 
     @property
     def weights(self) -> dict[str, float]:
-        """Give what each axis of the phase is worth in the total: without known causes theirs is in none."""
+        """Return the weight of each axis in the phase's total; without known causes, their axis has none."""
         axes = [axis for axis in AXES if axis != "known_causes" or self.entries[0].scores.has_causes]
         weights = {axis: float(getattr(self.settings.explanation.weights, axis)) for axis in axes}
         whole = sum(weights.values()) or 1.0
@@ -123,7 +123,7 @@ def score_field(phase: Phase, runs: Sequence[Run], resamples: int, scratch: Path
 
 
 def _gathered(runs: Sequence[Run], reference: Path, scratch: Path) -> tuple[Array, list[tuple[ClipScores, Explained]]]:
-    """Read every run; of each only what is needed is kept, because maps of all clips of all runs would fill memory."""
+    """Read every run, and keep only what is needed: the maps of all runs would fill the memory."""
     truth, gathered, wrong = np.empty((0, 0)), [], []
     for number, run in enumerate(runs):
         source = scoring_input(scratch / f"scored-{number}", reference, run.folder)

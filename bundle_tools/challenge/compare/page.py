@@ -78,7 +78,7 @@ class Line:
 
 
 def comparison_page(field: Field, rows: Sequence[Row], *, full: bool) -> str:
-    """Render the page: one file with style and script inside, which asks nothing of a network.
+    """Render the page as one self-contained file, with style and script, that needs no network.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def comparison_page(field: Field, rows: Sequence[Row], *, full: bool) -> str:
 
 @dataclass(frozen=True)
 class _Page:
-    """Makes what the template sees."""
+    """Builds the data of the template."""
 
     field: Field
     """Entries in the order of the rows."""
@@ -109,7 +109,7 @@ class _Page:
     """Whether to show labels, and what follows from them for a single clip."""
 
     def content(self) -> dict[str, Any]:
-        """Give all that is shown."""
+        """Return all that is shown."""
         field, report, names = self.field, self.field.settings.report, self._names()
         compared = len(names) > 1
         top = max(row.interval[1] if row.interval else row.total for row in self.rows)
@@ -145,7 +145,7 @@ class _Page:
         return [one_line(entry.name, _LONGEST_NAME) for entry in self.field.entries]
 
     def _verdict(self) -> Iterator[str]:
-        """Say in sentences what the ranking is worth."""
+        """Say in sentences how far the ranking can be trusted."""
         if self.field.settings.rank_by != "explanation":
             yield DIAGNOSTIC
         names, (first, *others) = self._names(), self.rows
@@ -187,7 +187,7 @@ class _Page:
         )
 
     def _scores(self) -> Iterator[tuple[str, list[Line]]]:
-        """Give every score column by what it is about, and then what is in no score."""
+        """Yield every score column by what it is about, and then what is in no score."""
         entries = self.field.entries
         by_key = {column.key: column for column in columns(self.field.settings)}
         about_explanations = {TOTAL, *AXES, "coverage", *_APART}
@@ -219,7 +219,7 @@ class _Page:
         return Line(column.title, column.meaning, tuple(cells))
 
     def _beside(self) -> Iterator[Line]:
-        """Give clips that are right for the right reason, or not, where labels are open; and the reaction size."""
+        """Yield clips that are right for the right reason, or not, where labels are open; and the reaction size."""
         gate = percent(self.field.settings.explanation.gate)
         meaning = f"Clips. Right: off by less than {gate} of the range; grounded: claims agree with known causes by "
         found = [one.scores.reasons for one in self.field.entries]
@@ -252,7 +252,7 @@ class _Page:
         return Cell(number(value, places), interval(ends, spread), bar)
 
     def _where_they_differ(self) -> dict[str, list[Line]]:
-        """Give the clips on which predictions, or their errors, and explanations differ most."""
+        """Return the clips on which predictions, or their errors, and explanations differ most."""
         field, settings = self.field, self.field.settings
         main = settings.names.index(settings.main_target)
         predicted = np.stack([entry.said.prediction[:, main] for entry in field.entries])

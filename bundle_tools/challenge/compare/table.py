@@ -1,4 +1,4 @@
-"""The comparison as people read it, and as programs do."""
+"""The comparison as text and as JSON."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -52,12 +52,12 @@ class Row:
 
 
 def record(rows: Sequence[Row], phase: str, resamples: int) -> dict[str, Any]:
-    """Give the comparison for a program."""
+    """Return the comparison for a program."""
     return {"phase": phase, "resamples": resamples, "share": ABOVE, "runs": [asdict(row) for row in rows]}
 
 
 def lines(rows: Sequence[Row], phase: str, resamples: int) -> list[str]:
-    """Give the comparison for a terminal: the ranking, the axes, and who is above whom."""
+    """Return the comparison for a terminal: the ranking, the axes, and who is above whom."""
     names = [_short(row.name) for row in rows]
     ranking = [["band", "place", "total", "95 % interval", "arithmetic mean", "mean rank", "run"]]
     axes = [[*(rows[0].axes if rows else ()), "coverage", "skill'", "run"]]
@@ -94,7 +94,7 @@ def lines(rows: Sequence[Row], phase: str, resamples: int) -> list[str]:
 
 
 def _beside(rows: Sequence[Row], names: Sequence[str]) -> list[list[str]]:
-    """Give what is in no score: clips that are right for the right reason, or not, and the reaction size."""
+    """Return values that are in no score: clips right for the right reason or not, and the reaction size."""
     titles = TITLES if any(row.reasons for row in rows) else {}
     cells = [[*titles.values(), "reaction size", "run"]]
     for row, name in zip(rows, names, strict=True):

@@ -56,7 +56,7 @@ def read_names(aliases: Path | None, targets: list[str]) -> Names:
 
 
 def misfits(names: Names, targets: Iterable[str], clips: Mapping[str, str]) -> list[str]:
-    """Find what would be lost without a word: names of targets that are not there, and things that get one name.
+    """Find silent losses: unknown names of targets, and several things that would get the same name.
 
     Parameters
     ----------

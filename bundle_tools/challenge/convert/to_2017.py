@@ -140,7 +140,7 @@ def _older(clip_id: str, names: Names) -> str:
 
 
 def _read(run: Path, name: str) -> bytes:
-    """Read a file of the run as scoring does: it may be a stranger's.
+    """Read a file of the run as scoring does: its content is not trusted.
 
     Raises
     ------

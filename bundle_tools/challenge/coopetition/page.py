@@ -1,4 +1,4 @@
-"""The coopetition as people read it: a table, and a graph of who built on whom."""
+"""The coopetition page: a table, and a graph of who built on whom."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -30,7 +30,7 @@ class Box:
 
 
 def page(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> str:
-    """Write the page; it asks for nothing from outside.
+    """Write the page; it is self-contained.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def page(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> str:
 
 
 def record(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> dict[str, Any]:
-    """Give the same for a program."""
+    """Return the same for a program."""
     return {
         "baseline": baseline,
         "passed_on": PASSED_ON,
@@ -69,7 +69,7 @@ def record(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> di
 
 
 def lines(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> list[str]:
-    """Give the same for a terminal."""
+    """Return the same for a terminal."""
     text = [f"Usefulness: shares of others' lead over {baseline:.2f}", "", f"{'points':>8}  {'teams':>5}  work"]
     text += [f"{row.points:>8.2f}  {row.users:>5}  {row.name}" for row in usefulness(works, baseline)]
     if len(text) == 3:

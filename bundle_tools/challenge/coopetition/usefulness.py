@@ -1,4 +1,4 @@
-"""The measure: how much of others' lead rests on a work.
+"""The measure of usefulness: how much of others' lead a work contributed to.
 
 The *lead* of a team is what its best run (by explanation score; the first by name among equals) has over the baseline,
 0 if it has less. It goes to what that run credits: in equal parts to each team and repository, and within a team to its
@@ -58,7 +58,7 @@ class Useful:
 
 
 def uses(works: Sequence[Work], baseline: float) -> list[Use]:
-    """Share out every lead.
+    """Divide every team's lead among the works that it credits.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def _gain(user: Work, source: Work | None) -> float | None:
 
 
 def _best_runs(works: Sequence[Work]) -> list[Work]:
-    """Give the run of each team that shares its lead out."""
+    """Return the best run of each team: its lead is divided."""
     best: dict[str, Work] = {}
     scored = [work for work in works if work.total is not None]
     for work in sorted(scored, key=lambda work: (-(work.total or 0.0), work.name)):

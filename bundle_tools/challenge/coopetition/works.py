@@ -1,4 +1,4 @@
-"""Submissions with their scores and credits, and what is wrong with them."""
+"""Submissions with their scores and credits, and problems of the credits."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a juror sent back: read strictly, with everything that is wrong in all files at once."""
+"""The files that jurors send back: read strictly, reporting all problems of all files at once."""
 
 import hashlib
 import json
@@ -143,7 +143,7 @@ def _answers(
 
 
 def _answer(entry: dict[str, Any], item: Item, rules: Rules) -> Answer | str:
-    """Read one answer; a text says what is wrong, `unfinished` that it is not there yet."""
+    """Read one answer, or return a text with the problem; `unfinished` means that it is missing."""
     band, effect, ratings = entry.get("band"), entry.get("effect") or "", entry.get("ratings")
     remark = entry.get("remark") or ""
     if isinstance(remark, str):  # half a character can stand in JSON, but in no file

@@ -1,4 +1,4 @@
-"""What the organiser keeps: which team is which, which items are controls, and what was measured. Never on a sheet."""
+"""The organiser's key: teams, control items and measured scores. It is never on a sheet."""
 
 import hashlib
 import json
@@ -80,7 +80,7 @@ class Key:
 
 
 def write_key(path: Path, key: Key) -> None:
-    """Write the key; nobody but the organiser may have it."""
+    """Write the key, for the organiser only."""
     path.write_text(_text(key) + "\n", "utf-8")
     path.chmod(0o600)
 

@@ -74,7 +74,7 @@ class Panel:
 
 
 def gather(key: Key, rules: Rules, answers: Sequence[Answers]) -> Panel:
-    """Bring the answers of all jurors together.
+    """Collect the answers of all jurors.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def gather(key: Key, rules: Rules, answers: Sequence[Answers]) -> Panel:
 
 
 def _twins(ratings: Array) -> list[int | None]:
-    """Find for each juror another one, of all the likest, who gave at least a share of `ALIKE` of the same ratings."""
+    """Find each juror's most similar one, if at least a share of `ALIKE` of their ratings are equal."""
     same = np.array([[_mean((one == two)[~np.isnan(one + two)].tolist()) for two in ratings] for one in ratings])
     np.fill_diagonal(same, np.nan)
     return [int(np.nanargmax(row)) if (row >= ALIKE).any() else None for row in same]
@@ -150,7 +150,7 @@ def _juror(given: Answers, twin: int | None, key: Key, rules: Rules) -> Juror:
 
 
 def _pairs(given: Answers, key: Key, kind: str) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Give the ratings of each genuine item with those of its control, where both were rated."""
+    """Return the ratings of each genuine item with those of its control, where both were rated."""
     rated = {item_id: answer.ratings for item_id, answer in given.items.items() if answer.ratings is not None}
     controls = (item for item in key.items if item.kind == kind)
     return [(rated[item.of], rated[item.item_id]) for item in controls if item.of in rated and item.item_id in rated]

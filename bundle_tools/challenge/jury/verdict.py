@@ -26,7 +26,7 @@ _SAME = 1e-9
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far the jurors who count agree on one criterion; NaN where that cannot be said."""
+    """How far the jurors who count agree on one criterion; NaN where it cannot be computed."""
 
     criterion: str
     """Its name."""
@@ -89,7 +89,7 @@ class Verdict:
 
 
 def judge(panel: Panel, key: Key, rules: Rules) -> Verdict:
-    """Bring the ratings of the jurors who count to a result.
+    """Compute the result from the jurors who count.
 
     Each juror's ratings are standardised over the genuine items, criterion by criterion. A team's value is its effect
     in the additive model ``rating = team + clip + juror``, which for a complete jury is its mean, and which is fair
@@ -155,7 +155,7 @@ def judge(panel: Panel, key: Key, rules: Rules) -> Verdict:
 
 
 def standardised(ratings: Array) -> Array:
-    """Free ratings of each juror's own level and spread, criterion by criterion.
+    """Correct ratings for each juror's own level and spread, criterion by criterion.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ TEXTS = ("clip_id", "source_id")
 
 
 def describe(competition: Mapping[str, Any], facts: Facts) -> dict[str, str]:
-    """Give what is said of the public data as a whole, from competition.yaml and what the organisers filled in."""
+    """Return what is said of the public data as a whole, from competition.yaml and what the organisers filled in."""
     cited = " ".join(part for part in (facts.cite_as, f"doi:{facts.doi}" if facts.doi else "") if part)
     return {
         "name": f"{competition.get('title')}: public data",

@@ -1,4 +1,4 @@
-"""A datasheet of the data: what can be counted, beside what the organisers said."""
+"""A datasheet of the data: counted facts, and the organisers' answers."""
 
 import csv
 from collections.abc import Iterator, Sequence

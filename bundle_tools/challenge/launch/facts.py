@@ -51,7 +51,7 @@ class Facts:
 
 
 def read_facts(root: Path, *, write: bool = True) -> Facts:
-    """Read the file of a bundle; where there is none, write one to fill in, unless that is not wanted.
+    """Read the file of a bundle; if it is missing, write a blank one, unless `write` is false.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def read_facts(root: Path, *, write: bool = True) -> Facts:
 
 
 def questions() -> dict[str, str]:
-    """Give what each key asks."""
+    """Return what each key asks."""
     return {one.name: one.metadata[QUESTION] for one in fields(Facts)}
 
 

@@ -1,4 +1,4 @@
-"""What has to be settled before an event begins, and how far each of it is."""
+"""What must be settled before an event begins, and the state of each item."""
 
 import json
 from collections.abc import Iterator, Sequence

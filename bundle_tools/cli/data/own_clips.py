@@ -38,7 +38,7 @@ SHARE = 5
 TIME_LIMIT_S = 600
 LEAST_HEIGHT = 90
 RANK_BY = ("prediction", "explanation")
-NOTES = "The labels are impressions of people. Do not pass the clips on, and do not try to find out who is shown.\n"
+NOTES = "The labels are impressions of people. Do not pass the clips on, and do not try to identify anybody.\n"
 
 
 def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -205,7 +205,7 @@ def _from_folder(arguments: argparse.Namespace) -> int:
 def _say_encoded(names: Sequence[str]) -> None:
     if names:
         listed = ", ".join(names[:NAMED]) + (", ..." if len(names) > NAMED else "")
-        say(f"{len(names)} clips were encoded again, since MP4 cannot hold them as they are: {listed}.")
+        say(f"{len(names)} clips were re-encoded, because MP4 cannot hold them as they are: {listed}.")
 
 
 def _usual_start() -> datetime:
@@ -243,7 +243,7 @@ def _first_impressions(arguments: argparse.Namespace) -> int:
         say(f"{part.name}: {len(part.clips)} clips of {part.people} videos.")
     _say_encoded(written.encoded)
     if written.kept:
-        say(f"{written.kept} clips were finished by an earlier run and kept.")
+        say(f"{written.kept} clips were finished in an earlier run and kept.")
     for line in look_up_table(dataset.challenge, parts):
         say(line)
     if official:

@@ -10,7 +10,7 @@ from bundle_tools.errors import BundleError
 ENDING = """\
 COMPETITION is its address as the browser shows it, in quotes, with ?secret_key=... while it is not published. The token
 of your account comes from CODABENCH_TOKEN; without one you are asked for name and password, or a token. Nothing is
-stored. Commands that change something ask first; --yes answers. After an interruption, call again: it continues.
+stored. Commands that change something ask first; --yes answers. After an interruption, repeat the command.
 """
 DEFAULT_BUNDLE = Path("dist") / "bundle.zip"
 WAIT_S = 3600

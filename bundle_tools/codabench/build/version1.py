@@ -37,7 +37,7 @@ Content = dict[str, Any]
 
 
 def version1_entries(text: str, loose: list[Entry], scratch: Path) -> list[Entry]:
-    """Give all files of the bundle in version 1.
+    """Return all files of the bundle in version 1.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def _text(page: Path | bytes) -> str:
 
 
 def _paths(phase: PhaseKeys, tasks: dict[Any, TaskKeys]) -> dict[str, str]:
-    """Give the programs and data sets of a phase: role -> path."""
+    """Return the programs and data sets of a phase: role -> path."""
     sides = ((tasks[phase.tasks[0]], FILES_OF_TASK), (phase, DOWNLOADS))
     return {key: path for side, keys in sides for key in keys if (path := getattr(side, key))}
 
@@ -155,7 +155,7 @@ def _phase(number: int, phase: PhaseKeys, paths: dict[str, str]) -> Content:
 
 
 def _leaderboard(board: Board) -> Content:
-    """Give the board; Codabench ranks by its first column, CodaLab by the one that is selected."""
+    """Return the board; Codabench ranks by its first column, CodaLab by the one that is selected."""
     primary = board.primary_index
     ordered = sorted(board.columns, key=lambda column: (column.index != primary, column.index))
     results = {"label": board.title, "rank": 1}

@@ -4,5 +4,5 @@ from datetime import UTC, datetime
 
 
 def utc_now() -> datetime:
-    """Give the present time as Codabench writes it: UTC, without a zone."""
+    """Return the present time as Codabench writes it: UTC, without a zone."""
     return datetime.now(UTC).replace(tzinfo=None)

@@ -37,19 +37,19 @@ class Dataset:
         return [name for name in self._all_names if JUNK.isdisjoint(name.split("/"))]
 
     def names(self, *, junk: bool = False) -> list[str]:
-        """Give the files' names relative to the root, sorted; with junk only on demand: Codabench hands it out too."""
+        """Return the files' names relative to the root, sorted; with junk, which Codabench keeps, only on demand."""
         return list(self._all_names if junk else self._names)
 
     def size(self, name: str) -> int:
-        """Give the bytes of one file."""
+        """Return the bytes of one file."""
         return (self.path / name).stat().st_size if self.path.is_dir() else self._archive.getinfo(name).file_size
 
     def read(self, name: str) -> bytes:
-        """Give the content of one file."""
+        """Return the content of one file."""
         return (self.path / name).read_bytes() if self.path.is_dir() else self._archive.read(name)
 
     def text(self, name: str) -> str:
-        """Give the content of one file as UTF-8 text; bytes that are none are replaced."""
+        """Return the content of one file as UTF-8 text; bytes that are none are replaced."""
         return self.read(name).decode("utf-8-sig", "replace")
 
 
@@ -116,7 +116,7 @@ def find(draft: Draft, value: object) -> Dataset | None:
 
 
 def uses_of(draft: Draft, *keys: str) -> list[tuple[Place, str]]:
-    """Give every use of a program or data set with its place in the file; with keys, those that stand under them."""
+    """Return every use of a program or data set with its place in the file; with keys, those that stand under them."""
     known = draft.keys
     sections = (
         *((task, FILES_OF_TASK) for task in known.tasks),
@@ -155,7 +155,7 @@ def _is_sound_file(path: Path, _changed_ns: int, _size: int) -> bool:
 
 
 def _walk(folder: Path, root: Path | None) -> Iterator[str]:
-    """Give all files below a folder; a linked folder once and only inside the bundle: links can go in circles."""
+    """Yield all files below a folder; a linked folder once and only inside the bundle: links can go in circles."""
     seen = {folder.resolve()}
     for parent, folders, files in os.walk(folder, followlinks=root is not None):
         for name in list(folders):

@@ -53,13 +53,13 @@ class Draft:
         return keys.read(Keys, self.content)
 
     def at(self, *path: str | int) -> str:
-        """Give the file and line of a value, or of the nearest value around it."""
+        """Return the file and line of a value, or of the nearest value around it."""
         while path and path not in self.lines:
             path = path[:-1]
         return f"{FILE}:{self.lines[path]}" if path in self.lines else FILE
 
     def inside(self, value: object) -> Path | None:
-        """Give an existing file or folder of the bundle; None for whatever else a value may be."""
+        """Return an existing file or folder of the bundle; None for whatever else a value may be."""
         if not isinstance(value, str) or not value.strip() or value.startswith("/") or ".." in value.split("/"):
             return None
         path = self.root / value
@@ -70,7 +70,7 @@ class Draft:
             return None
 
     def tasks_of(self, phase: PhaseKeys) -> list[TaskKeys]:
-        """Give the tasks that a phase names."""
+        """Return the tasks that a phase names."""
         return [task for task in self.keys.tasks if task.index in phase.tasks]
 
 

@@ -35,13 +35,13 @@ class Finding:
     """What to do."""
 
     def lines(self) -> list[str]:
-        """Give the finding for a person."""
+        """Return the finding for a person."""
         return [f"{self.severity} [{self.code}] {self.where}", f"  {self.what}", f"  {self.effect} Fix: {self.fix}"]
 
     def short(self) -> "Finding":
-        """Give the finding with what was found cut to a few lines: it may quote something broken of any length."""
+        """Return the finding with what was found cut to a few lines: it may quote something broken of any length."""
         return self if len(self.what) <= LONGEST_TOLD else replace(self, what=self.what[: LONGEST_TOLD - 1] + "…")
 
     def record(self) -> dict[str, Any]:
-        """Give the finding for a program."""
+        """Return the finding for a program."""
         return asdict(self)

@@ -151,5 +151,5 @@ def _short(value: object) -> str:
 
 
 def _text(text: str) -> str:
-    """Give a text as the server may store it: line ends and the space around it do not count."""
+    """Return a text as the server may store it: line ends and the space around it do not count."""
     return text.replace("\r\n", "\n").strip()

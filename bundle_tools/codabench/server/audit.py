@@ -44,7 +44,7 @@ class Leak:
 
 
 def private_files(connection: Connection, competition: Competition) -> list[Private]:
-    """Give the private files of all phases, as their organiser sees them."""
+    """Return the private files of all phases, as their organiser sees them."""
     found = []
     for phase in competition.phases:
         for task_id in phase.tasks:
@@ -98,7 +98,7 @@ def _opens(connection: Connection, key: str) -> bool:
 
 
 def _texts(content: object) -> Iterator[str]:
-    """Give every text of an answer, wherever it stands."""
+    """Yield every text of an answer, wherever it stands."""
     if isinstance(content, str):
         yield content
     elif isinstance(content, Mapping):

@@ -129,7 +129,7 @@ def _bring(connection: Connection, submission: Submission, folder: Path) -> list
 
 
 def _brings_a_command(archive: Path) -> bool:
-    """Tell whether the platform may have run something of the submission beside ingestion."""
+    """Return whether the platform may have run something of the submission beside ingestion."""
     try:
         with zipfile.ZipFile(archive) as opened:
             return bool(set(METADATA_NAMES) & set(opened.namelist()))
@@ -138,7 +138,7 @@ def _brings_a_command(archive: Path) -> bool:
 
 
 def _is_here(folder: Path, submission: Submission) -> bool:
-    """Tell whether a folder holds this submission as it is now: scores may come after the first call."""
+    """Return whether a folder holds this submission as it is now: scores may come after the first call."""
     try:
         return bool(json.loads((folder / RECORD).read_text("utf-8")) == _record(submission))
     except (OSError, ValueError):
@@ -171,5 +171,5 @@ def _folder_name(submission: Submission) -> str:
 
 
 def _plain(text: str) -> str:
-    """Give a name that is safe as a file's, whatever an account is called."""
+    """Return a name that is safe as a file's, whatever an account is called."""
     return re.sub(r"[^\w.-]+", "-", text).strip("-.")[:60] or "unnamed"

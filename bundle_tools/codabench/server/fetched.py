@@ -21,12 +21,12 @@ _FORMS = {
 
 
 def is_fetched(folder: Path) -> bool:
-    """Tell whether `bundle server fetch` made a folder."""
+    """Return whether `bundle server fetch` made a folder."""
     return (folder / TABLE).is_file()
 
 
 def phases_in(folder: Path) -> set[int]:
-    """Give the server's numbers of the phases whose submissions lie in a folder.
+    """Return the server's numbers of the phases whose submissions lie in a folder.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def phases_in(folder: Path) -> set[int]:
 
 
 def runs_in(folder: Path) -> list[Path]:
-    """Give the folders of the submissions on the board; of all that have an output, where none is on it.
+    """Return the folders of the submissions on the board; of all that have an output, where none is on it.
 
     Raises
     ------

@@ -133,7 +133,7 @@ def wait(
 
 
 def there(submission: Submission) -> Result:
-    """Give what the server has of a submission."""
+    """Return what the server has of a submission."""
     without = submission.status == "Finished" and not submission.scores
     return Result("Finished without scores" if without else submission.status, submission.scores, submission.details)
 

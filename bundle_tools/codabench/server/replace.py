@@ -1,4 +1,4 @@
-"""Give a running phase new programs or data, and see to it that no row of the old ones stays."""
+"""Replace programs or data of a running phase, and run its submissions again so that no old row remains."""
 
 import time
 import zipfile
@@ -37,7 +37,7 @@ class Old:
 
 
 def packed(sources: Mapping[PartName, Path], scratch: Path) -> dict[PartName, Path]:
-    """Give each part as the zip that the server wants: what is inside the folder, not the folder.
+    """Return each part as the zip that the server wants: what is inside the folder, not the folder.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def packed(sources: Mapping[PartName, Path], scratch: Path) -> dict[PartName, Pa
 
 
 def only_task(connection: Connection, phase: Phase) -> Task:
-    """Give the task of a phase that has one.
+    """Return the task of a phase that has one.
 
     Raises
     ------
@@ -234,7 +234,7 @@ def wait_for(connection: Connection, submission_ids: Sequence[int], limit_s: flo
 
 
 def _files(connection: Connection, found: Sequence[Submission]) -> dict[int, str]:
-    """Give the file of each submission: a run and its re-run have the same one."""
+    """Return the file of each submission: a run and its re-run have the same one."""
     if not found:
         return {}
     numbers = [one.submission_id for one in found]

@@ -81,7 +81,7 @@ class DockerEngine:
                 self._hand_back(container)
 
     def command(self, container: Container, name: str) -> list[str]:
-        """Give the whole `docker run` command line."""
+        """Return the whole `docker run` command line."""
         flags = ["--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--userns", "host", "--shm-size", "64m"]
         if not self.network:
             flags += ["--network", "none"]
@@ -105,7 +105,7 @@ class DockerEngine:
         _docker("run", *flags, *mounts, self.image, "-R", "a+rwX", *folders)
 
     def _config(self) -> dict[str, Any] | None:
-        """Give the image's settings; None where this machine does not have it."""
+        """Return the image's settings; None where this machine does not have it."""
         found = _docker("image", "inspect", "--format", "{{json .Config}}", self.image)
         if found.returncode != 0:
             return None

@@ -35,7 +35,7 @@ class Limit:
 
 
 def limit_of(competition: Competition, phase: Phase, *, kill: bool, override_s: int | None = None) -> Limit:
-    """Give the limit that the worker would get for a phase."""
+    """Return the limit that the worker would get for a phase."""
     if override_s is not None:
         return Limit(override_s, kill, "--time-limit")
     if not competition.own_queue and phase.time_limit_s > DEFAULT_QUEUE_CAP_S:

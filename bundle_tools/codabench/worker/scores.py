@@ -152,7 +152,7 @@ def accepted(content: object, columns: tuple[Column, ...], primary_index: int) -
 
 
 def row(values: Mapping[str, float], columns: tuple[Column, ...]) -> list[str]:
-    """Give the row's lines: titles and values, aligned, rounded as the platform does it; without hidden columns."""
+    """Return the row's lines: titles and values, aligned, rounded as the platform does it; without hidden columns."""
     seen = [column for column in columns if not column.hidden] or columns
     shown = [(column.title, _display(values.get(column.key), column.precision)) for column in seen]
     title_width = max(len(title) for title, _ in shown)
@@ -161,7 +161,7 @@ def row(values: Mapping[str, float], columns: tuple[Column, ...]) -> list[str]:
 
 
 def my_submissions(values: Mapping[str, float], columns: tuple[Column, ...]) -> str | None:
-    """Give the score in "My submissions": of the lowest column that has one, hidden or not, with two decimals."""
+    """Return the score in "My submissions": of the lowest column that has one, hidden or not, with two decimals."""
     return next((f"{values[column.key]:.2f}" for column in columns if column.key in values), None)
 
 
@@ -188,7 +188,7 @@ def _compute(computation: str, values: list[float]) -> float:
 
 
 def _number(value: object) -> float | None:
-    """Give the number that the server stores; None where it cannot."""
+    """Return the number that the server stores; None where it cannot."""
     if not isinstance(value, (bool, int, float, str)):
         return None
     try:

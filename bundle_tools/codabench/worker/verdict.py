@@ -35,7 +35,7 @@ class Verdict:
         return self.reason is None
 
     def lines(self, title: str, columns: tuple[Column, ...]) -> list[str]:
-        """Give what a person reads at the end of the run."""
+        """Return what a person reads at the end of the run."""
         lines = [f"Status on Codabench: {self.status}"]
         if self.values or self.status != "Failed":
             lines += [f"Leaderboard row ({title})", *row(self.values, columns)]
@@ -52,7 +52,7 @@ class Verdict:
 
 
 def failed(reason: str, notes: list[str]) -> Verdict:
-    """Give the verdict on a run that never came to scoring's output."""
+    """Return the verdict on a run that never came to scoring's output."""
     return Verdict("Failed", reason, {}, None, tuple(notes))
 
 

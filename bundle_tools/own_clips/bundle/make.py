@@ -150,7 +150,7 @@ def _facts(folder: Path, dataset: Dataset, parts: Sequence[Part], start: datetim
 
 
 def _phases(parts: Sequence[Part], start: datetime) -> list[dict[str, Any]]:
-    """Give the phases with their dates, one after the other from `start` on; the open ones come first."""
+    """Return the phases with their dates, one after the other from `start` on; the open ones come first."""
     found = []
     for part in sorted((part for part in parts if part.is_phase), key=lambda part: not part.is_open):
         end = start + (OPEN_LASTS if part.is_open else CLOSED_LASTS)
@@ -160,9 +160,9 @@ def _phases(parts: Sequence[Part], start: datetime) -> list[dict[str, Any]]:
 
 
 def _columns(folder: Path) -> Sequence[Any]:
-    """Give the columns that the scoring program has for these settings."""
+    """Return the columns that the scoring program has for these settings."""
     try:
         return columns(read_settings(folder / "reference_data" / "practice" / "task.yaml"))
     except ScoringError as error:
         lines = "".join(f"\n  - {problem.line()}" for problem in error.problems)
-        raise BundleError(f"the scoring program would not accept these settings:{lines}") from error
+        raise BundleError(f"the scoring program does not accept these settings:{lines}") from error

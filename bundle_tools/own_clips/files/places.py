@@ -107,7 +107,7 @@ def copied_out(opened: zipfile.ZipFile, info: zipfile.ZipInfo, key: bytes) -> It
 
 
 def base_name(name: str) -> str:
-    """Give the last part of a name in an archive."""
+    """Return the last part of a name in an archive."""
     return PurePosixPath(name.replace("\\", "/")).name
 
 

@@ -77,6 +77,6 @@ def read_table(content: bytes, name: str, problems: Problems, *, wanted: Sequenc
         return None
     uneven = [f"{name}:{line}" for line, row in rows[1:] if len(row) != len(columns)]
     fix = f"Give every row {len(columns)} cells, with quotes around text that holds the separator."
-    problems.add("rows with another number of cells than the header", *uneven, fix=fix)
+    problems.add("rows with more or fewer cells than the header", *uneven, fix=fix)
     good = [(line, dict(zip(columns, row, strict=True))) for line, row in rows[1:] if len(row) == len(columns)]
     return Table(columns, tuple(good), separator)

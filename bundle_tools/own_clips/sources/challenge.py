@@ -87,7 +87,7 @@ class _File:
             if name not in names:
                 yield "group.targets", repr(name), one_of(names, name)
         for cue in self.aliases.keys() - set(self.vocabulary):
-            yield f"aliases.{cue}", "no cue of the vocabulary", one_of(self.vocabulary, cue)
+            yield f"aliases.{cue}", "not a cue of the vocabulary", one_of(self.vocabulary, cue)
 
 
 def read_description(path: Path, problems: Problems) -> Description:

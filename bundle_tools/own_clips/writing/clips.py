@@ -87,7 +87,7 @@ class Workshop:
                 self._refuse("clips that cannot be read", one, content)
             elif len(content) != one.clip.place.size:
                 changed = f"{one.clip.place.size} bytes when it was listed, {len(content)} when it was read"
-                self._refuse("clips that changed meanwhile", one, changed)
+                self._refuse("clips that changed during the run", one, changed)
             else:
                 try:
                     self._note(one.clip_id, _written(content, self._height, self._path(one)))
@@ -104,7 +104,7 @@ class Workshop:
 
     def _refuse(self, what: str, one: Named, reason: str) -> None:
         with self._lock:
-            fix = "Get them again, or take them out of the folder and the labels."
+            fix = "Get them again, or remove them from the folder and the labels."
             self._problems.add(what, f"{one.clip.place} ({reason})", fix=fix)
 
     def _note(self, clip_id: str, made: CleanClip) -> None:

@@ -144,7 +144,7 @@ def _check_twins(clips: Sequence[Named], made: Mapping[str, CleanClip], problems
             first = seen.setdefault(made[one.clip_id].sha256, one)
             if first.part is not one.part:
                 twins = f"{first.clip.name} ({first.part.name}) and {one.clip.name} ({one.part.name})"
-                problems.add("clips of two parts that are the same", twins, fix="Take one of them out of the set.")
+                problems.add("identical clips in two parts", twins, fix="Remove one of them from the set.")
 
 
 def _version(dataset: Dataset, clips: Sequence[Named], made: Mapping[str, CleanClip]) -> str:

@@ -115,7 +115,7 @@ def _copy(source: InputContainer, written: OutputContainer) -> None:
     pictures = 0
     for packet in source.demux(streams):
         if packet.is_corrupt:
-            raise Unusable("it breaks off, or is damaged")
+            raise Unusable("it is cut off or damaged")
         # The last packet of each stream is empty and only says that it ends.
         if packet.size:
             pictures += packet.stream.index == streams[0].index

@@ -37,7 +37,7 @@ class Stage:
         if kept.exists():
             earlier = int(kept.read_text("utf-8"))
             if seed not in (None, earlier):
-                raise BundleError(f"{self.folder} was begun with another seed. Delete it, or leave --seed out.")
+                raise BundleError(f"{self.folder} was started with another seed. Delete it, or leave --seed out.")
             self.seed = earlier
         else:
             self.seed = secrets.randbits(SEED_BITS) if seed is None else seed
@@ -46,7 +46,7 @@ class Stage:
         """Note it if the folder to come is inside the one that is read: an interrupted run would read its own clips."""
         if self.out.is_relative_to(source.resolve()):
             where = f"{self.out} in {source}"
-            problems.add(f"--out inside the folder of {option}", where, fix="Choose a folder outside of it.")
+            problems.add(f"--out inside the folder of {option}", where, fix="Choose a folder outside it.")
 
     def begin(self, plan: str) -> None:
         """Make the folder; `plan` says what is to come.
@@ -58,7 +58,9 @@ class Stage:
         """
         noted = self.private / "plan.txt"
         if noted.exists() and noted.read_text("utf-8") != plan:
-            raise BundleError(f"{self.folder} was begun with other options or files. Delete it, or repeat the options.")
+            raise BundleError(
+                f"{self.folder} was started with other options or files. Delete it, or repeat the options."
+            )
         self.folder.mkdir(parents=True, exist_ok=True)
         self.private.mkdir(mode=0o700, exist_ok=True)
         (self.private / "seed.txt").write_text(f"{self.seed}\n", "utf-8")
@@ -85,7 +87,7 @@ class Stage:
             )
 
     def finish(self) -> None:
-        """Give the folder its name."""
+        """Return the folder its name."""
         for name in ("plan.txt", "finished.jsonl"):
             (self.private / name).unlink(missing_ok=True)
         if self.out.exists():

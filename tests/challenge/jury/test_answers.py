@@ -94,8 +94,8 @@ def test_everything_is_said_at_once(tmp_path: Path) -> None:
     bad = cut_off(tmp_path / "three.json")
     with pytest.raises(BundleError) as error:
         read_answers([good, again, bad], KEY, RULES)
-    assert "two.json: juror 1 again, who is in" in str(error.value)
-    assert "three.json: expected a whole file" in str(error.value)
+    assert "two.json: juror 1 again, who is already in" in str(error.value)
+    assert "three.json: expected a file of ratings" in str(error.value)
 
 
 def test_good_files_are_read_in_any_order(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_late_and_early_and_old_rows_are_named(server: Server, competition: str,
     task = server.tasks[phase["tasks"][0]]
     task["reference_data"] = server.add_data("reference_data", "ann")
     _, printed = bundle("board", competition, "--phase", "practice")
-    assert "ran on programs or data that were replaced since" in printed
+    assert "ran on programs or data that have been replaced" in printed
 
 
 def test_an_empty_board(server: Server, competition: str, bundle: Bundle) -> None:

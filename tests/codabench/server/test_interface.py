@@ -63,7 +63,9 @@ def test_an_error_names_request_status_and_the_servers_words(server: Server) -> 
     ) as caught:
         Connection(server.address, "organiser-token").get("/api/tasks/9/")
     assert caught.value.status == 404
-    with pytest.raises(ServerError, match=r"status 403, Invalid token\. Is the token right, and of this server\?"):
+    with pytest.raises(
+        ServerError, match=r"status 403, Invalid token\. Check that the token is right and from this server\."
+    ):
         Connection(server.address, "wrong").get("/api/datasets/")
 
 

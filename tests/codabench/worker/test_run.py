@@ -294,7 +294,11 @@ ELSEWHERE = "01234567-89ab-cdef-0123-456789abcdef"
             "its key is stored on the server",
         ),
         ("input_data/practice/", "input_data/lost/", "lost: expected a folder or a zip, found nothing"),
-        ("    name: Practice\n    i", "    name: P\n    ingestion_only_during_scoring: true\n    i", "is not imitated"),
+        (
+            "    name: Practice\n    i",
+            "    name: P\n    ingestion_only_during_scoring: true\n    i",
+            "is not supported",
+        ),
         ("    tasks: [0]\n    exec", "    tasks: []\n    exec", "phase Practice: expected a task, found none"),
     ],
 )
@@ -320,8 +324,8 @@ def test_odd_zips_are_told_and_run_as_they_are(tiny: Path, run: Run) -> None:
         opened.writestr("__MACOSX/half/._model.py", "x")
     ran = run(submission=archive)
     assert ran.code == 1
-    assert "submission: all files lie in the folder 'half', and there the platform leaves them." in ran.said
-    assert "submission: it holds __MACOSX." in ran.said
+    assert "submission: all files are in the folder 'half', and the platform leaves them there." in ran.said
+    assert "submission: it contains __MACOSX." in ran.said
     assert "ingestion: exit code 1 is ignored" in ran.said
 
 
@@ -351,7 +355,7 @@ ENDS: dict[str, tuple[dict[str, str | bytes], str]] = {
     ),
     "metadata in the predictions": (
         {"ingestion_program/ingest.py": "open('../output/metadata', 'w').write('x')"},
-        FAILED + "metadata: the output already holds it",
+        FAILED + "metadata: the output already contains it",
     ),
     "metadata in the scores": (
         {
@@ -442,7 +446,7 @@ def test_only_our_own_results_are_replaced(tiny: Path, run: Run) -> None:
     ran = run(out=precious)
     assert ran.code == 1
     assert (precious / "chapter.txt").read_text() == "years of work"
-    assert "holds files that `bundle run` did not make" in ran.error
+    assert "contains files that `bundle run` did not write" in ran.error
     assert (run().code, run().code) == (0, 0)
     assert run(out=tiny / "solutions" / "half" / "out").code == 1
 

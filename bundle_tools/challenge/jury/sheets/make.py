@@ -1,4 +1,4 @@
-"""Make a jury: finalists' results in; out come a key, and for each juror a page for any browser, without a network."""
+"""Make a jury from the finalists' results: a key, and a self-contained page for each juror."""
 
 import base64
 import re
@@ -168,7 +168,7 @@ def _ranges(cuts: tuple[float, ...]) -> list[str]:
 
 
 def hide_numbers(text: str) -> str:
-    """Put a sign in the place of each number: scores answer the first question and betray texts of other clips."""
+    """Replace each number by a sign: scores answer the first question and give away texts of other clips."""
     return _NUMBER.sub(HIDDEN, text)
 
 

@@ -23,7 +23,7 @@ _PLAYED_SOUND = frozenset({"aac", "mp3"})
 
 
 def for_browser(path: Path) -> bytes:
-    """Give a clip as MP4 with H.264 and AAC, at most 640 pixels wide or high; one that is so and small stays as it is.
+    """Return a clip as MP4 with H.264 and AAC, at most 640 pixels wide or high; a small one of that form is kept.
 
     Raises
     ------

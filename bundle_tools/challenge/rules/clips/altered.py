@@ -1,4 +1,4 @@
-"""Rules about other drawings of a clip: copies, in which one cue is neutral, and exchanges, which differ in every part.
+"""Rules about a clip's other drawings: copies with one cue neutral, and exchanges that differ in every part.
 
 A model must not be able to tell them from the clip but by what they show (docs/data_format.md).
 """
@@ -56,7 +56,7 @@ def check_copies(side: PhaseData, videos: dict[str, Video], progress: Progress |
 
 
 def _is_decoded(file: str) -> bool:
-    """Tell whether all frames of a copy are decoded: of every sixth, drawn by its name.
+    """Return whether all frames of a copy are decoded: of every sixth, drawn by its name.
 
     There are three copies of a clip, all made by the program that made the clip, and the list holds the hash of each:
     decoding all would hardly find more, and take three times as long as the clips themselves.
@@ -112,7 +112,7 @@ def check_exchanges(
 
 
 def _read(entry: object) -> tuple[str, Outlines] | None:
-    """Give the file and the outlines; None where something is wrong, which ingestion says."""
+    """Return the file and the outlines; None where something is wrong, which ingestion says."""
     try:
         parts = entry["parts"]  # type: ignore[index]  # from a JSON file
         outlines = {str(part["name"]): np.array(part["outline"], np.float32) for part in parts}

@@ -1,4 +1,4 @@
-"""Rules about knowledge that belongs to scoring alone: causes, observations and attributes of people elsewhere."""
+"""Rules about data that only scoring may see: causes, observations and attributes of people found elsewhere."""
 
 import json
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ def check_misplaced(draft: Draft) -> Iterator[Finding]:
 
 
 def check_groups_misplaced(draft: Draft) -> Iterator[Finding]:
-    """Find attributes of people where models or participants look: they are for auditing alone."""
+    """Find attributes of people where models or participants can look: they are for auditing only."""
     tables = [(data, name) for data, name in _named(draft, "groups") if name in data.names()]
     files = {name for _, name in tables}
     attributes = {column for data, name in tables for column in _header(data, name)[1:]}
@@ -44,7 +44,7 @@ def check_groups_misplaced(draft: Draft) -> Iterator[Finding]:
 
 
 def _named(draft: Draft, key: str) -> Iterator[tuple[Dataset, str]]:
-    """Give each reference data with the file that its settings name under a key."""
+    """Yield each reference data with the file that its settings name under a key."""
     for data in opened(draft, "reference_data").values():
         if name := (read_settings(data) or {}).get(key):
             yield data, str(name)
@@ -55,7 +55,7 @@ def _header(data: Dataset, name: str) -> list[str]:
 
 
 def _columns(data: Dataset, name: str) -> set[str]:
-    """Give the names of a table's columns, or of the keys of JSON objects."""
+    """Return the names of a table's columns, or of the keys of JSON objects."""
     suffix = PurePosixPath(name).suffix.lower()
     if suffix not in (".csv", ".json") or data.size(name) > LARGEST_TABLE:
         return set()

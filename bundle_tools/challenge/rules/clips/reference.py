@@ -1,4 +1,4 @@
-"""Rules about reference data that scoring takes and that are wrong all the same: of other clips, or of no use."""
+"""Rules about reference data that scoring accepts although they are wrong: of other clips, or useless."""
 
 import hashlib
 import io
@@ -106,7 +106,7 @@ def _check_groups(side: PhaseData) -> Iterator[Finding]:
 
 
 def _check_key_frames(side: PhaseData) -> Iterator[Finding]:
-    """Find pictures that scoring leaves out of the report without a word."""
+    """Find pictures that scoring silently leaves out of the report."""
     name = side.section("report").get("key_frames")
     if not isinstance(name, str) or name not in side.data.names():
         return
@@ -122,7 +122,7 @@ def _check_key_frames(side: PhaseData) -> Iterator[Finding]:
 
 
 def _fault(side: PhaseData, file: str, digest: str, names: set[str]) -> str | None:
-    """Say what is wrong with a picture."""
+    """Return what is wrong with a picture."""
     if file not in names:
         return "are not there"
     if side.data.size(file) > LARGEST_PICTURE:

@@ -1,4 +1,4 @@
-"""The small files of a task in this project's format (docs/data_format.md), read however wrong they are.
+"""The small files of a task in this project's format (docs/data_format.md), read tolerantly.
 
 What is wrong with them the programs say: see `rules.settings.refused`.
 """
@@ -48,11 +48,11 @@ class PhaseData:
     """Its `task.yaml`."""
 
     def at(self, name: str) -> str:
-        """Give the path of one of its files inside the bundle."""
+        """Return the path of one of its files inside the bundle."""
         return str(PurePosixPath(self.folder) / name)
 
     def section(self, key: str) -> dict[str, Any]:
-        """Give a section of the settings; empty where it is missing or no mapping."""
+        """Return a section of the settings; empty where it is missing or no mapping."""
         value = self.settings.get(key)
         return value if isinstance(value, dict) else {}
 
@@ -83,7 +83,7 @@ def _mapping(text: str) -> dict[str, Any] | None:
 
 
 def vocabulary_of(settings: dict[str, Any]) -> list[str]:
-    """Give the vocabulary of cues in `task.yaml` of input data; empty where it has none."""
+    """Return the vocabulary of cues in `task.yaml` of input data; empty where it has none."""
     found: object = settings
     for key in ("explanation", "evidence", "cues"):
         found = found.get(key) if isinstance(found, dict) else None

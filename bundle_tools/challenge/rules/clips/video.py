@@ -1,4 +1,4 @@
-"""What a video file says of itself, and whether all of it can be decoded."""
+"""What a video file's header says, and whether all of it can be decoded."""
 
 import contextlib
 import io
@@ -32,7 +32,7 @@ class UnreadableVideo(Exception):
 
 @dataclass(frozen=True)
 class Video:
-    """A video file as its container describes it; nothing of it is decoded."""
+    """A video file as its container describes it, without decoding."""
 
     file_bytes: int
     """Size of the file."""
@@ -62,7 +62,7 @@ class Video:
     """Names of tags that are not technical, such as title or comment."""
 
     def differences(self, other: "Video") -> list[str]:
-        """Say in what another drawing of this clip differs from it that a model is told before it sees a frame."""
+        """Name the differences to another drawing of this clip that a model can see without decoding a frame."""
         found = [
             f"{what} {theirs} instead of {ours}"
             for what, ours, theirs in (

@@ -1,4 +1,4 @@
-"""Ask the organiser's own programs how they read the data of tasks: each is started once for all of them.
+"""Ask the organiser's own programs to read the data of tasks; each is started once for all tasks.
 
 What a program refuses, a submission would meet. So no rule here repeats what the programs check themselves.
 """
@@ -49,7 +49,7 @@ for path in map(Path, sys.argv[2:]):
 
 @dataclass(frozen=True)
 class Question:
-    """What one of the two programs is asked about the data of a task."""
+    """How one of the two programs is asked about the data of a task."""
 
     program: str
     """Key of the task that names the program, and name of the program's folder in this checkout."""
@@ -87,7 +87,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a program says of the data of one task."""
+    """A program's answer about the data of one task."""
 
     told: dict[str, Any]
     """What `tell` gave; empty where it gave nothing."""
@@ -136,7 +136,7 @@ def _code(program: Dataset) -> dict[str, bytes]:
 
 
 def _state(data: Dataset) -> tuple[tuple[str, int, int], ...]:
-    """Give what changes when any of its files does."""
+    """Return a value that changes when any of its files changes."""
     paths = [data.path / name for name in data.names()] if data.path.is_dir() else [data.path]
     states = [(path.name, path.stat()) for path in paths]
     return tuple((name, state.st_mtime_ns, state.st_size) for name, state in states)

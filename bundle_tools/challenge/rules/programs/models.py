@@ -1,4 +1,4 @@
-"""Rules about the example solutions: what the starting kit would say of them as submissions."""
+"""Rules about the example solutions: the starting kit's checks of a submission."""
 
 import sys
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""All files of a program or data set, also those inside its zips and gzip files: what a curious participant would open.
+"""All files of a program or data set, including those inside zip and gzip files, as a curious participant opens them.
 
 Archives of other kinds, and encrypted ones, are named and not opened.
 """
@@ -66,7 +66,7 @@ class File:
 
 @dataclass(frozen=True)
 class Unopened:
-    """Something that could not be looked into."""
+    """A file that could not be opened."""
 
     name: str
     """Path relative to the data set's root."""
@@ -77,7 +77,7 @@ class Unopened:
 
 
 def look_inside(data: Dataset, unopened: list[Unopened]) -> Iterator[File]:
-    """Give every file that is not empty, junk too, and the files inside archives.
+    """Yield every file that is not empty, junk too, and the files inside archives.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class _Search:
     """Bytes that may still be unpacked: archives inside archives multiply."""
 
     def all_of(self, name: str, content: bytes, depth: int) -> Iterator[File]:
-        """Give the file itself and all files inside it."""
+        """Yield the file itself and all files inside it."""
         if content.strip():
             yield File(name, content)
         if depth >= DEEPEST or name.lower().endswith(UNOPENED):

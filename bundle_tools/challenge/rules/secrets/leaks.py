@@ -1,4 +1,4 @@
-"""Rules about secrets: nothing that participants or their models can open gives answers, clips or the seal away.
+"""Rules about secrets: no file that participants or models can open may give away labels, clips or the seal key.
 
 What is hidden is compared by content, by the ids of the clips and by the values of the labels, also inside zips.
 A task whose own report shows the true values hides nothing. Bundles of other formats name the same ids in many places,
@@ -35,7 +35,7 @@ SHORTEST_TEXT = 16
 
 @dataclass(frozen=True)
 class Secrets:
-    """Everything that a bundle must not show."""
+    """All secrets of a bundle."""
 
     files: dict[str, str]
     """SHA-256 of a reference file, or of its words -> its path."""
@@ -128,7 +128,7 @@ def _check_text(place: Place, text: Text, secrets: Secrets) -> Iterator[Finding]
 
 
 def _check_reference_seals(draft: Draft, secrets: Secrets) -> Iterator[Finding]:
-    """Look for the key in the reference data too, older servers guarded their download weakly; and for bombs."""
+    """Look for bombs, and for the key in the reference data too: older servers protected them weakly."""
     unopened: list[Unopened] = []
     for folder, reference in opened(draft, "reference_data").items():
         place = Place(folder, "scoring", reference)

@@ -20,13 +20,13 @@ FIX = "Delete it there and build again: `bundle build` makes a new key."
 
 
 def seal_keys(programs: Iterable[Dataset]) -> set[bytes]:
-    """Give the keys at the roots of programs."""
+    """Return the keys at the roots of programs."""
     keys = {program.read(SEAL).strip() for program in programs if SEAL in program.names()}
     return {key for key in keys if len(key) >= SHORTEST_KEY}
 
 
 def check_seals(draft: Draft) -> Iterator[Finding]:
-    """Find keys that are damaged, or that the two programs of a task do not share: then no run is believed."""
+    """Find keys that are damaged or not shared by a task's two programs: then scoring accepts no run."""
     fix = "Build the bundle again: `bundle build` puts one key into both programs."
     for task in draft.keys.tasks:
         where = draft.at(*task.place)
@@ -45,7 +45,7 @@ def check_seals(draft: Draft) -> Iterator[Finding]:
 
 
 def check_key_in(place: Place, file: File, keys: set[bytes], programs: set[str]) -> Iterator[Finding]:
-    """Object to a key outside the root of a program, by its name or by its content.
+    """Find a key outside the root of a program, by name or by content.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Figures on pages and guides against the settings, data and programs from which they follow."""
+"""A rule that figures on pages and guides match the settings, data and programs."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""A rule about how much of its hidden labels a phase tells in the scores of many submissions."""
+"""A rule about how much of its hidden labels a phase reveals through scores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, inf
@@ -13,7 +13,7 @@ from bundle_tools.codabench.rules.findings import Finding
 
 
 def check_hidden_labels(draft: Draft) -> Iterator[Finding]:
-    """Tell what the submissions of one participant tell of hidden labels, and warn where that pays."""
+    """State how much one participant's submissions reveal of hidden labels, and warn if that pays."""
     told = told_by_programs(draft)
     for task in draft.keys.tasks:
         known, data = told.get(task.place), find(draft, task.reference_data)

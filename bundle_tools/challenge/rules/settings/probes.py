@@ -1,4 +1,4 @@
-"""A rule about the second pass of ingestion: whether there is time to ask about altered copies."""
+"""A rule about the second pass of ingestion: whether there is time for the altered copies."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,7 +20,7 @@ EXAMPLE_CALL_S = 0.17
 
 
 def check_probes(side: PhaseData, clips: int) -> Iterator[Finding]:
-    """Find plans that cannot be carried out in time.
+    """Find second passes that cannot finish in time.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def _check_time(where: str, settings: dict[str, Any], probes: dict[str, Any], cl
 
 
 def altered_calls(edits: int, *, exchanges: bool) -> int:
-    """Return how often a model is asked about a clip and its altered copies after the first pass, at most.
+    """Return the highest number of model calls for a clip and its altered copies after the first pass.
 
     Where parts are exchanged, what happens in a second is one of the parts, and asked about once.
     """

@@ -1,4 +1,4 @@
-"""Rules about what a board can tell: whether explanations rank only where they can, and whether the clips suffice."""
+"""Rules about ranking: whether explanations may decide it, and whether there are enough clips."""
 
 from collections.abc import Collection, Iterator
 
@@ -11,7 +11,7 @@ TOTAL = "explanation"
 
 
 def check_ranking(draft: Draft, inputs: PhaseData, reference: PhaseData, clips: Collection[str]) -> Iterator[Finding]:
-    """Find a board that ranks by explanations of filmed clips, and a closed phase with too few clips for its ranking.
+    """Find leaderboards that rank by explanations of filmed clips, and closed phases with too few clips to rank.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The settings and data of tasks that the bundle's own programs refuse: every problem that they name, at once."""
+"""Settings and data that the bundle's own programs refuse, with all problems that they name."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ MOST_TOLD = 5
 
 
 def check_settings(draft: Draft) -> Iterator[Finding]:
-    """Ask both programs to read the data of each task; programs of another kind are left alone."""
+    """Ask both programs to read the data of each task; foreign programs are skipped."""
     tasks = {task.place: task for task in draft.keys.tasks}
     for question in (INGESTION, SCORING):
         for place, answer in ask_programs(draft, question).items():

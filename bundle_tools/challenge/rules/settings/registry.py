@@ -13,7 +13,7 @@ from bundle_tools.codabench.rules.findings import Finding, shown
 
 @dataclass(frozen=True)
 class RegistryAnswer:
-    """What a scoring program says of itself, with the settings of one task."""
+    """A scoring program's answer about its columns, with the settings of one task."""
 
     columns: Sequence[dict[str, Any]]
     """Fields of its score columns, in the order of the registry."""
@@ -26,7 +26,7 @@ class RegistryAnswer:
 
 
 def check_registry(draft: Draft) -> Iterator[Finding]:
-    """Compare keys, titles, directions and decimals; programs without a registry are left alone."""
+    """Compare keys, titles, directions and decimals; programs without a registry are skipped."""
     for told in told_by_programs(draft).values():
         if told is not None and not told.problem:
             yield from _compare(draft, told.columns)
@@ -35,7 +35,7 @@ def check_registry(draft: Draft) -> Iterator[Finding]:
 
 
 def check_revealed(draft: Draft) -> Iterator[Finding]:
-    """Find hidden columns that scores.json shows; those that hold what nobody was asked for are no secret."""
+    """Find hidden columns that scores.json shows; columns of ratings that nobody gave are no secret."""
     told = next((told for told in told_by_programs(draft).values() if told is not None), None)
     empty = {column["key"] for column in (told.columns if told else ()) if column.get("of_people")}
     hidden = [column for column in draft.keys.columns if column.hidden and column.key not in empty]

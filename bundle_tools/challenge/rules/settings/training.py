@@ -21,7 +21,7 @@ def is_drawn(draft: Draft) -> bool:
 
 
 def check_training(draft: Draft) -> Iterator[Finding]:
-    """Find public data that are too few; a sample of drawn clips is replaced when the zip is built."""
+    """Find too few public clips; a sample of drawn clips is replaced when the zip is built."""
     if draft.folder and is_drawn(draft):
         return
     seen: set[str] = set()

@@ -55,7 +55,7 @@ def check_programs(draft: Draft) -> Iterator[Finding]:
 
 
 def started(program: Dataset, role: Role) -> list[str]:
-    """Give the arguments that the worker would run, as far as they can be told; else an empty list."""
+    """Return the arguments that the worker would run, as far as they can be told; else an empty list."""
     name = next((name for name in METADATA_NAMES if name in program.names()), None)
     command, _ = _command(program, name) if name else ("", None)
     try:
@@ -159,12 +159,12 @@ def _check_mounts(where: str, key: str, role: Role, command: str) -> Iterator[Fi
 
 
 def is_interpreter(name: str) -> bool:
-    """Tell whether a program runs scripts: Python of any version, or a shell."""
+    """Return whether a program runs scripts: Python of any version, or a shell."""
     return name.startswith("python") or name in SHELLS
 
 
 def runs_text(words: list[str]) -> bool:
-    """Tell whether a command hands an interpreter its program as a text: `bash -c "a && b"`, `python3 -c ...`."""
+    """Return whether a command hands an interpreter its program as a text: `bash -c "a && b"`, `python3 -c ...`."""
     if not words or not is_interpreter(PurePosixPath(words[0]).name):
         return False
     rest = iter(words[1:])
@@ -179,7 +179,7 @@ def runs_text(words: list[str]) -> bool:
 
 
 def script_of(words: list[str]) -> str | None:
-    """Give the script that Python or a shell is told to run, relative to the program's root; None where unknown."""
+    """Return the script that Python or a shell is told to run, relative to the program's root; None where unknown."""
     if not words:
         return None
     if not is_interpreter(PurePosixPath(words[0]).name) or runs_text(words):
@@ -196,7 +196,7 @@ def script_of(words: list[str]) -> str | None:
 
 
 def local_name(word: str) -> str | None:
-    """Give a path of a command relative to the program's root, which is also the working folder; None outside it."""
+    """Return a path of a command relative to the program's root, which is also the working folder; None outside it."""
     path = PurePosixPath("/app/program") / word
     parts = [part for part in path.parts if part != "."]
     if ".." in parts or parts[:3] != ["/", "app", "program"] or len(parts) < 4:

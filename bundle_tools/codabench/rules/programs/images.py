@@ -61,7 +61,7 @@ def check_image(draft: Draft) -> Iterator[Finding]:
 
 
 def is_reference(name: str) -> bool:
-    """Tell whether an image can have this name: [host[:port]/]path[:tag][@digest]."""
+    """Return whether an image can have this name: [host[:port]/]path[:tag][@digest]."""
     name, _, digest = name.partition("@")
     host, slash, path = name.partition("/")
     if not slash or not HOST.fullmatch(host):
@@ -93,7 +93,7 @@ def _check_program(where: str, key: str, program: Dataset, image: str, python: I
 
 
 def imports_of(program: Dataset) -> set[str]:
-    """Give the packages that a program imports without a way out: neither Python's own nor the program's."""
+    """Return the packages that a program imports without a way out: neither Python's own nor the program's."""
     own = {part.removesuffix(".py") for name in program.names() for part in PurePosixPath(name).parts}
     found: set[str] = set()
     for source in read_sources(program):

@@ -20,18 +20,18 @@ class Interpreter:
     """Whether the image is Alpine, whose C library is another one."""
 
     def __str__(self) -> str:
-        """Give it as a person would name it."""
+        """Return it as a person would name it."""
         return f"Python 3.{self.minor}{' on Alpine' if self.musl else ''}"
 
 
 def interpreter_of(tag: str) -> Interpreter | None:
-    """Give the Python of an official image or of CodaLab's, from its tag; None where the tag does not tell."""
+    """Return the Python of an official image or of CodaLab's, from its tag; None where the tag does not tell."""
     found = OFFICIAL_TAG.match(tag) or LEGACY_TAG.match(tag)
     return Interpreter(int(found["minor"]), "alpine" in tag) if found else None
 
 
 def unfit(names: Iterable[str], python: Interpreter) -> list[str]:
-    """Give the packages that have wheels among these files, and none of them for this Python on x86-64 Linux.
+    """Return the packages that have wheels among these files, and none of them for this Python on x86-64 Linux.
 
     The tags of a wheel's name are those of the standard for binary distributions: name-version-python-abi-platform.
     """

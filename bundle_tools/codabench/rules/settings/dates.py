@@ -49,7 +49,7 @@ def check_time(
 
 
 def kept(value: date | str) -> datetime:
-    """Give the moment that Codabench keeps of a date: UTC without a zone; one without quotes loses its time of day."""
+    """Return the moment that Codabench stores for a date, UTC without a zone; an unquoted one loses its time of day."""
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day)
     return dates.parse(value).replace(tzinfo=None)

@@ -23,7 +23,7 @@ def check_names(draft: Draft) -> Iterator[Finding]:
 
 
 def sizes_of_folder(draft: Draft) -> dict[str, int]:
-    """Give the bytes of every file that a folder's bundle uses: an upper estimate of what they take once zipped."""
+    """Return the bytes of every file that a folder's bundle uses: an upper estimate of what they take once zipped."""
     sizes = {}
     for value in {value for _, value in uses_of(draft)}:
         path = draft.inside(value)

@@ -45,7 +45,7 @@ def check_top(draft: Draft) -> Iterator[Finding]:
 
 
 def is_email(text: str) -> bool:
-    """Tell whether Codabench accepts an e-mail address."""
+    """Return whether Codabench accepts an e-mail address."""
     mailbox, _, host = text.rpartition("@")
     parts = host.split(".")
     if not mailbox.isascii() or not MAILBOX.fullmatch(mailbox) or len(parts) < 2 or len(parts[-1]) < 2:

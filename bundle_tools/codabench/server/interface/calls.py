@@ -57,7 +57,7 @@ def competition(connection: Connection, place: Place) -> Competition:
 
 
 def competition_content(connection: Connection, place: Place) -> Mapping[str, Any]:
-    """Give all that the server tells this account of a competition."""
+    """Return all that the server tells this account of a competition."""
     parameters = {"secret_key": place.secret_key} if place.secret_key else {}
     content: Mapping[str, Any] = connection.get(f"/api/competitions/{place.competition_id}/", **parameters)
     return content
@@ -88,7 +88,7 @@ def register(connection: Connection, place: Place) -> None:
 
 
 def may_submit(connection: Connection, phase: Phase) -> str:
-    """Give the reason why this account cannot submit now; empty where it can. Dates are not looked at."""
+    """Return the reason why this account cannot submit now; empty where it can. Dates are not looked at."""
     answer = connection.get(f"/api/can_make_submission/{phase.phase_id}/")
     return "" if answer["can"] else str(answer["reason"])
 
@@ -109,14 +109,14 @@ def submission(connection: Connection, submission_id: int) -> Submission:
 
 
 def submissions(connection: Connection, phase: Phase) -> list[Submission]:
-    """Give the submissions to a phase that this account may see, the oldest first; organisers see all."""
+    """Return the submissions to a phase that this account may see, the oldest first; organisers see all."""
     path = "/api/submissions/"
     found = [_read(path, records.submission, entry) for entry in _entries(connection, path, phase=phase.phase_id)]
     return sorted(found, key=lambda one: (one.created, one.submission_id))
 
 
 def files_of(connection: Connection, submission_id: int) -> Mapping[str, Any]:
-    """Give signed addresses of a submission's files, by the server's names, and its logs."""
+    """Return signed addresses of a submission's files, by the server's names, and its logs."""
     content: Mapping[str, Any] = connection.get(f"/api/submissions/{submission_id}/get_details/")
     return content
 
@@ -150,19 +150,19 @@ def look_in(connection: Connection) -> None:
 
 
 def datasets(connection: Connection, **filters: str) -> list[Dataset]:
-    """Give data sets of this account, such as those of a name or a key."""
+    """Return data sets of this account, such as those of a name or a key."""
     path = "/api/datasets/"
     return [_read(path, records.dataset, entry) for entry in _entries(connection, path, **filters)]
 
 
 def board(connection: Connection, phase: Phase) -> Sequence[Mapping[str, Any]]:
-    """Give the rows of the leaderboard as everybody sees them, the first one first."""
+    """Return the rows of the leaderboard as everybody sees them, the first one first."""
     rows: Sequence[Mapping[str, Any]] = connection.get(f"/api/phases/{phase.phase_id}/get_leaderboard/")["submissions"]
     return rows
 
 
 def _entries(connection: Connection, path: str, **filters: object) -> Iterator[Mapping[str, Any]]:
-    """Give what a list holds, page by page where the server cuts it into pages."""
+    """Yield what a list holds, page by page where the server cuts it into pages."""
     answer = connection.get(path, **filters, page_size=PAGE_SIZE)
     for _ in range(MOST_PAGES):
         if not isinstance(answer, Mapping):

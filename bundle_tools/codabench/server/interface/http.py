@@ -169,7 +169,7 @@ class Connection:
         return bytes(content)
 
     def url(self, path: str) -> str:
-        """Give the whole address of a path."""
+        """Return the whole address of a path."""
         return path if "://" in path else self.address + path
 
     def _json(self, method: str, path: str, **arguments: Any) -> Any:  # noqa: ANN401 - JSON
@@ -221,7 +221,7 @@ class Connection:
 
 
 def host_of(address: str) -> str:
-    """Give scheme and host of an address.
+    """Return scheme and host of an address.
 
     Raises
     ------
@@ -253,17 +253,17 @@ def try_again(action: Callable[[], Result]) -> Result:
 
 
 def is_good(answer: requests.Response) -> bool:
-    """Tell whether a request did what it should; a redirection does not."""
+    """Return whether a request did what it should; a redirection does not."""
     return 200 <= answer.status_code < 300
 
 
 def _shown(path: str) -> str:
-    """Give a path without what a signed address must keep to itself."""
+    """Return a path without what a signed address must keep to itself."""
     return path.partition("?")[0]
 
 
 def _words(answer: requests.Response, content: bytes) -> str:
-    """Give the status and what the server says, in one line."""
+    """Return the status and what the server says, in one line."""
     text = content.decode("utf-8", "replace")
     try:
         said = _flat(json.loads(text))

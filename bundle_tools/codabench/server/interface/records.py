@@ -63,7 +63,7 @@ class Competition:
     """The whole answer."""
 
     def primary(self) -> str:
-        """Give the key of the column that ranks."""
+        """Return the key of the column that ranks."""
         return next((column.key for column in self.columns if column.index == self.primary_index), "")
 
 

@@ -95,7 +95,7 @@ def complete(connection: Connection, key: str, size: int) -> None:
 
 
 def file_name_for(stem: str, suffix: str = ".zip") -> str:
-    """Give a file name that the server keeps as it is."""
+    """Return a file name that the server keeps as it is."""
     return re.sub(r"[^\w.-]+", "-", stem)[:LONGEST_FILE_NAME].strip("-.") + suffix
 
 
