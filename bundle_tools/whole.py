@@ -1,4 +1,4 @@
-"""Files that are there as a whole or not at all."""
+"""Files written atomically."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

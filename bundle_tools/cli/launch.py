@@ -1,4 +1,4 @@
-"""`bundle launch`: what has to be settled before the event begins, and a datasheet of what is known."""
+"""`bundle launch`: what must be settled before the event begins, and a datasheet of the data."""
 
 import argparse
 from pathlib import Path

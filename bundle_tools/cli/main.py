@@ -55,7 +55,7 @@ COMMANDS = {
     "server": "server.server",
     **{name: f"runs.{name}" for name in ("run", "report", "submission", "compare", "coopetition", "convert", "jury")},
 }
-"""Name of a command -> its module. Only that of the command which is asked for is imported, with all that it needs."""
+"""Name of a command -> its module. Only the requested command's module is imported."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -87,7 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 class _Version(argparse.Action):
-    """Tells the version; looking it up takes longer than the rest of a help text."""
+    """Prints the version; looking it up takes longer than the rest of a help text."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version  # noqa: PLC0415 - see above

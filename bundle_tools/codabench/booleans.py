@@ -1,4 +1,4 @@
-"""Words that Codabench takes for true and false; a quoted "true" is as good as a bare one."""
+"""Words that Codabench accepts as true and false; a quoted "true" counts like a bare one."""
 
 TRUE_WORDS = frozenset({"t", "true", "y", "yes", "on", "1"})
 BOOLEAN_WORDS = TRUE_WORDS | {"f", "false", "n", "no", "off", "0"}

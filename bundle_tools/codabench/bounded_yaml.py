@@ -1,4 +1,4 @@
-"""How large a YAML text becomes once aliases and merge keys are replaced, counted before anything is built.
+"""Safe YAML: the size after replacing aliases and merge keys is counted before anything is built.
 
 A file of one kilobyte can name a structure of 10^30 values, and a single number can take minutes to read. Counting on
 the graph of nodes, where every node stands once, is quick whatever the text holds.
@@ -25,7 +25,7 @@ class YamlBombError(ValueError):
 
 
 def check_bounds(node: yaml.Node) -> None:
-    """Refuse a graph of nodes that would be built into too much.
+    """Refuse a graph of nodes that would become too large.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def check_bounds(node: yaml.Node) -> None:
 
 
 def load_bounded(text: str) -> Any:  # noqa: ANN401 - whatever the text holds
-    """Read a YAML text of somebody else as `yaml.safe_load` does, or refuse it.
+    """Read an untrusted YAML text as `yaml.safe_load` does, or refuse it.
 
     Raises
     ------

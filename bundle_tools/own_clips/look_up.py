@@ -1,4 +1,4 @@
-"""What can be scored without opening a video: the mean label, and the labels of other clips of the same video.
+"""Baselines that open no video: the mean label, and the labels of other clips of the same video.
 
 Where clips of one video stand on both sides of a split, looking up the others' labels does about as well as good models
 do, so a score says little there. This prints how much.

@@ -1,4 +1,4 @@
-"""Everything that is wrong with what an organiser brings, collected and told at once."""
+"""Problems of an organiser's files, collected and reported together."""
 
 from collections.abc import Iterator
 
@@ -37,7 +37,7 @@ class Problems:
         return bool(self._places)
 
     def lines(self) -> Iterator[str]:
-        """Yield one line a kind: how many, the first few places, and the fix."""
+        """Yield one line per kind: the number, the first few places, and the fix."""
         for (what, fix), places in self._places.items():
             named = "; ".join(places[:MOST_NAMED]) + ("; ..." if len(places) > MOST_NAMED else "")
             yield f"{what} ({len(places)}): {named}. {fix}"
@@ -48,7 +48,7 @@ class Problems:
         Raises
         ------
         BundleError
-            With one line a kind.
+            With one line per kind.
         """
         if self:
             lines = "".join(f"\n  - {line}" for line in self.lines())
@@ -56,6 +56,6 @@ class Problems:
 
 
 def _printable(text: str) -> str:
-    """Return a name as one short line, whatever it holds: names come from archives of others."""
+    """Return a name as one short line: names come from untrusted archives."""
     shown = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
     return shown if len(shown) <= LONGEST_TOLD else shown[:LONGEST_TOLD] + "..."

@@ -1,4 +1,4 @@
-"""Dealing clips out to parts: all clips of a source video or person go to one part, and every part has like labels."""
+"""Splitting clips: all clips of a source video or person go to one part, and labels are spread evenly over parts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -15,7 +15,7 @@ TOLERANCE = 0.2
 
 
 def split_by_source(dataset: Dataset, sizes: Mapping[str, int], *, seed: int) -> tuple[Part, ...]:
-    """Deal the clips out.
+    """Split the clips.
 
     Sources are put in order of their mean main target, shuffled among neighbours, and each goes to the part that lags
     furthest behind its share: so every part spans all labels, and no person is in two parts. A source of more clips
@@ -76,7 +76,7 @@ def split_by_source(dataset: Dataset, sizes: Mapping[str, int], *, seed: int) ->
 
 
 def off_size(parts: Sequence[Part], sizes: Mapping[str, int]) -> Iterator[str]:
-    """Yield a sentence for each part that is far from the size that was asked for."""
+    """Yield a sentence for each part that is far from the requested size."""
     for part in parts:
         size = sizes.get(part.name, len(part.clips))
         if abs(len(part.clips) - size) > TOLERANCE * size:

@@ -67,7 +67,7 @@ def metadata_only(
     Parameters
     ----------
     features
-        Name -> one value a clip; texts count by their alphabetical place.
+        Name -> one value per clip; texts count by their alphabetical place.
     truth, sources, constant
         As in `look_up`.
 

@@ -49,7 +49,7 @@ class Entry:
     name: str
     """How the comparison calls it; no two are called alike."""
     scores: ClipScores
-    """What its columns are computed from, one row a clip."""
+    """The source of its columns, one row per clip."""
     said: Explained
     """Its answers."""
     skill: float

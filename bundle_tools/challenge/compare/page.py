@@ -72,7 +72,7 @@ class Line:
     about: str
     """What the score means; of a clip its true value, or the target on which explanations are judged."""
     cells: tuple[Cell | None, ...]
-    """One a run, best total first; None for a run against itself."""
+    """One per run, best total first; None for a run against itself."""
     texts: tuple[str, ...] = ()
     """What each run said of the clip."""
 

@@ -24,7 +24,7 @@ class Answer:
     band: int | None
     """Which band the model predicted, as guessed before it was shown; from 0."""
     effect: str
-    """What the score would do without the cue; empty where that was not asked or not answered."""
+    """What the score would do without the cue; empty if not asked or not answered."""
     ratings: tuple[int, ...] | None
     """In the order of the criteria; None: cannot judge."""
     remark: str
@@ -158,7 +158,7 @@ def _answer(entry: dict[str, Any], item: Item, rules: Rules) -> Answer | str:
     if passed:
         return Answer(band, effect, None, remark)
     if not isinstance(ratings, dict) or not set(ratings) <= {criterion.name for criterion in rules.criteria}:
-        return "ratings: expected one a criterion"
+        return "ratings: expected one per criterion"
     values = [ratings.get(criterion.name) for criterion in rules.criteria]
     given = [value for value in values if value is not None]
     if any(type(value) is not int or not rules.lowest <= value <= rules.highest for value in given):

@@ -12,7 +12,7 @@ from bundle_tools.challenge.jury.key import Key
 
 Array = NDArray[np.float64]
 ALIKE = 0.9
-"""Share of equal ratings from which on two jurors are named; people who agree well reach about a half."""
+"""Share of equal ratings from which two jurors are named; people who agree well reach about a half."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class Juror:
     repeat_difference: float
     """Mean absolute difference between two ratings of the same item; NaN without a repeat."""
     boilerplate_gap: float
-    """How much lower texts that say nothing were rated than the genuine ones in their place; only reported."""
+    """How much lower boilerplate texts were rated than the genuine ones in their place; only reported."""
     rated: int
     """Genuine items with ratings."""
     cannot_judge: int
-    """Genuine items passed over."""
+    """Genuine items not judged."""
     twin: int | None
     """The juror whose ratings are nearly the same, to a share of `ALIKE`; None without one. Reported: who copied from
     whom nobody can tell."""
@@ -52,11 +52,11 @@ class Panel:
     ratings: Array
     """(jurors, clips, teams, criteria) of genuine items; NaN where there is none, the lowest for what is missing."""
     missing: NDArray[np.bool_]
-    """(clips, teams) whether there is no explanation that anybody could rate."""
+    """(clips, teams) whether the explanation is missing."""
     simulated: Array
     """(jurors, clips, teams) 1 where the band of the prediction was guessed from the explanation, else 0 or NaN."""
     imagined: Array
-    """(jurors, clips, teams) 1 where the effect of a missing cue was foretold, else 0; NaN where nobody was asked."""
+    """(jurors, clips, teams) 1 where the effect of a missing cue was predicted, else 0; NaN where nobody was asked."""
     passed: NDArray[np.bool_]
     """(jurors, clips, teams) whether the juror said that this cannot be judged."""
 

@@ -73,7 +73,7 @@ class Placed:
     imagined: float
     """Share of right answers about what happens without a cue; NaN without any."""
     passed: int
-    """How often a juror who counts could not judge it: no rating enters, so many need a look at the texts."""
+    """How often a juror who counts could not judge it; no rating enters, so read the texts if there are many."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Verdict:
     placed: tuple[Placed, ...]
     """Best first."""
     agreement: tuple[Agreement, ...]
-    """One a criterion, in their order."""
+    """One per criterion, in their order."""
     extra_juror: tuple[str, ...]
     """Names of finalists between whom an extra juror has to decide."""
 

@@ -1,4 +1,4 @@
-"""`bundle data baselines`: what simple methods and example solutions reach, beside the labels and on the pages."""
+"""`bundle data baselines`: scores of simple methods and example solutions, for reports and pages."""
 
 import argparse
 import tempfile

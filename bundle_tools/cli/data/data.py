@@ -19,7 +19,7 @@ from bundle_tools.synthetic.folders import write_committed, write_phase, write_t
 PHASE_CLIPS = 24
 SEED_BITS = 128
 SYNTHETIC = "synthetic"
-"""How the `data_version` of generated clips begins."""
+"""Start of the `data_version` of generated clips."""
 SPLITS = ("independent", "stress", "spurious")
 
 
@@ -118,7 +118,7 @@ def _phase(arguments: argparse.Namespace) -> int:
 
 
 def _check_synthetic(phase: str, *folders: Path) -> None:
-    """Refuse to put synthetic clips in the place of somebody's own, or under settings that speak of those."""
+    """Refuse to replace an organiser's own clips, or to put synthetic clips under their settings."""
     for path in (folder / "task.yaml" for folder in folders):
         try:
             settings = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
@@ -145,6 +145,6 @@ def _committed(arguments: argparse.Namespace) -> int:
 
 
 def _fill_pages(root: Path) -> None:
-    """Bring figures on pages up to date with the new data, and say which."""
+    """Update figures on pages for the new data, and list the changes."""
     for line in fill_pages(root):
         say(line)

@@ -1,4 +1,4 @@
-"""`bundle data faces`: boxes of the faces in filmed clips, and a page to look them over."""
+"""`bundle data faces`: boxes of the faces in filmed clips, and a page for checking them."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`bundle data from-folder`, `first-impressions` and `observations`: filmed clips and what people said of them."""
+"""`bundle data from-folder`, `first-impressions` and `observations`: filmed clips with people's ratings and marks."""
 
 import argparse
 import shlex
@@ -24,17 +24,17 @@ from bundle_tools.own_clips.writing.stage import Stage
 from bundle_tools.phase_data.settings import TRIED, TRIED_WITH_FACES
 
 NOTICE = timedelta(days=30)
-"""Time between making a bundle and its first phase, unless asked for otherwise."""
+"""Default time between making a bundle and its first phase."""
 FEW_CLIPS = 20
 """With fewer clips in a phase, intervals are wider than most differences between models."""
 NAMED = 5
-"""Clips that are named, of many that have one thing in common."""
+"""Most clips named in one message."""
 FEW_PEOPLE = 10
 """Intervals resample people: with fewer of them in a phase they are wider than most differences between models."""
 PHASE_CLIPS = 60
-"""Clips of a phase unless asked for otherwise: on the default queue, more would leave a model little time a clip."""
+"""Default number of clips in a phase: on the default queue, more would leave little time per clip."""
 SHARE = 5
-"""One of so many clips of a small set is in each phase, unless asked for otherwise."""
+"""Each phase of a small set gets one in this many clips by default."""
 TIME_LIMIT_S = 600
 LEAST_HEIGHT = 90
 RANK_BY = ("prediction", "explanation")
@@ -51,7 +51,11 @@ def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
         "--clips", metavar="DIR", type=Path, required=True, help="the folder with the clips; zips in it are read too"
     )
     own.add_argument(
-        "--labels", metavar="FILE", type=Path, required=True, help="a CSV table: one row a clip, one column a target"
+        "--labels",
+        metavar="FILE",
+        type=Path,
+        required=True,
+        help="a CSV table: one row per clip, one column per target",
     )
     own.add_argument(
         "--groups", metavar="FILE", type=Path, help="a CSV table of the groups that people belong to, for fairness"
@@ -121,7 +125,7 @@ def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
 
 
 def _add_writing(parser: argparse.ArgumentParser) -> None:
-    """Add what every source has: where it is written, what is done to clips, the secret seed, the rules."""
+    """Add options of every source: output, encoding, secret seed, rules."""
     parser.add_argument(
         "--out", metavar="DIR", type=Path, required=True, help="a folder that is empty or does not exist yet"
     )

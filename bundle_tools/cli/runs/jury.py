@@ -32,7 +32,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )  # fmt: skip
     actions = jury.add_subparsers(required=True, metavar="COMMAND")
     make = add_command(
-        actions, "jury make", "Write one page a juror, and the key that you keep.", "finalists --jurors 5 --out jury"
+        actions, "jury make", "Write one page per juror, and the key that you keep.", "finalists --jurors 5 --out jury"
     )
     make.add_argument(
         "runs", metavar="RUN", type=Path, nargs="+",

@@ -1,4 +1,4 @@
-"""`bundle report`: the page of a run once more, at home."""
+"""`bundle report`: make the report of a run again."""
 
 import argparse
 import tempfile

@@ -104,7 +104,7 @@ def rehearse(arguments: argparse.Namespace) -> int:
 
 
 def audit(arguments: argparse.Namespace) -> int:
-    """Ask for every private file as somebody who should not get it."""
+    """Request every private file as people who should not get it."""
     connection, place, competition = _open(arguments.competition)
     private = auditing.private_files(connection, competition)
     people = {"somebody who is not logged in": Connection(place.server)}
@@ -131,7 +131,7 @@ def audit(arguments: argparse.Namespace) -> int:
 
 
 def fetch(arguments: argparse.Namespace) -> int:
-    """Bring submissions, and say what is missing."""
+    """Fetch submissions, and name what is missing."""
     connection, _, competition = _open(arguments.competition)
     phase = calls.phase_named(competition, arguments.phase)
     with progress_bar("Fetch", "submission") as progress:
@@ -202,7 +202,7 @@ def board(arguments: argparse.Namespace) -> int:
 
 
 def _doubts(part: PartName, path: Path) -> list[str]:
-    """Say what is odd about a part of this challenge, which any server takes."""
+    """Name oddities of a part of this challenge that any server accepts."""
     with zipfile.ZipFile(path) as opened:
         names = set(opened.namelist())
     if part in replacing.PROGRAMS:
@@ -268,7 +268,7 @@ def _solutions(bundle: Bundle, phase: Phase, named: list[Path]) -> list[tuple[st
 
 
 def _closed(phase: Phase, connection: Connection) -> str:
-    """Say that the website would take nothing now; the programming interface does not look at dates."""
+    """Say that the website takes no submissions now; the programming interface ignores dates."""
     now = connection.server_time
     if now is not None and phase.end is not None and phase.end < now:
         return f" (ended {phase.end:%Y-%m-%d %H:%M} UTC: the website takes nothing any more, this command does)"
@@ -278,7 +278,7 @@ def _closed(phase: Phase, connection: Connection) -> str:
 
 
 def _record(connection: Connection, number: int) -> dict[str, object]:
-    """Fetch what ingestion recorded of a run; what cannot be read says nothing."""
+    """Fetch ingestion's record of a run; empty if it cannot be read."""
     with tempfile.TemporaryDirectory(prefix="bundle-rehearse-") as folder:
         packed = Path(folder) / "prediction_output.zip"
         try:

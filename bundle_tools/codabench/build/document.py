@@ -56,7 +56,7 @@ def point_to_zips(text: str, zipped: dict[str, str]) -> str:
 
 
 def hold(edited: str, expected: dict[str, Any], what: str) -> None:
-    """Hold an edit against what it should read as.
+    """Check that an edited text reads as expected.
 
     Raises
     ------

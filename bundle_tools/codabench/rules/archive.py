@@ -58,7 +58,7 @@ def check_yaml_size(path: Path) -> list[Finding]:
 
 
 def check_folder(root: Path, entries: Iterable[Path]) -> list[Finding]:
-    """Find junk and links in the folders that would be packed; zipping by hand takes what the builder leaves out."""
+    """Find junk and links in folders to be packed; zipping by hand includes what the builder leaves out."""
     names, links = [], []
     for entry in entries:
         for path in [entry, *entry.rglob("*")]:

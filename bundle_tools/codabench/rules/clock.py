@@ -1,4 +1,4 @@
-"""The time that dates are held against; tests pin it, so that no test fails by growing old."""
+"""The time that dates are compared with; tests fix it, so that none fails with age."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""A program or data set of a bundle, seen alike whether it is a folder or a zip."""
+"""A program or data set of a bundle, with one interface for folders and zips."""
 
 import os
 import zipfile
@@ -116,7 +116,7 @@ def find(draft: Draft, value: object) -> Dataset | None:
 
 
 def uses_of(draft: Draft, *keys: str) -> list[tuple[Place, str]]:
-    """Return every use of a program or data set with its place in the file; with keys, those that stand under them."""
+    """Yield every use of a program or data set with its place in the file; with keys, only uses under them."""
     known = draft.keys
     sections = (
         *((task, FILES_OF_TASK) for task in known.tasks),
@@ -132,7 +132,7 @@ def uses_of(draft: Draft, *keys: str) -> list[tuple[Place, str]]:
 
 
 def opened(draft: Draft, *keys: str) -> dict[str, Dataset]:
-    """Open what stands under some keys of tasks, solutions and phases: path -> its files, each path once."""
+    """Open the values of some keys of tasks, solutions and phases: path -> its files, each path once."""
     return {value: data for _, value in uses_of(draft, *keys) if (data := find(draft, value)) is not None}
 
 

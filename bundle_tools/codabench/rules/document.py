@@ -21,7 +21,7 @@ FILE = "competition.yaml"
 
 @dataclass(frozen=True)
 class Draft:
-    """A bundle that may be wrong in any way."""
+    """A bundle that may contain any mistake."""
 
     root: Path
     """The folder that holds `competition.yaml`."""
@@ -30,22 +30,22 @@ class Draft:
     lines: dict[Place, int]
     """Place of a value -> its line, from 1."""
     folder: bool
-    """Whether the bundle was given as a folder, not as a zip."""
+    """Whether the bundle is a folder, not a zip."""
     now: datetime = field(default_factory=clock.utc_now)
-    """The present, UTC without a zone: what dates are held against."""
+    """The present, UTC without a zone: dates are compared with it."""
     progress: Progress | None = None
-    """Told of clips as they are decoded."""
+    """Receives the number of decoded clips."""
     opened: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """What `dataset.find` has opened so far: most rules ask for the same few folders."""
+    """Cache of `dataset.find`: most rules read the same few folders."""
 
     @property
     def keys(self) -> Keys:
-        """What the file says, see `keys.read`."""
+        """The parsed keys, see `keys.read`."""
         return self._read[0]
 
     @property
     def mistakes(self) -> list[Mistake]:
-        """What its keys and values should not be."""
+        """The mistakes in its keys and values."""
         return self._read[1]
 
     @cached_property
@@ -75,7 +75,7 @@ class Draft:
 
 
 def read(root: Path, *, folder: bool, now: datetime | None = None) -> tuple[Draft | None, list[Finding]]:
-    """Read `competition.yaml`; where it cannot be used at all, say why and give no draft."""
+    """Read `competition.yaml`; if it is unusable, return findings and no draft."""
     path = root / FILE
     if not path.is_file():
         others = sorted(str(p.relative_to(root)) for p in [*root.glob("*.y*ml"), *root.glob("*/competition.y*ml")])
@@ -113,7 +113,7 @@ def read(root: Path, *, folder: bool, now: datetime | None = None) -> tuple[Draf
 
 
 def _unbuildable(root: yaml.Node | None, error: Exception) -> Finding:
-    """Say which value cannot be built: a date like 2001-99-99, or one that is not what its tag says."""
+    """Name the value that cannot be read: a date like 2001-99-99, or one that does not match its tag."""
     waiting, seen = [root] if root is not None else [], set()
     while waiting:
         node = waiting.pop()

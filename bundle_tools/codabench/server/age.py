@@ -1,4 +1,4 @@
-"""Since when a phase runs what it runs now."""
+"""When a phase last got new programs or data."""
 
 from datetime import datetime
 

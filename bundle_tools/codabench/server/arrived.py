@@ -1,4 +1,4 @@
-"""What came of a bundle on the server, beside what its `competition.yaml` says."""
+"""Compare a competition on the server with the bundle's `competition.yaml`."""
 
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence

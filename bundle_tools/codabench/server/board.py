@@ -21,7 +21,7 @@ class Row:
     score: float | None
     """Of the column that ranks."""
     remarks: tuple[str, ...]
-    """What an organiser should look at; empty where all is well."""
+    """Problems for an organiser; empty if there are none."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class Board:
     rows: tuple[Row, ...]
     """The first one ranks first."""
     others: tuple[Row, ...]
-    """Submissions off the board that deserve a look."""
+    """Submissions with problems that are not on the leaderboard."""
     counts: dict[str, int]
     """Number of submissions by status."""
 
 
 def read_board(connection: Connection, competition: Competition, phase: Phase) -> Board:
-    """Read the board and all submissions of a phase.
+    """Read the leaderboard and all submissions of a phase.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def read_board(connection: Connection, competition: Competition, phase: Phase) -
 
 
 def lines(board: Board, column: Column | None) -> list[str]:
-    """Write the board for a terminal."""
+    """Format the leaderboard for a terminal."""
     decimals = column.precision if column else 2
     told = [
         (str(place), row.submission.owner, _score(row.score, decimals), _when(row.submission),

@@ -1,4 +1,4 @@
-"""Bring all submissions of a phase here: what was sent in, what came out, and the reports."""
+"""Download all submissions of a phase: files, outputs and reports."""
 
 import csv
 import json
@@ -29,29 +29,29 @@ FILES = {
     "scoring_result": "scoring_output.zip",
     "detailed_result": "report.html",
 }
-"""What the server calls a file -> what it is called here."""
+"""The server's name of a file -> its name here."""
 RECORD = "submission.json"
-"""Written last: a folder with it is whole."""
+"""Written last: a folder with it is complete."""
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """What is there now."""
+    """The present state of the folder."""
 
     table: Path
-    """One line a submission."""
+    """One line per submission."""
     new: int
-    """Submissions that were brought by this call."""
+    """Submissions fetched by this call."""
     kept: int
-    """Those that were there already."""
+    """Submissions fetched earlier."""
     missing: tuple[str, ...]
-    """What could not be had, and what looks wrong, one line each."""
+    """Missing files and problems, one line each."""
 
 
 def fetch(
     connection: Connection, phase: Phase, columns: Sequence[Column], out: Path, progress: Progress | None = None
 ) -> Fetched:
-    """Fetch every submission that has ended, but those that are here already.
+    """Fetch every finished submission that is not here yet.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def fetch(
 
 
 def _bring(connection: Connection, submission: Submission, folder: Path) -> list[str]:
-    """Bring one submission; gives what its server has lost."""
+    """Fetch one submission; return what the server has lost."""
     unfinished = folder.with_name(folder.name + ".part")
     shutil.rmtree(unfinished, ignore_errors=True)
     (unfinished / "logs").mkdir(parents=True)
@@ -129,7 +129,7 @@ def _bring(connection: Connection, submission: Submission, folder: Path) -> list
 
 
 def _brings_a_command(archive: Path) -> bool:
-    """Return whether the platform may have run something of the submission beside ingestion."""
+    """Return whether the platform may have run a command of the submission beside ingestion."""
     try:
         with zipfile.ZipFile(archive) as opened:
             return bool(set(METADATA_NAMES) & set(opened.namelist()))

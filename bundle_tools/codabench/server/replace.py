@@ -20,24 +20,24 @@ from bundle_tools.errors import BundleError
 
 PROGRAMS = ("ingestion_program", "scoring_program")
 AT_ONCE = 30
-"""So many re-runs the server's own queue takes from a competition at a time."""
+"""Most re-runs of a competition that the server's own queue accepts at a time."""
 PAUSE_S = 5.0
 
 
 @dataclass(frozen=True)
 class Old:
-    """A file that was run on what the phase does not hold any more."""
+    """A file that ran on replaced parts."""
 
     newest: Submission
     """Its last run."""
     runs: tuple[Submission, ...]
     """All its old runs; they are deleted."""
     ran_again: bool
-    """Whether a run on the new data is there already, of an earlier call."""
+    """Whether an earlier call already made a run on the new data."""
 
 
 def packed(sources: Mapping[PartName, Path], scratch: Path) -> dict[PartName, Path]:
-    """Return each part as the zip that the server wants: what is inside the folder, not the folder.
+    """Return each part as a zip of the folder's content, without the folder, as the server expects it.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def _uploaded(
     newest: datetime | None,
     progress: Progress | None,
 ) -> str:
-    """Upload one part, unless it is there; gives its key."""
+    """Upload one part, unless it is there already; return its key."""
     content = digest(path)
     name = f"{title} {content.sha256[:12]}"
     found = [one for one in calls.datasets(connection, search=content.sha256[:12]) if one.name.startswith(name)]
@@ -151,7 +151,7 @@ def _uploaded(
 def settle(
     connection: Connection, phase: Phase, changed: datetime | None, limit_s: float, say: Callable[[str], None]
 ) -> None:
-    """Wait for the runs that began before the change: one of them may have half of it."""
+    """Wait for runs that started before the change: they may have mixed old and new parts."""
     running = [
         one.submission_id for one in calls.submissions(connection, phase)
         if not one.elsewhere and not one.ended and age.is_old(one, changed)
@@ -162,7 +162,7 @@ def settle(
 
 
 def old_runs(connection: Connection, phase: Phase, changed: datetime | None) -> list[Old]:
-    """Find the files whose runs are older than what the phase holds now.
+    """Find the files whose runs are older than the phase's present parts.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def run_all_again(
     say: Callable[[str], None],
     progress: Progress | None,
 ) -> list[str]:
-    """Run each file once more and delete its old runs while the new one waits, so that no row of theirs stays.
+    """Run each file again and delete its old runs while the new one waits, so that no old row remains.
 
     Returns
     -------

@@ -98,7 +98,7 @@ class DockerEngine:
         ]
 
     def _hand_back(self, container: Container) -> None:
-        """Open what the container's root wrote to the user of this machine, who must zip it and later delete it."""
+        """Give this machine's user access to files of the container's root, to zip and delete them."""
         folders = [inside for inside in container.mounts if inside != WORKER_DATA]
         mounts = [part for inside in folders for part in ("-v", f"{container.mounts[inside].resolve()}:{inside}")]
         flags = ("--rm", "--pull", "never", "--network", "none", "--user", "0", "--entrypoint", "chmod")

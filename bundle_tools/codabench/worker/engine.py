@@ -60,10 +60,10 @@ class Outcome:
 
 
 class Engine(Protocol):
-    """Runs one container to its end while its output is shown and kept."""
+    """Runs one container to its end, showing and storing its output."""
 
     def prepare(self) -> list[str]:
-        """Get ready before the clock of a job starts; tell what the platform would not like."""
+        """Prepare before the clock of a job starts; report what the platform would refuse."""
 
     def run(self, container: Container, logs: Path, timeout_s: float | None = None) -> Outcome:
         """Run, stream both outputs to the terminal, and keep them in `logs/<name>_stdout.txt` and `..._stderr.txt`.
@@ -99,7 +99,7 @@ class ProcessEngine:
 
 
 def end_tree(pid: int) -> None:
-    """End a process and all that it started; those in sessions of their own, too, as the end of a container would."""
+    """End a process and all that it started, also in other sessions, as the end of a container would."""
     try:
         top = psutil.Process(pid)
         family = [top, *top.children(recursive=True)]

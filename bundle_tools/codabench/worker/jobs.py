@@ -31,7 +31,7 @@ class Limit:
     kill: bool
     """True: the job is removed and the submission fails. False: it runs to its end, as this release does mostly."""
     origin: str
-    """Where the number comes from, for a person."""
+    """The origin of the number, in words."""
 
 
 def limit_of(competition: Competition, phase: Phase, *, kill: bool, override_s: int | None = None) -> Limit:
@@ -49,7 +49,7 @@ class Worker:
     """The machine that runs the jobs."""
 
     engine: Engine
-    """What runs the containers."""
+    """The engine that runs the containers."""
     limit: Limit
     """Time of each job."""
     data: Path
@@ -67,11 +67,11 @@ class Job:
     work: Path
     """An empty folder of this job."""
     notes: list[str]
-    """Gets what the platform does not say."""
+    """Collects remarks that the platform does not make."""
     program: Outcome | None = None
     """How the submission's own command (first job) or the scoring program (second job) ended; None if it never ran."""
     ingestion: Outcome | None = None
-    """How ingestion ended; None where it never ran."""
+    """How ingestion ended; None if it never ran."""
     _started: float | None = None
 
     def __post_init__(self) -> None:
@@ -122,7 +122,7 @@ class Job:
             )
 
     def try_to_run(self, role: commands.Role, command: str, mounts: dict[str, Path]) -> Outcome | None:
-        """Run one container; one that cannot run is told, and swallowed as the worker swallows it."""
+        """Run one container; if it cannot run, report that and continue, as the worker does."""
         try:
             return self.run(role, command, mounts)
         except CannotStart as error:
@@ -130,7 +130,7 @@ class Job:
             return None
 
     def swallow(self, problem: str) -> None:
-        """Tell what keeps a container from running, and go on."""
+        """Report why a container cannot run, and continue."""
         said = f"{problem.rstrip('.')}. The platform runs nothing here and continues with scoring."
         say(said)
         self.notes.append(said)

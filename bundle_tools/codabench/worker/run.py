@@ -35,7 +35,7 @@ def run_submission(
     Parameters
     ----------
     engine
-        What runs the containers.
+        The engine that runs the containers.
     limit
         Time of each job.
     given_data
@@ -146,7 +146,7 @@ def _refuse_what_is_elsewhere(phase: Phase) -> None:
 
 
 def _compare_with_limit(name: str, job: jobs.Job) -> None:
-    """Say where the platform might have ended a job; whether it does cannot be relied on."""
+    """Note where the platform might have ended a job; it does not always do so."""
     limit = job.worker.limit
     if job.elapsed_s > limit.seconds:
         note = (
@@ -158,7 +158,7 @@ def _compare_with_limit(name: str, job: jobs.Job) -> None:
 
 
 def _look_over(archive: Path) -> list[str]:
-    """Tell what of a submission's zip the platform takes as it is; a file that is no zip gets no notes here."""
+    """Note oddities of a submission's zip that the platform accepts; a file that is not a zip gets no notes."""
     try:
         with zipfile.ZipFile(archive) as opened:
             names = [PurePosixPath(info.filename) for info in opened.infolist() if not info.is_dir()]
@@ -179,7 +179,7 @@ def _look_over(archive: Path) -> list[str]:
 
 
 def _fresh(out: Path, submission: Path) -> None:
-    """Make `out` an empty folder of ours; never delete what somebody else put there."""
+    """Make `out` an empty folder; never delete files of others."""
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         raise BundleError(f"--out {out}: expected a folder, found something else. Choose another folder.")
     if submission.is_dir() and out.resolve().is_relative_to(submission.resolve()):

@@ -86,12 +86,12 @@ def _can_be_sent(value: object) -> bool:
 
 @dataclass(frozen=True)
 class Stored:
-    """What the server has of a row after it took, or choked on, the scores."""
+    """A row as the server stores it, also if it failed while storing scores."""
 
     values: dict[str, float]
     """Key of a column -> number, computed columns included."""
     refused: str | None = None
-    """Why the server answered with an error; the worker does not notice."""
+    """Why the server returned an error; the worker does not notice it."""
 
 
 def store(content: object, columns: tuple[Column, ...], *, computed: bool = True) -> Stored:
@@ -130,7 +130,7 @@ def store(content: object, columns: tuple[Column, ...], *, computed: bool = True
 
 
 def accepted(content: object, columns: tuple[Column, ...], primary_index: int) -> list[str]:
-    """Tell what the server takes without a word although somebody will be surprised."""
+    """Note surprising values that the server silently accepts."""
     if not isinstance(content, dict):
         return []
     notes = []

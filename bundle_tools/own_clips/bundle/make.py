@@ -1,4 +1,4 @@
-"""The rest of a bundle: what is copied from this checkout, and what is rendered from the settings."""
+"""The rest of a bundle: files copied from this checkout, and files rendered from the settings."""
 
 import json
 import os
@@ -58,7 +58,7 @@ def add_bundle(
     constants: Mapping[str, float],
     workers: int,
 ) -> None:
-    """Add everything that a bundle has beside its data.
+    """Add everything in a bundle except its data.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def add_bundle(
 
 
 def _train_example(folder: Path, workers: int) -> None:
-    """Add the example solution, with weights from the public clips; it says itself how well it does."""
+    """Add the example solution, with weights from the public clips; it prints how well it predicts."""
     shutil.copytree(EXAMPLE, folder / SOLUTION, ignore=shutil.ignore_patterns(*LEFT_OUT))
     arguments = ("--data", folder / "public_data", "--workers", workers)
     if _run(folder / SOLUTION / "train.py", *arguments, cwd=folder).returncode:

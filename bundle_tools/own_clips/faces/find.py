@@ -1,4 +1,4 @@
-"""One box a clip around the face, from a few frames spread over the clip."""
+"""One box per clip around the face, from a few frames spread over the clip."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -54,7 +54,7 @@ def scan(
 
 
 def by_name(places: Iterable[Place], what: str, problems: Problems, *, fix: str) -> dict[str, Place]:
-    """Return files by their names; a name that stands twice is such a problem."""
+    """Return files by name; a duplicate name is a problem."""
     found: dict[str, Place] = {}
     for place in places:
         if place.name in found:
@@ -183,7 +183,7 @@ def _check_whole(file: IO[bytes], opened: zipfile.ZipFile) -> None:
 
 
 def _fits(opened: zipfile.ZipFile, info: zipfile.ZipInfo, password: bytes) -> bool:
-    """Return whether a password opens a member: nearly every wrong one is told at once, the others by the checksum."""
+    """Return whether a password opens a member: most wrong ones fail at once, the others at the checksum."""
     try:
         with opened.open(info, pwd=password) as member:
             while member.read(1 << 20):

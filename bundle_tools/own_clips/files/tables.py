@@ -1,4 +1,4 @@
-"""Tables as organisers have them: any of the usual separators, decimal points or commas, with or without a mark."""
+"""Tables as organisers have them: any usual separator, decimal points or commas, with or without a byte order mark."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ class Table:
     """What stands between cells."""
 
     def number(self, text: str) -> float:
-        """Read a number, with a decimal comma too where commas do not separate; NaN for whatever is none."""
+        """Read a number, with a decimal comma if commas do not separate; NaN if it is not a number."""
         if self.separator != "," and text.count(",") == 1 and "." not in text:
             text = text.replace(",", ".")
         try:
@@ -35,7 +35,7 @@ class Table:
 
 
 def read_table(content: bytes, name: str, problems: Problems, *, wanted: Sequence[str] = ()) -> Table | None:
-    """Read a table; its separator is the one that cuts the header into most columns.
+    """Read a table; its separator is the one that gives the header most columns.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Clips and a table of labels as a `Dataset`: everything that does not fit together is told at once."""
+"""Clips and a table of labels as a `Dataset`; all mismatches are reported together."""
 
 import math
 import re
@@ -38,7 +38,7 @@ MERGED = "Cells that were merged in a spreadsheet are empty in all rows but the 
 
 @dataclass(frozen=True)
 class Sources:
-    """What the organiser names."""
+    """The organiser's files and options."""
 
     clips: Path
     """Folder with the clips; zips in it are looked into."""
@@ -111,7 +111,7 @@ def _table(path: Path, option: str, problems: Problems) -> Table | None:
 
 
 def _roles(table: Table, description: Description, problems: Problems) -> dict[str, str]:
-    """Tell which column is what: as the challenge says, else by the usual names."""
+    """Return the role of each column: as the challenge says, else by the usual names."""
     columns, found = description.columns, f"found {', '.join(table.columns)}"
     taken = {*columns.values(), *(one.column for one in description.challenge.targets), *description.ignore}
     roles = {}
@@ -142,7 +142,7 @@ def _completed(
     ends: tuple[float, float],
     problems: Problems,
 ) -> Challenge:
-    """Return the challenge with its targets: those it names, else every column that is left."""
+    """Return the challenge with its targets: those it names, else every remaining column."""
     challenge, found = description.challenge, f"found {', '.join(table.columns)}"
     if challenge.targets:
         missing = [f"{one.column}; {found}" for one in challenge.targets if one.column not in table.columns]
@@ -208,7 +208,7 @@ def _labelled(
 
 
 def _spellings(names: Iterable[str]) -> dict[str, list[str]]:
-    """Return the files by what tables call them: without the ending, or with other capitals; the former goes first."""
+    """Return the files by the names in tables: without suffix, or with other capitals; an exact name wins."""
     exact: dict[str, list[str]] = {}
     loose: dict[str, list[str]] = {}
     for name in names:

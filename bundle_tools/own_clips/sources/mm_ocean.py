@@ -1,4 +1,4 @@
-"""What people pointed at in clips of First Impressions V2, from MM-OCEAN's annotations.
+"""Evidence that people marked in clips of First Impressions V2, from MM-OCEAN's annotations.
 
 MM-OCEAN (github.com/kkkcx/MM-OCEAN, CC BY-NC-SA 4.0) holds observations, each with a time and boxes, and for each
 trait a rationale that cites some of them by their times. What a rationale cites is what somebody gave as a reason, so
@@ -35,7 +35,7 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Point:
-    """One thing that somebody pointed at, as observations.json holds it."""
+    """One piece of evidence that somebody marked, as in observations.json."""
 
     start_s: float
     """Start in seconds."""
@@ -134,7 +134,7 @@ def _box(given: Mapping[str, Any]) -> Box | None:
 
 
 def within(points: Sequence[Point], duration_s: float) -> tuple[Point, ...]:
-    """Cut points to a clip's length; those outside, and times without a place that fill it, point at nothing."""
+    """Cut points to a clip's length; drop those outside, and times without a place that span the whole clip."""
     cut = [Point(point.start_s, min(point.end_s, round(duration_s, 3)), point.box) for point in points]
     return tuple(
         point

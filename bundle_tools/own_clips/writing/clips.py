@@ -1,4 +1,4 @@
-"""Clips from where an organiser has them to where the programs find them: read once, cleaned, hashed while written."""
+"""Copy an organiser's clips to their place in a phase: read once, cleaned, hashed while written."""
 
 import hashlib
 import json
@@ -33,10 +33,10 @@ class CleanClip:
 
 
 class Workshop:
-    """Makes clips, and writes the finished ones down one by one: an interrupted run goes on after them."""
+    """Makes clips and records each finished one, so that an interrupted run can continue."""
 
     def __init__(self, stage: Stage, height: int | None, problems: Problems, progress: Progress | None) -> None:
-        """Read what an interrupted run has finished.
+        """Read the clips that an interrupted run has finished.
 
         Parameters
         ----------
@@ -58,7 +58,7 @@ class Workshop:
         self._done = self._total = 0
 
     def make(self, clips: Sequence[Named], workers: int) -> None:
-        """Make all clips that are not finished yet, so many at once.
+        """Make all unfinished clips, several in parallel.
 
         Workers are threads: the codecs let go of the interpreter's lock, and starting processes would take longer than
         a hundred clips.
@@ -138,7 +138,7 @@ def _written(content: bytes, height: int | None, target: Path) -> CleanClip:
 
 
 def batches(clips: Sequence[Named]) -> list[list[Named]]:
-    """Cut the clips into runs of neighbours; what has to be copied out stays in one run."""
+    """Divide the clips into runs of neighbours; clips of a nested archive stay in one run."""
     runs: list[list[Named]] = []
     for one in sorted(clips, key=lambda one: one.clip.place.order):
         place, last = one.clip.place, runs[-1] if runs else []

@@ -1,4 +1,4 @@
-"""Opaque names of clips and sources: they follow from a secret seed and say nothing without it."""
+"""Opaque names of clips and sources: they follow from a secret seed and reveal nothing without it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ def folder_of(part: Part) -> str:
 
 
 def named(dataset: str, parts: Sequence[Part], seed: int) -> list[Named]:
-    """Return every clip and source a name; the clips of a part are in the order of theirs, which tells nothing.
+    """Name every clip and source; the clips of a part are sorted by their names, which reveals nothing.
 
     Raises
     ------

@@ -21,7 +21,7 @@ FILE = "observations.json"
 
 @dataclass(frozen=True)
 class Annotated:
-    """What was added to one phase."""
+    """The observations added to one phase."""
 
     phase: str
     """Name of the phase."""
@@ -112,7 +112,7 @@ def _replace(folder: Path, path: Path, text: str) -> None:
 
 
 def summary(done: Sequence[Annotated]) -> Iterator[str]:
-    """Yield the lines that an organiser reads at the end."""
+    """Yield the lines printed at the end."""
     for one in done:
         points, observed = sum(map(len, one.points.values())), sum(map(bool, one.points.values()))
         yield f"{one.phase}: {points} observations in {observed} of {one.clips} clips."

@@ -1,4 +1,4 @@
-"""The folder in which everything is made before it takes its name: there is either all of it or nothing."""
+"""The folder in which everything is made before it gets its final name: all or nothing."""
 
 import secrets
 import shutil
@@ -14,7 +14,7 @@ class Stage:
     """The folder in which everything is made."""
 
     def __init__(self, out: Path, seed: int | None) -> None:
-        """Open the stage of `out`, as an interrupted run left it or new.
+        """Open the stage of `out`: new, or left by an interrupted run.
 
         Parameters
         ----------
@@ -43,7 +43,7 @@ class Stage:
             self.seed = secrets.randbits(SEED_BITS) if seed is None else seed
 
     def check_apart(self, option: str, source: Path, problems: Problems) -> None:
-        """Note it if the folder to come is inside the one that is read: an interrupted run would read its own clips."""
+        """Note an output folder inside the input folder: an interrupted run would read its own clips."""
         if self.out.is_relative_to(source.resolve()):
             where = f"{self.out} in {source}"
             problems.add(f"--out inside the folder of {option}", where, fix="Choose a folder outside it.")
@@ -68,7 +68,7 @@ class Stage:
 
     @property
     def journal(self) -> Path:
-        """Where finished clips are noted."""
+        """The file that lists finished clips."""
         return self.private / "finished.jsonl"
 
     def check_space(self, needed: int) -> None:
@@ -87,7 +87,7 @@ class Stage:
             )
 
     def finish(self) -> None:
-        """Return the folder its name."""
+        """Rename the folder to its final name."""
         for name in ("plan.txt", "finished.jsonl"):
             (self.private / name).unlink(missing_ok=True)
         if self.out.exists():

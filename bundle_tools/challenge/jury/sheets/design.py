@@ -20,7 +20,7 @@ from score.text.reading import vocabulary_of
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MOST_TEAMS = len(LETTERS)
 _MOST_SHARED = 0.9
-"""Share of words that two texts of a finalist have in common, from which on they say the same."""
+"""Share of common words from which two texts of a finalist count as the same."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class ShownItem:
     values: tuple[float, ...]
     """Predictions in the order of the targets."""
     cue: str
-    """The cue that is asked about; empty where that cannot be asked."""
+    """The cue of the question; empty if there is none."""
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class JuryFiles:
     balance: Balance
     """How evenly its clips are spread over labels and groups."""
     sheets: tuple[Path, ...]
-    """One page a juror."""
+    """One page per juror."""
     key: Path
     """For the organiser alone."""
 

@@ -23,7 +23,7 @@ Outlines = dict[str, NDArray[np.float32]]
 DECODED_ONE_IN = 6
 KNOWN_BY_FORM = "A model could tell the copy from the clip by its file alone."
 SEEN = 10.0
-"""Mean difference of a block of 20 x 20 pixels, of 255, that is no loss of the encoder: that makes up to 5.4."""
+"""Mean difference of a block of 20 x 20 pixels, of 255, beyond encoding loss, which reaches 5.4."""
 BLOCK = 20
 SEAM = "Where outlines meet, the copy shows a mixture of both, and a model could recognise it."
 

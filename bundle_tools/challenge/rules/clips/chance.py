@@ -42,7 +42,7 @@ class Verdict:
     """What the test found."""
 
     p: float
-    """Probability of relations as strong as the strongest one if labels were dealt out by chance; 0 to 1."""
+    """Probability of relations as strong as the strongest one if labels were shuffled; 0 to 1."""
     relations: tuple[Relation, ...]
     """The strongest relations first."""
 
@@ -65,7 +65,7 @@ def judge(
     Parameters
     ----------
     features
-        Feature -> one value a clip: finite numbers, or texts, which are ranked alphabetically.
+        Feature -> one value per clip: finite numbers, or texts, which are ranked alphabetically.
     targets
         Target -> one label a clip; a target whose labels are not all finite is left out.
     sources

@@ -18,11 +18,11 @@ class Look:
     """What came out of reading one file."""
 
     video: Video | None
-    """What it says of itself; None where it is no video."""
+    """Its header; None if it is not a video."""
     frames: int
-    """Frames that can be decoded, up to the first that cannot; the packets where nothing was decoded."""
+    """Frames decoded before the first failure; the number of packets if nothing was decoded."""
     fault: str | None
-    """Why it cannot be decoded; None where it can."""
+    """Why it cannot be decoded; None if it can."""
 
 
 def check_files(

@@ -11,7 +11,7 @@ from bundle_tools.codabench.rules.findings import Finding, shown
 
 KNOWLEDGE = ("causes", "observations")
 SEEN = ("input_data", "path", "public_data")
-"""Keys of what models or participants see; the kit may hold what belongs to an open phase."""
+"""Keys of data that models or participants see; the kit may contain data of an open phase."""
 LARGEST_TABLE = 20_000_000
 
 

@@ -37,13 +37,13 @@ class Video:
     file_bytes: int
     """Size of the file."""
     duration_s: float
-    """Length, seconds; 0 where the container does not say."""
+    """Length, seconds; 0 if the container has none."""
     claimed_frames: int
-    """Frames that the container promises; 0 where it does not say."""
+    """Frames according to the container; 0 if it has no number."""
     packets: int
-    """Coded frames that are there."""
+    """Coded frames in the file."""
     fps: float
-    """Frames a second on average; 0 where the container does not say."""
+    """Frames per second on average; 0 if the container has none."""
     width: int
     """Width in pixels."""
     height: int

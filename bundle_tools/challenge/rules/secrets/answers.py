@@ -39,17 +39,17 @@ class Answers:
     inputs: str
     """The input data as competition.yaml names it; empty where there is none."""
     ours: bool
-    """Whether the task is in this project's format: then nothing outside its input data may name its clips."""
+    """Whether the task is in this project's format: then no file outside its input data may name its clips."""
     rows: dict[str, tuple[float, ...]]
     """Clip id -> its labels in the order of the table; NaN where a label is no number."""
     clips: dict[str, str] = field(default_factory=dict)
     """SHA-256 of a clip's file, or of a copy's -> its id, as the lists say; empty in other formats."""
     starts: dict[str, str] = field(default_factory=dict)
-    """Hash of a clip's first coded pictures -> clip id: a clip is one also with other bytes around them."""
+    """Hash of a clip's first coded pictures -> clip id: it identifies a clip in any container."""
     shared: frozenset[str] = frozenset()
-    """Ids that clips of open sets have too."""
+    """Ids that clips of open sets also have."""
     what: str = "labels"
-    """What the numbers of a row are: labels, or contributions, which are as good."""
+    """What the numbers of a row are: labels, or contributions, which reveal as much."""
 
     @cached_property
     def windows(self) -> frozenset[tuple[int, ...]]:

@@ -34,7 +34,7 @@ OTHER_ARCHIVES = {
     b"Rar!\x1a\x07": "rar",
     b"\x28\xb5\x2f\xfd": "zstandard",
 }
-"""First bytes -> name of what is not opened."""
+"""First bytes -> name of an archive type that is not opened."""
 CLIP_MARKS = (b"mdat", b"\x1fC\xb6u")
 PRINT_BYTES, SHORTEST_PRINT, FEWEST_VALUES = 65_536, 1024, 16
 
@@ -73,7 +73,7 @@ class Unopened:
     reason: str
     """What was found."""
     bomb: bool = False
-    """Whether it unpacks to absurdly much."""
+    """Whether it unpacks to an absurd size."""
 
 
 def look_inside(data: Dataset, unopened: list[Unopened]) -> Iterator[File]:
@@ -84,7 +84,7 @@ def look_inside(data: Dataset, unopened: list[Unopened]) -> Iterator[File]:
     data
         The data set.
     unopened
-        Receives what could not be looked into.
+        Collects files that could not be opened.
     """
     for name in data.names(junk=True):
         size = data.size(name)
@@ -99,9 +99,9 @@ class _Search:
     """The search of one file of the data set, with all that is packed in it."""
 
     unopened: list[Unopened]
-    """Receives what could not be looked into."""
+    """Collects files that could not be opened."""
     left: int = LARGEST_ARCHIVE
-    """Bytes that may still be unpacked: archives inside archives multiply."""
+    """Bytes that may still be unpacked, since nested archives multiply."""
 
     def all_of(self, name: str, content: bytes, depth: int) -> Iterator[File]:
         """Yield the file itself and all files inside it."""

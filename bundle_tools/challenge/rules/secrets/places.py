@@ -19,11 +19,11 @@ class Place:
     name: str
     """As competition.yaml names it."""
     audience: Audience
-    """participants: anybody may download it; models: a submission may read it while it runs; scoring: neither."""
+    """participants: anybody can download it; models: a running submission can read it; scoring: neither."""
     data: Dataset
     """Its files."""
     page: str = ""
-    """The one file that counts, where the place is a page; else empty."""
+    """The only file that counts, if the place is a page; else empty."""
 
     def files(self, unopened: list[Unopened]) -> Iterator[File]:
         """Yield its files, also those in archives; what cannot be opened goes to `unopened`."""

@@ -38,9 +38,9 @@ class Text:
     name: str
     """Path relative to the data set's root."""
     text: str
-    """Its characters; of a binary file, the runs that can be printed, a line each; of an array, its numbers."""
+    """Its text; for a binary file its printable runs, one per line; for an array its numbers."""
     binary: bool = False
-    """Whether the file is no text."""
+    """Whether the file is binary."""
 
     @cached_property
     def thousandths(self) -> list[int]:

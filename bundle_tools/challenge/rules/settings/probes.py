@@ -8,15 +8,15 @@ from bundle_tools.codabench.rules.findings import Finding, Severity
 
 MOST_EDITS = 3
 UNITS = 6
-"""Parts of the picture, or of the time, that are hidden of a clip, at most."""
+"""Most parts of a clip's picture or time that are hidden."""
 FIRST_CALLS = 2
-"""Of the clip itself: predict and explain."""
+"""Calls for the clip itself: predict and explain."""
 USED_SHARE = 0.85
-"""Ingestion starts nothing when so much of the time is gone."""
+"""Share of the time after which ingestion starts no further call."""
 SHORT_CALL_S = 1.0
-"""Models that take longer are common, so that less time is worth a word."""
+"""Many models take longer than this, so a smaller budget is reported."""
 EXAMPLE_CALL_S = 0.17
-"""What the example solution takes, altering and decoding included: 49 s for 24 clips of 5 s, 640 x 360, two cores."""
+"""Seconds per call of the example solution, with decoding: 49 s for 24 clips of 5 s, 640 x 360, on two cores."""
 
 
 def check_probes(side: PhaseData, clips: int) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import FAILS_LATER, Finding
 
 MOST_TOLD = 5
-"""Of the same kind: a table with another form has a mistake in every line."""
+"""Most mistakes shown of one kind: a table in another format has one in every line."""
 
 
 def check_settings(draft: Draft) -> Iterator[Finding]:

@@ -18,11 +18,11 @@ class RegistryAnswer:
     columns: Sequence[dict[str, Any]]
     """Fields of its score columns, in the order of the registry."""
     settings: dict[str, Any]
-    """The settings of the reference data as it reads them, what is left out included."""
+    """The settings of the reference data as the program reads them, with defaults."""
     constants: dict[str, Any] = field(default_factory=dict)
-    """Figures that no setting changes, by name: `CONSTANTS` of the question."""
+    """Constants of the program, by name: `CONSTANTS` of the question."""
     problem: str = ""
-    """Why it cannot tell; empty where it can."""
+    """Why there is no answer; empty if there is one."""
 
 
 def check_registry(draft: Draft) -> Iterator[Finding]:

@@ -8,10 +8,10 @@ from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding
 
 ENOUGH = 100
-"""Labelled clips from which on a small model learns more than it forgets."""
+"""Fewest labelled clips from which a small model learns something."""
 LABELS = "labels.csv"
 SYNTHETIC = "synthetic"
-"""How the `data_version` of drawn clips begins."""
+"""Start of the `data_version` of drawn clips."""
 
 
 def is_drawn(draft: Draft) -> bool:

@@ -55,7 +55,7 @@ def check_programs(draft: Draft) -> Iterator[Finding]:
 
 
 def started(program: Dataset, role: Role) -> list[str]:
-    """Return the arguments that the worker would run, as far as they can be told; else an empty list."""
+    """Return the arguments that the worker would run; empty if they cannot be determined."""
     name = next((name for name in METADATA_NAMES if name in program.names()), None)
     command, _ = _command(program, name) if name else ("", None)
     try:

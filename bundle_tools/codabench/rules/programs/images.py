@@ -93,7 +93,7 @@ def _check_program(where: str, key: str, program: Dataset, image: str, python: I
 
 
 def imports_of(program: Dataset) -> set[str]:
-    """Return the packages that a program imports without a way out: neither Python's own nor the program's."""
+    """Return the packages that a program imports unconditionally: neither Python's own nor the program's."""
     own = {part.removesuffix(".py") for name in program.names() for part in PurePosixPath(name).parts}
     found: set[str] = set()
     for source in read_sources(program):

@@ -17,10 +17,10 @@ class Interpreter:
     minor: int
     """The second number of its version: 11 for Python 3.11."""
     musl: bool
-    """Whether the image is Alpine, whose C library is another one."""
+    """Whether the image is Alpine, which has another C library."""
 
     def __str__(self) -> str:
-        """Return it as a person would name it."""
+        """Return the name that people use."""
         return f"Python 3.{self.minor}{' on Alpine' if self.musl else ''}"
 
 

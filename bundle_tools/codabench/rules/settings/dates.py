@@ -25,7 +25,7 @@ DATE_ERRORS = (ValueError, OverflowError, TypeError, AttributeError, decimal.Dec
 def check_time(
     draft: Draft, path: Place, start: datetime | None, end: datetime | None, *, first: bool
 ) -> Iterator[Finding]:
-    """Find dates that leave no time. Never an error: a bundle that once ran is still a good one."""
+    """Find dates that leave no time. Never an error: an old bundle is still valid."""
     now = draft.now
     if end is not None and end <= now:
         what = f"The phase ended at {end} UTC."
@@ -56,7 +56,7 @@ def kept(value: date | str) -> datetime:
 
 
 def moment(draft: Draft, path: Place, value: object) -> tuple[datetime | None, list[Finding]]:
-    """Read a date as Codabench does: the moment it keeps, or None, and what it changes without a word."""
+    """Read a date as Codabench does: the moment it stores, or None, and what it silently changes."""
     where, key = draft.at(*path), path[-1]
     if value is None or value == "":
         return None, []

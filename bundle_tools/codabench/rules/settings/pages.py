@@ -104,7 +104,7 @@ def _check_dollars(where: str, name: str, text: str) -> Iterator[Finding]:
 
 
 def _is_tex(found: re.Match[str]) -> bool:
-    """Tell a formula, which writers keep close to its dollars, from two prices."""
+    """Tell a formula, which has no space next to its dollar signs, from two prices."""
     inline = found["inline"]
     return inline is None or (inline == inline.strip() and "`" not in inline and TEX.search(inline) is not None)
 

@@ -1,4 +1,4 @@
-"""The requests that there are, each as one function of a connection.
+"""All requests, each as one function of a connection.
 
 Of all that Codabench offers, these were tried on a server of release 1.25 (November 2026), in this form.
 """
@@ -28,7 +28,7 @@ class Place:
     competition_id: int
     """The server's number."""
     secret_key: str | None
-    """Opens it while it is not published."""
+    """Secret key that opens it before it is published."""
 
 
 def place_of(address: str) -> Place:
@@ -79,7 +79,7 @@ def phase_named(found: Competition, name: str) -> Phase:
 
 
 def register(connection: Connection, place: Place) -> None:
-    """Make this account a participant, which submitting needs; one that is already, stays one."""
+    """Make this account a participant, as submitting requires; no effect if it is one already."""
     try:
         connection.post(f"/api/competitions/{place.competition_id}/register/", {"secret_key": place.secret_key})
     except ServerError as error:
@@ -94,7 +94,7 @@ def may_submit(connection: Connection, phase: Phase) -> str:
 
 
 def submit(connection: Connection, phase: Phase, key: str) -> int:
-    """Submit an uploaded file, with no answers to the fact sheet; gives the submission's number."""
+    """Submit an uploaded file without answers to the questions; return the submission's number."""
     content = {
         "data": key, "phase": phase.phase_id, "tasks": [], "fact_sheet_answers": None,
         "organization": None, "queue": None,
@@ -122,7 +122,7 @@ def files_of(connection: Connection, submission_id: int) -> Mapping[str, Any]:
 
 
 def run_again(connection: Connection, submission_id: int) -> int:
-    """Run the same file once more, with what the task holds now; gives the number of the new submission."""
+    """Run the same file again on the task's present parts; return the new submission's number."""
     return int(connection.post(f"/api/submissions/{submission_id}/re_run_submission/")["id"])
 
 
@@ -145,7 +145,7 @@ def change_task(connection: Connection, changed: Task) -> None:
 
 
 def look_in(connection: Connection) -> None:
-    """Ask for what any account may see: a token that is none is told before anything else."""
+    """Ask for something that any account may see, so that a wrong token is reported first."""
     connection.get("/api/datasets/", page_size=1)
 
 
@@ -162,7 +162,7 @@ def board(connection: Connection, phase: Phase) -> Sequence[Mapping[str, Any]]:
 
 
 def _entries(connection: Connection, path: str, **filters: object) -> Iterator[Mapping[str, Any]]:
-    """Yield what a list holds, page by page where the server cuts it into pages."""
+    """Yield the entries of a list, page by page if the server divides it."""
     answer = connection.get(path, **filters, page_size=PAGE_SIZE)
     for _ in range(MOST_PAGES):
         if not isinstance(answer, Mapping):

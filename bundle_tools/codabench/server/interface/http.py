@@ -24,11 +24,11 @@ RETRIES = 4
 BACKOFF_S = 0.5
 """Pause before the second repetition; it doubles each time."""
 BUSY = (429, 502, 503, 504)
-"""What a server or its proxy answers while it cannot serve; a request without effect is repeated then."""
+"""Statuses of a busy server or proxy; requests without effect are then repeated."""
 WITHOUT_EFFECT = ("GET", "HEAD")
 TRIES = 3
 PAUSE_S = 2.0
-"""Of files, which are sent and fetched whole."""
+"""Timeout for files, which are sent and fetched whole."""
 LONGEST_ANSWER = 300
 MOST_BYTES = 64 << 20
 """Of an answer that is no file."""
@@ -41,7 +41,7 @@ class ServerError(BundleError):
     def __init__(self, message: str, status: int | None = None) -> None:
         super().__init__(message)
         self.status = status
-        """HTTP status; None where there was no answer."""
+        """HTTP status; None if there was no answer."""
 
 
 class _Token(requests.auth.AuthBase):
@@ -93,7 +93,7 @@ class Connection:
         """When the server gave its last answer, by its own clock."""
 
     def get(self, path: str, **parameters: object) -> Any:  # noqa: ANN401 - JSON
-        """Ask for something; repeated where the server is busy or the connection breaks."""
+        """Send a GET request; repeated if the server is busy or the connection breaks."""
         return self._json("GET", path, params=parameters)
 
     def post(self, path: str, content: object = None) -> Any:  # noqa: ANN401 - JSON
@@ -105,7 +105,7 @@ class Connection:
         return self._json("PATCH", path, json=content)
 
     def put(self, path: str) -> Any:  # noqa: ANN401 - JSON
-        """Say that something is done; never repeated once it has reached the server."""
+        """Report that something is done; never repeated once it has reached the server."""
         return self._json("PUT", path)
 
     def delete(self, path: str) -> None:
@@ -147,7 +147,7 @@ class Connection:
         return tag if plain else ""
 
     def _safe(self, url: str) -> str:
-        """Hold a signed address: what this server has in secret goes nowhere in the clear."""
+        """Check a signed address: private files never travel unencrypted."""
         if self.address.startswith("https://") and not url.startswith("https://"):
             raise ServerError(f"{host_of(url)}: expected an https address for a file of {self.address}.")
         return url
@@ -202,7 +202,7 @@ class Connection:
         return answer
 
     def _read_clock(self, answer: requests.Response) -> None:
-        """Say once that the server's clock is off: dates of phases go by it, not by the clock here."""
+        """Warn once if the server's clock is off: dates of phases follow it."""
         if not answer.url.startswith(self.address):
             return
         try:
@@ -235,7 +235,7 @@ def host_of(address: str) -> str:
 
 
 def try_again(action: Callable[[], Result]) -> Result:
-    """Do what may be done twice, again where the connection breaks or the server is at fault, `TRIES` times at most.
+    """Run a repeatable request, again if the connection breaks or the server fails, at most `TRIES` times.
 
     Raises
     ------
@@ -253,12 +253,12 @@ def try_again(action: Callable[[], Result]) -> Result:
 
 
 def is_good(answer: requests.Response) -> bool:
-    """Return whether a request did what it should; a redirection does not."""
+    """Return whether a request succeeded; a redirection does not count."""
     return 200 <= answer.status_code < 300
 
 
 def _shown(path: str) -> str:
-    """Return a path without what a signed address must keep to itself."""
+    """Return a path without the secrets of a signed address."""
     return path.partition("?")[0]
 
 

@@ -1,4 +1,4 @@
-"""Who asks: the token of an account, from the environment or typed in. It is never stored and never printed."""
+"""The token of an account, from the environment or typed in. It is never stored or printed."""
 
 import os
 import sys

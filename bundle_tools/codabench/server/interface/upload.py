@@ -1,4 +1,4 @@
-"""Bring a file to the server: announce it, put it where the server says, tell that it is there, look whether it is."""
+"""Upload a file: announce it, send it to the given address, report it, and check that it arrived."""
 
 import hashlib
 import re
@@ -18,7 +18,7 @@ LONGEST_FILE_NAME = 35
 
 @dataclass(frozen=True)
 class Digest:
-    """What a file holds, in a few letters."""
+    """Size and hash of a file."""
 
     sha256: str
     """Names it."""
@@ -48,16 +48,16 @@ def upload(
     competition_id: int | None = None,
     progress: Progress | None = None,
 ) -> str:
-    """Bring a zip to the server, but for the word that it is there; gives the data set's key.
+    """Upload a zip without reporting it as complete; return the data set's key.
 
     Parameters
     ----------
     kind
         Such as "competition_bundle", "submission" or "input_data".
     name
-        Unlike those of other data sets of this account.
+        Unique among this account's data sets.
     file_name
-        What others download it as.
+        The name of the file when downloaded.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def upload(
 
 
 def complete(connection: Connection, key: str, size: int) -> None:
-    """Tell that a file other than a bundle is there, and look whether it is.
+    """Report an uploaded file other than a bundle as complete, and check that it arrived.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def _put(connection: Connection, url: str, path: Path, content: Digest, progress
 
 
 class _Watched:
-    """A file that is sent, and tells how far it is. `requests` asks for its length and reads it."""
+    """A file that reports progress while it is sent. `requests` asks for its length and reads it."""
 
     def __init__(self, file: BinaryIO, size: int, progress: Progress | None) -> None:
         self._file = file

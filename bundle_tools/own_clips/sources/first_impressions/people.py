@@ -19,7 +19,7 @@ from bundle_tools.own_clips.sources.first_impressions.facts import (
 
 @dataclass(frozen=True)
 class People:
-    """What the tables say of who is shown."""
+    """Attributes of the people shown."""
 
     groups: Mapping[str, Mapping[str, str]]
     """By clip, its groups by attribute."""

@@ -1,4 +1,4 @@
-"""The data set as one labelled set: everything is read and checked before anything is written."""
+"""The data set as one labelled set: all is read and checked before anything is written."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ _AGES = re.compile(r"[a-z_]*age_?(anno|label|group)[a-z0-9_{}-]*\.csv", re.IGNOR
 
 @dataclass(frozen=True)
 class Files:
-    """Which of the files that were found is which part of the data set; others are left alone."""
+    """Match files to parts of the data set; others are ignored."""
 
     clips: dict[str, Place]
     """By name."""
@@ -37,7 +37,7 @@ class Files:
     """Tables of ages, by name."""
 
     def missing(self) -> Iterator[str]:
-        """Yield a sentence for each part that is not there."""
+        """Yield a sentence for each missing part."""
         for split in SPLITS:
             if split not in self.annotations:
                 yield f"annotation_{split}.pkl: the {split} clips have no labels."
