@@ -64,9 +64,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 when it did what was asked; 1 when not, with the reason on the last line; 130 when interrupted.
+        0 on success; 1 on failure, with the reason on the last line; 130 when interrupted.
     """
-    if argv is None:  # ended from outside as by a key: what it started goes with it
+    if argv is None:  # a signal ends it like Ctrl-C, with all that it started
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     given = sys.argv[1:] if argv is None else argv
     arguments = _parser(next(iter(given), "")).parse_args(given or ["--help"])
@@ -75,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BundleError as error:
         sys.stderr.write(f"bundle: {visible(from_here(str(error)))}\n")
         return 1
-    except BrokenPipeError:  # whoever read the output has seen enough
+    except BrokenPipeError:  # the reader has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:

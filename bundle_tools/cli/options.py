@@ -43,13 +43,13 @@ def add_command(
     commands
         Of `bundle`, or of one of its commands.
     name
-        Its name with all that stands before it, such as "jury make".
+        Its full name, such as "jury make".
     does
         What it does: one sentence in the imperative.
     example
         Its arguments as one would type them; several lines are several examples.
     more
-        What its user should know beyond the options.
+        Further text after the options.
     """
     lines = "\n".join(f"  bundle {name} {line}".rstrip() for line in example.split("\n"))
     ending = f"Example:\n{lines}\n" + (f"\n{more.strip()}\n" if more else "")

@@ -19,7 +19,7 @@ STORED_SUFFIXES = frozenset({".whl", ".mp4", ".webm", ".mkv", ".jpg", ".jpeg", "
 LONGEST_REASON = 200
 MOST_MEMBERS = 200_000
 """Most files and folders in a zip: unpacking more takes minutes, however small they are."""
-# All that reading a zip made by somebody else can raise.
+# All errors that reading an untrusted zip can raise.
 UNREADABLE = (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, NotImplementedError, EOFError, ValueError)
 
 

@@ -16,7 +16,7 @@ LONGEST_NUMBER = 100
 NUMBERS = frozenset({"tag:yaml.org,2002:int", "tag:yaml.org,2002:float", "tag:yaml.org,2002:timestamp"})
 # Pure-Python YAML reads about 60 kB of dense text a second; ours has 6 kB.
 LARGEST_BYTES = 100_000
-# All that reading YAML of somebody else can raise: `!!int ""` ends in an IndexError, `!!bool maybe` in a KeyError.
+# All errors that reading untrusted YAML can raise: `!!int ""` ends in an IndexError, `!!bool maybe` in a KeyError.
 NOT_YAML = (yaml.YAMLError, ValueError, RecursionError, TypeError, AttributeError, OverflowError, LookupError)
 
 

@@ -105,7 +105,7 @@ class Competition:
 def find_root(start: Path | None = None) -> Path:
     """Return the bundle's folder: `start`, else the nearest at or above the current folder, else this checkout.
 
-    The last is said on standard error, so that nobody takes it for a bundle of their own.
+    The last case is reported on standard error, so that nobody takes it for their own bundle.
     """
     here, checkout = Path.cwd(), Path(__file__).resolve().parents[2]
     for folder in [start] if start is not None else [here, *here.parents, checkout]:

@@ -1,6 +1,6 @@
 """The keys of `competition.yaml` that Codabench knows, and the only reader that checks a file against them.
 
-A field of a dataclass is a key. Its type says what may stand there, marks in ``Annotated`` add limits, a default makes
+A field of a dataclass is a key. Its type gives the allowed values, marks in ``Annotated`` add limits, a default makes
 it optional (then the server takes it), and ``| None`` accepts an explicit null. As on the server, words are taken for
 booleans and numbers for texts. Paths, dates and indexes have rules of their own, and may be anything here.
 """
@@ -220,7 +220,7 @@ def read(schema: type[Schema], entry: object, place: Place = ()) -> tuple[Schema
     Returns
     -------
     section
-        What it says; in the place of whatever is wrong or missing stands the default, or None, or an empty list.
+        Its values; wrong or missing ones are replaced by the default, None or an empty list.
     mistakes
         All of them, also those below.
     """
@@ -291,7 +291,7 @@ def _is_list(hint: Any) -> bool:  # noqa: ANN401 - a type
     return get_origin(hint) is list
 
 
-def _value(value: Any, hint: Any, place: Place) -> tuple[Any, list[Mistake]]:  # noqa: ANN401 - whatever stands there
+def _value(value: Any, hint: Any, place: Place) -> tuple[Any, list[Mistake]]:  # noqa: ANN401 - any value
     """Convert a value that fits, and read the sections of a list."""
     hint = get_args(hint)[0] if _takes_null(hint) else hint
     if get_origin(hint) is list and is_dataclass(get_args(hint)[0]):

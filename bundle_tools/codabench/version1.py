@@ -13,7 +13,7 @@ SECOND = ("leaderboards", "pages", "tasks", "solutions")
 FIRST = ("html", "leaderboard", "competition_docker_image", "has_registration", "end_date")
 VERSIONS = (None, "1", "1.5")
 TERMS = "terms"
-# What stands under the same name in both versions.
+# Keys with the same name in both versions.
 SAME_TOP = (
     *("title", "image", "description", "queue", "enable_detailed_results"),
     *("make_programs_available", "make_input_data_available"),

@@ -25,7 +25,7 @@ class Clip:
     labels: tuple[float, ...]
     """One value per target, in the order of the challenge's targets."""
     transcript: str = ""
-    """What is said; empty where nothing is known."""
+    """The transcript; empty if unknown."""
     groups: Mapping[str, str] = field(default_factory=dict)
     """Group by attribute, for measuring fairness; an attribute that is not known is missing."""
 

@@ -11,7 +11,7 @@ LONGEST_TOLD = 240
 class Problems:
     """What was found, by kind and in the order of the first of each kind.
 
-    Thousands of clips may have one problem, so those of one kind are told together; a rule of `bundle check` has a
+    Thousands of clips may have one problem, so those of one kind are reported together; a rule of `bundle check` has a
     code, an effect and one place instead.
     """
 
@@ -24,7 +24,7 @@ class Problems:
         Parameters
         ----------
         what
-            The kind, such as "labels without a clip"; problems of one kind and fix are told together.
+            The kind, such as "labels without a clip"; problems of one kind and fix are reported together.
         places
             Files, lines or clips; without any there is no problem.
         fix

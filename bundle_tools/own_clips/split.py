@@ -11,7 +11,7 @@ from bundle_tools.synthetic.seeds import stream
 NEIGHBOURS = 8
 """Sources that are next to each other by their labels and are dealt in random order."""
 TOLERANCE = 0.2
-"""How far the size of a part may be off what was asked for before it is told."""
+"""How far the size of a part may differ from the requested size without a warning."""
 
 
 def split_by_source(dataset: Dataset, sizes: Mapping[str, int], *, seed: int) -> tuple[Part, ...]:
@@ -51,7 +51,7 @@ def split_by_source(dataset: Dataset, sizes: Mapping[str, int], *, seed: int) ->
         )
     smallest = min(map(len, families.values()))
     largest = {name: max(size, smallest) for name, size in sizes.items()}
-    # Sources that fit into no phase are public, and leave that so much less of the others.
+    # Sources too large for any phase are public, which leaves less room there for others.
     part_of = {source: PUBLIC for source, clips in families.items() if len(clips) > max(largest.values())}
     left = total - wanted - sum(len(families[source]) for source in part_of)
     targets = {**sizes, **({PUBLIC: left} if left > 0 else {})}

@@ -1,4 +1,4 @@
-"""One key of a settings file set anew; all else in it stays as somebody wrote it, comments included."""
+"""Set one key of a settings file and leave the rest unchanged, comments included."""
 
 from collections.abc import Mapping
 from pathlib import Path

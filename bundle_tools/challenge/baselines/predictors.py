@@ -24,7 +24,7 @@ _QUANTILES = 100
 def look_up(truth: Array, sources: Numbers, constant: Array) -> Array | None:
     """Predict each clip from the labels of other clips of the same source, without watching any.
 
-    This is what a leak between splits is worth. The mean label m of the siblings is shrunk towards the constant c,
+    This measures a leak between splits. The mean label m of the siblings is shrunk towards the constant c,
     ``p = c + s (m - c)``; s in [0, 1] is the least-squares slope over the clips of all *other* sources.
 
     Parameters

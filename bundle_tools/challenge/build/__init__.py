@@ -96,7 +96,7 @@ def _entries(root: Path, options: Options, scratch: Path) -> list[Entry]:
         loose += key_entries(root, fresh=options.new_key)
     if options.wheels:
         loose += wheel_entries(root)
-    # What is made here stands in for what a bundle that was unpacked again may hold already.
+    # An unpacked bundle may already contain these files: the new ones replace them.
     loose = list(dict(loose).items())
     if options.version1:
         return version1_entries(text, loose, scratch)

@@ -1,4 +1,4 @@
-"""What goes into the zip: an allow-list of folders, the starting kit, and which data sets go as ready zips."""
+"""The content of the zip: an allow-list of folders, the starting kit, and data sets as ready zips."""
 
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath

@@ -21,7 +21,7 @@ def current_pages(root: Path, text: str, entries: list[Entry]) -> Iterator[Entry
     root
         The bundle's folder.
     text
-        `competition.yaml` as it is packed.
+        `competition.yaml` as packed.
     entries
         Name and content of every other file.
     """

@@ -69,7 +69,7 @@ def widest(values: Array, most: int) -> list[int]:
     Returns
     -------
     list of int
-        Places of clips, largest range first, equal ones in their order; one on which all runs agree is left out.
+        Places of clips, largest range first, ties in their order; clips on which all runs agree are left out.
     """
     spread = np.fmax.reduce(values) - np.fmin.reduce(values)
     order = np.argsort(-np.nan_to_num(spread), kind="stable")[:most]

@@ -46,7 +46,7 @@ class Bar:
     interval: tuple[float, float] | None
     """Position and length of the interval."""
     chance: float | None
-    """Position of what can be had without looking at a clip."""
+    """Position of the score that needs no look at a clip."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Cell:
     bar: Bar | None = None
     """From these rounded numbers: a position is a number, too."""
     direction: int = 0
-    """1 above what it is compared with, -1 below, 0 if chance could make the difference."""
+    """1 above the compared value, -1 below, 0 if chance could make the difference."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Line:
     title: str
     """A run, a score or a clip."""
     about: str
-    """What the score means; of a clip its true value, or the target on which explanations are judged."""
+    """The meaning of the score; for a clip its true value, or its evaluated target."""
     cells: tuple[Cell | None, ...]
     """One per run, best total first; None for a run against itself."""
     texts: tuple[str, ...] = ()
@@ -87,7 +87,7 @@ def comparison_page(field: Field, rows: Sequence[Row], *, full: bool) -> str:
     rows
         Their judgement, best total first.
     full
-        Whether to show what the phase closes to participants, too.
+        Whether to include what the phase hides from participants.
     """
     by_name = {entry.name: entry for entry in field.entries}
     field = replace(field, entries=tuple(by_name[row.name] for row in rows))
@@ -187,7 +187,7 @@ class _Page:
         )
 
     def _scores(self) -> Iterator[tuple[str, list[Line]]]:
-        """Yield every score column by what it is about, and then what is in no score."""
+        """Yield every score column by kind, then the values that are in no score."""
         entries = self.field.entries
         by_key = {column.key: column for column in columns(self.field.settings)}
         about_explanations = {TOTAL, *AXES, "coverage", *_APART}

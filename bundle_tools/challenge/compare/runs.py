@@ -52,7 +52,7 @@ def find_runs(paths: list[Path], scratch: Path) -> list[Run]:
     Parameters
     ----------
     paths
-        At least one; the folder that `bundle server fetch` made stands for the submissions on the board.
+        At least one; a folder of `bundle server fetch` stands for its submissions on the leaderboard.
     scratch
         An empty folder, where zips are unpacked.
 

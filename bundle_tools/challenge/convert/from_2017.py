@@ -31,9 +31,9 @@ def write_records(
     out
         Where to write.
     names
-        Of clips and targets, older ones first; what is not in it keeps its name, clips without `.mp4`.
+        Names of clips and targets, older ones first; others keep their names, clips without `.mp4`.
     progress
-        Told of each clip.
+        Progress callback, called per clip.
 
     Raises
     ------

@@ -31,7 +31,7 @@ def read_names(aliases: Path | None, targets: list[str]) -> Names:
     Raises
     ------
     BundleError
-        When a table or a pair has another form, or a name stands there twice.
+        When a table or a pair has another form, or a name appears twice.
     """
     clips: dict[str, str] = {}
     if aliases is not None:
@@ -61,11 +61,11 @@ def misfits(names: Names, targets: Iterable[str], clips: Mapping[str, str]) -> l
     Parameters
     ----------
     names
-        From what stands in the files to what is to be written.
+        From the names in the files to the names to be written.
     targets
-        As they stand in the files.
+        The names in the files.
     clips
-        As they stand in the files, to what is to be written.
+        Names in the files -> names to be written.
 
     Returns
     -------

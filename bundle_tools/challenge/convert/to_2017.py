@@ -41,11 +41,11 @@ def write_2017(
     out
         Where to write.
     names
-        Of clips and targets; what is not in it keeps its name, clips with `.mp4` behind.
+        Names of clips and targets; others keep their names, clips with `.mp4` appended.
     light
         Leave the pictures out.
     progress
-        Told of each clip.
+        Progress callback, called per clip.
 
     Raises
     ------

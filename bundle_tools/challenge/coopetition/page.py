@@ -24,7 +24,7 @@ class Box:
     column: int
     """From 0: to the right of all that it builds on."""
     row: int
-    """From 0. No other box stands in it, so that lines along it cross none."""
+    """From 0. It contains no other box, so that lines along it cross none."""
     repository: bool
     """Whether it is no run."""
 

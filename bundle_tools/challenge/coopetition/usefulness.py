@@ -2,7 +2,7 @@
 
 The *lead* of a team is what its best run (by explanation score; the first by name among equals) has over the baseline,
 0 if it has less. It goes to what that run credits: in equal parts to each team and repository, and within a team to its
-works. What a work receives, it passes on in the same way, but only half of it, since it added something of its own.
+works. A work passes half of what it receives on in the same way, since it added something of its own.
 Repositories keep all. Work shared in another phase has no score here: it gives nothing of its own, and passes on
 what it receives by the same rule. Nobody's score changes: usefulness is a prize of its own.
 
@@ -70,7 +70,7 @@ def uses(works: Sequence[Work], baseline: float) -> list[Use]:
     Returns
     -------
     list of Use
-        One a credit, most points first; 0 points where nothing is shared out.
+        One per credit, most points first; 0 points if there is no lead to divide.
     """
     by_name = {work.name: work for work in works}
     points = {(work.name, credit.source): 0.0 for work in works for credit in work.credits}

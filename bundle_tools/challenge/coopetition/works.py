@@ -28,7 +28,7 @@ class Work:
     name: str
     """The run's name."""
     team: str
-    """Whose it is; the run's name where nobody said."""
+    """Its team; the run's name if none was given."""
     total: float | None
     """Its explanation score, 0 to 100; None for work shared in another phase, which has no lead and only receives."""
     credits: tuple[Credit, ...]
@@ -57,7 +57,7 @@ def read_works(
     Raises
     ------
     BundleError
-        If the credits form a circle: then somebody credits what did not exist yet.
+        If the credits form a circle: then somebody credits a later work.
     """
     facts = {run.name: json.loads((run.folder / "run.json").read_text("utf-8")) for run in runs}
     hashes = {name: str(fact.get("submission_sha256") or "") for name, fact in facts.items()}

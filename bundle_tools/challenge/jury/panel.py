@@ -83,7 +83,7 @@ def gather(key: Key, rules: Rules, answers: Sequence[Answers]) -> Panel:
     rules
         The rules under which the sheets were made.
     answers
-        One a juror.
+        One per juror.
     """
     letters = {team.letter: number for number, team in enumerate(key.teams)}
     places = {clip_id: number for number, clip_id in enumerate(key.clips)}

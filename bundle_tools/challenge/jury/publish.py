@@ -88,7 +88,7 @@ def result_page(verdict: Verdict, panel: Panel, key: Key, rules: Rules, remarks:
     verdict, panel, key, rules
         The jury.
     remarks
-        (letter, remark), in any order; they are sorted, so that no juror can be told from their place.
+        (letter, remark), in any order; they are sorted, so that no juror can be recognised by position.
     """
     by_team: dict[str, list[str]] = {}
     for letter, remark in sorted(remarks):

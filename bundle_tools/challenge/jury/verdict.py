@@ -150,7 +150,7 @@ def judge(panel: Panel, key: Key, rules: Rules) -> Verdict:
     ]
     tied = tuple(team.name for at, team in enumerate(key.teams) if order.count(order[at]) > 1)
     ranked = tuple(sorted(placed, key=lambda one: (one.place, one.letter)))
-    seen = np.where(counting.missing[None, :, :, None], np.nan, ratings)  # nobody was asked about these
+    seen = np.where(counting.missing[None, :, :, None], np.nan, ratings)  # jurors were not asked about these
     return Verdict(ranked, _agreement(seen, rules), tied)
 
 

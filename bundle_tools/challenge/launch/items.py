@@ -20,7 +20,7 @@ FEW_CLIPS, FEW_TRAINING = 20, 100
 TO_FILL_IN = "to be filled in by the organisers"
 NOTICE_DAYS = 7
 DEFAULT_QUEUE_S = 600
-"""What the server's own queue gives a job, seconds."""
+"""Time limit of a job on the server's own queue, seconds."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Item:
     title: str
     """In a few words."""
     state: State
-    """``look``: a program cannot tell."""
+    """``look``: a person must judge it."""
     found: str
     """How far it is, and what to do."""
 
@@ -43,7 +43,7 @@ def items(competition: Competition, facts: Facts, findings: Sequence[Finding], n
     competition
         The bundle.
     facts
-        What the organisers filled in.
+        The organisers' answers.
     findings
         Of `bundle check`.
     now

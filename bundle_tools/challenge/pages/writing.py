@@ -16,7 +16,7 @@ def write_whole(path: Path, text: str) -> None:
     BundleError
         If there is something else than a file at the path.
     """
-    if (path.exists() and not path.is_file()) or path.parent.resolve() == Path("/dev"):  # a device must stay what it is
+    if (path.exists() and not path.is_file()) or path.parent.resolve() == Path("/dev"):  # never replace a device
         raise BundleError(f"{path}: expected a file, or none yet. Name another place.")
     with replaced(path) as draft, draft.open("xb") as stream:  # "x" follows no link
         stream.write(text.encode("utf-8", "backslashreplace"))

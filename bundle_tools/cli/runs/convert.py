@@ -46,7 +46,7 @@ def _convert(arguments: argparse.Namespace) -> int:
         raise BundleError(f"--out {out}: expected a folder that is empty or new. Choose another one.")
     names = read_names(arguments.aliases, arguments.target)
     out.parent.mkdir(parents=True, exist_ok=True)
-    # Written aside and moved: nobody finds half of it.
+    # Written elsewhere and moved, so that it is never incomplete.
     with tempfile.TemporaryDirectory(prefix=".convert-", dir=out.parent) as scratch, progress_bar("clips") as progress:
         made = Path(scratch) / "made"
         made.mkdir()

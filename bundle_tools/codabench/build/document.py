@@ -1,7 +1,7 @@
 """Edits to the text of `competition.yaml` that keep its comments: dates, image, paths.
 
-Each edit is held against the parsed file afterwards: a layout that the text edit does not know ends in an error, never
-in a bundle that silently differs from what was asked for.
+Each edit is checked against the parsed file afterwards: an unknown layout ends in an error, never
+in a bundle that silently differs from the request.
 """
 
 import re

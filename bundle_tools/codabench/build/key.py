@@ -25,7 +25,7 @@ def key_entries(root: Path, *, fresh: bool) -> list[tuple[str, bytes]]:
     Raises
     ------
     BundleError
-        When the kept file holds no key.
+        When the stored file contains no key.
     """
     if not all((root / program).is_dir() for program in PROGRAMS):
         return []

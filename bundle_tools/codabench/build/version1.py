@@ -51,7 +51,7 @@ def version1_entries(text: str, loose: list[Entry], scratch: Path) -> list[Entry
     Raises
     ------
     BundleError
-        When version 1 cannot hold what the competition asks for.
+        When version 1 cannot express the competition.
     """
     content = load(text)
     _refuse(content)

@@ -69,9 +69,9 @@ def check(
     rules
         Those of one challenge come after the general ones.
     now
-        What dates are held against, UTC without a zone; default: the present.
+        The time that dates are compared with, UTC without a zone; default: the present.
     progress
-        Told of the clips as they are decoded.
+        Progress callback, called per decoded clip.
 
     Returns
     -------

@@ -42,7 +42,7 @@ def differences(document: Keys, archive: zipfile.ZipFile, found: Mapping[str, An
     Returns
     -------
     list
-        One line for each thing that is otherwise on the server; empty where all is as it was written.
+        One line per difference on the server; empty if there is none.
     """
     lines = [*_competition(document, found), *_pages(document, archive, found)]
     phases = sorted(document.phases, key=lambda phase: phase.index)

@@ -61,7 +61,7 @@ def fetch(
     Raises
     ------
     BundleError
-        If `out` holds something else, or if the server cannot be asked.
+        If `out` contains something else, or if the server cannot be reached.
     """
     table = out / TABLE
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not table.is_file())):
@@ -90,7 +90,7 @@ def fetch(
                 missing.append(f"#{one.submission_id} {one.owner}: {error}")
             if progress is not None:
                 progress(done, len(work))
-    finally:  # whoever interrupts does not wait for the rest
+    finally:  # on an interruption, do not wait for the rest
         pool.shutdown(cancel_futures=True)
     missing += [
         f"#{one.submission_id} {one.owner}: its zip contains metadata, which can start a command of its own: "

@@ -105,7 +105,7 @@ def _earlier(connection: Connection, name: str) -> int | None:
     for one in found:
         if one.competition_id is not None:
             return one.competition_id
-        # An upload that broke off has no bytes; the server adds the title to the name of what it has unpacked.
+        # An interrupted upload has no bytes; the server adds the title to the name of an unpacked bundle.
         if one.size == 0 or one.name != name:
             connection.delete(f"/api/datasets/{one.dataset_id}/")
             continue

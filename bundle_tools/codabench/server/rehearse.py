@@ -176,7 +176,7 @@ def missing_limits(seen: Mapping[str, object]) -> list[str]:
     Parameters
     ----------
     seen
-        `container` of a `run.json`; it need not be what it should be.
+        `container` of a `run.json`; not trusted.
     """
     found = []
     if seen.get("memory_mb", 0) is None:

@@ -97,12 +97,12 @@ def put_in_place(
     Returns
     -------
     datetime or None
-        When the phase got what it has now.
+        When the phase got its present parts.
 
     Raises
     ------
     ServerError
-        If the server refuses; then the task is as it was, or the message says what it holds.
+        If the server refuses; then the task is unchanged, or the message says what it contains.
     """
     keys, newest = dict(task.keys), age.since(connection, phase)
     for part, path in zips.items():

@@ -24,7 +24,7 @@ from bundle_tools.console import Screen
 
 # The worker gives the container these and nothing else: no id of a submission, a user or a phase.
 ENVIRONMENT = {"PYTHONUNBUFFERED": "1", "http_proxy": "", "https_proxy": ""}
-# What a process needs to run at all; any other variable would make a run here unlike a run there.
+# Variables that a process needs; any other could make a run differ from one on the platform.
 KEPT_VARIABLES = ("PATH", "HOME", "TMPDIR", "TEMP", "LD_LIBRARY_PATH", "SYSTEMROOT")
 # Somebody is looking: a program that knows this variable tells its progress more often.
 WATCHED = {"PROGRESS_EVERY_S": "1"}
@@ -144,7 +144,7 @@ def stream(
     log
         Stem of the two files `<log>_stdout.txt` and `<log>_stderr.txt`.
     stop
-        Ends what the command started, given its process id; called when the time is up or this program is interrupted.
+        Ends the processes of the command, given its process id; called at the time limit or on an interruption.
     timeout_s
         Seconds; None waits for ever.
 

@@ -121,7 +121,7 @@ def _run_task(
     except RunFailed as error:
         return failed(str(error), notes)
     except PermissionError as error:
-        # The worker is root and goes on; the program has locked this user out of a folder of the run.
+        # The worker is root and would continue; here the program has locked this user out of a folder.
         raise BundleError(
             f"a program removed permissions that this command needs: {error}. Run this as root."
         ) from error

@@ -21,7 +21,7 @@ COMPUTATIONS = frozenset({"avg", "sum", "min", "max"})
 
 
 class NotSent(Exception):
-    """The worker's HTTP client refuses the scores; the status stays Finished all the same."""
+    """The worker's HTTP client refuses the scores; the status stays Finished anyway."""
 
 
 def read_scores(output: Path) -> tuple[object, list[str]]:
@@ -30,7 +30,7 @@ def read_scores(output: Path) -> tuple[object, list[str]]:
     Returns
     -------
     tuple
-        What was read, as JSON can carry it, and what a person should know about the file.
+        The content as JSON data, and remarks about the file.
 
     Raises
     ------

@@ -65,13 +65,13 @@ def add_bundle(
     folder
         Holds ``input_data/``, ``reference_data/`` and ``public_data/`` already.
     dataset, parts, options
-        What the texts are made from.
+        The values for the templates.
     start
         When the first phase starts, UTC.
     constants
         Mean of every target over the training clips.
     workers
-        How many clips the example solution measures at once.
+        Number of clips that the example solution measures in parallel.
     """
     for program in PROGRAMS:
         ignore = shutil.ignore_patterns(*LEFT_OUT)

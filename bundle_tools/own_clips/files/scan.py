@@ -44,7 +44,7 @@ def scan(
     problems
         Receives what cannot be read.
     progress
-        Told of every file on disk and of every archive in an archive; those are counted as they are found.
+        Progress callback, called per file on disk and per nested archive, counted as they are found.
     """
     paths = [root] if root.is_file() else sorted(path for path in root.rglob("*") if path.is_file())
     search = _Search(passwords, problems, progress, len(paths))

@@ -98,7 +98,7 @@ def read_description(path: Path, problems: Problems) -> Description:
     path
         A YAML file.
     problems
-        What was found so far; told with everything that is wrong in the file.
+        Problems so far; those of the file are added.
 
     Raises
     ------

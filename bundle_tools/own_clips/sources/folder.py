@@ -31,7 +31,7 @@ MOST_ATTRIBUTES, MOST_GROUPS = 8, 20
 LONGEST_NAME = 40
 """Characters of the title that become part of `data_version`."""
 PROTECTED = ("gender", "sex", "age", "agegroup", "ethnicity", "race")
-"""Plain names of columns that say what people are: nobody wants them predicted by oversight."""
+"""Names of columns of personal attributes, which must not become targets by accident."""
 _TABLE_FIX = "Correct the table."
 MERGED = "Cells that were merged in a spreadsheet are empty in all rows but the first."
 
@@ -49,7 +49,7 @@ class Sources:
     ends: tuple[float, float] = (0.0, 1.0)
     """Range of all targets where the challenge names none."""
     wanted: int = 0
-    """Clips that were asked for in all phases together; 0 where nothing was said."""
+    """Requested clips of all phases together; 0 if none were given."""
 
 
 def read_folder(
@@ -64,9 +64,9 @@ def read_folder(
     description
         What the organiser says of them.
     problems
-        What was found so far; told with everything that is found here.
+        Problems so far; those found here are added.
     progress
-        Told of every file.
+        Progress callback, called per file.
 
     Raises
     ------

@@ -57,7 +57,7 @@ def read_annotations(
     problems
         Receives what cannot be read.
     progress
-        Told of every file.
+        Progress callback, called per file.
 
     Returns
     -------

@@ -47,7 +47,7 @@ class Workshop:
         problems
             Receives the clips that cannot be made.
         progress
-            Told of every clip.
+            Progress callback, called per clip.
         """
         self.finished = dict(_read_journal(stage.journal)) if stage.journal.exists() else {}
         self.kept = 0

@@ -34,7 +34,7 @@ class Options:
     """An organiser's choices beside clips, labels and challenge."""
 
     height: int | None = None
-    """Encode all clips alike, so many pixels high; None leaves pictures and sound as they are."""
+    """Height in pixels at which all clips are encoded alike; None leaves pictures and sound as they are."""
     time_limit_s: int = TIME_LIMIT_S
     """Time limit of a phase, seconds: the same as `execution_time_limit` in competition.yaml."""
     rank_by: str = "prediction"
@@ -78,13 +78,13 @@ def write(
     stage
         Where it is made.
     options
-        What the organiser decides.
+        The organiser's choices.
     notes
         What participants must know of the clips, in Markdown: for the README of the public data.
     workers
-        How many clips are made at once.
+        Number of clips made in parallel.
     progress
-        Told of every clip.
+        Progress callback, called per clip.
     beside
         Called with the folder and the constants when all data are in it: adds what else belongs there.
 

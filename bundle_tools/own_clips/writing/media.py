@@ -192,7 +192,7 @@ def _moved(frame: AudioFrame, begins: Fraction) -> AudioFrame:
 def _picture(frame: VideoFrame, height: int | None) -> VideoFrame:
     """Return a picture upright and at the given height, or its own; the width follows and is even."""
     if frame.rotation:
-        # Players turn what a phone took on its side; a file encoded again carries no such note.
+        # Players rotate a phone's sideways video by its metadata; a re-encoded file has none.
         turned: NDArray[np.uint8] = np.rot90(frame.to_ndarray(format="rgb24"), round(frame.rotation / 90))
         frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(turned), format="rgb24")
     height = height or max(2, frame.height // 2 * 2)

@@ -28,7 +28,7 @@ class Annotated:
     clips: int
     """Clips of the phase."""
     points: Mapping[str, Sequence[Point]]
-    """What somebody pointed at, by opaque name of the clip."""
+    """Marked evidence, by opaque name of the clip."""
 
 
 def annotate(folder: Path, names: Path, source: Path, progress: Progress | None = None) -> list[Annotated]:
@@ -43,7 +43,7 @@ def annotate(folder: Path, names: Path, source: Path, progress: Progress | None 
     source
         MM-OCEAN's annotations.
     progress
-        Told of every file that is read.
+        Progress callback, called per file read.
 
     Raises
     ------

@@ -26,7 +26,7 @@ class Stage:
         Raises
         ------
         BundleError
-            When `out` holds something, or an interrupted run had another seed.
+            When `out` is not empty, or an interrupted run had another seed.
         """
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise BundleError(f"--out {out}: expected a folder that is empty or new. Choose another one.")
@@ -77,7 +77,7 @@ class Stage:
         Raises
         ------
         BundleError
-            When so many bytes are not free.
+            When there is not enough free space.
         """
         free = shutil.disk_usage(self.folder).free
         if needed > free:

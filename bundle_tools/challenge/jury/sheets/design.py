@@ -126,7 +126,7 @@ class _Maker:
     seed: str
 
     def item(self, kind: str, clip_id: str, team: int, *, told_of: str = "", of: str = "") -> ShownItem:
-        """Make the item of a team's explanation of a clip, or of what it told of another one."""
+        """Make the item of a team's explanation of a clip, or of another clip's text."""
         finalist = self.final.finalists[self.order[team]]
         place = self.final.clip_ids.index(clip_id)
         text = finalist.outcomes.explanations[self.final.clip_ids.index(told_of or clip_id)].text

@@ -68,7 +68,7 @@ def make_jury(
     jurors, clips
         How many; both >= 1. Fewer clips are taken where the phase has fewer persons.
     rules
-        What is asked, and how answers count.
+        The questions and rules.
     seed
         Any text; the same text gives the same jury.
     scratch

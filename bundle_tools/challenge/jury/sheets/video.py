@@ -17,7 +17,7 @@ _MOST_BITS = 400_000
 """A second of pictures at most: 15 clips of 15 s then make a sheet that still goes by mail (under 20 MB)."""
 _SOUND_BITS = 64_000
 _STAYS_BITS = 1_000_000
-"""A second of a whole clip that stays as it is, at most."""
+"""Most bytes per second of a clip that is copied unchanged."""
 _SOUND = 48_000
 _PLAYED_SOUND = frozenset({"aac", "mp3"})
 
@@ -83,7 +83,7 @@ def _transcoded(source: InputContainer) -> bytes:
 
 
 def _upright(frame: av.VideoFrame, turned: int, width: int, height: int) -> av.VideoFrame:
-    """Scale a frame, after turning it by so many right angles against the clock."""
+    """Scale a frame, after rotating it counter-clockwise by some right angles."""
     if not turned:
         return frame.reformat(width, height, "yuv420p")
     pixels: NDArray[np.uint8] = np.ascontiguousarray(np.rot90(frame.to_ndarray(format="rgb24"), turned), np.uint8)

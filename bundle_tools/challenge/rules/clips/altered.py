@@ -1,6 +1,6 @@
 """Rules about a clip's other drawings: copies with one cue neutral, and exchanges that differ in every part.
 
-A model must not be able to tell them from the clip but by what they show (docs/data_format.md).
+A model must not be able to tell them from the clip except by their content (docs/data_format.md).
 """
 
 import zlib
@@ -38,7 +38,7 @@ def check_copies(side: PhaseData, videos: dict[str, Video], progress: Progress |
     videos
         What each readable clip says of itself, by id.
     progress
-        Told of each copy.
+        Progress callback, called per copy.
     """
     name = side.settings.get("copies")
     if not isinstance(name, str):
@@ -78,7 +78,7 @@ def check_exchanges(
     videos
         What each readable clip says of itself, by id.
     progress
-        Told of each exchange.
+        Progress callback, called per exchange.
     """
     name = side.settings.get("exchanges")
     if not isinstance(name, str):

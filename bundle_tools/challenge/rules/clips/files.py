@@ -46,7 +46,7 @@ def check_files(
     videos
         Receives what each file says of itself, by id.
     progress
-        Told of each file.
+        Progress callback, called per file.
     whole
         Whether all frames of a file are decoded, by its name; of the others the packets are counted.
     """

@@ -1,6 +1,6 @@
 """The small files of a task in this project's format (docs/data_format.md), read tolerantly.
 
-What is wrong with them the programs say: see `rules.settings.refused`.
+The programs report their mistakes: see `rules.settings.refused`.
 """
 
 import copy
@@ -119,7 +119,7 @@ def read_json(data: Dataset, name: object) -> Any:  # noqa: ANN401 - whatever it
 
 
 def read_by_clip(data: Dataset, key: str) -> dict[str, Any]:
-    """Read what a JSON file that the settings name holds of each clip; nothing where it is missing or broken."""
+    """Read a JSON file of the settings by clip; empty if it is missing or broken."""
     content = read_json(data, (read_settings(data) or {}).get(key))
     clips = content.get("clips") if isinstance(content, dict) else None
     return clips if isinstance(clips, dict) else {}

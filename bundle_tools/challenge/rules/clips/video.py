@@ -152,7 +152,7 @@ def count_frames(content: bytes) -> tuple[int, str | None]:
             stream = container.streams.video[0]
             # Several clips are decoded at once, which is faster than several threads for one.
             stream.thread_type = "NONE"
-            # Nobody looks at the pictures; what is damaged shows without this polish, in two thirds of the time.
+            # Nobody sees the pictures. Damage shows without this filter, in two thirds of the time.
             stream.codec_context.options = {"skip_loop_filter": "all"}
             for frame in container.decode(stream, *container.streams.audio[:1]):
                 frames += isinstance(frame, av.VideoFrame)

@@ -105,7 +105,7 @@ def ask_programs(draft: Draft, question: Question) -> dict[Place, Answer | None]
     Returns
     -------
     dict
-        Place of a task -> what its program says; None where it is foreign and came in a zip: then it is not asked.
+        Place of a task -> what its program says; None if it is foreign and came in a zip: then it is not run.
     """
     asked: dict[Dataset, dict[Place, Dataset]] = {}
     answers: dict[Place, Answer | None] = {}

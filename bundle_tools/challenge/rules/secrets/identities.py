@@ -10,7 +10,7 @@ from bundle_tools.codabench.rules.dataset import Dataset, find, opened
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding
 
-# A shorter source id, such as 7, stands in other words by chance.
+# A shorter source id, such as 7, occurs in other words by chance.
 SHORTEST_SOURCE = 4
 
 

@@ -55,7 +55,7 @@ class File:
 
     @cached_property
     def start_of_clip(self) -> str:
-        """The hash of a video's first coded pictures, whatever stands before or after; empty where there are few."""
+        """The hash of a video's first coded pictures, ignoring all other bytes; empty if there are few."""
         marks = [at for at in (self.content.find(mark) for mark in CLIP_MARKS) if at >= 0]
         rest = len(self.content) - min(marks, default=0)
         # A power of two: a few bytes more at the end change nothing.

@@ -2,7 +2,7 @@
 
 What is hidden is compared by content, by the ids of the clips and by the values of the labels, also inside zips.
 A task whose own report shows the true values hides nothing. Bundles of other formats name the same ids in many places,
-so there only whole files, and ids together with their values, count. docs/security.md says what is not looked for.
+so there only whole files, and ids together with their values, count. docs/security.md lists what is not searched.
 """
 
 import hashlib

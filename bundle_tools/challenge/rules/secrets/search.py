@@ -22,7 +22,7 @@ PRECISE = 0.6e-5
 NEAR = 600
 # A label in single precision differs by up to this.
 SINGLE = 6e-8
-# Of a larger file, so much of its start and a quarter of that of its end are searched.
+# Larger files are searched for this much at the start, and a quarter of it at the end.
 LARGEST_SEARCHED = 32_000_000
 # Words in binary files, such as tags of pictures and unknown boxes of videos.
 PRINTED = re.compile(rb"[\t\n\r -~]{4,}")

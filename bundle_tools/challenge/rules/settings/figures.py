@@ -22,7 +22,7 @@ def check_figures(draft: Draft) -> Iterator[Finding]:
         for problem in page.filled.problems:
             reasons.setdefault(problem.what, []).append((f"{page.name}:{problem.line}", problem.name or "a mark"))
     for reason, marks in reasons.items():
-        # One wrong setting can leave all marks empty: it is told once.
+        # One wrong setting can leave all marks empty: report it once.
         names = list(dict.fromkeys(name for _, name in marks))
         more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
         what = f"{', '.join(names[:MOST_TOLD])}{more}: {reason}"

@@ -41,7 +41,7 @@ def _check_last(draft: Draft) -> Iterator[Finding]:
         return
     for task in draft.tasks_of(phases[-1]):
         reference = find(draft, task.reference_data)
-        # Data that say nothing of a report are somebody else's: whether they are secret is not known.
+        # Data without a report section are in a foreign format: whether they are secret is unknown.
         if reference is not None and "report" in (read_settings(reference) or {}) and not is_public(reference):
             what = "The last phase hides its true values and leaves logs and outputs open."
             effect = "Participants can read what both programs print and write."

@@ -53,7 +53,7 @@ def told_by_programs(draft: Draft) -> dict[Place, RegistryAnswer | None]:
     Returns
     -------
     dict
-        Place of a task -> what its program says; None where it is foreign and came in a zip: then it is not asked.
+        Place of a task -> what its program says; None if it is foreign and came in a zip: then it is not run.
     """
     answers = ask_programs(draft, SCORING)
     return {place: None if answer is None else _told(answer) for place, answer in answers.items()}

@@ -149,7 +149,7 @@ def _check_start(where: str, key: str, command: str, words: list[str]) -> Iterat
 
 
 def _check_mounts(where: str, key: str, role: Role, command: str) -> Iterator[Finding]:
-    # Only what is written out: variables of other roles stand in many commands and are passed on unread.
+    # Only literal paths: many commands contain variables of other roles without using them.
     for name in dict.fromkeys(BELOW_APP.findall(command)):
         if name not in MOUNTED[role] | TOLD_ELSEWHERE:
             what = f"{key}: the command names /app/{name}, which is not mounted in the container of {role}."
@@ -179,7 +179,7 @@ def runs_text(words: list[str]) -> bool:
 
 
 def script_of(words: list[str]) -> str | None:
-    """Return the script that Python or a shell is told to run, relative to the program's root; None where unknown."""
+    """Return the script that Python or a shell runs, relative to the program's root; None if unknown."""
     if not words:
         return None
     if not is_interpreter(PurePosixPath(words[0]).name) or runs_text(words):

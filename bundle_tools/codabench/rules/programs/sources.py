@@ -39,7 +39,7 @@ class Source:
         return (node for node in self.nodes if isinstance(node, ast.Call))
 
     def texts(self) -> Iterator[tuple[int, str]]:
-        """Yield every text in it with its line, but for docstrings and other texts that stand alone."""
+        """Yield every string in it with its line, except docstrings and other unused strings."""
         alone = {id(node.value) for node in self.nodes if isinstance(node, ast.Expr)}
         for node in self.nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:

@@ -18,7 +18,7 @@ def download(connection: Connection, url: str, target: Path) -> None:
     Raises
     ------
     ServerError
-        If it cannot be had; then there is no file.
+        If the download fails; then there is no file.
     """
     with replaced(target) as unfinished:
         try_again(lambda: _receive(connection, url, unfinished, target.name))

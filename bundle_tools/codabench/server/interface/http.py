@@ -120,7 +120,7 @@ class Connection:
         ServerError
             If there is no answer; the status is for the caller to look at.
         """
-        headers = {"Accept-Encoding": "identity"}  # what is packed again could be any size
+        headers = {"Accept-Encoding": "identity"}  # compressed data could unpack to any size
         return self._send(
             "GET", self._safe(url), stream=True, headers=headers, auth=self._token if with_token else _Token(None)
         )
@@ -131,7 +131,7 @@ class Connection:
         Returns
         -------
         str
-            MD5 of what has arrived; empty where the storage does not tell.
+            MD5 of the received bytes; empty if the storage does not report it.
 
         Raises
         ------
@@ -240,7 +240,7 @@ def try_again(action: Callable[[], Result]) -> Result:
     Raises
     ------
     ServerError
-        That of the last time, or the first one that no repetition could change.
+        The last error, or the first that a repetition cannot change.
     """
     for _ in range(TRIES - 1):
         try:

@@ -17,7 +17,7 @@ def log_in(address: str) -> Connection:
     Raises
     ------
     BundleError
-        If there is no token and nobody to ask, or if the server takes neither name nor password.
+        If there is no token and no terminal, or if the server refuses name and password.
     """
     token = os.environ.get(VARIABLE, "").strip() or _ask(address)
     connection = Connection(address, token)

@@ -62,7 +62,7 @@ def upload(
     Raises
     ------
     ServerError
-        If the server refuses it, or if what arrived is not what was sent.
+        If the server refuses it, or if the received bytes differ.
     """
     content = digest(path)
     announced = {

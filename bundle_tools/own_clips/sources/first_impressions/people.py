@@ -24,7 +24,7 @@ class People:
     groups: Mapping[str, Mapping[str, str]]
     """By clip, its groups by attribute."""
     aged: frozenset[str]
-    """Clips whose age somebody judged."""
+    """Clips with an age rating."""
     minors: frozenset[str]
     """Clips in which anybody saw a person of 18 or younger."""
 

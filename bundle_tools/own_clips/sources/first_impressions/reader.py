@@ -94,20 +94,20 @@ def read_first_impressions(
     root
         The folder, with archives as they are, or unpacked.
     problems
-        What was found so far; told with everything that is found here.
+        Problems so far; those found here are added.
     passwords
         Of encrypted archives.
     allow_incomplete
         Whether labels without a clip and clips without labels are left out instead of refused.
     allow_unknown_ages
-        Whether clips are kept whose age nobody judged.
+        Whether clips without an age rating are kept.
     progress
-        Told of every file on disk.
+        Progress callback, called per file on disk.
 
     Raises
     ------
     BundleError
-        With everything that has to be put right, at once.
+        With all problems.
     """
     if not root.is_dir():
         raise BundleError(f"--source {root}: expected the folder with the downloaded files, found none.")
