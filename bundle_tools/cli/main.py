@@ -17,7 +17,7 @@ Make, run and keep a Codabench challenge in which models explain themselves.
 Write a submission
   run SUBMISSION [--phase practice] [--open]       run a submission as Codabench would, and score it
   submission check | pack SUBMISSION               list every problem of a submission; write its zip
-  compare RUN RUN ... [--html FILE]                tell which runs are better by more than luck
+  compare RUN RUN ... [--html FILE]                say which runs are better by more than luck
 
 Make a challenge
   data from-folder --clips DIR --labels FILE --out DIR   a whole bundle of your own clips and labels
@@ -42,7 +42,7 @@ Decide who wins
   convert SOURCE --out DIR                         a run as the files of 2017, or those as records
 
 SUBMISSION is a folder with model.py, or its zip; RUN a folder of `bundle run`. `bundle COMMAND --help` has an example
-and all options; `bundle --version` tells the version.
+and all options; `bundle --version` prints the version.
 """
 
 

@@ -251,7 +251,7 @@ def _first_impressions(arguments: argparse.Namespace) -> int:
     for line in look_up_table(dataset.challenge, parts):
         say(line)
     if official:
-        say("The official split has videos in several parts: compare scores with the look-up, and do not rank.")
+        say("The official split has videos in several parts: compare with the look-up, and do not rank by it.")
     for line in off_size(parts, sizes):
         say(line)
     say(facts.STABILITY.strip())

@@ -19,7 +19,7 @@ RESAMPLES = 1000
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
     compare = add_command(
-        commands, "compare", "Tell which of several runs are better by more than luck.",
+        commands, "compare", "Say which of several runs are better by more than luck.",
         "runs/one-practice runs/two-practice --html comparison.html",
     )  # fmt: skip
     compare.add_argument(

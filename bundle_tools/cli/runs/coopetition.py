@@ -30,7 +30,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         help="runs of other phases that these may credit; they receive points and pass them on, but give none",
     )  # fmt: skip
     coopetition.add_argument(
-        "--teams", metavar="FILE", type=Path, help="a table of lines `run,team`: credits within a team count nothing"
+        "--teams", metavar="FILE", type=Path, help="a table of lines `run,team`: credits within a team do not count"
     )
     coopetition.add_argument(
         "--baseline", metavar="SCORE", type=float, default=0.0,

@@ -49,7 +49,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         actions, "jury score", "Read the ratings, and write the result with its report.",
         "ratings/*.json --key jury/key.json --out jury_result",
     )  # fmt: skip
-    score.add_argument("ratings", metavar="FILE", type=Path, nargs="+", help="what a juror saved")
+    score.add_argument("ratings", metavar="FILE", type=Path, nargs="+", help="a file that a juror saved")
     score.add_argument("--key", metavar="FILE", type=Path, required=True, help="key.json of `bundle jury make`")
     score.add_argument("--out", metavar="DIR", type=Path, required=True, help="a folder for the result")
     score.add_argument(
@@ -64,7 +64,10 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def _add_rules(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--rules", metavar="FILE", type=Path, help="criteria and rules; default: those of bundle_tools/jury"
+        "--rules",
+        metavar="FILE",
+        type=Path,
+        help="criteria and rules; default: criteria.yaml of bundle_tools/challenge/jury",
     )
 
 

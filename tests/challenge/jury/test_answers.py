@@ -68,7 +68,10 @@ BROKEN: dict[str, tuple[Callable[[Path], Path], str]] = {
     "rating too high": (lambda path: edited(path, lambda a: a["g-A-c00"]["ratings"].update(clarity=6)), "from 0 to 5"),
     "rating a bool": (lambda path: edited(path, lambda a: a["g-A-c00"]["ratings"].update(clarity=True)), "from 0 to 5"),
     "half a rating": (lambda path: edited(path, lambda a: a["g-A-c00"]["ratings"].update(clarity=2.5)), "from 0 to 5"),
-    "odd criterion": (lambda path: edited(path, lambda a: a["g-A-c00"]["ratings"].update(beauty=1)), "one a criterion"),
+    "odd criterion": (
+        lambda path: edited(path, lambda a: a["g-A-c00"]["ratings"].update(beauty=1)),
+        "one per criterion",
+    ),
     "odd band": (lambda path: edited(path, lambda a: a["g-A-c00"].update(band=5)), "band: expected 0 to 4"),
     "odd effect": (lambda path: edited(path, lambda a: a["g-A-c01"].update(effect="up")), "effect: expected"),
     "long remark": (lambda path: edited(path, lambda a: a["g-A-c00"].update(remark="x" * 5000)), "remark: expected"),

@@ -46,7 +46,7 @@ def test_late_and_early_and_old_rows_are_named(server: Server, competition: str,
     made["phases"][0] |= {"start": "2098-01-01T00:00:00Z", "end": None}
     _, printed = bundle("board", competition, "--phase", "practice")
     assert "made before the start, 2098-01-01 00:00 UTC" in printed
-    assert "were replaced" not in printed
+    assert "have been replaced" not in printed
     server.tick()
     task = server.tasks[phase["tasks"][0]]
     task["reference_data"] = server.add_data("reference_data", "ann")

@@ -138,4 +138,4 @@ def _fault(side: PhaseData, file: str, digest: str, names: set[str]) -> str | No
                 return None
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
         pass
-    return "are not JPEG of at most 1024 x 1024 pixels"
+    return "are not JPEGs of at most 1024 x 1024 pixels"

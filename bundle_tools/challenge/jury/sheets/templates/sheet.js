@@ -186,7 +186,7 @@
     const open = sheet.items.map((one, number) => [one, number]).filter(([one]) => !isDone(one));
     at("end-text").textContent = open.length
       ? open.length + " explanations are not finished. You can go back to them:"
-      : "You have answered everything. Save the ratings now and send the file to the organisers. Thank you.";
+      : "Everything is answered. Save the ratings now and send the file to the organisers. Thank you.";
     at("open").replaceChildren(...open.map(([one, number]) => {
       const entry = document.createElement("li"), button = document.createElement("button");
       button.type = "button";
