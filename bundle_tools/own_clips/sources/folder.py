@@ -170,7 +170,7 @@ def _completed(
     main = challenge.main_target or next(iter(names), "")
     if names and main not in names:
         fix = f"Name one of {', '.join(names)}."
-        problems.add("main targets that are not targets", f"main_target: {main}", fix=fix)
+        problems.add("main targets that do not exist", f"main_target: {main}", fix=fix)
     return replace(challenge, targets=targets, main_target=main)
 
 
@@ -208,7 +208,7 @@ def _labelled(
 
 
 def _spellings(names: Iterable[str]) -> dict[str, list[str]]:
-    """Return the files by the names in tables: without suffix, or with other capitals; an exact name wins."""
+    """Return the files by the names in tables: without suffix, or with other capitals; the former wins."""
     exact: dict[str, list[str]] = {}
     loose: dict[str, list[str]] = {}
     for name in names:
