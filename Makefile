@@ -1,12 +1,12 @@
-# Nothing is needed but Python 3.11+, make and git; `make` alone lists the targets. Works with GNU make 3.81 (macOS) and newer.
+# Needs only Python 3.11+, make and git. `make` alone lists the targets. Works with GNU make 3.81 (macOS) and newer.
 
 BIN = .venv/bin
 SUBMISSION = solutions/cue_reader
 PHASE = practice
-# Groups of packages beyond those of every command, of requirements/: lint, browser.
+# Extra groups of packages from requirements/: lint, browser.
 WITH =
 COMPILE = $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --fork-strategy fewest
-# Even where Python is told to keep no compiled files: the tests import everything in several processes.
+# Keep compiled files even if the environment forbids them: the tests import everything in several processes.
 COMPILED = PYTHONDONTWRITEBYTECODE=
 # Extra arguments, e.g. make test ARGS="-k leaderboard"
 ARGS =
@@ -20,19 +20,19 @@ help: ## list the targets
 	@echo "First Impressions, Explained: make TARGET"
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' Makefile
 
-setup: ## make .venv with the locked packages and the bundle command; PYTHON=/path/to/python3.12 names the Python
+setup: ## make .venv with the locked packages and the bundle command; PYTHON=/path/to/python3.12 chooses the Python
 	@PYTHON="$(PYTHON)" sh bundle_tools/set_up.sh $(WITH)
 
 demo: setup ## run the cue_reader solution on the practice phase; print its scores and its report
 	@$(BIN)/bundle run $(SUBMISSION) --phase $(PHASE) $(ARGS)
 
-test: setup ## run the tests that need nothing but Python, on all processor cores
+test: setup ## run the tests that need only Python, on all processor cores
 	@$(COMPILED) $(BIN)/pytest -n auto $(ARGS)
 
-test-all: setup ## run all tests, also the long ones and those that need Chromium, Docker or npm
+test-all: setup ## run all tests, including long ones and those that need Chromium, Docker or npm
 	@$(COMPILED) $(BIN)/pytest -n auto --all $(ARGS)
 
-check: setup ## tell everything that is wrong with the bundle
+check: setup ## list everything that is wrong with the bundle
 	@$(BIN)/bundle check $(ARGS)
 
 build: setup ## write dist/bundle.zip, ready to upload
@@ -51,10 +51,10 @@ format: setup ## format the code
 bench: setup ## measure speed and memory
 	@set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python "$$script" $(ARGS); done
 
-screenshots: setup ## take pictures of the reports and pages, to be looked at (needs Chromium)
+screenshots: setup ## take pictures of reports and pages for a visual check (needs Chromium)
 	@$(BIN)/python docs/images/make.py $(ARGS)
 
-lock: setup ## lock the newest versions again
+lock: setup ## lock the newest versions of all packages
 	@$(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes -r requirements/set_up.lock
 	$(COMPILE) --upgrade requirements/set_up.in -o requirements/set_up.lock
 	$(COMPILE) --upgrade pyproject.toml -o ingestion_program/requirements.lock

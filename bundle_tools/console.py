@@ -1,4 +1,4 @@
-"""What the user sees: lines on standard output, and how far long work is."""
+"""Console output: lines on standard output, and progress of long work."""
 
 import os
 import re
@@ -18,13 +18,13 @@ Progress = Callable[[int, int], None]
 EVERY_S = 10
 """Time between two lines about progress, seconds."""
 PROGRESS = re.compile(r".*: \d+ of \d+ .* each; .*")
-"""A line in which a program tells how far it is."""
+"""A line with which a program reports progress."""
 ONE_UP = "\x1b[1A\x1b[2K"
-"""What makes a terminal forget its last line."""
+"""Erases a terminal's last line."""
 
 
 def say(text: str = "") -> None:
-    """Print one line at once, so that it keeps its place among the lines of the programs."""
+    """Print one line immediately, so that it keeps its place among the lines of the programs."""
     tqdm.write(visible(from_here(text)), file=sys.stdout)  # above a progress bar, if there is one
     sys.stdout.flush()
 
@@ -36,7 +36,7 @@ def from_here(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Write out what a terminal would obey: a server or a file may have put it there."""
+    """Escape control characters: a server or a file may have sent them."""
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
 
 
@@ -57,13 +57,13 @@ class Screen:
 
 
 def counted(number: int, what: str) -> str:
-    """Give a number with its noun: 1 submission, 2 submissions."""
+    """Return a number with its noun: 1 submission, 2 submissions."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 @contextmanager
 def progress_bar(title: str, unit: str = "clip") -> Iterator[Progress]:
-    """Give a progress callback while the block runs: a bar on a terminal, elsewhere a line every ten seconds."""
+    """Return a progress callback while the block runs: a bar on a terminal, elsewhere a line every ten seconds."""
     if not sys.stderr.isatty():
         yield _lines(title)
         return
@@ -90,25 +90,25 @@ def _lines(title: str) -> Progress:
 
 
 def confirm(plan: Sequence[str], *, yes: bool) -> None:
-    """Say what is about to be changed, and ask whether to go on.
+    """Print the planned changes, and ask whether to continue.
 
     Parameters
     ----------
     plan
-        One line a change.
+        One line per change.
     yes
-        Whether that was answered on the command line.
+        Whether --yes was given.
 
     Raises
     ------
     BundleError
-        If the answer is no, or if there is nobody to ask.
+        If the answer is no, or if there is no terminal.
     """
     for line in plan:
         say(line)
     if yes:
         return
     if not sys.stdin.isatty():
-        raise BundleError("nothing was changed: nobody is here to say yes. Add --yes.")
-    if input("Go on? [y/N] ").strip().lower() not in {"y", "yes"}:
+        raise BundleError("nothing was changed: no terminal to confirm on. Add --yes.")
+    if input("Continue? [y/N] ").strip().lower() not in {"y", "yes"}:
         raise BundleError("nothing was changed.")

@@ -2,4 +2,4 @@
 
 
 class BundleError(Exception):
-    """Something that the user can fix: says what was expected, what was found, and what to do."""
+    """An error that the user can fix: says what was expected, what was found, and what to do."""

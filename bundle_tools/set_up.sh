@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes .venv with the locked packages and the `bundle` command, once, and again when a lock changes.
-# Arguments: groups of requirements/ to install besides, such as lint or browser.
+# Makes .venv with the locked packages and the `bundle` command; repeats it when a lock changes.
+# Arguments: extra groups of requirements/, such as lint or browser.
 # Needs Python 3.11 or newer with its venv module; says what to install where something is missing.
 set -eu
 cd "$(dirname "$0")/.."
@@ -20,7 +20,7 @@ version() {
 
 find_python() {
     if [ -n "${PYTHON:-}" ]; then
-        # Whoever names a Python wants that one: another in its place would be a surprise.
+        # An explicit choice is never replaced by another Python.
         is_new_enough "$PYTHON" || fail "PYTHON=$PYTHON does not work here: Python 3.11 or newer is needed." \
             "  It says: $("$PYTHON" --version 2>&1 || true)" \
             "Name one that works, such as PYTHON=/path/to/python3.12, or leave PYTHON out."
@@ -41,13 +41,13 @@ find_python() {
 }
 
 groups="dev $*"
-# What a group was set up with: changes when anything does that it depends on.
+# Fingerprint of a group's set-up: changes with everything that it depends on.
 wanted() {
     cat "requirements/$1.lock" pyproject.toml bundle_tools/set_up.sh | cksum
 }
 if [ -n "${PYTHON:-}" ]; then
     python=$(find_python)
-    # The environment of another version is made anew; so is one whose Python is gone.
+    # Rebuild the environment if its Python has another version or is gone.
     [ ! -d .venv ] || [ "$(version .venv/bin/python)" = "$(version "$python")" ] || rm -f .venv/bin/python
 fi
 missing=
@@ -70,7 +70,7 @@ if ! is_new_enough .venv/bin/python; then
 fi
 
 echo "Installing the locked packages into .venv. This takes up to a minute and needs the network the first time."
-# The locks are complete, so nothing is to be resolved: what a package asks for beyond them is left out on purpose.
+# The locks are complete, so nothing is resolved: further dependencies are left out on purpose.
 locked="--quiet --no-deps --require-hashes"
 pip="-m pip --disable-pip-version-check install"
 names= locks=

@@ -1,4 +1,4 @@
-"""Files that are there as a whole or not at all."""
+"""Files written atomically."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from pathlib import Path
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """Give a free place beside a file to write it anew; it takes the file's place when the block ends well.
+    """Return a free place beside a file to write it anew; it takes the file's place when the block ends well.
 
     Until then the old file stays; if the block does not end well, nothing else does.
     """

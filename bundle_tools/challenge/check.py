@@ -1,6 +1,6 @@
-"""What is wrong with a bundle of this challenge: its data and settings, beside what holds for any bundle.
+"""Check a bundle of this challenge: its data and settings, and the rules for any bundle.
 
-No code of the bundle is run, but for `asking`, which has the organiser's own programs read their settings.
+No code of the bundle is run, except that `asking` has the organiser's own programs read their settings.
 """
 
 from datetime import datetime

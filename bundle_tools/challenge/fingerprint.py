@@ -1,4 +1,4 @@
-"""What landmarks depend on, as one hash: whoever changes a clip, a label or how scores are made must compute anew."""
+"""One hash of all that landmarks depend on: if a clip, a label or the scoring changes, compute them again."""
 
 import hashlib
 import json
@@ -7,7 +7,7 @@ from typing import Any
 from bundle_tools.challenge.rules.clips.tables import LABELS, read_settings
 from bundle_tools.codabench.rules.dataset import Dataset
 
-# Titles, report, bootstrap and limits change no value; what is asked of the second pass and how it is weighed does.
+# Titles, report, bootstrap and limits change no value; the second pass and the weights do.
 INPUT_KEYS = ("seed", "targets", "explanation", "probes")
 INPUT_FILES = ("clips", "transcripts", "copies", "faces")
 REFERENCE_KEYS = ("targets", "main_target", "group", "explanation", "skill_reference")

@@ -34,7 +34,7 @@ def write_key_frames(clips: Iterable[tuple[str, Path]], folder: Path, progress: 
     folder
         The reference data of the phase.
     progress
-        Told of each clip.
+        Progress callback, called per clip.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a phase with hidden labels tells of them, and what somebody gains who submits variants."""
+"""How much a phase reveals of its hidden labels, and how much submitting variants can gain."""
 
 from collections.abc import Iterable, Mapping
 from math import ceil, log2, sqrt

@@ -1,4 +1,4 @@
-"""The page of a run once more, with the bundle's own scoring program; complete, if the organisers want it so."""
+"""Make the report of a run again with the bundle's own scoring program, optionally complete."""
 
 from pathlib import Path
 

@@ -68,7 +68,7 @@ def scoring_input(source: Path, reference: Path, results: Path) -> Path:
 
 
 def unpacked(path: Path | None, scratch: Path) -> Path | None:
-    """Give the folder that a task names; a zip is unpacked into one, once."""
+    """Return the folder that a task names; a zip is unpacked into one, once."""
     if path is None or path.is_dir():
         return path
     folder = scratch / path.stem

@@ -37,7 +37,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "--image",
         metavar="NAME",
         type=_image,
-        help="what docker_image becomes: an image with an exact version, e.g. you/name:1.0",
+        help="set docker_image to an image with an exact version, such as you/name:1.0",
     )
     build.add_argument(
         "--wheels", action="store_true", help="pack the programs' packages too, for containers without a network"
@@ -45,15 +45,15 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     training = build.add_mutually_exclusive_group()
     training.add_argument(
         "--training", type=Path, metavar="DIR",
-        help="a labelled set to publish in place of public_data/ (default: for a sample of drawn clips, a set of "
-        f"{TRAINING_CLIPS}, made the first time in some minutes and kept in {FOLDER}/)",
+        help="publish this labelled set in place of public_data/ (default: replace a sample of drawn clips with a set "
+        f"of {TRAINING_CLIPS}, generated once in a few minutes and kept in {FOLDER}/)",
     )  # fmt: skip
     training.add_argument(
-        "--no-training", action="store_true", help="publish that sample: participants then have nothing to train on"
+        "--no-training", action="store_true", help="publish the sample: participants then have nothing to train on"
     )
     build.add_argument(
         "--stand-in", metavar="PHASE",
-        help="pack the open phase's data in the place of this one's, which `bundle server replace` brings later",
+        help="pack the open phase's data in place of this one's; `bundle server replace` uploads the real data later",
     )  # fmt: skip
     key = build.add_mutually_exclusive_group()
     key.add_argument("--new-key", action="store_true", help="replace the seal key that is kept in private/")
@@ -101,7 +101,7 @@ def _build(arguments: argparse.Namespace) -> int:
 
 
 def _drawn(root: Path, *, wanted: bool) -> Path | None:
-    """Give the folder of a drawn training set where the public data are only a sample, and say what is lost without."""
+    """Return the folder of a drawn training set if the public data are only a sample; warn if there will be none."""
     if not needs_training_set(root):
         return None
     if not wanted:

@@ -1,4 +1,4 @@
-"""`bundle check`: everything that is wrong with a bundle, all at once."""
+"""`bundle check`: list everything that is wrong with a bundle."""
 
 import argparse
 import contextlib
@@ -51,7 +51,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def _rarely_collected() -> Iterator[None]:
-    """Look for garbage a hundred times less often: syntax trees are many objects and none of it."""
+    """Collect garbage a hundred times less often: syntax trees are many objects, none of them garbage."""
     usual, *others = gc.get_threshold()
     gc.set_threshold(100 * usual, *others)
     try:

@@ -1,4 +1,4 @@
-"""`bundle launch`: what has to be settled before the event begins, and a datasheet of what is known."""
+"""`bundle launch`: what must be settled before the event begins, and a datasheet of the data."""
 
 import argparse
 from pathlib import Path
@@ -18,7 +18,7 @@ MARKS = {"done": "[x]", "open": "[ ]", "look": "[?]"}
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
     launch = add_command(
-        commands, "launch", "List what has to be settled before the challenge begins.", "\n--datasheet datasheet.md"
+        commands, "launch", "List what must be settled before the challenge begins.", "\n--datasheet datasheet.md"
     )
     launch.add_argument(
         "--datasheet", type=Path, metavar="FILE", help="also write a datasheet of the data, in Markdown"
@@ -38,7 +38,7 @@ def _launch(arguments: argparse.Namespace) -> int:
     for one in found:
         say(f"{MARKS[one.state]} {one.title:{width}}  {one.found}")
     left = sum(one.state == "open" for one in found)
-    say(f"{left} of {len(found)} are open; [?] is for you to look at. docs/launch.md says more of each.")
+    say(f"{left} of {len(found)} are open; [?] needs your judgement. docs/launch.md explains each item.")
     if begun:
         say(f"Written: {root / FILE}. Fill it in; it stays with you.")
     if arguments.datasheet:

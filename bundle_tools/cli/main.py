@@ -17,7 +17,7 @@ Make, run and keep a Codabench challenge in which models explain themselves.
 Write a submission
   run SUBMISSION [--phase practice] [--open]       run a submission as Codabench would, and score it
   submission check | pack SUBMISSION               list every problem of a submission; write its zip
-  compare RUN RUN ... [--html FILE]                tell which runs are better by more than luck
+  compare RUN RUN ... [--html FILE]                say which runs are better by more than luck
 
 Make a challenge
   data from-folder --clips DIR --labels FILE --out DIR   a whole bundle of your own clips and labels
@@ -29,7 +29,7 @@ Make a challenge
   pages [--check]                                  bring the figures on pages and guides up to date
   check [PATH]                                     list everything that is wrong with a bundle (folder or zip)
   build [--out FILE]                               check, then write the zip to upload
-  launch [--datasheet FILE]                        list what has to be settled before the challenge begins
+  launch [--datasheet FILE]                        list what must be settled before the challenge begins
 
 Run it on a server
   server publish | rehearse | audit                upload it, try it there, look for leaks
@@ -42,7 +42,7 @@ Decide who wins
   convert SOURCE --out DIR                         a run as the files of 2017, or those as records
 
 SUBMISSION is a folder with model.py, or its zip; RUN a folder of `bundle run`. `bundle COMMAND --help` has an example
-and all options; `bundle --version` tells the version.
+and all options; `bundle --version` prints the version.
 """
 
 
@@ -55,7 +55,7 @@ COMMANDS = {
     "server": "server.server",
     **{name: f"runs.{name}" for name in ("run", "report", "submission", "compare", "coopetition", "convert", "jury")},
 }
-"""Name of a command -> its module. Only that of the command which is asked for is imported, with all that it needs."""
+"""Name of a command -> its module. Only the requested command's module is imported."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -64,9 +64,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 when it did what was asked; 1 when not, with the reason on the last line; 130 when interrupted.
+        0 on success; 1 on failure, with the reason on the last line; 130 when interrupted.
     """
-    if argv is None:  # ended from outside as by a key: what it started goes with it
+    if argv is None:  # a signal ends it like Ctrl-C, with all that it started
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     given = sys.argv[1:] if argv is None else argv
     arguments = _parser(next(iter(given), "")).parse_args(given or ["--help"])
@@ -75,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BundleError as error:
         sys.stderr.write(f"bundle: {visible(from_here(str(error)))}\n")
         return 1
-    except BrokenPipeError:  # whoever read the output has seen enough
+    except BrokenPipeError:  # the reader has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
@@ -87,7 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 class _Version(argparse.Action):
-    """Tells the version; looking it up takes longer than the rest of a help text."""
+    """Prints the version; looking it up takes longer than the rest of a help text."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version  # noqa: PLC0415 - see above

@@ -1,4 +1,4 @@
-"""What several commands share: how they are told, types of options, and how many processes to start."""
+"""Shared by commands: the parser, types of options, and the number of processes."""
 
 import argparse
 import difflib
@@ -13,7 +13,7 @@ class Parser(argparse.ArgumentParser):
     """Reads a command line; its help begins with what the command does, and a misspelled command gets a suggestion."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, and what may have been meant; exit with 2."""
+        """Print the error and a suggestion; exit with 2."""
         if found := re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message):
             known = re.findall(r"[\w-]+", found[2])
             near = difflib.get_close_matches(found[1], known, 1)
@@ -23,7 +23,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}{ending} `{self.prog} --help` tells more.\n")
 
     def format_help(self) -> str:
-        """Give the help: first what the command does, then how it is called."""
+        """Return the help: first what the command does, then its usage."""
         usage, _, rest = super().format_help().partition("\n\n")
         does, _, rest = rest.partition("\n\n")
         return f"{does}\n\n{usage}\n\n{rest}" if usage.startswith("usage:") else super().format_help()
@@ -43,13 +43,13 @@ def add_command(
     commands
         Of `bundle`, or of one of its commands.
     name
-        Its name with all that stands before it, such as "jury make".
+        Its full name, such as "jury make".
     does
         What it does: one sentence in the imperative.
     example
         Its arguments as one would type them; several lines are several examples.
     more
-        What its user should know beyond the options.
+        Further text after the options.
     """
     lines = "\n".join(f"  bundle {name} {line}".rstrip() for line in example.split("\n"))
     ending = f"Example:\n{lines}\n" + (f"\n{more.strip()}\n" if more else "")
@@ -96,5 +96,5 @@ def moment(text: str) -> datetime:
 
 
 def workers() -> int:
-    """Give the number of processes for work that fills a core."""
+    """Return the number of processes for work that fills a core."""
     return os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Zip files: folders zipped as Codabench zips them, and zips that are the same bytes for the same input."""
+"""Zip files: folders zipped as Codabench does it, and reproducible zips."""
 
 import shutil
 import zipfile
@@ -18,8 +18,8 @@ FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 STORED_SUFFIXES = frozenset({".whl", ".mp4", ".webm", ".mkv", ".jpg", ".jpeg", ".png", ".zip", ".npz"})
 LONGEST_REASON = 200
 MOST_MEMBERS = 200_000
-"""Files and folders in a zip: an unpacker is busy with more for minutes, however small they are."""
-# All that reading a zip made by somebody else can raise.
+"""Most files and folders in a zip: unpacking more takes minutes, however small they are."""
+# All errors that reading an untrusted zip can raise.
 UNREADABLE = (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, NotImplementedError, EOFError, ValueError)
 
 
@@ -48,7 +48,7 @@ def zip_folder(folder: Path, target: Path) -> None:
 
 
 def printable(name: PurePath) -> str:
-    """Give a name as text that can be printed and stored, whatever its bytes."""
+    """Return a name as printable text, whatever its bytes."""
     return name.as_posix().encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -85,7 +85,7 @@ def extract(archive: Path, folder: Path, most_bytes: int | None = None, most_mem
 
 
 def place(source: Path, folder: Path, scratch: Path) -> None:
-    """Bring a folder or a zip into `folder` by way of a zip, as everything on the platform goes."""
+    """Copy a folder or a zip into `folder` by way of a zip, as the platform does."""
     if source.is_dir():
         zip_folder(source, scratch)
         source = scratch

@@ -1,4 +1,4 @@
-"""How large a YAML text becomes once aliases and merge keys are replaced, counted before anything is built.
+"""Safe YAML: the size after replacing aliases and merge keys is counted before anything is built.
 
 A file of one kilobyte can name a structure of 10^30 values, and a single number can take minutes to read. Counting on
 the graph of nodes, where every node stands once, is quick whatever the text holds.
@@ -16,7 +16,7 @@ LONGEST_NUMBER = 100
 NUMBERS = frozenset({"tag:yaml.org,2002:int", "tag:yaml.org,2002:float", "tag:yaml.org,2002:timestamp"})
 # Pure-Python YAML reads about 60 kB of dense text a second; ours has 6 kB.
 LARGEST_BYTES = 100_000
-# All that reading YAML of somebody else can raise: `!!int ""` ends in an IndexError, `!!bool maybe` in a KeyError.
+# All errors that reading untrusted YAML can raise: `!!int ""` ends in an IndexError, `!!bool maybe` in a KeyError.
 NOT_YAML = (yaml.YAMLError, ValueError, RecursionError, TypeError, AttributeError, OverflowError, LookupError)
 
 
@@ -25,7 +25,7 @@ class YamlBombError(ValueError):
 
 
 def check_bounds(node: yaml.Node) -> None:
-    """Refuse a graph of nodes that would be built into too much.
+    """Refuse a graph of nodes that would become too large.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def check_bounds(node: yaml.Node) -> None:
 
 
 def load_bounded(text: str) -> Any:  # noqa: ANN401 - whatever the text holds
-    """Read a YAML text of somebody else as `yaml.safe_load` does, or refuse it.
+    """Read an untrusted YAML text as `yaml.safe_load` does, or refuse it.
 
     Raises
     ------
@@ -79,6 +79,6 @@ def _measure(node: yaml.Node, sizes: dict[int, int], depth: int) -> int:
     for child in children:
         size += _measure(child, sizes, depth + 1)
         if size > MOST_VALUES:
-            raise YamlBombError(f"expected at most {MOST_VALUES} values; aliases make more of it")
+            raise YamlBombError(f"expected at most {MOST_VALUES} values; aliases make more")
     sizes[id(node)] = size
     return size

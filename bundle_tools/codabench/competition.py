@@ -1,4 +1,4 @@
-"""A bundle as the runner and the builder see it: its tasks and phases with the files that they name.
+"""A bundle for running and building: its tasks and phases with their files.
 
 What running does not need may be wrong; all that is wrong with a bundle is for `rules` to say.
 """
@@ -34,7 +34,7 @@ class Task:
     reference_data: Path | None
     """Folder or zip."""
     on_server: tuple[str, ...]
-    """What the bundle names by the key of a stored task or dataset, e.g. "input_data"; None stands in its place."""
+    """Parts that the bundle names by the key of a stored task or dataset, e.g. "input_data"; they are None here."""
     ingestion_only_during_scoring: bool
     """Whether both programs run in the second job."""
 
@@ -51,7 +51,7 @@ class Phase:
     name: str
     """As in `competition.yaml`, e.g. "Practice"."""
     tasks: tuple[Task, ...]
-    """What the phase runs: one pair of jobs for each."""
+    """Its tasks; each runs one pair of jobs."""
     time_limit_s: int
     """`execution_time_limit`, seconds per job."""
 
@@ -62,7 +62,7 @@ class Phase:
 
     @property
     def task(self) -> Task:
-        """The only task, for callers that can do with one only."""
+        """The only task, for callers that need exactly one."""
         if len(self.tasks) != 1:
             raise BundleError(f"phase {self.name!r}: expected one task, found {len(self.tasks)}.")
         return self.tasks[0]
@@ -77,7 +77,7 @@ class Competition:
     docker_image: str
     """The image of both programs."""
     own_queue: bool
-    """Whether the competition names a queue; the default queue caps the time limit."""
+    """Whether the competition names a queue of its own; the default queue caps the time limit."""
     detailed_results: bool
     """Whether the platform shows `detailed_results.html`."""
     phases: tuple[Phase, ...]
@@ -96,16 +96,16 @@ class Competition:
         raise BundleError(f"--phase: expected one of {known}; found {name!r}.")
 
     def default_phase(self) -> Phase:
-        """Give the phase to try things in: the one called "practice", else the first."""
+        """Return the phase for tests: "practice", else the first."""
         if not self.phases:
             raise BundleError("competition.yaml: expected at least one phase, found none.")
         return next((phase for phase in self.phases if phase.slug == "practice"), self.phases[0])
 
 
 def find_root(start: Path | None = None) -> Path:
-    """Give the bundle's folder: `start`, else the nearest at or above the current folder, else this package's checkout.
+    """Return the bundle's folder: `start`, else the nearest at or above the current folder, else this checkout.
 
-    The last is said on standard error, so that nobody takes it for a bundle of their own.
+    The last case is reported on standard error, so that nobody takes it for their own bundle.
     """
     here, checkout = Path.cwd(), Path(__file__).resolve().parents[2]
     for folder in [start] if start is not None else [here, *here.parents, checkout]:
@@ -148,7 +148,7 @@ def load(root: Path) -> Competition:
 
 
 def _stops(mistake: Mistake) -> bool:
-    """Tell whether running needs what is wrong: tasks, phases and columns, but for dates."""
+    """Return whether a mistake affects running: tasks, phases and columns, except dates."""
     section, key = mistake.place[0], mistake.place[-1]
     needed = section in ("tasks", "phases") or (section == "leaderboards" and "columns" in mistake.place)
     return needed and key != "start" and mistake.kind not in ("unknown", "null")
@@ -188,5 +188,5 @@ def _phase(keys: PhaseKeys, tasks: dict[Any, Task]) -> Phase:
 
 
 def slug_of(name: str) -> str:
-    """Give the name of a phase or task as a folder and on the command line."""
+    """Return the name of a phase or task as a folder and on the command line."""
     return re.sub(r"[^\w.]+", "-", name.strip().lower()).strip("-.") or "unnamed"

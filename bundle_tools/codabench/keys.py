@@ -1,6 +1,6 @@
-"""The keys of `competition.yaml` that Codabench knows, and the one reader that holds a file against them.
+"""The keys of `competition.yaml` that Codabench knows, and the only reader that checks a file against them.
 
-A field of a dataclass is a key. Its type says what may stand there, marks in ``Annotated`` add limits, a default makes
+A field of a dataclass is a key. Its type gives the allowed values, marks in ``Annotated`` add limits, a default makes
 it optional (then the server takes it), and ``| None`` accepts an explicit null. As on the server, words are taken for
 booleans and numbers for texts. Paths, dates and indexes have rules of their own, and may be anything here.
 """
@@ -21,19 +21,19 @@ Place = tuple[str | int, ...]
 """Keys and list positions down to a value."""
 
 FILES_OF_TASK = ("scoring_program", "ingestion_program", "input_data", "reference_data")
-"""What a task names: folders, zips, or keys of what is on the server."""
+"""A task's parts: folders, zips, or keys of data sets on the server."""
 LARGEST_INTEGER = 2**31 - 1
 LONGEST_SHOWN = 60
 ALIKE = 0.75
 MAY_BE_EMPTY = "may be empty"
-"""Marks a text without letters that is good enough."""
+"""Marks a text that may be empty."""
 NOT_EMPTY = "not empty"
 """Marks a list that needs an entry."""
 
 
 @dataclass(frozen=True)
 class Longest:
-    """Marks how long a text may be."""
+    """Limits the length of a text."""
 
     characters: int
     """At most."""
@@ -50,7 +50,7 @@ class Section:
     place: Place = field(default=(), compare=False, repr=False)
     """Where it stands."""
     given: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    """What stands there as it was read: for rules that ask whether a key is there, or what a wrong value is."""
+    """The raw mapping, for rules about missing keys and wrong values."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class TaskKeys(Section):
 
 @dataclass(frozen=True)
 class Solution(Section):
-    """A submission that shows the way."""
+    """An example submission."""
 
     index: Any
     tasks: list[Any]
@@ -90,7 +90,7 @@ class Solution(Section):
 
 @dataclass(frozen=True)
 class PhaseKeys(Section):
-    """A time in which tasks can be submitted to."""
+    """A period in which participants can submit."""
 
     name: Name
     start: Any
@@ -202,25 +202,25 @@ _NO_KEYS = frozenset(one.name for one in fields(Section))
 
 @dataclass(frozen=True)
 class Mistake:
-    """One key that is wrong."""
+    """One wrong key."""
 
     kind: Literal["unknown", "missing", "null", "value", "entry", "empty"]
-    """A key that nobody knows, is not there, holds null or another value; an entry that is no mapping; no entry."""
+    """An unknown or missing key, a null or wrong value, an entry that is not a mapping, or an empty list."""
     place: Place
-    """Where; of a key that is missing, where it should stand."""
+    """The place; for a missing key, where it belongs."""
     what: str
     """Found and expected."""
     near: str = ""
-    """Of an unknown key, what was probably meant."""
+    """For an unknown key, the probable one."""
 
 
 def read(schema: type[Schema], entry: object, place: Place = ()) -> tuple[Schema, list[Mistake]]:
-    """Hold a mapping against the keys of a dataclass.
+    """Check a mapping against the fields of a dataclass.
 
     Returns
     -------
     section
-        What it says; in the place of whatever is wrong or missing stands the default, or None, or an empty list.
+        Its values; wrong or missing ones are replaced by the default, None or an empty list.
     mistakes
         All of them, also those below.
     """
@@ -256,12 +256,12 @@ def read(schema: type[Schema], entry: object, place: Place = ()) -> tuple[Schema
 
 
 def load(text: str) -> Keys:
-    """Read a file that was checked."""
+    """Read a checked file."""
     return read(Keys, yaml.safe_load(text))[0]
 
 
 def is_key(value: object) -> bool:
-    """Tell whether a value is the key (UUID) of something that is on the server already."""
+    """Return whether a value is the key (UUID) of something that is on the server already."""
     try:
         UUID(str(value))
     except ValueError:
@@ -270,7 +270,7 @@ def is_key(value: object) -> bool:
 
 
 def shown(value: object) -> str:
-    """Show a value of a bundle in one short, printable piece."""
+    """Return a value of a bundle as short, printable text."""
     if isinstance(value, (dict, list)):
         # Aliases can make a small file an endless value: its repr is never built.
         return f"a {'mapping' if isinstance(value, dict) else 'list'} of {len(value)}"
@@ -291,7 +291,7 @@ def _is_list(hint: Any) -> bool:  # noqa: ANN401 - a type
     return get_origin(hint) is list
 
 
-def _value(value: Any, hint: Any, place: Place) -> tuple[Any, list[Mistake]]:  # noqa: ANN401 - whatever stands there
+def _value(value: Any, hint: Any, place: Place) -> tuple[Any, list[Mistake]]:  # noqa: ANN401 - any value
     """Convert a value that fits, and read the sections of a list."""
     hint = get_args(hint)[0] if _takes_null(hint) else hint
     if get_origin(hint) is list and is_dataclass(get_args(hint)[0]):

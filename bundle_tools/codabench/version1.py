@@ -1,4 +1,4 @@
-"""Bundles of CodaLab's first version, seen as Codabench sees them: converted to the second one.
+"""Version 1 bundles (CodaLab), converted as Codabench does.
 
 Source of the rules: the unpacker for version 1 in Codabench. Such a file has no `version`, names its pages under
 `html`, and holds phases, leaderboards and columns as mappings.
@@ -13,7 +13,7 @@ SECOND = ("leaderboards", "pages", "tasks", "solutions")
 FIRST = ("html", "leaderboard", "competition_docker_image", "has_registration", "end_date")
 VERSIONS = (None, "1", "1.5")
 TERMS = "terms"
-# What stands under the same name in both versions.
+# Keys with the same name in both versions.
 SAME_TOP = (
     *("title", "image", "description", "queue", "enable_detailed_results"),
     *("make_programs_available", "make_input_data_available"),
@@ -26,7 +26,7 @@ SAME_PHASE = (
 
 
 def is_version1(content: Mapping[str, Any]) -> bool:
-    """Tell whether Codabench's converter gets the file, and the file is really meant for it."""
+    """Return whether Codabench would convert the file, and the file is meant to be converted."""
     version = content.get("version")
     if (None if version is None else str(version)) not in VERSIONS or any(key in content for key in SECOND):
         return False
@@ -72,7 +72,7 @@ def _phase(index: int, phase: dict[str, Any]) -> dict[str, Any]:
 
 
 def _boards(leaderboard: dict[str, Any]) -> list[dict[str, Any]]:
-    """Give each board its columns: those that name its label, in the order of their ranks."""
+    """Return the columns of each leaderboard: those that name its label, in the order of their ranks."""
     ranked = sorted(leaderboard["columns"].items(), key=lambda item: item[1].get("rank", 1))
     columns = [
         {

@@ -1,6 +1,6 @@
-"""Real clips with labels into a sound challenge: checked, split by person, renamed, stripped and written as a whole.
+"""From real clips with labels to a challenge: checked, split by person, renamed, stripped of metadata, all or nothing.
 
-`sources/` reads what somebody has into a `Dataset`; everything after that is the same for all of them.
+`sources/` reads an organiser's files into a `Dataset`; the rest is the same for all sources.
 """
 
 from bundle_tools.challenge.ingestion_program import use_own_ingestion_program

@@ -1,4 +1,4 @@
-"""A labelled set of clips as every source hands it over, and its parts: nothing here knows where it came from."""
+"""A labelled set of clips and its parts, independent of the source."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,9 +23,9 @@ class Clip:
     place: Place
     """Where its file is."""
     labels: tuple[float, ...]
-    """One value a target, in the order of the challenge's targets."""
+    """One value per target, in the order of the challenge's targets."""
     transcript: str = ""
-    """What is said; empty where nothing is known."""
+    """The transcript; empty if unknown."""
     groups: Mapping[str, str] = field(default_factory=dict)
     """Group by attribute, for measuring fairness; an attribute that is not known is missing."""
 

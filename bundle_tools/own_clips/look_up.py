@@ -1,4 +1,4 @@
-"""What can be scored without opening a video: the mean label, and the labels of other clips of the same video.
+"""Baselines that open no video: the mean label, and the labels of other clips of the same video.
 
 Where clips of one video stand on both sides of a split, looking up the others' labels does about as well as good models
 do, so a score says little there. This prints how much.
@@ -67,7 +67,7 @@ def _concordance(truth: Array, predicted: Array) -> float:
 
 
 def look_up_table(challenge: Challenge, parts: Sequence[Part]) -> Iterator[str]:
-    """Give the lines of a small table: the phases among the parts, looked up in the public data."""
+    """Yield the lines of a small table: the phases among the parts, looked up in the public data."""
     training = next(part for part in parts if not part.is_phase)
     yield f"{challenge.targets[challenge.main].title} without opening a video (accuracy is 1 - mean absolute error):"
     yield f"{'phase':<10} {'clips':>6} {'known video':>12} {'constant':>9} {'look-up':>9} {'on known':>9} {'CCC':>6}"

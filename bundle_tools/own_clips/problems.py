@@ -1,4 +1,4 @@
-"""Everything that is wrong with what an organiser brings, collected and told at once."""
+"""Problems of an organiser's files, collected and reported together."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ LONGEST_TOLD = 240
 class Problems:
     """What was found, by kind and in the order of the first of each kind.
 
-    Thousands of clips may have one problem, so those of one kind are told together; a rule of `bundle check` has a
+    Thousands of clips may have one problem, so those of one kind are reported together; a rule of `bundle check` has a
     code, an effect and one place instead.
     """
 
@@ -24,7 +24,7 @@ class Problems:
         Parameters
         ----------
         what
-            The kind, such as "labels without a clip"; problems of one kind and fix are told together.
+            The kind, such as "labels without a clip"; problems of one kind and fix are reported together.
         places
             Files, lines or clips; without any there is no problem.
         fix
@@ -37,7 +37,7 @@ class Problems:
         return bool(self._places)
 
     def lines(self) -> Iterator[str]:
-        """Give one line a kind: how many, the first few places, and the fix."""
+        """Yield one line per kind: the number, the first few places, and the fix."""
         for (what, fix), places in self._places.items():
             named = "; ".join(places[:MOST_NAMED]) + ("; ..." if len(places) > MOST_NAMED else "")
             yield f"{what} ({len(places)}): {named}. {fix}"
@@ -48,14 +48,14 @@ class Problems:
         Raises
         ------
         BundleError
-            With one line a kind.
+            With one line per kind.
         """
         if self:
             lines = "".join(f"\n  - {line}" for line in self.lines())
-            raise BundleError(f"{subject}: {outcome} What has to be put right:{lines}")
+            raise BundleError(f"{subject}: {outcome} Please correct:{lines}")
 
 
 def _printable(text: str) -> str:
-    """Give a name as one short line, whatever it holds: names come from archives of others."""
+    """Return a name as one short line: names come from untrusted archives."""
     shown = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
     return shown if len(shown) <= LONGEST_TOLD else shown[:LONGEST_TOLD] + "..."

@@ -1,4 +1,4 @@
-"""Dealing clips out to parts: all clips of a source video or person go to one part, and every part has like labels."""
+"""Splitting clips: all clips of a source video or person go to one part, and labels are spread evenly over parts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -11,11 +11,11 @@ from bundle_tools.synthetic.seeds import stream
 NEIGHBOURS = 8
 """Sources that are next to each other by their labels and are dealt in random order."""
 TOLERANCE = 0.2
-"""How far the size of a part may be off what was asked for before it is told."""
+"""How far the size of a part may differ from the requested size without a warning."""
 
 
 def split_by_source(dataset: Dataset, sizes: Mapping[str, int], *, seed: int) -> tuple[Part, ...]:
-    """Deal the clips out.
+    """Split the clips.
 
     Sources are put in order of their mean main target, shuffled among neighbours, and each goes to the part that lags
     furthest behind its share: so every part spans all labels, and no person is in two parts. A source of more clips
@@ -51,7 +51,7 @@ def split_by_source(dataset: Dataset, sizes: Mapping[str, int], *, seed: int) ->
         )
     smallest = min(map(len, families.values()))
     largest = {name: max(size, smallest) for name, size in sizes.items()}
-    # Sources that fit into no phase are public, and leave that so much less of the others.
+    # Sources too large for any phase are public, which leaves less room there for others.
     part_of = {source: PUBLIC for source, clips in families.items() if len(clips) > max(largest.values())}
     left = total - wanted - sum(len(families[source]) for source in part_of)
     targets = {**sizes, **({PUBLIC: left} if left > 0 else {})}
@@ -76,7 +76,7 @@ def split_by_source(dataset: Dataset, sizes: Mapping[str, int], *, seed: int) ->
 
 
 def off_size(parts: Sequence[Part], sizes: Mapping[str, int]) -> Iterator[str]:
-    """Give a sentence for each part that is far from the size that was asked for."""
+    """Yield a sentence for each part that is far from the requested size."""
     for part in parts:
         size = sizes.get(part.name, len(part.clips))
         if abs(len(part.clips) - size) > TOLERANCE * size:

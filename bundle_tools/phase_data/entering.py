@@ -1,4 +1,4 @@
-"""One key of a settings file set anew; all else in it stays as somebody wrote it, comments included."""
+"""Set one key of a settings file and leave the rest unchanged, comments included."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,7 +36,7 @@ def enter(path: Path, values: Mapping[str, Any]) -> bool:
             text = _entered(text, key, value)
     except (OSError, ValueError, yaml.YAMLError) as error:
         keys = ", ".join(values)
-        raise BundleError(f"{path}: {keys} could not be entered ({error}). Write the line yourself.") from error
+        raise BundleError(f"{path}: {keys} could not be written ({error}). Write the line yourself.") from error
     if text == before:
         return False
     draft = path.with_name(path.name + ".part")

@@ -31,9 +31,9 @@ class Target:
     maximum: float
     """Upper end of the range, > minimum."""
     column: str = ""
-    """What it is called where its labels come from, if that is another name."""
+    """Its name at the source of its labels, if different."""
     high: str = ""
-    """What a high value means, for the pages; empty where nothing is said."""
+    """What a high value means, for the pages; empty if not given."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Challenge:
     title: str = "Explained impressions"
     """Of the competition."""
     description: str = ""
-    """One or two sentences for the pages; empty where nothing is said."""
+    """One or two sentences for the pages; empty if not given."""
     targets: tuple[Target, ...] = ()
     """What is predicted."""
     main_target: str = ""

@@ -38,7 +38,7 @@ class ClipSpec:
     rule: LabelRule
     """The phase's rule from cues to labels."""
     others: frozenset[int] = frozenset()
-    """Places on the wall at which stands what a second draw put there, by number."""
+    """Numbers of the places on the wall whose things come from a second draw."""
 
     def without(self, cue: str) -> "ClipSpec":
         """Return the same clip with one cue neutral."""

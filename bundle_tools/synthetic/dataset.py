@@ -55,7 +55,7 @@ def plan(phase: str, *, clips: int, seed: int, split: str = "independent") -> li
     clips
         Number of clips, at least 1; two of each person.
     seed
-        Any integer >= 0; a set whose labels are secret needs one that nobody can guess.
+        Any integer >= 0; a set with secret labels needs one that nobody can guess.
     split
         One of ``draws.SPLITS``: how the cues are related.
     """

@@ -43,8 +43,8 @@ def main() -> int:
     return int(any(failed))
 
 
-def _harper(*arguments: object) -> int:
-    line = [Path(sys.executable).with_name("harper"), "--no-color", *map(str, arguments)]
+def _harper(*arguments: str | Path) -> int:
+    line = [Path(sys.executable).with_name("harper"), "--no-color", *arguments]
     done = subprocess.run(line, check=False, capture_output=True, text=True)  # noqa: S603 - a locked package
     if done.returncode:
         sys.stdout.write(done.stdout)

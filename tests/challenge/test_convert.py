@@ -126,7 +126,10 @@ REFUSED: dict[str, tuple[dict[str, str | bytes], str]] = {
         "x, a: expected a finite number; found nan",
     ),
     "a word": ({"prediction.pkl": pickle.dumps({"a": {"x": "high"}})}, "x, a: expected a finite number; found 'high'"),
-    "a formula": ({"prediction.pkl": pickle.dumps({"a": {"=cmd()": 0.5}})}, "1 clips have a name that is no clip id"),
+    "a formula": (
+        {"prediction.pkl": pickle.dumps({"a": {"=cmd()": 0.5}})},
+        "1 clips have a name that is not a clip id",
+    ),
     "a path": ({"prediction.pkl": pickle.dumps({"a": {"../../x": 0.5}})}, "such as '../../x'"),
     "infinity": (
         {"run.json": '{"task": "test"}', "predictions.csv": "clip_id,stability\nc1,-inf\n", "explanations.jsonl": ""},
@@ -258,9 +261,9 @@ def test_two_targets_never_become_one(run_folder: Path, tmp_path: Path, capsys: 
 def test_aliases_of_no_clip_are_told(run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "aliases.csv").write_text(ALIASES + "c9,z.mp4\n")
     assert convert(run_folder, tmp_path / "old") == 0
-    assert "1 names fit no clip: c9" in capsys.readouterr().out
+    assert "1 names match no clip: c9" in capsys.readouterr().out
     assert convert(tmp_path / "old", tmp_path / "new") == 0
-    assert "1 names fit no clip: z.mp4" in capsys.readouterr().out
+    assert "1 names match no clip: z.mp4" in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -245,7 +245,7 @@ def test_credits_find_runs_and_what_leads_nowhere_is_said(tmp_path: Path) -> Non
     assert [[credit.source for credit in one.credits] for one in works] == [[], ["first", REPOSITORY], []]
     assert works[1].credits[0].used == "its face tracker"
     assert len(remarks) == 2
-    assert "deadbeef is none of these runs" in remarks[0]
+    assert "deadbeef is not among these runs" in remarks[0]
     assert "own team" in remarks[1]
 
 

@@ -76,7 +76,7 @@ def test_a_phase_is_made_with_a_seed_that_is_told_once(
     told = capsys.readouterr().out
     seed = re.findall(r"seed (\d+)", told)[0]
     assert "with 1 clips only differences of 44 points" in told
-    assert "should have 120: there 4 points are enough" in told
+    assert "should have 120: then 4 points are enough" in told
     assert "pages/overview.md:3: clips 5 -> 1" in told
     assert "-->1<" in page.read_text()
     first = (tiny / "reference_data" / "practice" / "labels.csv").read_bytes()

@@ -74,7 +74,7 @@ def test_a_planted_link_is_not_followed(bundle: Path, tmp_path: Path, planted: s
     [
         (["nowhere"], "found nothing there"),
         (["reference"], "expected the results of ingestion"),
-        (["run", "--out", "no/where.html"], "a folder that is there"),
+        (["run", "--out", "no/where.html"], "a file in an existing folder"),
         (["run", "--phase", "Semi-final"], "Semi-final"),
     ],
 )

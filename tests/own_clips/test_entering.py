@@ -70,6 +70,6 @@ def test_the_settings_of_this_repository(tmp_path: Path) -> None:
 def test_where_there_is_no_such_section(tmp_path: Path, text: str) -> None:
     path = tmp_path / "task.yaml"
     path.write_text(text)
-    with pytest.raises(BundleError, match=r"task\.yaml: report\.x could not be entered"):
+    with pytest.raises(BundleError, match=r"task\.yaml: report\.x could not be written"):
         enter(path, {"report.x": 1})
     assert path.read_text() == text

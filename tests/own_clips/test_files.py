@@ -132,7 +132,7 @@ def test_archives_that_say_they_are_huge_are_refused_before_they_are_unpacked(tm
     places, problems = found(tmp_path)
     assert not places
     assert "more than 1 GB (1): huge.zip > a.mp4" in problems
-    assert "unpack to far more than clips do (1): bomb.zip > inner.zip" in problems
+    assert "unpack to far more than clips would (1): bomb.zip > inner.zip" in problems
 
 
 def test_progress_counts_archives_in_archives_and_ends_at_the_end(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def test_all_labels_transcripts_and_groups_are_read(source: Path) -> None:
         assert one.groups["age"] == ("19-24", "25-32", "33-45", "46-60")[number % 4]
     assert found.summary == (
         "24 clips with labels, of 10 videos.",
-        "Left out as minors: 3 clips in which a rater saw somebody of 18 or younger, and 1 more of the same videos.",
+        "Left out as minors: 3 clips in which a rater saw somebody aged 18 or younger, and 1 more of the same videos.",
     )
 
 
@@ -144,7 +144,7 @@ def test_the_official_split_keeps_its_parts_and_prints_the_look_up(
     assert known == pytest.approx(1 - sum(abs(truth[name] - looked_up) for name in own) / 2, abs=1e-4)
     assert known > constant
     assert everywhere > constant
-    assert "rank nobody by it" in printed
+    assert "do not rank" in printed
     given = out / "input_data" / "final"
     settings = yaml.safe_load((given / "task.yaml").read_text("utf-8"))
     assert settings["results"] is True
@@ -207,16 +207,16 @@ def test_everything_that_is_wrong_is_named_at_once_and_nothing_is_written(
     assert main(["data", "first-impressions", "--source", str(root), "--out", str(tmp_path / "out")]) == 1
     said = capsys.readouterr().err
     for part in (
-        "archives that cannot be read (is no zip archive, or breaks off) (1): test-1.zip",
-        "pickles that are not as the data set's (1): transcription_test.pkl",
-        "columns that are missing (1): val-annotation.zip > annotation_validation.pkl: openness",
-        "columns that are not known (1): val-annotation.zip > annotation_validation.pkl: charisma",
-        f"labels that are no numbers from 0 to 1 (1): train-annotation.zip > annotation_training.pkl: {first}",
+        "archives that cannot be read (is not a zip archive, or is cut off) (1): test-1.zip",
+        "pickles unlike those of the data set (1): transcription_test.pkl",
+        "missing columns (1): val-annotation.zip > annotation_validation.pkl: openness",
+        "unknown columns (1): val-annotation.zip > annotation_validation.pkl: charisma",
+        f"labels that are not numbers from 0 to 1 (1): train-annotation.zip > annotation_training.pkl: {first}",
         f"annotation_training.pkl: {second} (openness)",
-        "labels of something that is no clip (1): train-annotation.zip > annotation_training.pkl: somebody.mp4",
+        "labels of names that are not clips (1): train-annotation.zip > annotation_training.pkl: somebody.mp4",
         f"clips with labels in two parts (1): {third} (in test and in training)",
-        f"files that are there twice (1): {third}",
-        "videos with another name than the data set's (1): holiday.mp4",
+        f"duplicate files (1): {third}",
+        "videos whose name is not of the data set (1): holiday.mp4",
         "columns Ethnicity missing; found VideoName, Gender",
         "age_anno_more.csv:2 (AgeGroup): '9'",
         "age_anno_more.csv:3 (nobody)",
@@ -257,4 +257,4 @@ def test_a_source_that_is_none_and_an_out_inside_it_are_refused(
     assert main(["data", "first-impressions", "--source", str(source), "--out", str(source / "out")]) == 1
     assert "--out inside the folder of --source" in capsys.readouterr().err
     assert "expected the folder" in refusal(tmp_path / "nothing")
-    assert "nothing can be made without (1): annotation_*.pkl" in refusal(tmp_path)
+    assert "missing parts that are required (1): annotation_*.pkl" in refusal(tmp_path)

@@ -118,9 +118,9 @@ def test_an_organiser_can_rank_by_explanations_and_is_warned(
     assert codes == {"ranks-filmed", "ranks-few", "labels-told", "training-few"}
     assert "ordered by *Explanation score*" in (tmp_path / "out/pages/evaluation.md").read_text()
     told = capsys.readouterr().out
-    assert "WARNING: practice and final: luck decides among fewer than 10 people" in told
+    assert "WARNING: practice and final: with fewer than 10 people, luck decides" in told
     assert "WARNING: practice and final: scores of fewer than 20 clips" in told
-    assert "WARNING: hat: no edit takes it out of footage" in told
+    assert "WARNING: hat: no edit removes it from footage" in told
 
 
 def test_the_example_is_trained_and_the_kit_shows_what_it_records(bundle: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_file_that_changes_while_it_is_read_is_named(tmp_path: Path, capsys: p
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(own_clips, "read_folder", read_too_early)
         assert make(sources, tmp_path / "out", "--data-only") == 1
-    assert "clips that changed meanwhile (1): Ann-0.mp4" in capsys.readouterr().err
+    assert "clips that changed during the run (1): Ann-0.mp4" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
@@ -290,12 +290,12 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(BundleError) as caught:
         read(sources)
     for said in (
-        "labels that are no numbers (1): line 2, Rating (1-7): 'warm'",
+        "labels that are not numbers (1): line 2, Rating (1-7): 'warm'",
         "labels outside their range (1): line 3, Rating (1-7): 8.5",
         "labels without a clip (1): line 4: Zoe-0.mp4",
         "clips with several rows of labels (2): lines 11 and 12: Eve-1.mp4; lines 8 and 13: Dot-0.mp4",
         "clips without labels (1): Bob-0.mp4",
-        "groups without a column of clips or sources",
+        "groups without a clip or source column",
     ):
         assert said in str(caught.value)
 
@@ -321,7 +321,7 @@ def test_capitals_of_file_names_do_not_matter(tmp_path: Path) -> None:
         ("name: warmth", "name: Warmth!", "lower-case letters, digits and underscores"),
         ("title: Warmth,", "title: A title that is far too long,", "expected a text of 1 to 24 characters"),
         ("column: Rating (1-7)", "column: Score", "targets without a column (1): Score"),
-        ("columns: {source: Who}", "columns: {source: Person}", "columns that are named and not there (1): Person"),
+        ("columns: {source: Who}", "columns: {source: Person}", "named columns that do not exist (1): Person"),
         (
             "columns: {source: Who}",
             "columns: {speaker: Who}",
@@ -343,7 +343,7 @@ def test_capitals_of_file_names_do_not_matter(tmp_path: Path) -> None:
         (
             "aliases: {hat:",
             "aliases: {cap:",
-            "aliases.cap: found no cue of the vocabulary",
+            "aliases.cap: found not a cue of the vocabulary",
         ),
         ("[lighting, hat]", "[lighting, hat, hat]", "vocabulary: found a duplicate entry"),
         (CHALLENGE, "- a list", "challenge.yaml: found ['a list']; expected a mapping"),
@@ -352,7 +352,7 @@ def test_capitals_of_file_names_do_not_matter(tmp_path: Path) -> None:
 )
 def test_mistakes_in_the_file_are_named(tmp_path: Path, old: str, new: str, said: str) -> None:
     assert old in CHALLENGE
-    with pytest.raises(BundleError, match="What has to be put right") as caught:
+    with pytest.raises(BundleError, match="Please correct:") as caught:
         read(write_sources(tmp_path / "s", challenge=CHALLENGE.replace(old, new)))
     assert said in str(caught.value)
 
@@ -362,19 +362,19 @@ def test_what_scoring_would_refuse_is_told_before_anything_stands(
 ) -> None:
     sources = write_sources(tmp_path / "s", challenge=f"{CHALLENGE}group: {{name: warmth, targets: [warmth]}}\n")
     assert make(sources, tmp_path / "out") == 1
-    assert "the scoring program would not accept these settings" in capsys.readouterr().err
+    assert "the scoring program does not accept these settings" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
     ("groups", "said"),
     [
-        ("source,warmth\nAnn,x\n", "attributes that are targets too (1): warmth"),
+        ("source,warmth\nAnn,x\n", "attributes that are also targets (1): warmth"),
         ("source,age\nAnn,x\nAnn,y\n", "people with several rows of groups (1): groups.csv:3: Ann"),
         ("source\nAnn\n", "none or too many attributes"),
         ("source,age\n" + "".join(f"Ann,{n}\n" for n in range(21)), "attributes with too many groups (1): age"),
         ("source,age\nAnn,x\nMallory,y\n", "groups of people without clips (1): groups.csv:3: Mallory"),
-        ("source,性别,地区,Light,light!,age\nAnn,x,y,a,b,c\n", "empty or the same (4): 性别; 地区; Light; light!."),
+        ("source,性别,地区,Light,light!,age\nAnn,x,y,a,b,c\n", "empty or equal (4): 性别; 地区; Light; light!."),
     ],
 )
 def test_mistakes_in_groups_are_named(tmp_path: Path, groups: str, said: str) -> None:

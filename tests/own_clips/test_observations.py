@@ -139,7 +139,7 @@ def test_the_wrong_folder_names_and_annotations_are_told_apart(
     path = tmp_path / "a.mp4.json"
     path.write_bytes(annotation("-elsewhere_.000.mp4"))
     assert run(folder, path) == 1
-    assert "annotations of other clips" in capsys.readouterr().err
+    assert "annotations of clips that are not in this set" in capsys.readouterr().err
     assert run(tmp_path, path) == 1
     assert "reference_data/<phase>/task.yaml" in capsys.readouterr().err
     assert run(folder, path, "--names", str(path)) == 1

@@ -146,7 +146,7 @@ def test_an_interrupted_run_goes_on_only_with_the_same_plan(dataset: Dataset, tm
 def test_the_same_clip_under_two_names_is_found_where_it_would_tell_labels(dataset: Dataset, tmp_path: Path) -> None:
     first, other = dataset.clips[0], dataset.clips[-1]
     other.place.path.write_bytes(first.place.path.read_bytes())
-    with pytest.raises(BundleError, match=r"clips of two parts that are the same \(1\): ") as error:
+    with pytest.raises(BundleError, match=r"identical clips in two parts \(1\): ") as error:
         write_set(replace_sizes(dataset), tmp_path / "out")
     assert first.name in str(error.value)
     assert other.name in str(error.value)

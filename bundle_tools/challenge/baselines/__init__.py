@@ -1,4 +1,4 @@
-"""Landmarks: what simple methods and known submissions reach on a phase's clips, so that a score has a place.
+"""Landmarks: the scores of simple methods and known submissions on a phase's clips, for comparison.
 
 `bundle data baselines` computes them, writes them beside the labels, and into the pages.
 """

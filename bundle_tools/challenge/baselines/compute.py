@@ -37,7 +37,7 @@ _NO_KEY = re.compile(r"[^a-z0-9]+")
 
 @dataclass(frozen=True)
 class _Truth:
-    """Labels of a phase on the unit scale, and what belongs to them."""
+    """Labels of a phase on the unit scale, with related data."""
 
     settings: Settings
     """Of the reference data."""
@@ -52,7 +52,7 @@ class _Truth:
 
 
 def compute(phase: Phase, runs: Sequence[Run], scratch: Path) -> dict[str, Any]:
-    """Compute what stands in ``landmarks.json``.
+    """Compute the content of ``landmarks.json``.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def _read(reference: Path) -> _Truth:
 
 def _constant(known: _Truth) -> dict[str, Any]:
     predicted = np.tile(known.constant, (len(known.truth), 1))
-    meaning = "Always the training mean of each target, and no explanation."
+    meaning = "Predicts the training mean of each target, with no explanation."
     return _item("constant", "constant", "Constant", meaning, *_silent(known, predicted))
 
 
@@ -108,7 +108,7 @@ def _shortcuts(known: _Truth, given: Dataset) -> list[dict[str, Any]]:
         found.append(_item("metadata", "shortcut", "File metadata only", meaning, *_silent(known, predicted)))
     predicted = look_up(known.truth, known.reference.sources, known.constant)
     if predicted is not None:
-        meaning = "The labels of the same person's other clips: what a person in two splits would give away."
+        meaning = "The labels of the same person's other clips: what a model gains if a person is in two splits."
         found.append(_item("look_up", "shortcut", "Labels of the same person", meaning, *_silent(known, predicted)))
     return found
 
@@ -132,12 +132,12 @@ def _ceiling(known: _Truth) -> list[dict[str, Any]]:
     if causes is not None:
         shares = np.array([causes.clips[clip_id].contributions.sum(axis=1) for clip_id in known.reference.clip_ids])
         columns, targets = _numbers(known, _metrics(known, from_causes(known.truth, shares)))
-        meaning = "A model that knows all causes of every label: what is left is the labels' own noise."
+        meaning = "A model that knows all causes of every label; only the labels' own noise remains."
         return [_item("ceiling", "ceiling", "Noise ceiling", meaning, columns, targets)]
     metrics = ceiling_of_people(known.truth, known.reference.sources, known.constant)
     if metrics is None:
         return []
-    meaning = "The best model, if all differences between the clips of one person were noise. A model may pass it."
+    meaning = "The best model if all differences between clips of one person were noise. A model may exceed it."
     return [_item("ceiling", "ceiling", "Noise ceiling", meaning, *_numbers(known, metrics))]
 
 
@@ -165,7 +165,7 @@ def _solution(run: Run, phase: Phase, reference: Path, scratch: Path) -> dict[st
 
 
 def _silent(known: _Truth, predicted: Array) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
-    """Score predictions without explanations: their total is the worst one."""
+    """Score predictions without explanations; their total is the lowest possible."""
     numbers, targets = _numbers(known, _metrics(known, predicted))
     total = total_column(known.settings)
     return ({} if total.worst is None else {total.key: total.worst}) | numbers, targets
@@ -177,7 +177,7 @@ def _metrics(known: _Truth, predicted: Array) -> dict[str, Array]:
 
 
 def _numbers(known: _Truth, metrics: dict[str, Array]) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
-    """Give the score columns that follow from metrics alone, and the metrics of each target."""
+    """Return the score columns that follow from metrics alone, and the metrics of each target."""
     # What is measured of explanations is not a number here, and so is every column that needs it.
     axes: dict[str, Array] = defaultdict(lambda: np.array([np.nan]))
     measured = Measured(metrics, axes, jury=0, failed_clips=0, duration_s=0)

@@ -1,4 +1,4 @@
-"""Predictions that need no model of what is seen: each is an answer to "could one do this well without watching?".
+"""Predictions that need no model: each shows how well one can do without watching a clip.
 
 All arrays are on the unit scale; every clip is predicted from others only, never from its own label.
 """
@@ -22,9 +22,9 @@ _QUANTILES = 100
 
 
 def look_up(truth: Array, sources: Numbers, constant: Array) -> Array | None:
-    """Predict each clip from the labels of other clips of the same source: no clip is watched.
+    """Predict each clip from the labels of other clips of the same source, without watching any.
 
-    This is what a leak between splits is worth. The mean label m of the siblings is shrunk towards the constant c,
+    This measures a leak between splits. The mean label m of the siblings is shrunk towards the constant c,
     ``p = c + s (m - c)``; s in [0, 1] is the least-squares slope over the clips of all *other* sources.
 
     Parameters
@@ -59,7 +59,7 @@ def look_up(truth: Array, sources: Numbers, constant: Array) -> Array | None:
 def metadata_only(
     features: Mapping[str, Sequence[float | str]], truth: Array, sources: Numbers, constant: Array
 ) -> Array | None:
-    """Predict each clip from what is known of its file: name, order, size, length, bit rate.
+    """Predict each clip from properties of its file: name, order, size, length, bit rate.
 
     Ridge regression on the features' quantiles, cross-validated by source; its strength is chosen inside each training
     part. On sound data it is as good as the constant.
@@ -67,7 +67,7 @@ def metadata_only(
     Parameters
     ----------
     features
-        Name -> one value a clip; texts count by their alphabetical place.
+        Name -> one value per clip; texts count by their alphabetical place.
     truth, sources, constant
         As in `look_up`.
 
@@ -92,7 +92,7 @@ def metadata_only(
 
 
 def from_causes(truth: Array, contributions: Array) -> Array:
-    """Predict each clip from the known causes of its label: all that is left is the labels' own noise.
+    """Predict each clip from the known causes of its label; only the labels' own noise remains.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def from_causes(truth: Array, contributions: Array) -> Array:
 
 
 def ceiling_of_people(truth: Array, sources: Numbers, constant: Array) -> dict[str, Array] | None:
-    """Estimate what the best model would reach if all differences between the clips of a person were noise of labels.
+    """Estimate the best model's score if all differences between the clips of a person were label noise.
 
     With the standard deviation w within people and s of all labels, and rho = 1 - w^2 / s^2 (an intraclass
     correlation): the mean absolute error of the true mean is w sqrt(2 / pi) for normal noise, its R2 is rho, its

@@ -1,4 +1,4 @@
-"""The error that earns full credit: what the best model reaches that the organisers have."""
+"""The error that earns full credit: that of the organisers' best model."""
 
 import csv
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ def enter_skill_reference(competition: Competition, run: Path, scratch: Path) ->
     labels = _numbers(labelled / "labels.csv")
     predicted = _numbers(found.folder / "predictions.csv")
     if missing := labels.keys() - predicted.keys():
-        raise BundleError(f"{run}: {len(missing)} of {len(labels)} clips have no prediction. Mend the model first.")
+        raise BundleError(f"{run}: {len(missing)} of {len(labels)} clips have no prediction. Fix the model first.")
     targets = [name for name in next(iter(predicted.values()), {}) if name in next(iter(labels.values()))]
     errors = {
         name: round(sum(abs(predicted[clip][name] - row[name]) for clip, row in labels.items()) / len(labels), DECIMALS)
@@ -57,7 +57,7 @@ def enter_skill_reference(competition: Competition, run: Path, scratch: Path) ->
 
 
 def _numbers(path: Path) -> dict[str, dict[str, float]]:
-    """Read a table by clip; what is no number is left out."""
+    """Read a table by clip; cells that are not numbers are left out."""
     found: dict[str, dict[str, float]] = {}
     try:
         with path.open(encoding="utf-8", newline="") as file:
@@ -65,7 +65,7 @@ def _numbers(path: Path) -> dict[str, dict[str, float]]:
                 cells = {name: text for name, text in row.items() if name not in ("clip_id", "source_id")}
                 found[row["clip_id"]] = {name: float(text) for name, text in cells.items()}
     except (OSError, KeyError, TypeError, ValueError) as error:
-        raise BundleError(f"{path}: expected a table with clip_id and one number a target ({error}).") from error
+        raise BundleError(f"{path}: expected a table with clip_id and one number per target ({error}).") from error
     if not found:
-        raise BundleError(f"{path}: expected a row a clip; found none.")
+        raise BundleError(f"{path}: expected one row per clip; found none.")
     return found

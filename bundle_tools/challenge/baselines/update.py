@@ -1,4 +1,4 @@
-"""Make a phase's landmarks current: run the solutions, compute, write the file and the pages."""
+"""Update a phase's landmarks: run the solutions, compute, write the file and the pages."""
 
 import json
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ FILE = "landmarks.json"
 
 
 def phases_with_folders(competition: Competition) -> list[Phase]:
-    """Give the phases whose reference data are a folder of this challenge."""
+    """Return the phases whose reference data are a folder of this challenge."""
     return [phase for phase in competition.phases if len(phase.tasks) == 1 and _file(phase) is not None]
 
 
@@ -75,7 +75,7 @@ def update(
 
 
 def solutions_of(root: Path) -> list[Path]:
-    """Give the folders of the solutions that `competition.yaml` lists."""
+    """Return the folders of the solutions that `competition.yaml` lists."""
     solutions = load((root / "competition.yaml").read_text(encoding="utf-8-sig")).solutions or ()
     return [root / one.path for one in solutions if one.path and (root / one.path).exists()]
 

@@ -29,7 +29,7 @@ __all__ = ["KIT", "TOP_LEVEL", "Options", "build"]
 
 @dataclass(frozen=True)
 class Options:
-    """What `bundle build` was asked for."""
+    """The options of `bundle build`."""
 
     out: Path
     """The zip to write."""
@@ -76,7 +76,7 @@ def build(root: Path, options: Options) -> list[Finding]:
             findings = check(finished, progress=progress)
         if options.stand_in:
             findings = [finding for finding in findings if finding.code not in EXPECTED_FINDINGS]
-        _refuse(options.out, findings, "The zip was not kept.")
+        _refuse(options.out, findings, "The zip was deleted.")
         _print_sizes(packed, finished)
         with replaced(options.out) as unfinished:
             shutil.copyfile(finished, unfinished)
@@ -96,7 +96,7 @@ def _entries(root: Path, options: Options, scratch: Path) -> list[Entry]:
         loose += key_entries(root, fresh=options.new_key)
     if options.wheels:
         loose += wheel_entries(root)
-    # What is made here stands in for what a bundle that was unpacked again may hold already.
+    # An unpacked bundle may already contain these files: the new ones replace them.
     loose = list(dict(loose).items())
     if options.version1:
         return version1_entries(text, loose, scratch)
@@ -105,14 +105,12 @@ def _entries(root: Path, options: Options, scratch: Path) -> list[Entry]:
 
 
 def _check_out(root: Path, out: Path) -> None:
-    """Refuse a place where the zip would replace something else, or become a part of the next one."""
+    """Refuse an output path where the zip would overwrite something else or be packed into the next zip."""
     if out.is_dir() or out.suffix != ".zip":
         raise BundleError(f"--out {out}: expected the name of a zip, such as dist/bundle.zip.")
     inside = out.resolve().relative_to(root).parts if out.resolve().is_relative_to(root) else ()
     if inside and inside[0] in TOP_LEVEL:
-        raise BundleError(
-            f"--out {out}: lies in a folder that is packed. Choose another place, such as dist/bundle.zip."
-        )
+        raise BundleError(f"--out {out}: is in a folder that is packed. Choose another place, such as dist/bundle.zip.")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=out.parent).close()
@@ -137,4 +135,4 @@ def _print_sizes(packed: list[Entry], archive: Path) -> None:
     for top, size in sizes.items():
         say(f"  {top:<18} {size / 1e6:8.2f} MB")
     say(f"  {'zip':<18} {archive.stat().st_size / 1e6:8.2f} MB")
-    say("Your quota on the server counts the zip, and once more every program and data set for each task that uses it.")
+    say("Your quota on the server counts the zip, plus every program and data set once for each task that uses it.")

@@ -1,4 +1,4 @@
-"""What goes into the zip: an allow-list of folders, the starting kit, and which data sets go as ready zips."""
+"""The content of the zip: an allow-list of folders, the starting kit, and data sets as ready zips."""
 
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -37,7 +37,7 @@ LONGEST_PATH = 200
 
 
 def entries(root: Path, text: str, training: Path | None) -> Iterator[Entry]:
-    """Give name and content of every file but `competition.yaml`, whose text is given, before anything is zipped."""
+    """Yield name and content of every file but `competition.yaml`, whose text is given, before anything is zipped."""
     for name in dict.fromkeys((*TOP_LEVEL[1:], *_named(root, yaml.safe_load(text)))):
         if name == PUBLIC:
             yield from _public(root, training, yaml.safe_load(text))
@@ -64,13 +64,13 @@ def downloads(text: str) -> list[str]:
 
 
 def _groups_of(folder: Path) -> Path | None:
-    """Give the table of groups, which says of every person what the person is: participants do not get it."""
+    """Return the table of groups. It holds attributes of people, so participants do not get it."""
     name = (read_settings(Dataset(folder)) or {}).get("groups") if folder.is_dir() else None
     return folder / name if isinstance(name, str) else None
 
 
 def _named(root: Path, node: object) -> Iterator[str]:
-    """Give the top-level files and folders that any value of `competition.yaml` names."""
+    """Yield the top-level files and folders that any value of `competition.yaml` names."""
     # An empty text, such as a fact sheet's free answer has, would name the whole folder.
     if isinstance(node, str) and node and not node.startswith(("/", ".")) and len(node) < LONGEST_PATH:
         top = node.split("/")[0]
@@ -82,7 +82,7 @@ def _named(root: Path, node: object) -> Iterator[str]:
 
 
 def _public(root: Path, training: Path | None, content: dict[str, Any]) -> Iterator[Entry]:
-    """Give the labelled clips that participants download, and a description of them for machines."""
+    """Yield the labelled clips that participants download, and a description of them for machines."""
     folder = training or root / PUBLIC
     labels = folder / "labels.csv"
     if training is not None:
@@ -109,6 +109,6 @@ def _files(path: Path, name: str) -> Iterator[Entry]:
         hidden = any(part.startswith(".") or part in JUNK for part in inside.parts) or file.suffix == ".pyc"
         hidden = hidden or file.name == KEY_NAME
         if file.is_symlink():
-            say(f"Left out: {PurePosixPath(name) / inside.as_posix()} is a link. Put the files themselves there.")
+            say(f"Left out: {PurePosixPath(name) / inside.as_posix()} is a link. Replace each link with its file.")
         elif file.is_file() and not hidden:
             yield str(PurePosixPath(name) / inside.as_posix()), file

@@ -1,4 +1,4 @@
-"""Pages as they are packed: with the figures of the zip, whose dates and image may be others than the folder's."""
+"""Pages as packed, with the figures of the zip: its dates and image may differ from the folder's."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,14 +14,14 @@ from bundle_tools.codabench.version1 import as_version2, is_version1
 
 
 def current_pages(root: Path, text: str, entries: list[Entry]) -> Iterator[Entry]:
-    """Give the entries with current figures in every Markdown file; those of the kit lose their marks.
+    """Yield the entries with current figures in every Markdown file; those of the kit lose their marks.
 
     Parameters
     ----------
     root
         The bundle's folder.
     text
-        `competition.yaml` as it is packed.
+        `competition.yaml` as packed.
     entries
         Name and content of every other file.
     """

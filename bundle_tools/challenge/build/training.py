@@ -1,4 +1,4 @@
-"""A training set that something can be learned from: drawn once, where the public data hold a sample of drawn clips."""
+"""A training set large enough to learn from: drawn once if the public data are only a sample of drawn clips."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def needs_training_set(root: Path) -> bool:
 
 
 def training_set(root: Path, workers: int, progress: Progress | None) -> Path:
-    """Give the folder of the drawn training set, made the first time.
+    """Return the folder of the drawn training set, made the first time.
 
     An interrupted run leaves no half of it behind under that name.
     """

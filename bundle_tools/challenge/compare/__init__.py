@@ -1,1 +1,1 @@
-"""Which of several runs is really better: totals on common resamples, bands, and ranks under other rules."""
+"""Compare runs: totals on common resamples, bands, and ranks under other rules."""

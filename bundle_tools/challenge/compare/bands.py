@@ -1,4 +1,4 @@
-"""Bands of runs whose totals chance cannot tell apart, from totals on common bootstrap resamples.
+"""Bands of runs whose totals cannot be told apart, from totals on common bootstrap resamples.
 
 A run is *above* another if its total is higher in at least 95 % of the resamples. That relation alone makes no ranking:
 A may be above C while B, between them, is neither below A nor above C. So bands are drawn from the top down. The best
@@ -31,7 +31,7 @@ class Contender:
 
 
 def shares_above(contenders: Sequence[Contender]) -> NDArray[np.float64]:
-    """Give how often each run's total is strictly higher than each other's.
+    """Return how often each run's total is strictly higher than each other's.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def shares_above(contenders: Sequence[Contender]) -> NDArray[np.float64]:
 
 
 def bands(contenders: Sequence[Contender], share: float = ABOVE) -> dict[str, int]:
-    """Give each run its band, 1 for the best.
+    """Return each run its band, 1 for the best.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where runs differ: columns on common resamples, so that easy and hard persons cancel, and single clips."""
+"""Where runs differ: columns on common resamples, so that easy and hard people cancel out, and single clips."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ class Difference:
 
     @property
     def direction(self) -> int:
-        """Give 1 if the first run is above the other, -1 if it is below, 0 if chance could make the difference."""
+        """Return 1 if the first run is above the other, -1 if it is below, 0 if chance could make the difference."""
         return int(self.higher >= ABOVE) - int(self.lower >= ABOVE)
 
 
@@ -69,7 +69,7 @@ def widest(values: Array, most: int) -> list[int]:
     Returns
     -------
     list of int
-        Places of clips, largest range first, equal ones in their order; one on which all runs agree is left out.
+        Places of clips, largest range first, ties in their order; clips on which all runs agree are left out.
     """
     spread = np.fmax.reduce(values) - np.fmin.reduce(values)
     order = np.argsort(-np.nan_to_num(spread), kind="stable")[:most]
@@ -77,11 +77,11 @@ def widest(values: Array, most: int) -> list[int]:
 
 
 def errors(field: Field, target: int) -> Array:
-    """Give (runs, clips) absolute errors of a target on the unit scale; a failed clip has 1."""
+    """Return (runs, clips) absolute errors of a target on the unit scale; a failed clip has 1."""
     return np.stack([entry.scores.moments.absolute_error[:, target] for entry in field.entries])
 
 
 def held_up(field: Field) -> Array:
-    """Give (runs, clips) how well each clip's explanation holds up, the number by which reports put clips in order."""
+    """Return (runs, clips) how well each clip's explanation holds up: the number that reports sort clips by."""
     weights = field.settings.explanation.weights
     return np.stack([of_clips(entry.scores.axes, weights) for entry in field.entries])

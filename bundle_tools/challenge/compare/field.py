@@ -49,7 +49,7 @@ class Entry:
     name: str
     """How the comparison calls it; no two are called alike."""
     scores: ClipScores
-    """What its columns are computed from, one row a clip."""
+    """The source of its columns, one row per clip."""
     said: Explained
     """Its answers."""
     skill: float
@@ -77,12 +77,12 @@ class Field:
 
     @property
     def clip_ids(self) -> tuple[str, ...]:
-        """Give the n ids, ascending; clips that cannot be decoded are left out."""
+        """Return the n ids, ascending; clips that cannot be decoded are left out."""
         return self.entries[0].scores.clip_ids
 
     @property
     def weights(self) -> dict[str, float]:
-        """Give what each axis of the phase is worth in the total: without known causes theirs is in none."""
+        """Return the weight of each axis in the phase's total; without known causes, their axis has none."""
         axes = [axis for axis in AXES if axis != "known_causes" or self.entries[0].scores.has_causes]
         weights = {axis: float(getattr(self.settings.explanation.weights, axis)) for axis in axes}
         whole = sum(weights.values()) or 1.0
@@ -113,7 +113,7 @@ def score_field(phase: Phase, runs: Sequence[Run], resamples: int, scratch: Path
     first = gathered[0][0]
     for run, (scores, _) in zip(runs, gathered, strict=True):
         if scores.clip_ids != first.clip_ids:
-            raise BundleError(f"{run.name}: other clips than in {runs[0].name} could be decoded. Run both again.")
+            raise BundleError(f"{run.name}: the decoded clips differ from those of {runs[0].name}. Run both again.")
     drawn = first.groups > 1
     weights = np.ones((1, first.groups))
     if drawn:
@@ -123,7 +123,7 @@ def score_field(phase: Phase, runs: Sequence[Run], resamples: int, scratch: Path
 
 
 def _gathered(runs: Sequence[Run], reference: Path, scratch: Path) -> tuple[Array, list[tuple[ClipScores, Explained]]]:
-    """Read every run; of each only what is needed is kept, because maps of all clips of all runs would fill memory."""
+    """Read every run, and keep only what is needed: the maps of all runs would fill the memory."""
     truth, gathered, wrong = np.empty((0, 0)), [], []
     for number, run in enumerate(runs):
         source = scoring_input(scratch / f"scored-{number}", reference, run.folder)

@@ -10,7 +10,7 @@ from bundle_tools.challenge.compare.ranks import mean_ranks, places
 from bundle_tools.challenge.compare.table import Row
 from score.measure.bootstrap import percentile_interval
 
-DIAGNOSTIC = "Totals are a diagnostic here: the leaderboard ranks by the predictions."
+DIAGNOSTIC = "Totals are diagnostic here: the leaderboard ranks by predictions."
 """Where a phase does not rank by them."""
 
 

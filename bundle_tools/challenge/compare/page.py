@@ -46,7 +46,7 @@ class Bar:
     interval: tuple[float, float] | None
     """Position and length of the interval."""
     chance: float | None
-    """Position of what can be had without looking at a clip."""
+    """Position of the score that needs no look at a clip."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Cell:
     bar: Bar | None = None
     """From these rounded numbers: a position is a number, too."""
     direction: int = 0
-    """1 above what it is compared with, -1 below, 0 if chance could make the difference."""
+    """1 above the compared value, -1 below, 0 if chance could make the difference."""
 
 
 @dataclass(frozen=True)
@@ -70,15 +70,15 @@ class Line:
     title: str
     """A run, a score or a clip."""
     about: str
-    """What the score means; of a clip its true value, or the target on which explanations are judged."""
+    """The meaning of the score; for a clip its true value, or its evaluated target."""
     cells: tuple[Cell | None, ...]
-    """One a run, best total first; None for a run against itself."""
+    """One per run, best total first; None for a run against itself."""
     texts: tuple[str, ...] = ()
     """What each run said of the clip."""
 
 
 def comparison_page(field: Field, rows: Sequence[Row], *, full: bool) -> str:
-    """Render the page: one file with style and script inside, which asks nothing of a network.
+    """Render the page as one self-contained file, with style and script, that needs no network.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def comparison_page(field: Field, rows: Sequence[Row], *, full: bool) -> str:
     rows
         Their judgement, best total first.
     full
-        Whether to show what the phase closes to participants, too.
+        Whether to include what the phase hides from participants.
     """
     by_name = {entry.name: entry for entry in field.entries}
     field = replace(field, entries=tuple(by_name[row.name] for row in rows))
@@ -97,7 +97,7 @@ def comparison_page(field: Field, rows: Sequence[Row], *, full: bool) -> str:
 
 @dataclass(frozen=True)
 class _Page:
-    """Makes what the template sees."""
+    """Builds the data of the template."""
 
     field: Field
     """Entries in the order of the rows."""
@@ -109,7 +109,7 @@ class _Page:
     """Whether to show labels, and what follows from them for a single clip."""
 
     def content(self) -> dict[str, Any]:
-        """Give all that is shown."""
+        """Return all that is shown."""
         field, report, names = self.field, self.field.settings.report, self._names()
         compared = len(names) > 1
         top = max(row.interval[1] if row.interval else row.total for row in self.rows)
@@ -145,16 +145,16 @@ class _Page:
         return [one_line(entry.name, _LONGEST_NAME) for entry in self.field.entries]
 
     def _verdict(self) -> Iterator[str]:
-        """Say in sentences what the ranking is worth."""
+        """Say in sentences how far the ranking can be trusted."""
         if self.field.settings.rank_by != "explanation":
             yield DIAGNOSTIC
         names, (first, *others) = self._names(), self.rows
         if not others:
-            yield "There is nothing to compare it with."
+            yield "There is no other run to compare it with."
             return
         close = [name for name, row in zip(names[1:], others, strict=True) if first.above[row.name] < ABOVE]
         if close:
-            yield f"{names[0]} has the highest total, but chance could have put it before {_listed(close)}."
+            yield f"{names[0]} has the highest total, but by chance it could be ahead of {_listed(close)}."
         else:
             yield f"{names[0]} is ahead of all others by more than luck."
         rules = {
@@ -170,7 +170,7 @@ class _Page:
             same[entry.said.prediction.tobytes(), entry.said.texts].append(name)
         for group in same.values():
             if len(group) > 1:
-                yield f"{_listed(group)} predicted and wrote the same for every clip."
+                yield f"{_listed(group)} gave the same predictions and texts for every clip."
 
     def _gaps(self, one: Entry) -> Line:
         """Subtract from a run's total those of the best runs."""
@@ -187,7 +187,7 @@ class _Page:
         )
 
     def _scores(self) -> Iterator[tuple[str, list[Line]]]:
-        """Give every score column by what it is about, and then what is in no score."""
+        """Yield every score column by kind, then the values that are in no score."""
         entries = self.field.entries
         by_key = {column.key: column for column in columns(self.field.settings)}
         about_explanations = {TOTAL, *AXES, "coverage", *_APART}
@@ -219,7 +219,7 @@ class _Page:
         return Line(column.title, column.meaning, tuple(cells))
 
     def _beside(self) -> Iterator[Line]:
-        """Give clips that are right for the right reason, or not, where labels are open; and the reaction size."""
+        """Yield clips that are right for the right reason, or not, where labels are open; and the reaction size."""
         gate = percent(self.field.settings.explanation.gate)
         meaning = f"Clips. Right: off by less than {gate} of the range; grounded: claims agree with known causes by "
         found = [one.scores.reasons for one in self.field.entries]
@@ -252,7 +252,7 @@ class _Page:
         return Cell(number(value, places), interval(ends, spread), bar)
 
     def _where_they_differ(self) -> dict[str, list[Line]]:
-        """Give the clips on which predictions, or their errors, and explanations differ most."""
+        """Return the clips on which predictions, or their errors, and explanations differ most."""
         field, settings = self.field, self.field.settings
         main = settings.names.index(settings.main_target)
         predicted = np.stack([entry.said.prediction[:, main] for entry in field.entries])
@@ -289,14 +289,14 @@ class _Page:
             yield (
                 f"All runs are compared on the same {len(first.draws[TOTAL])} bootstrap resamples of the "
                 f"{first.scores.groups} source videos, seed {field.settings.bootstrap.seed}: what makes a clip hard "
-                "or easy for everybody cancels in a difference."
+                "or easy for all runs cancels out in a difference."
             )
         else:
-            yield "Nothing is resampled: all clips come from one source, so totals alone make the bands."
+            yield "All clips come from one source, so nothing is resampled and bands follow from the totals alone."
         yield (
             f"A run is above another if its total is higher in at least {percent(ABOVE)} of the resamples. A band "
-            "begins with the best run that has none, and holds those after it until one is parted from a member. "
-            "These clips cannot tell runs of one band apart."
+            "begins with the best run that has none above it, and ends before the first run that is below one of its "
+            "members. These clips cannot tell runs in one band apart."
         )
         yield f"Scoring program {__version__}, data {field.settings.data_version}."
 

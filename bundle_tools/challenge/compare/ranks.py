@@ -1,4 +1,4 @@
-"""Ranks of the same runs under other rules: a ranking that turns over with the rule should not decide alone."""
+"""Ranks of the same runs under other rules: if the order changes with the rule, it should not decide alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def places(values: Sequence[float] | NDArray[np.float64]) -> list[int]:
-    """Give each value's place, 1 for the highest; equal values share the better place, and the next is left out.
+    """Return each value's place, 1 for the highest; equal values share the better place, and the next is left out.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def places(values: Sequence[float] | NDArray[np.float64]) -> list[int]:
 
 
 def middle_ranks(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give each value's rank, 1 for the highest; equal values share the middle of their ranks.
+    """Return each value's rank, 1 for the highest; equal values share the middle of their ranks.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def middle_ranks(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.fl
 
 
 def mean_ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give each run's mean rank over several criteria, all of the same weight.
+    """Return each run's mean rank over several criteria, all of the same weight.
 
     Parameters
     ----------

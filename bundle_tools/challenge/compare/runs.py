@@ -1,4 +1,4 @@
-"""Find what ingestion left behind: in the folder of a run, of the starting kit, in a zip, or fetched from a server."""
+"""Find the output of ingestion: in a run's folder, the starting kit's, a zip, or a fetched submission."""
 
 import json
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Run:
 
 
 def expand(paths: list[Path]) -> list[Path]:
-    """Put the submissions in the place of a folder that `bundle server fetch` made: those on the board.
+    """Replace a folder of `bundle server fetch` by its submissions that are on the leaderboard.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def find_runs(paths: list[Path], scratch: Path) -> list[Run]:
     Parameters
     ----------
     paths
-        At least one; the folder that `bundle server fetch` made stands for the submissions on the board.
+        At least one; a folder of `bundle server fetch` stands for its submissions on the leaderboard.
     scratch
         An empty folder, where zips are unpacked.
 
@@ -85,7 +85,7 @@ def find_runs(paths: list[Path], scratch: Path) -> list[Run]:
 
 
 def _names(paths: list[Path]) -> list[str]:
-    """Call each by its own name, or by so much of its path that no two are called alike."""
+    """Name each run by its folder, or by as much of its path as makes it unique."""
     parts = [(*path.resolve().parent.parts, _title(path.resolve())) for path in paths]
     for length in range(1, max(map(len, parts)) + 1):
         names = ["/".join(part[-length:]) for part in parts]
@@ -95,7 +95,7 @@ def _names(paths: list[Path]) -> list[str]:
 
 
 def _title(path: Path) -> str:
-    """Give the name of a folder whole, `run.v2`, and that of a zip without its ending."""
+    """Return the name of a folder whole, `run.v2`, and that of a zip without its ending."""
     return path.stem if path.suffix.lower() == ".zip" and path.is_file() else path.name
 
 

@@ -1,4 +1,4 @@
-"""The comparison as people read it, and as programs do."""
+"""The comparison as text and as JSON."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -52,12 +52,12 @@ class Row:
 
 
 def record(rows: Sequence[Row], phase: str, resamples: int) -> dict[str, Any]:
-    """Give the comparison for a program."""
+    """Return the comparison for a program."""
     return {"phase": phase, "resamples": resamples, "share": ABOVE, "runs": [asdict(row) for row in rows]}
 
 
 def lines(rows: Sequence[Row], phase: str, resamples: int) -> list[str]:
-    """Give the comparison for a terminal: the ranking, the axes, and who is above whom."""
+    """Return the comparison for a terminal: the ranking, the axes, and who is above whom."""
     names = [_short(row.name) for row in rows]
     ranking = [["band", "place", "total", "95 % interval", "arithmetic mean", "mean rank", "run"]]
     axes = [[*(rows[0].axes if rows else ()), "coverage", "skill'", "run"]]
@@ -79,9 +79,7 @@ def lines(rows: Sequence[Row], phase: str, resamples: int) -> list[str]:
     text += ["", *_aligned(axes)]
     text += ["", *_aligned(_beside(rows, names))]
     if any(row.large_reaction for row in rows):
-        text.append(
-            f"{LARGE_REACTION} Hiding the named places moves this model more than its claims say: read its code."
-        )
+        text.append(f"{LARGE_REACTION} Hiding the named places moves this model more than it claims: read its code.")
     if 1 < len(rows) <= MOST_PAIRED:
         pairs = [["higher than", *(str(number) for number in range(1, len(rows) + 1)), "run"]]
         for number, (row, name) in enumerate(zip(rows, names, strict=True), 1):
@@ -92,11 +90,11 @@ def lines(rows: Sequence[Row], phase: str, resamples: int) -> list[str]:
         "",
         f"A run is above another if its total is higher in {ABOVE:.0%} of the resamples; a band begins with the",
     ]
-    return [*text, "best run that has none, and holds those after it until one is parted from a member."]
+    return [*text, "best run that has none above it, and ends before the first run that is below one of its members."]
 
 
 def _beside(rows: Sequence[Row], names: Sequence[str]) -> list[list[str]]:
-    """Give what is in no score: clips that are right for the right reason, or not, and the reaction size."""
+    """Return values that are in no score: clips right for the right reason or not, and the reaction size."""
     titles = TITLES if any(row.reasons for row in rows) else {}
     cells = [[*titles.values(), "reaction size", "run"]]
     for row, name in zip(rows, names, strict=True):

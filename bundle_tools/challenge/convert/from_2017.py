@@ -31,9 +31,9 @@ def write_records(
     out
         Where to write.
     names
-        Of clips and targets, older ones first; what is not in it keeps its name, clips without `.mp4`.
+        Names of clips and targets, older ones first; others keep their names, clips without `.mp4`.
     progress
-        Told of each clip.
+        Progress callback, called per clip.
 
     Raises
     ------
@@ -83,11 +83,11 @@ def _write_predictions(path: Path, results: SubmittedResults, clips: list[str], 
         rows.append(row)
     wrong += misfits(names, targets, {clip: _own(clip, names) for clip in clips})
     if odd := [clip for clip in clips if not CLIP_ID.fullmatch(_own(clip, names))]:
-        found = f"{len(odd)} clips have a name that is no clip id ({CLIP_ID.pattern}), such as {odd[0]!a:.60}."
-        wrong.append(f"{found} Name others with --aliases.")
+        found = f"{len(odd)} clips have a name that is not a clip id ({CLIP_ID.pattern}), such as {odd[0]!a:.60}."
+        wrong.append(f"{found} Map them with --aliases.")
     lacking = sorted(row["clip_id"] for row in rows if len(row) <= len(targets))
     if lacking:
-        wrong.append(f"{len(lacking)} clips lack a target, such as {lacking[0]}. Take them out of the files.")
+        wrong.append(f"{len(lacking)} clips lack a target, such as {lacking[0]}. Remove them from the files.")
     if wrong:
         raise BundleError("\n".join(wrong))
     with path.open("w", encoding="utf-8", newline="") as file:

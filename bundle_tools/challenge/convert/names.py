@@ -31,7 +31,7 @@ def read_names(aliases: Path | None, targets: list[str]) -> Names:
     Raises
     ------
     BundleError
-        When a table or a pair has another form, or a name stands there twice.
+        When a table or a pair has another form, or a name appears twice.
     """
     clips: dict[str, str] = {}
     if aliases is not None:
@@ -56,16 +56,16 @@ def read_names(aliases: Path | None, targets: list[str]) -> Names:
 
 
 def misfits(names: Names, targets: Iterable[str], clips: Mapping[str, str]) -> list[str]:
-    """Find what would be lost without a word: names of targets that are not there, and things that get one name.
+    """Find silent losses: unknown names of targets, and several things that would get the same name.
 
     Parameters
     ----------
     names
-        From what stands in the files to what is to be written.
+        From the names in the files to the names to be written.
     targets
-        As they stand in the files.
+        The names in the files.
     clips
-        As they stand in the files, to what is to be written.
+        Names in the files -> names to be written.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def misfits(names: Names, targets: Iterable[str], clips: Mapping[str, str]) -> l
         for source, new in table.items():
             sources.setdefault(new, []).append(source)
         wrong += [
-            f"{' and '.join(found)}: these {what} would all be called {new}. Give them different names."
+            f"{' and '.join(found)}: these {what} would share the name {new}. Give them different names."
             for new, found in sources.items()
             if len(found) > 1
         ]

@@ -41,11 +41,11 @@ def write_2017(
     out
         Where to write.
     names
-        Of clips and targets; what is not in it keeps its name, clips with `.mp4` behind.
+        Names of clips and targets; others keep their names, clips with `.mp4` appended.
     light
         Leave the pictures out.
     progress
-        Told of each clip.
+        Progress callback, called per clip.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def _predictions(run: Path, wrong: list[str]) -> tuple[list[str], dict[str, list
         for clip, *cells in filter(None, reader):
             where = f"{path}, line {reader.line_num}, clip {clip[:LONGEST_QUOTE]}"
             if clip in rows:
-                wrong.append(f"{where}: expected every clip once. Take one of its lines out.")
+                wrong.append(f"{where}: expected every clip once. Remove one of its lines.")
             try:
                 rows[clip] = [finite(cell) for _, cell in zip(header[1:], cells, strict=True)]
             except ValueError:
@@ -140,7 +140,7 @@ def _older(clip_id: str, names: Names) -> str:
 
 
 def _read(run: Path, name: str) -> bytes:
-    """Read a file of the run as scoring does: it may be a stranger's.
+    """Read a file of the run as scoring does: its content is not trusted.
 
     Raises
     ------
@@ -165,6 +165,6 @@ def _picture(run: Path, record: dict[str, Any]) -> npt.NDArray[np.uint8] | None:
     data = _read(run, record["image"])
     width, height = jpeg_size(data) or (0, 0)
     if width > LARGEST[0] or height > LARGEST[1]:  # a small file can claim gigabytes
-        raise BundleError(f"{run}: {record['image']}: {width} x {height} pixels are more than a run leaves. Run again.")
+        raise BundleError(f"{run}: {record['image']}: {width} x {height} pixels are more than a run writes. Run again.")
     pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR) if width else None
     return None if pixels is None else np.asarray(cv2.cvtColor(pixels, cv2.COLOR_BGR2RGB), np.uint8)

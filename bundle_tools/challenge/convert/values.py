@@ -1,4 +1,4 @@
-"""What a predicted value must be before it is written into a file of the other form."""
+"""Checks of a predicted value before it is written in the other format."""
 
 import math
 from numbers import Real

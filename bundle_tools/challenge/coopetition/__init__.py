@@ -1,1 +1,1 @@
-"""Who built on whom, with what gain: credits of submissions turned into a measure of usefulness."""
+"""Who built on whom, and what it gained: a measure of usefulness from the credits of submissions."""

@@ -1,4 +1,4 @@
-"""The coopetition as people read it: a table, and a graph of who built on whom."""
+"""The coopetition page: a table, and a graph of who built on whom."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -10,7 +10,7 @@ from bundle_tools.challenge.coopetition.works import Work, sources_first
 from bundle_tools.challenge.pages import render
 
 _LONGEST_NAME = 21
-ALONE = "Every run counts as a team of its own, since no teams were named (--teams)."
+ALONE = "No teams were named (--teams), so every run counts as its own team."
 
 
 @dataclass(frozen=True)
@@ -24,13 +24,13 @@ class Box:
     column: int
     """From 0: to the right of all that it builds on."""
     row: int
-    """From 0. No other box stands in it, so that lines along it cross none."""
+    """From 0. It contains no other box, so that lines along it cross none."""
     repository: bool
     """Whether it is no run."""
 
 
 def page(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> str:
-    """Write the page; it asks for nothing from outside.
+    """Write the page; it is self-contained.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def page(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> str:
 
 
 def record(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> dict[str, Any]:
-    """Give the same for a program."""
+    """Return the same for a program."""
     return {
         "baseline": baseline,
         "passed_on": PASSED_ON,
@@ -69,7 +69,7 @@ def record(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> di
 
 
 def lines(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> list[str]:
-    """Give the same for a terminal."""
+    """Return the same for a terminal."""
     text = [f"Usefulness: shares of others' lead over {baseline:.2f}", "", f"{'points':>8}  {'teams':>5}  work"]
     text += [f"{row.points:>8.2f}  {row.users:>5}  {row.name}" for row in usefulness(works, baseline)]
     if len(text) == 3:

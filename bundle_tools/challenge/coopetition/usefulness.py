@@ -1,8 +1,8 @@
-"""The measure: how much of others' lead rests on a work.
+"""The measure of usefulness: how much of others' lead a work contributed to.
 
 The *lead* of a team is what its best run (by explanation score; the first by name among equals) has over the baseline,
 0 if it has less. It goes to what that run credits: in equal parts to each team and repository, and within a team to its
-works. What a work receives, it passes on in the same way, but only half of it, since it added something of its own.
+works. A work passes half of what it receives on in the same way, since it added something of its own.
 Repositories keep all. Work shared in another phase has no score here: it gives nothing of its own, and passes on
 what it receives by the same rule. Nobody's score changes: usefulness is a prize of its own.
 
@@ -19,8 +19,8 @@ from bundle_tools.challenge.coopetition.works import Work, sources_first
 
 PASSED_ON = 0.5
 """Share of what a work receives that goes on to what it credits itself."""
-SHARED = "work of another phase: gives no lead of its own"
-SECOND = "a better submission of its team gives the lead"
+SHARED = "work of another phase: has no lead of its own"
+SECOND = "a better submission of its team counts"
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Useful:
 
 
 def uses(works: Sequence[Work], baseline: float) -> list[Use]:
-    """Share out every lead.
+    """Divide every team's lead among the works that it credits.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def uses(works: Sequence[Work], baseline: float) -> list[Use]:
     Returns
     -------
     list of Use
-        One a credit, most points first; 0 points where nothing is shared out.
+        One per credit, most points first; 0 points if there is no lead to divide.
     """
     by_name = {work.name: work for work in works}
     points = {(work.name, credit.source): 0.0 for work in works for credit in work.credits}
@@ -121,7 +121,7 @@ def _gain(user: Work, source: Work | None) -> float | None:
 
 
 def _best_runs(works: Sequence[Work]) -> list[Work]:
-    """Give the run of each team that shares its lead out."""
+    """Return the best run of each team: its lead is divided."""
     best: dict[str, Work] = {}
     scored = [work for work in works if work.total is not None]
     for work in sorted(scored, key=lambda work: (-(work.total or 0.0), work.name)):

@@ -1,4 +1,4 @@
-"""Submissions with their scores and credits, and what is wrong with them."""
+"""Submissions with their scores and credits, and problems of the credits."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ class Work:
     name: str
     """The run's name."""
     team: str
-    """Whose it is; the run's name where nobody said."""
+    """Its team; the run's name if none was given."""
     total: float | None
     """Its explanation score, 0 to 100; None for work shared in another phase, which has no lead and only receives."""
     credits: tuple[Credit, ...]
@@ -57,7 +57,7 @@ def read_works(
     Raises
     ------
     BundleError
-        If the credits go round in a circle: then somebody credits what did not exist yet.
+        If the credits form a circle: then somebody credits a later work.
     """
     facts = {run.name: json.loads((run.folder / "run.json").read_text("utf-8")) for run in runs}
     hashes = {name: str(fact.get("submission_sha256") or "") for name, fact in facts.items()}
@@ -71,7 +71,7 @@ def read_works(
             if source is None:
                 continue
             if team_of.get(source) == team_of[run.name]:
-                remarks.append(f"{run.name}: credits its own team ({source}), which counts for nothing.")
+                remarks.append(f"{run.name}: credits its own team ({source}), which does not count.")
                 continue
             credits.setdefault(source, Credit(source, str(entry.get("used", ""))[:200]))
         works.append(Work(run.name, team_of[run.name], totals.get(run.name), tuple(credits.values())))
@@ -79,9 +79,7 @@ def read_works(
         sources_first(works)
     except CycleError as error:
         found = " builds on ".join(reversed(error.args[1]))
-        raise BundleError(
-            f"the credits go round in a circle: {found}. Leave the later version of one of them out."
-        ) from None
+        raise BundleError(f"the credits form a circle: {found}. Leave the later version of one of them out.") from None
     return works, remarks
 
 
@@ -143,6 +141,6 @@ def _source(
     if len({(hashes[other], team_of[other]) for other in found}) == 1:
         # The same file, sent to several phases by the same team, is one work: take the run that is scored.
         return min(found, key=lambda other: (other not in totals, other))
-    what = "is none of these runs" if not found else f"fits {', '.join(found)}"
-    remarks.append(f"{name}: the submission {digest[:16]} {what}; the credit is left out.")
+    what = "is not among these runs" if not found else f"fits {', '.join(found)}"
+    remarks.append(f"{name}: the submission {digest[:16]} {what}; the credit is ignored.")
     return None

@@ -1,4 +1,4 @@
-"""What a juror sent back: read strictly, with everything that is wrong in all files at once."""
+"""The files that jurors send back: read strictly, reporting all problems of all files at once."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ class Answer:
     band: int | None
     """Which band the model predicted, as guessed before it was shown; from 0."""
     effect: str
-    """What the score would do without the cue; empty where that was not asked or not answered."""
+    """What the score would do without the cue; empty if not asked or not answered."""
     ratings: tuple[int, ...] | None
     """In the order of the criteria; None: cannot judge."""
     remark: str
@@ -66,7 +66,7 @@ def read_answers(paths: Sequence[Path], key: Key, rules: Rules, *, partial: bool
         With everything that is wrong in any file.
     """
     if rules.sha256 != key.rules_sha256:
-        raise BundleError("The rules have changed since the sheets were made. Give --rules the file of that time.")
+        raise BundleError("The rules have changed since the sheets were made. Give --rules the earlier file.")
     problems: list[str] = []
     read: dict[int, tuple[Path, Answers]] = {}
     for path in paths:
@@ -75,7 +75,7 @@ def read_answers(paths: Sequence[Path], key: Key, rules: Rules, *, partial: bool
             continue
         if answers.juror in read:
             other = read[answers.juror][0]
-            problems.append(f"{path}: juror {answers.juror} again, who is in {other} already. Leave one of them out.")
+            problems.append(f"{path}: juror {answers.juror} again, who is already in {other}. Leave one of them out.")
         else:
             read[answers.juror] = path, answers
     if problems:
@@ -90,7 +90,7 @@ def _file(path: Path, key: Key, rules: Rules, problems: list[str], *, partial: b
         return None
     try:
         if path.stat().st_size > LARGEST_FILE:
-            problems.append(f"{path}: larger than any ratings are. {again}")
+            problems.append(f"{path}: too large to be ratings. {again}")
             return None
         outer = json.loads(path.read_text("utf-8-sig"))
         payload = outer["payload"]
@@ -101,17 +101,19 @@ def _file(path: Path, key: Key, rules: Rules, problems: list[str], *, partial: b
         problems.append(f"{path}: cannot be read ({error.strerror}).")
         return None
     except (ValueError, KeyError, TypeError, RecursionError):
-        problems.append(f"{path}: expected a whole file of ratings; it was cut off, or it is another file. {again}")
+        problems.append(f"{path}: expected a file of ratings; it is cut off, or a different file. {again}")
         return None
     version, digest, sheet, design = stated
     if version != FORMAT_VERSION:
         problems.append(
-            f"{path}: format_version {version!r:.40}, expected {FORMAT_VERSION}. Make all sheets with one release."
+            f"{path}: format_version {version!r:.40}, expected {FORMAT_VERSION}. Make all sheets with the same release."
         )
     elif digest != hashlib.sha256(payload.encode("utf-8", "replace")).hexdigest():
-        problems.append(f"{path}: the checksum does not fit, so the file was changed after it was saved. {again}")
+        problems.append(f"{path}: the checksum does not match, so the file was changed after it was saved. {again}")
     elif sheet not in key.sheets or design != key.design:
-        problems.append(f"{path}: of another jury than this key. Sheets and key come from one `bundle jury make`.")
+        problems.append(
+            f"{path}: belongs to another jury than this key. Sheets and key must come from the same `bundle jury make`."
+        )
     elif not isinstance(given, dict):
         problems.append(f"{path}: expected answers by item. {again}")
     else:
@@ -141,7 +143,7 @@ def _answers(
 
 
 def _answer(entry: dict[str, Any], item: Item, rules: Rules) -> Answer | str:
-    """Read one answer; a text says what is wrong, `unfinished` that it is not there yet."""
+    """Read one answer, or return a text with the problem; `unfinished` means that it is missing."""
     band, effect, ratings = entry.get("band"), entry.get("effect") or "", entry.get("ratings")
     remark = entry.get("remark") or ""
     if isinstance(remark, str):  # half a character can stand in JSON, but in no file
@@ -156,7 +158,7 @@ def _answer(entry: dict[str, Any], item: Item, rules: Rules) -> Answer | str:
     if passed:
         return Answer(band, effect, None, remark)
     if not isinstance(ratings, dict) or not set(ratings) <= {criterion.name for criterion in rules.criteria}:
-        return "ratings: expected one a criterion"
+        return "ratings: expected one per criterion"
     values = [ratings.get(criterion.name) for criterion in rules.criteria]
     given = [value for value in values if value is not None]
     if any(type(value) is not int or not rules.lowest <= value <= rules.highest for value in given):

@@ -34,7 +34,7 @@ class Rules:
     """How a jury works; the same for all sheets of one jury."""
 
     sha256: str
-    """Of the file: what was fixed before the first sheet."""
+    """Hash of the file, fixed before the first sheet."""
     lowest: int
     """Lowest rating."""
     highest: int

@@ -1,4 +1,4 @@
-"""What the organiser keeps: which team is which, which items are controls, and what was measured. Never on a sheet."""
+"""The organiser's key: teams, control items and measured scores. It is never on a sheet."""
 
 import hashlib
 import json
@@ -45,7 +45,7 @@ class Item:
     band: int
     """Number of the predicted band of the main target, from 0."""
     effect: str
-    """What the main score did without the cue that is asked about: `higher`, `same`, `lower`; empty: not asked."""
+    """Change of the main score without the cue of the question: `higher`, `same`, `lower`; empty: not asked."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Key:
     main_target: str
     """What the explanations are judged on."""
     rules_sha256: str
-    """Of the rules that held when the sheets were made."""
+    """Hash of the rules when the sheets were made."""
     teams: tuple[Team, ...]
     """By letter."""
     clips: tuple[str, ...]
@@ -65,7 +65,7 @@ class Key:
     items: tuple[Item, ...]
     """All items that are on the sheets."""
     missing: tuple[tuple[str, str], ...]
-    """(letter, clip id) of explanations that do not exist; each counts with the lowest rating, and nobody is asked."""
+    """(letter, clip id) of missing explanations; each counts as the lowest rating, and nobody is asked."""
     sheets: tuple[str, ...]
     """Id of each juror's sheet; the number of the juror is the place in this list, from 1."""
 
@@ -80,7 +80,7 @@ class Key:
 
 
 def write_key(path: Path, key: Key) -> None:
-    """Write the key; nobody but the organiser may have it."""
+    """Write the key, for the organiser only."""
     path.write_text(_text(key) + "\n", "utf-8")
     path.chmod(0o600)
 

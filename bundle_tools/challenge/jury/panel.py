@@ -12,7 +12,7 @@ from bundle_tools.challenge.jury.key import Key
 
 Array = NDArray[np.float64]
 ALIKE = 0.9
-"""Share of equal ratings from which on two jurors are named; people who agree well reach about a half."""
+"""Share of equal ratings from which two jurors are named; people who agree well reach about a half."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class Juror:
     repeat_difference: float
     """Mean absolute difference between two ratings of the same item; NaN without a repeat."""
     boilerplate_gap: float
-    """How much lower texts that say nothing were rated than the genuine ones in their place; only reported."""
+    """How much lower boilerplate texts were rated than the genuine ones in their place; only reported."""
     rated: int
     """Genuine items with ratings."""
     cannot_judge: int
-    """Genuine items passed over."""
+    """Genuine items not judged."""
     twin: int | None
     """The juror whose ratings are nearly the same, to a share of `ALIKE`; None without one. Reported: who copied from
     whom nobody can tell."""
@@ -52,11 +52,11 @@ class Panel:
     ratings: Array
     """(jurors, clips, teams, criteria) of genuine items; NaN where there is none, the lowest for what is missing."""
     missing: NDArray[np.bool_]
-    """(clips, teams) whether there is no explanation that anybody could rate."""
+    """(clips, teams) whether the explanation is missing."""
     simulated: Array
     """(jurors, clips, teams) 1 where the band of the prediction was guessed from the explanation, else 0 or NaN."""
     imagined: Array
-    """(jurors, clips, teams) 1 where the effect of a missing cue was foretold, else 0; NaN where nobody was asked."""
+    """(jurors, clips, teams) 1 where the effect of a missing cue was predicted, else 0; NaN where nobody was asked."""
     passed: NDArray[np.bool_]
     """(jurors, clips, teams) whether the juror said that this cannot be judged."""
 
@@ -74,7 +74,7 @@ class Panel:
 
 
 def gather(key: Key, rules: Rules, answers: Sequence[Answers]) -> Panel:
-    """Bring the answers of all jurors together.
+    """Collect the answers of all jurors.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def gather(key: Key, rules: Rules, answers: Sequence[Answers]) -> Panel:
     rules
         The rules under which the sheets were made.
     answers
-        One a juror.
+        One per juror.
     """
     letters = {team.letter: number for number, team in enumerate(key.teams)}
     places = {clip_id: number for number, clip_id in enumerate(key.clips)}
@@ -116,7 +116,7 @@ def gather(key: Key, rules: Rules, answers: Sequence[Answers]) -> Panel:
 
 
 def _twins(ratings: Array) -> list[int | None]:
-    """Find for each juror another one, of all the likest, who gave at least a share of `ALIKE` of the same ratings."""
+    """Find each juror's most similar one, if at least a share of `ALIKE` of their ratings are equal."""
     same = np.array([[_mean((one == two)[~np.isnan(one + two)].tolist()) for two in ratings] for one in ratings])
     np.fill_diagonal(same, np.nan)
     return [int(np.nanargmax(row)) if (row >= ALIKE).any() else None for row in same]
@@ -132,9 +132,9 @@ def _juror(given: Answers, twin: int | None, key: Key, rules: Rules) -> Juror:
     reasons = [] if rated else ["rated nothing"]
     kinds = {item.kind for item in key.items}
     if rated and (("swapped" in kinds and np.isnan(swapped_gap)) or ("repeat" in kinds and np.isnan(repeats))):
-        reasons.append("passed over the controls, so that nothing shows how carefully the rest was judged")
+        reasons.append("did not judge the controls, so the quality of the other ratings is unknown")
     if swapped_gap <= 0:
-        reasons.append(f"rated texts about other clips no lower than genuine ones (gap {swapped_gap:+.2f})")
+        reasons.append(f"did not rate texts about other clips lower than genuine ones (gap {swapped_gap:+.2f})")
     if repeats > rules.largest_repeat_difference:
         reasons.append(f"rated the same item differently the second time (by {repeats:.2f} on average)")
     return Juror(
@@ -150,7 +150,7 @@ def _juror(given: Answers, twin: int | None, key: Key, rules: Rules) -> Juror:
 
 
 def _pairs(given: Answers, key: Key, kind: str) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Give the ratings of each genuine item with those of its control, where both were rated."""
+    """Return the ratings of each genuine item with those of its control, where both were rated."""
     rated = {item_id: answer.ratings for item_id, answer in given.items.items() if answer.ratings is not None}
     controls = (item for item in key.items if item.kind == kind)
     return [(rated[item.of], rated[item.item_id]) for item in controls if item.of in rated and item.item_id in rated]

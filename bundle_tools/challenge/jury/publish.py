@@ -1,4 +1,4 @@
-"""The result of a jury for everybody who needs it: the scoring program, the public, and people."""
+"""The result of a jury: for the scoring program, as public ratings, and as a report."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ FORMAT_VERSION = 2
 
 
 def reference(verdict: Verdict, key: Key, rules: Rules) -> str:
-    """Write `jury.json` for the reference data: what the scoring program puts into the column.
+    """Write `jury.json` for the reference data: the values of the jury column.
 
     Ratings are keyed by a SHA-256 of explanations and submission: they hold for what was rated, and for no copy of it.
     """
@@ -61,7 +61,7 @@ def ratings_table(answers: Sequence[Answers], panel: Panel, key: Key, rules: Rul
 
 
 def record(verdict: Verdict, panel: Panel, key: Key) -> dict[str, Any]:
-    """Give the result for a program; what cannot be said is null."""
+    """Return the result as JSON data; values that cannot be computed are null."""
     content = {
         "phase": key.phase,
         "jurors": [{**asdict(juror), "counts": juror.counts} for juror in panel.jurors],
@@ -81,14 +81,14 @@ def _without_nan(value: Any) -> Any:  # noqa: ANN401 - any JSON
 
 
 def result_page(verdict: Verdict, panel: Panel, key: Key, rules: Rules, remarks: Sequence[tuple[str, str]]) -> str:
-    """Write the report of the jury as one page that asks for nothing from outside.
+    """Write the jury's report as one self-contained page.
 
     Parameters
     ----------
     verdict, panel, key, rules
         The jury.
     remarks
-        (letter, remark), in any order; they are sorted, so that no juror can be told from their place.
+        (letter, remark), in any order; they are sorted, so that no juror can be recognised by position.
     """
     by_team: dict[str, list[str]] = {}
     for letter, remark in sorted(remarks):
@@ -112,20 +112,20 @@ def result_page(verdict: Verdict, panel: Panel, key: Key, rules: Rules, remarks:
 
 
 def notes(panel: Panel) -> list[str]:
-    """Say what the numbers do not say of themselves: too few jurors, and jurors who rate alike."""
+    """Name doubts that the numbers do not show: too few jurors, and jurors with nearly equal ratings."""
     found = []
     counting = sum(juror.counts for juror in panel.jurors)
     if counting == 1:
-        found.append("Only one juror counts: the intervals know nothing of other jurors, and agreement cannot be said.")
+        found.append("Only one juror counts: intervals ignore differences between jurors, and there is no agreement.")
     elif counting == 2:
-        found.append("Only two jurors count: the intervals are somewhat too narrow.")
+        found.append("Only two jurors count, so the intervals are somewhat too narrow.")
     pairs = {tuple(sorted((juror.number, juror.twin))) for juror in panel.jurors if juror.twin is not None}
-    same = "gave nearly the same ratings: ask both, and leave a copy out."
+    same = "gave nearly the same ratings: ask both, and leave out a copy."
     return [*found, *(f"Jurors {one} and {two} {same}" for one, two in sorted(pairs))]
 
 
 def lines(verdict: Verdict, panel: Panel) -> list[str]:
-    """Give the result for a terminal."""
+    """Return the result for a terminal."""
     text = [f"{'place':>5}  {'value':>5}  {'interval':>12}  {'band':>4}  team"]
     for one in verdict.placed:
         interval = f"[{one.interval[0]:.2f}, {one.interval[1]:.2f}]"

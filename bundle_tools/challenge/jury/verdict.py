@@ -26,7 +26,7 @@ _SAME = 1e-9
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far the jurors who count agree on one criterion; NaN where that cannot be said."""
+    """How far the jurors who count agree on one criterion; NaN where it cannot be computed."""
 
     criterion: str
     """Its name."""
@@ -73,7 +73,7 @@ class Placed:
     imagined: float
     """Share of right answers about what happens without a cue; NaN without any."""
     passed: int
-    """How often a juror who counts could not judge it: no rating enters, so many need a look at the texts."""
+    """How often a juror who counts could not judge it; no rating enters, so read the texts if there are many."""
 
 
 @dataclass(frozen=True)
@@ -83,13 +83,13 @@ class Verdict:
     placed: tuple[Placed, ...]
     """Best first."""
     agreement: tuple[Agreement, ...]
-    """One a criterion, in their order."""
+    """One per criterion, in their order."""
     extra_juror: tuple[str, ...]
     """Names of finalists between whom an extra juror has to decide."""
 
 
 def judge(panel: Panel, key: Key, rules: Rules) -> Verdict:
-    """Bring the ratings of the jurors who count to a result.
+    """Compute the result from the jurors who count.
 
     Each juror's ratings are standardised over the genuine items, criterion by criterion. A team's value is its effect
     in the additive model ``rating = team + clip + juror``, which for a complete jury is its mean, and which is fair
@@ -108,7 +108,7 @@ def judge(panel: Panel, key: Key, rules: Rules) -> Verdict:
     rated = np.asarray(~np.isnan(ratings).any(axis=3))
     unrated = [team.name for at, team in enumerate(key.teams) if not rated[:, :, at].any()]
     if unrated:
-        raise BundleError(f"{', '.join(unrated)}: rated by no juror who counts. Wait for more ratings.")
+        raise BundleError(f"{', '.join(unrated)}: no juror who counts rated them. Wait for more ratings.")
     weights = np.array([criterion.weight for criterion in rules.criteria])
     scores = standardised(ratings)
     effects = _by_criterion(scores, np.ones(ratings.shape[0]), np.ones(ratings.shape[1]))
@@ -150,12 +150,12 @@ def judge(panel: Panel, key: Key, rules: Rules) -> Verdict:
     ]
     tied = tuple(team.name for at, team in enumerate(key.teams) if order.count(order[at]) > 1)
     ranked = tuple(sorted(placed, key=lambda one: (one.place, one.letter)))
-    seen = np.where(counting.missing[None, :, :, None], np.nan, ratings)  # nobody was asked about these
+    seen = np.where(counting.missing[None, :, :, None], np.nan, ratings)  # jurors were not asked about these
     return Verdict(ranked, _agreement(seen, rules), tied)
 
 
 def standardised(ratings: Array) -> Array:
-    """Free ratings of each juror's own level and spread, criterion by criterion.
+    """Correct ratings for each juror's own level and spread, criterion by criterion.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""What a repository cannot know of an event, gone through before it begins; public data described for machines."""
+"""Facts about the event that only organisers know, checked before it begins; metadata of the public data."""

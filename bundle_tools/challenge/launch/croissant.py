@@ -51,13 +51,13 @@ CONTEXT = {
 }
 """The terms of the specification, as every such file repeats them."""
 KEYS = ("name", "description", "license", "citeAs", "datePublished")
-"""What is said of the data as a whole."""
+"""Description of the data as a whole."""
 TEXTS = ("clip_id", "source_id")
 """Columns of labels.csv that are no targets."""
 
 
 def describe(competition: Mapping[str, Any], facts: Facts) -> dict[str, str]:
-    """Give what is said of the public data as a whole, from competition.yaml and what the organisers filled in."""
+    """Return the description of the public data, from competition.yaml and the organisers' answers."""
     cited = " ".join(part for part in (facts.cite_as, f"doi:{facts.doi}" if facts.doi else "") if part)
     return {
         "name": f"{competition.get('title')}: public data",

@@ -1,4 +1,4 @@
-"""A datasheet of the data: what can be counted, beside what the organisers said."""
+"""A datasheet of the data: counted facts, and the organisers' answers."""
 
 import csv
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ def datasheet(competition: Competition, facts: Facts) -> str:
     competition
         With folders as data.
     facts
-        What the organisers filled in; the rest is marked as open.
+        The organisers' answers; missing ones are marked as open.
     """
     content = yaml.safe_load((competition.root / "competition.yaml").read_text("utf-8-sig"))
     references = [phase.task.reference_data for phase in competition.phases]

@@ -21,35 +21,37 @@ _Text = Annotated[str, Length(2000)]
 class Facts:
     """Answers in the organisers' words; empty where nothing was filled in yet."""
 
-    contact: _Text = field(default="", metadata={QUESTION: "An address that somebody reads while the challenge runs."})
+    contact: _Text = field(default="", metadata={QUESTION: "An address that somebody reads during the challenge."})
     people: _Text = field(
         default="",
         metadata={QUESTION: "Who is in the clips, on what basis they are used, and how minors were kept out."},
     )
     labels: _Text = field(
-        default="", metadata={QUESTION: "Who gave the labels, how many people for each clip, and what they were asked."}
+        default="", metadata={QUESTION: "Who labelled the clips, how many people per clip, and what they were asked."}
     )
-    bias: _Text = field(default="", metadata={QUESTION: "Which bias is known, with numbers."})
+    bias: _Text = field(default="", metadata={QUESTION: "Which biases are known, with numbers."})
     removal: _Text = field(
-        default="", metadata={QUESTION: "Where people write who want their clips removed, and what happens then."}
+        default="", metadata={QUESTION: "Where people ask for removal of their clips, and what happens then."}
     )
     licence: _Text = field(default="", metadata={QUESTION: "Of clips and labels: a name, or the address of its text."})
     cite_as: _Text = field(default="", metadata={QUESTION: "How the data are cited."})
     doi: _Text = field(
         default="", metadata={QUESTION: "The identifier of the data or the paper, such as 10.5281/zenodo.123456."}
     )
-    published: _Text = field(default="", metadata={QUESTION: "The day on which the data come out: 2030-01-15."})
+    published: _Text = field(default="", metadata={QUESTION: "The day on which the data are published: 2030-01-15."})
     beta_test: _Text = field(
-        default="", metadata={QUESTION: "Who tried the whole way from outside, and when: kit, submission, report."}
+        default="", metadata={QUESTION: "Which outsider tried everything (kit, submission, report), and when."}
     )
     afterwards: _Text = field(
         default="",
-        metadata={QUESTION: "What happens after the end: when results and labels come out, and what is deleted when."},
+        metadata={
+            QUESTION: "What happens after the end: when results and labels are published, and what is deleted when."
+        },
     )
 
 
 def read_facts(root: Path, *, write: bool = True) -> Facts:
-    """Read the file of a bundle; where there is none, write one to fill in, unless that is not wanted.
+    """Read the file of a bundle; if it is missing, write a blank one, unless `write` is false.
 
     Raises
     ------
@@ -68,17 +70,17 @@ def read_facts(root: Path, *, write: bool = True) -> Facts:
         told = "".join(
             f"\n  - {one.key or path.name}: found {one.found}; expected {one.expected}" for one in error.mistakes
         )
-        raise BundleError(f"{path}: correct what follows.{told}") from error
+        raise BundleError(f"{path}: correct these keys.{told}") from error
 
 
 def questions() -> dict[str, str]:
-    """Give what each key asks."""
+    """Return what each key asks."""
     return {one.name: one.metadata[QUESTION] for one in fields(Facts)}
 
 
 def _blank() -> str:
     head = (
         "# What only the organisers know. `bundle launch` reads it; it is never packed.\n"
-        "# Answer below a question, without the # in front; go on in a new line with: key: >-\n"
+        "# Answer below each question and remove the # in front. For several lines write: key: >-\n"
     )
     return head + "".join(f"\n# {question}\n# {name}:\n" for name, question in questions().items())

@@ -1,4 +1,4 @@
-"""What has to be settled before an event begins, and how far each of it is."""
+"""What must be settled before an event begins, and the state of each item."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ FEW_CLIPS, FEW_TRAINING = 20, 100
 TO_FILL_IN = "to be filled in by the organisers"
 NOTICE_DAYS = 7
 DEFAULT_QUEUE_S = 600
-"""What the server's own queue gives a job, seconds."""
+"""Time limit of a job on the server's own queue, seconds."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Item:
     title: str
     """In a few words."""
     state: State
-    """``look``: a program cannot tell."""
+    """``look``: a person must judge it."""
     found: str
     """How far it is, and what to do."""
 
@@ -43,7 +43,7 @@ def items(competition: Competition, facts: Facts, findings: Sequence[Finding], n
     competition
         The bundle.
     facts
-        What the organisers filled in.
+        The organisers' answers.
     findings
         Of `bundle check`.
     now
@@ -71,14 +71,14 @@ def items(competition: Competition, facts: Facts, findings: Sequence[Finding], n
     yield _answered("Removal", facts.removal, "removal")
     page = root / "pages" / "responsible_use.md"
     blank = page.is_file() and TO_FILL_IN in page.read_text("utf-8", errors="replace").lower()
-    said = "still has a list to be filled in" if blank else "read it as a person in a clip would"
+    said = "still has blanks to fill in" if blank else "read it as a person in a clip would"
     yield Item("Page on responsible use", "open" if blank else "look", said)
     named = (root / str(content.get("terms") or "pages/terms.md")).is_file()
-    said = "have somebody read them who answers for them" if named else "competition.yaml names none"
+    said = "have the responsible person read them" if named else "competition.yaml names none"
     yield Item("Terms", "look" if named else "open", said)
     yield _answered("Licence of the data", facts.licence, "licence")
     yield _answered("How to cite", facts.cite_as or facts.doi, "cite_as", "or doi")
-    yield _answered("Beta test", facts.beta_test, "beta_test", "`bundle server rehearse` tries the machine's half")
+    yield _answered("Beta test", facts.beta_test, "beta_test", "`bundle server rehearse` tests the technical half")
     yield _answered("After the end", facts.afterwards, "afterwards")
 
 
@@ -99,7 +99,7 @@ def _training(root: Path, content: dict[str, Any]) -> Item:
     tables = [root / name / "labels.csv" for name in named]
     counts = [len(path.read_text("utf-8").splitlines()) - 1 for path in tables if path.is_file()]
     count = max(counts, default=0)
-    few = f"; with fewer than {FEW_TRAINING} few will train anything" if count < FEW_TRAINING else ""
+    few = f"; fewer than {FEW_TRAINING} are too few to train on" if count < FEW_TRAINING else ""
     return Item("Clips to train on", "open" if few else "done", f"{count} labelled clips{few}")
 
 
@@ -143,7 +143,7 @@ def _queue(content: dict[str, Any]) -> Item:
     limits = [phase.get("execution_time_limit") or DEFAULT_QUEUE_S for phase in content.get("phases") or []]
     longest = max((limit for limit in limits if isinstance(limit, int)), default=DEFAULT_QUEUE_S)
     if content.get("queue"):
-        return Item("Queue", "look", f"{content['queue']}: see that a worker serves it")
+        return Item("Queue", "look", f"{content['queue']}: check that a worker serves it")
     state: State = "open" if longest > DEFAULT_QUEUE_S else "look"
     return Item(
         "Queue", state, f"the server's own, which gives {DEFAULT_QUEUE_S} s a job; this bundle asks for {longest} s"

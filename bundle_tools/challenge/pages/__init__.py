@@ -1,4 +1,4 @@
-"""Pages for organisers and jurors: one file each, allowed to ask for nothing from outside."""
+"""Pages for organisers and jurors: one self-contained file each."""
 
 import base64
 import hashlib
@@ -53,7 +53,7 @@ def as_script(content: dict[str, Any]) -> Markup:
 
 
 def number(value: float, places: int = 2) -> str:
-    """Round for people; a dash stands for what cannot be said."""
+    """Round for display; NaN becomes a dash."""
     return "–" if math.isnan(value) else f"{value:.{places}f}".replace("-", "−")
 
 

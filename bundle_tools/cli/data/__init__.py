@@ -1,1 +1,1 @@
-"""`bundle data`: everything that makes clips, labels and what goes with them."""
+"""`bundle data`: make clips, labels and related files."""

@@ -1,4 +1,4 @@
-"""`bundle data baselines`: what simple methods and example solutions reach, beside the labels and on the pages."""
+"""`bundle data baselines`: scores of simple methods and example solutions, for reports and pages."""
 
 import argparse
 import tempfile
@@ -14,7 +14,7 @@ from bundle_tools.errors import BundleError
 def add_baselines(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the kind of data."""
     baselines = add_command(
-        kinds, "data baselines", "Compute what simple methods and the solutions reach, for reports and pages.",
+        kinds, "data baselines", "Compute the scores of simple methods and of the solutions, for reports and pages.",
         "\n--phase practice --run runs/best-practice",
     )  # fmt: skip
     baselines.add_argument("--phase", metavar="NAME", action="append", help="default: every phase with folders as data")

@@ -19,13 +19,13 @@ from bundle_tools.synthetic.folders import write_committed, write_phase, write_t
 PHASE_CLIPS = 24
 SEED_BITS = 128
 SYNTHETIC = "synthetic"
-"""How the `data_version` of generated clips begins."""
+"""Start of the `data_version` of generated clips."""
 SPLITS = ("independent", "stress", "spurious")
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command and its kinds."""
-    data = add_command(commands, "data", "Make clips, labels and what belongs to them.", "phase final --replace")
+    data = add_command(commands, "data", "Make clips, labels and related files.", "phase final --replace")
     kinds = data.add_subparsers(required=True, metavar="COMMAND")
     synth = add_command(
         kinds, "data synth", "Make a labelled set of synthetic clips.", "--clips 240 --seed 7 --out more_clips"
@@ -39,7 +39,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "--split",
         choices=SPLITS,
         default=SPLITS[0],
-        help="stress: the causes go together; spurious: the clothes tell the main target (default: %(default)s)",
+        help="stress: the causes correlate; spurious: clothes correlate with the main target (default: %(default)s)",
     )
     synth.set_defaults(action=_synth)
     phase = add_command(
@@ -50,7 +50,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "--clips", metavar="N", type=positive, default=PHASE_CLIPS, help="how many (default: %(default)s)"
     )
     phase.add_argument(
-        "--seed", metavar="N", type=count, help="keep it secret: it gives the labels (default: a new random one)"
+        "--seed", metavar="N", type=count, help="keep it secret: the labels follow from it (default: a new random one)"
     )
     phase.add_argument("--replace", action="store_true", help="replace the clips and labels that are there")
     add_bundle(phase)
@@ -91,7 +91,7 @@ def _phase(arguments: argparse.Namespace) -> int:
     if given is None or wanted is None or given.is_file() or wanted.is_file():
         raise BundleError(f"phase {phase.slug}: expected folders as input and reference data. Add them to its task.")
     if (given / "clips").exists() and not arguments.replace:
-        raise BundleError(f"{given / 'clips'} exists already. Add --replace if its clips and labels may be lost.")
+        raise BundleError(f"{given / 'clips'} exists already. Add --replace to overwrite its clips and labels.")
     _check_synthetic(phase.slug, given, wanted)
     seed: int = secrets.randbits(SEED_BITS) if arguments.seed is None else arguments.seed
     try:
@@ -108,17 +108,17 @@ def _phase(arguments: argparse.Namespace) -> int:
             )
     except ValueError as error:
         raise BundleError(f"phase {phase.slug}: {error}.") from error
-    say(f"{arguments.clips} clips of phase {phase.slug} with the seed {seed}. Whoever knows it can make the labels.")
+    say(f"{arguments.clips} clips of phase {phase.slug} with the seed {seed}. Keep it secret: it gives the labels.")
     if arguments.clips < CLIPS_TO_RANK:
         apart, enough = points_apart(arguments.clips), points_apart(CLIPS_TO_RANK)
-        say(f"Note: with {arguments.clips} clips only differences of {apart:.0f} points or more are told from luck.")
-        say(f"A phase that ranks should have {CLIPS_TO_RANK}: there {enough:.0f} points are enough.")
+        say(f"Note: with {arguments.clips} clips only differences of {apart:.0f} points or more can be told from luck.")
+        say(f"A phase that ranks should have {CLIPS_TO_RANK}: then {enough:.0f} points are enough.")
     _fill_pages(root)
     return 0
 
 
 def _check_synthetic(phase: str, *folders: Path) -> None:
-    """Refuse to put synthetic clips in the place of somebody's own, or under settings that speak of those."""
+    """Refuse to replace an organiser's own clips, or to put synthetic clips under their settings."""
     for path in (folder / "task.yaml" for folder in folders):
         try:
             settings = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
@@ -129,8 +129,8 @@ def _check_synthetic(phase: str, *folders: Path) -> None:
         version = settings.get("data_version") if isinstance(settings, dict) else None
         if version is not None and not str(version).startswith(SYNTHETIC):
             raise BundleError(
-                f"phase {phase}: expected synthetic clips in it; found data_version: {version} in {path}. This command "
-                "would put synthetic clips in their place. Delete the two folders of the phase if that is meant."
+                f"phase {phase}: expected synthetic clips; found data_version: {version} in {path}. This command "
+                "would replace them with synthetic clips. If you want that, delete the two folders of the phase first."
             )
 
 
@@ -145,6 +145,6 @@ def _committed(arguments: argparse.Namespace) -> int:
 
 
 def _fill_pages(root: Path) -> None:
-    """Bring figures on pages up to date with the new data, and say which."""
+    """Update figures on pages for the new data, and list the changes."""
     for line in fill_pages(root):
         say(line)

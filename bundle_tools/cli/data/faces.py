@@ -1,4 +1,4 @@
-"""`bundle data faces`: boxes of the faces in filmed clips, and a page to look them over."""
+"""`bundle data faces`: boxes of the faces in filmed clips, and a page for checking them."""
 
 import argparse
 from pathlib import Path
@@ -18,10 +18,10 @@ from bundle_tools.own_clips.faces.write import FILE, write_faces
 def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
     faces = add_command(
-        kinds, "data faces", "Find the face in each filmed clip, and write a page on which you look them over.", ""
+        kinds, "data faces", "Find the face in each filmed clip, and write a page for checking the results.", ""
     )
     faces.add_argument(
-        "--page", type=Path, metavar="FILE", help="the page to look over (default: private/faces.html in the bundle)"
+        "--page", type=Path, metavar="FILE", help="the page for checking (default: private/faces.html in the bundle)"
     )
     faces.add_argument("--replace", action="store_true", help=f"replace {FILE} where there is one")
     add_bundle(faces)
@@ -36,7 +36,9 @@ def _faces(arguments: argparse.Namespace) -> int:
         if given is None or wanted is None or given.is_file() or wanted.is_file():
             raise BundleError(f"phase {phase.slug}: expected folders as input and reference data; found none.")
         if (given / FILE).exists() and not arguments.replace:
-            raise BundleError(f"{given / FILE} is there already, perhaps corrected by hand. Replace it with --replace.")
+            raise BundleError(
+                f"{given / FILE} exists already, perhaps corrected by hand. Add --replace to overwrite it."
+            )
         folders[phase.slug] = given, wanted
     clips = {
         name: [(clip_id, given / file) for clip_id, file, _ in read_clips(Dataset(given))]
@@ -54,5 +56,5 @@ def _faces(arguments: argparse.Namespace) -> int:
     page.parent.mkdir(exist_ok=True)
     write_whole(page, faces_page(found))
     say("The cues face and background were added to the settings: run bundle data baselines, then bundle pages.")
-    say(f"Look them over, and correct or delete what is wrong: {page}. It shows people: keep it to yourself.")
+    say(f"Check the faces, and correct or delete wrong ones: {page}. It shows people: keep it private.")
     return 0

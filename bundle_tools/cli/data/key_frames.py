@@ -40,7 +40,7 @@ def _key_frames(arguments: argparse.Namespace) -> int:
         raise BundleError(f"{what} Clips of a phase that hides its true values must not be shown.")
     if report.get("pictures") is False:
         raise BundleError(
-            f"{settings}: expected pictures: true under report; found false. Change it if all who are shown agree."
+            f"{settings}: expected pictures: true under report; found false. Change it if everybody shown agrees."
         )
     clips = [(clip_id, given / file) for clip_id, file, _ in read_clips(Dataset(given))]
     if not clips:

@@ -1,4 +1,4 @@
-"""`bundle data from-folder`, `first-impressions` and `observations`: filmed clips and what people said of them."""
+"""`bundle data from-folder`, `first-impressions` and `observations`: filmed clips with people's ratings and marks."""
 
 import argparse
 import shlex
@@ -24,21 +24,21 @@ from bundle_tools.own_clips.writing.stage import Stage
 from bundle_tools.phase_data.settings import TRIED, TRIED_WITH_FACES
 
 NOTICE = timedelta(days=30)
-"""Time between making a bundle and its first phase, unless asked for otherwise."""
+"""Default time between making a bundle and its first phase."""
 FEW_CLIPS = 20
 """With fewer clips in a phase, intervals are wider than most differences between models."""
 NAMED = 5
-"""Clips that are named, of many that have one thing in common."""
+"""Most clips named in one message."""
 FEW_PEOPLE = 10
 """Intervals resample people: with fewer of them in a phase they are wider than most differences between models."""
 PHASE_CLIPS = 60
-"""Clips of a phase unless asked for otherwise: on the default queue, more would leave a model little time a clip."""
+"""Default number of clips in a phase: on the default queue, more would leave little time per clip."""
 SHARE = 5
-"""One of so many clips of a small set is in each phase, unless asked for otherwise."""
+"""Each phase of a small set gets one in this many clips by default."""
 TIME_LIMIT_S = 600
 LEAST_HEIGHT = 90
 RANK_BY = ("prediction", "explanation")
-NOTES = "The labels are impressions of people. Do not pass the clips on, and do not try to find out who is shown.\n"
+NOTES = "The labels are impressions of people. Do not pass the clips on, and do not try to identify anybody.\n"
 
 
 def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -51,7 +51,11 @@ def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
         "--clips", metavar="DIR", type=Path, required=True, help="the folder with the clips; zips in it are read too"
     )
     own.add_argument(
-        "--labels", metavar="FILE", type=Path, required=True, help="a CSV table: one row a clip, one column a target"
+        "--labels",
+        metavar="FILE",
+        type=Path,
+        required=True,
+        help="a CSV table: one row per clip, one column per target",
     )
     own.add_argument(
         "--groups", metavar="FILE", type=Path, help="a CSV table of the groups that people belong to, for fairness"
@@ -86,24 +90,26 @@ def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     impressions.add_argument(
         "--official-split",
         action="store_true",
-        help="training, validation and test as in 2017, with people on both sides; prints what looking up is worth",
+        help="split as in 2017, with the same people in several parts; prints what looking people up would score",
     )
     impressions.add_argument(
-        "--passwords", metavar="FILE", type=Path, help="a file with the passwords of archives, one a line"
+        "--passwords", metavar="FILE", type=Path, help="a file with archive passwords, one per line"
     )
-    impressions.add_argument("--incomplete", action="store_true", help="leave out clips and labels without the other")
-    impressions.add_argument("--unknown-ages", action="store_true", help="keep clips whose age nobody judged")
+    impressions.add_argument(
+        "--incomplete", action="store_true", help="skip clips without labels, and labels without a clip"
+    )
+    impressions.add_argument("--unknown-ages", action="store_true", help="keep clips without an age rating")
     impressions.add_argument(
         "--results",
         action="store_true",
-        help="take submissions of 2017 too: writes the true names of clips into the input data",
+        help="also accept submissions of 2017: writes the true names of clips into the input data",
     )
     _add_writing(impressions)
     impressions.set_defaults(action=_first_impressions)
 
     observations = add_command(
         kinds, "data observations",
-        "Add what people pointed at in clips of First Impressions V2, for plausibility (MM-OCEAN, CC BY-NC-SA 4.0).",
+        "Add evidence that people marked in First Impressions V2, for plausibility (MM-OCEAN, CC BY-NC-SA 4.0).",
         "--source mm-ocean/data/test --out my_challenge",
     )  # fmt: skip
     observations.add_argument(
@@ -119,15 +125,15 @@ def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
 
 
 def _add_writing(parser: argparse.ArgumentParser) -> None:
-    """Add what every source has: where it is written, what is done to clips, the secret seed, the rules."""
+    """Add options of every source: output, encoding, secret seed, rules."""
     parser.add_argument(
         "--out", metavar="DIR", type=Path, required=True, help="a folder that is empty or does not exist yet"
     )
     parser.add_argument(
-        "--reencode", type=_height, metavar="HEIGHT", help="encode all clips alike, so many pixels high"
+        "--reencode", type=_height, metavar="HEIGHT", help="encode all clips alike, this many pixels high"
     )
     parser.add_argument(
-        "--seed", metavar="N", type=count, help="keep it secret: it gives names and split (default: a random one)"
+        "--seed", metavar="N", type=count, help="keep it secret: names and split follow from it (default: a random one)"
     )
     parser.add_argument(
         "--time-limit",
@@ -182,16 +188,16 @@ def _from_folder(arguments: argparse.Namespace) -> int:
     if small:
         say(f"WARNING: {' and '.join(small)}: scores of fewer than {FEW_CLIPS} clips hardly tell models apart.")
     if untried := [cue for cue in dataset.challenge.vocabulary if cue not in (*TRIED, *TRIED_WITH_FACES)]:
-        say(f"WARNING: {', '.join(untried)}: no edit takes {'it' if len(untried) == 1 else 'them'} out of footage, so")
-        say("claims about such cues are shown and not tried. Keep them only where readers need them.")
+        say(f"WARNING: {', '.join(untried)}: no edit removes {'it' if len(untried) == 1 else 'them'} from footage, so")
+        say("claims about such cues are shown but not tested. Keep them only where readers need them.")
     few = [part.name for part in parts if part.is_phase and part.people < FEW_PEOPLE]
     if few:
-        say(f"WARNING: {' and '.join(few)}: luck decides among fewer than {FEW_PEOPLE} people. Take more if you can.")
+        say(f"WARNING: {' and '.join(few)}: with fewer than {FEW_PEOPLE} people, luck decides. Use more if you can.")
     for line in off_size(parts, sizes):
         say(line)
     if not dataset.has_sources:
-        say("WARNING: no column tells which clips are of one person, so each clip counts as another person. If people")
-        say("are in several clips, add a column called source: a model that knows a person is not judging impressions.")
+        say("WARNING: no column says which clips show the same person, so each clip counts as a new person. If people")
+        say("appear in several clips, add a column called source: otherwise a model can score by recognising people.")
     if arguments.data_only:
         say(f"Written: {arguments.out}. Copy input_data, reference_data and public_data into a bundle; keep private/.")
     else:
@@ -203,7 +209,7 @@ def _from_folder(arguments: argparse.Namespace) -> int:
 def _say_encoded(names: Sequence[str]) -> None:
     if names:
         listed = ", ".join(names[:NAMED]) + (", ..." if len(names) > NAMED else "")
-        say(f"{len(names)} clips were encoded again, since MP4 cannot hold them as they are: {listed}.")
+        say(f"{len(names)} clips were re-encoded, because MP4 cannot hold them as they are: {listed}.")
 
 
 def _usual_start() -> datetime:
@@ -241,11 +247,11 @@ def _first_impressions(arguments: argparse.Namespace) -> int:
         say(f"{part.name}: {len(part.clips)} clips of {part.people} videos.")
     _say_encoded(written.encoded)
     if written.kept:
-        say(f"{written.kept} clips were finished by an earlier run and kept.")
+        say(f"{written.kept} clips were finished in an earlier run and kept.")
     for line in look_up_table(dataset.challenge, parts):
         say(line)
     if official:
-        say("The official split has videos on both sides: compare scores with the look-up, and rank nobody by it.")
+        say("The official split has videos in several parts: compare with the look-up, and do not rank by it.")
     for line in off_size(parts, sizes):
         say(line)
     say(facts.STABILITY.strip())

@@ -1,4 +1,4 @@
-"""`bundle data skill-reference`: the error that earns full credit, from a run of the best model that there is."""
+"""`bundle data skill-reference`: the error that earns full credit, from a run of the best model."""
 
 import argparse
 import tempfile

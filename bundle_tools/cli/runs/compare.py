@@ -19,7 +19,7 @@ RESAMPLES = 1000
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
     compare = add_command(
-        commands, "compare", "Tell which of several runs are better by more than luck.",
+        commands, "compare", "Say which of several runs are better by more than luck.",
         "runs/one-practice runs/two-practice --html comparison.html",
     )  # fmt: skip
     compare.add_argument(
@@ -39,9 +39,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def _compare(arguments: argparse.Namespace) -> int:
     if arguments.full and not arguments.html:
-        raise BundleError("--full is about the page: add --html FILE.")
+        raise BundleError("--full needs a page: add --html FILE.")
     if arguments.html and not arguments.html.parent.is_dir():
-        raise BundleError(f"--html {arguments.html}: expected a file in a folder that is there.")
+        raise BundleError(f"--html {arguments.html}: expected a file in an existing folder.")
 
     competition = load(find_root(arguments.bundle))
     with tempfile.TemporaryDirectory(prefix="bundle-compare-") as folder:
@@ -49,7 +49,7 @@ def _compare(arguments: argparse.Namespace) -> int:
         runs = find_runs(arguments.runs, scratch)
         tasks = sorted({run.task for run in runs})
         if len(tasks) > 1:
-            raise BundleError(f"expected runs of one phase, found {', '.join(tasks)}. Compare each phase for itself.")
+            raise BundleError(f"expected runs of one phase, found {', '.join(tasks)}. Compare each phase separately.")
         phase: Phase = competition.phase(arguments.reference or tasks[0])
         use_scoring_program(phase, scratch)
         from bundle_tools.challenge.compare import field, judgement, page, table  # noqa: PLC0415 - import that program

@@ -26,7 +26,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     convert.add_argument(
         "--out", metavar="DIR", type=Path, required=True, help="a folder that is empty or does not exist yet"
     )
-    convert.add_argument("--light", action="store_true", help="without pictures: to look at the form of the files")
+    convert.add_argument("--light", action="store_true", help="leave out pictures, to look at the format of the files")
     convert.add_argument(
         "--aliases", metavar="FILE", type=Path, help="a table clip_id,name with the older names of clips"
     )
@@ -46,7 +46,7 @@ def _convert(arguments: argparse.Namespace) -> int:
         raise BundleError(f"--out {out}: expected a folder that is empty or new. Choose another one.")
     names = read_names(arguments.aliases, arguments.target)
     out.parent.mkdir(parents=True, exist_ok=True)
-    # Written aside and moved: nobody finds half of it.
+    # Written elsewhere and moved, so that it is never incomplete.
     with tempfile.TemporaryDirectory(prefix=".convert-", dir=out.parent) as scratch, progress_bar("clips") as progress:
         made = Path(scratch) / "made"
         made.mkdir()
@@ -63,5 +63,5 @@ def _convert(arguments: argparse.Namespace) -> int:
         made.rename(out)
     say(f"{len(clips)} clips: {', '.join(sorted(path.name for path in out.iterdir()))} in {out}")
     if unused := sorted(names.clips.keys() - set(clips)):
-        say(f"--aliases {arguments.aliases}: {len(unused)} names fit no clip: {', '.join(unused)}")
+        say(f"--aliases {arguments.aliases}: {len(unused)} names match no clip: {', '.join(unused)}")
     return 0

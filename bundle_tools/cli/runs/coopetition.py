@@ -27,14 +27,14 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )  # fmt: skip
     coopetition.add_argument(
         "--shared", metavar="RUN", type=Path, nargs="+", default=[],
-        help="runs of other phases that these may credit; they receive and pass on, and give nothing of their own",
+        help="runs of other phases that these may credit; they receive points and pass them on, but give none",
     )  # fmt: skip
     coopetition.add_argument(
-        "--teams", metavar="FILE", type=Path, help="a table of lines `run,team`: a team's own work counts nothing"
+        "--teams", metavar="FILE", type=Path, help="a table of lines `run,team`: credits within a team do not count"
     )
     coopetition.add_argument(
         "--baseline", metavar="SCORE", type=float, default=0.0,
-        help="explanation score from which on a submission leads (default: 0, that of the constant)",
+        help="explanation score above which a submission leads (default: 0, the constant's score)",
     )  # fmt: skip
     coopetition.add_argument("--html", metavar="FILE", type=Path, help="write a page with tables and a graph")
     coopetition.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -59,14 +59,16 @@ def _coopetition(arguments: argparse.Namespace) -> int:
             )
         same = sorted(run.name for run in shared if run.task == tasks[0])
         if same:
-            raise BundleError(f"--shared {', '.join(same)}: of the phase {tasks[0]} itself. Name them before --shared.")
+            raise BundleError(
+                f"--shared {', '.join(same)}: runs of the phase {tasks[0]} itself. Name them before --shared."
+            )
         unknown = sorted(teams.keys() - {run.name for run in found})
         if unknown:
             raise BundleError(
                 f"{arguments.teams}: {', '.join(unknown)}: none of these runs. Use the names of the runs."
             )
         teamless = sorted({run.name for run in found} - teams.keys()) if shared else []
-        if teamless:  # a team's credit of its own earlier run must count nothing
+        if teamless:  # a team's credit of its own earlier run must not count
             raise BundleError(
                 f"--shared needs a team for every run, in a table for --teams; without one: {', '.join(teamless)}."
             )
@@ -75,7 +77,7 @@ def _coopetition(arguments: argparse.Namespace) -> int:
         from bundle_tools.challenge.compare.field import TOTAL, score_field  # noqa: PLC0415 - imports that program
 
         field = score_field(phase, runs, 1, scratch)
-        for task in sorted({run.task for run in shared}):  # not for the scores: whoever changed a run is found out
+        for task in sorted({run.task for run in shared}):  # not for the scores: scoring detects changed runs
             checked = scratch / f"shared-{task}"
             checked.mkdir()
             score_field(competition.phase(task), [run for run in shared if run.task == task], 1, checked)

@@ -32,7 +32,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )  # fmt: skip
     actions = jury.add_subparsers(required=True, metavar="COMMAND")
     make = add_command(
-        actions, "jury make", "Write one page a juror, and the key that you keep.", "finalists --jurors 5 --out jury"
+        actions, "jury make", "Write one page per juror, and the key that you keep.", "finalists --jurors 5 --out jury"
     )
     make.add_argument(
         "runs", metavar="RUN", type=Path, nargs="+",
@@ -49,11 +49,11 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         actions, "jury score", "Read the ratings, and write the result with its report.",
         "ratings/*.json --key jury/key.json --out jury_result",
     )  # fmt: skip
-    score.add_argument("ratings", metavar="FILE", type=Path, nargs="+", help="what a juror saved")
+    score.add_argument("ratings", metavar="FILE", type=Path, nargs="+", help="a file that a juror saved")
     score.add_argument("--key", metavar="FILE", type=Path, required=True, help="key.json of `bundle jury make`")
     score.add_argument("--out", metavar="DIR", type=Path, required=True, help="a folder for the result")
     score.add_argument(
-        "--partial", action="store_true", help="look at what there is: take unfinished sheets, and few jurors"
+        "--partial", action="store_true", help="preview the result: accept unfinished sheets and few jurors"
     )
     score.add_argument("--write", action="store_true", help="also put the ratings into the phase's reference data")
     score.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -64,7 +64,10 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def _add_rules(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--rules", metavar="FILE", type=Path, help="criteria and rules; default: those of bundle_tools/jury"
+        "--rules",
+        metavar="FILE",
+        type=Path,
+        help="criteria and rules; default: criteria.yaml of bundle_tools/challenge/jury",
     )
 
 
@@ -87,15 +90,15 @@ def _make(arguments: argparse.Namespace) -> int:
     key = made.design.key
     say(f"{len(key.teams)} teams, {len(key.clips)} clips, {len(key.items)} items on each sheet.")
     if len(key.clips) < arguments.clips:
-        say(f"Fewer clips than {arguments.clips}: no person is shown twice, and some clips have no two explanations.")
+        say(f"Fewer clips than {arguments.clips}: no person is shown twice, and some clips lack a second explanation.")
     say(f"Clips in each fifth of the labels, from low to high: {', '.join(map(str, made.balance.levels))}.")
     for attribute, counts in made.balance.groups.items():
         say(f"  {attribute}: {', '.join(f'{value} {count}' for value, count in counts.items())}")
     for sheet in made.sheets:
         say(f"  {sheet}  {sheet.stat().st_size / 1e6:.1f} MB")
     for letter, clip_id in key.missing:
-        say(f"  {key.team(letter).name} has no explanation of {clip_id}: it will count with the lowest rating.")
-    say(f"Send each juror one sheet. Keep {made.key} to yourself: it tells which team is which.")
+        say(f"  {key.team(letter).name} has no explanation of {clip_id}, which counts as the lowest rating.")
+    say(f"Send each juror one sheet. Keep {made.key} private: it says which team is which.")
     return 0
 
 
@@ -110,8 +113,8 @@ def _score(arguments: argparse.Namespace) -> int:
             f"\n  - juror {one.number}: {'; '.join(one.reasons)}" for one in panel.jurors if not one.counts
         )
         raise BundleError(
-            f"{counting} of {len(panel.jurors)} jurors count; expected {rules.least_jurors} or more for a result. Ask "
-            f"further jurors, or look at what there is with --partial.{left_out}"
+            f"{counting} of {len(panel.jurors)} jurors count; expected at least {rules.least_jurors} for a result. Ask "
+            f"more jurors, or preview the result with --partial.{left_out}"
         )
     verdict = judge(panel, key, rules)
     letters = {item.item_id: item.letter for item in key.items if item.kind == "genuine"}

@@ -1,4 +1,4 @@
-"""`bundle report`: the page of a run once more, at home."""
+"""`bundle report`: make the report of a run again."""
 
 import argparse
 import tempfile
@@ -15,8 +15,8 @@ from bundle_tools.errors import BundleError
 PAGE = "detailed_results.html"
 FULL_PAGE = "full_results.html"
 ENDING = """\
---full shows single clips and labels of a closed phase. That page is for the organisers alone, and says so: nobody else
-may get it, not even the participant. Its name is another one, so that it cannot be taken for the platform's page.
+--full shows single clips and labels of a closed phase. That page is for organisers only, and says so: give it to
+nobody else, not even the participant. Its file name differs, so that nobody mistakes it for the platform's page.
 """
 
 
@@ -27,7 +27,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "run", metavar="RUN", type=Path,
         help=RUN,
     )  # fmt: skip
-    report.add_argument("--full", action="store_true", help="show everything, for organisers alone")
+    report.add_argument("--full", action="store_true", help="show everything, for organisers only")
     report.add_argument(
         "--out", metavar="FILE", type=Path, help=f"default: {PAGE} in the folder of the run; with --full {FULL_PAGE}"
     )
@@ -42,11 +42,13 @@ def _report(arguments: argparse.Namespace) -> int:
         raise BundleError(f"{arguments.run}: expected a folder of `bundle run` or a zip, found nothing there.")
     sources = expand([arguments.run])
     if arguments.out and len(sources) > 1:
-        raise BundleError("--out: one page for several submissions. Leave it out: each gets a page in its own folder.")
+        raise BundleError(
+            "--out names one page for several submissions. Leave it out: each gets a page in its own folder."
+        )
     name = FULL_PAGE if arguments.full else PAGE
     outs = [arguments.out or (source if source.is_dir() else source.parent) / name for source in sources]
     if missing := [str(out) for out in outs if not out.parent.is_dir()]:
-        raise BundleError(f"--out {missing[0]}: expected a file in a folder that is there.")
+        raise BundleError(f"--out {missing[0]}: expected a file in an existing folder.")
     competition = load(find_root(arguments.bundle))
     wrong = []
     for source, out in zip(sources, outs, strict=True):

@@ -16,9 +16,9 @@ from bundle_tools.console import say
 from bundle_tools.errors import BundleError
 
 ENDING = """\
-Codabench always pulls the image from a registry, three times if need be: one that is only on your machine runs here
-and fails there. A time limit is for one job, both containers of the first one together. Exit code 0: finished, and
-the row is complete.
+Codabench always pulls the image from a registry, in up to three tries: an image that is only on your machine runs here
+and fails there. A time limit covers one job; the two containers of the first job share it. Exit code 0 means finished,
+with a complete row.
 """
 
 NEXT = (
@@ -42,7 +42,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     run.add_argument("--engine", choices=("process", "docker"), default="process", help="default: process")
     run.add_argument("--image", metavar="NAME", help="docker: default: the docker_image of competition.yaml")
     run.add_argument("--pull", choices=("never", "missing", "always"), default="never", help="docker: default: never")
-    run.add_argument("--network", action="store_true", help="docker: let the containers reach the network")
+    run.add_argument("--network", action="store_true", help="docker: give the containers network access")
     run.add_argument("--over-limit", choices=("run", "kill"), default="run",
                      help="a job over its time limit runs on (default, as 1.25 does) or fails")  # fmt: skip
     run.add_argument("--time-limit", metavar="S", type=positive, help="seconds per job (default: the phase's limit)")

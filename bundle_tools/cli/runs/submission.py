@@ -1,4 +1,4 @@
-"""`bundle submission`: what the starting kit offers to participants, from a checkout."""
+"""`bundle submission`: the starting kit's commands, from a checkout."""
 
 import argparse
 import subprocess

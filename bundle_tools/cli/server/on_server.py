@@ -47,16 +47,18 @@ def publish(arguments: argparse.Namespace) -> int:
     with progress_bar("Upload", "B") as progress:
         made = publishing.publish(connection, archive, progress=progress, say=say)
     if made.was_there:
-        say("This very zip was uploaded before: nothing was uploaded now.")
+        say("This zip was uploaded before, so nothing was uploaded now.")
     say(f"Competition: {made.link}")
     if not made.compared:
         say("Version 1: the server has rewritten it, so it was not compared.")
     for line in made.differences:
         say(f"  {line}")
     if made.differences:
-        raise BundleError(f"{counted(len(made.differences), 'thing')} on the server unlike the bundle, as listed.")
+        raise BundleError(
+            f"{counted(len(made.differences), 'difference')} between the server and the bundle, as listed."
+        )
     if made.compared:
-        say("All is there as it was written. Next: bundle server rehearse, bundle server audit.")
+        say("The server has everything as written. Next: bundle server rehearse, bundle server audit.")
     return 0
 
 
@@ -74,7 +76,7 @@ def rehearse(arguments: argparse.Namespace) -> int:
         )
         calls.register(connection, place)
         numbers = [rehearsing.submit(connection, competition, act, say) for act in acts]
-        say("The same at home:")
+        say("At home:")
         expected = [_at_home(bundle, act, scratch / f"run-{number}", arguments) for number, act in enumerate(acts)]
         say("On the server:")
         titles = {number: act.title for number, act in zip(numbers, acts, strict=True)}
@@ -91,25 +93,25 @@ def rehearse(arguments: argparse.Namespace) -> int:
         for line in lines:
             say(f"  {line}")
         if lines and _part(record, "processor").get("busy") is True:
-            say("  The machine was busy with other things, as its record says: run this submission again.")
+            say("  The record says that the machine was busy with other work: run this submission again.")
     if lacking:
-        say("Missing where it ran, as seen from inside, where limits of a slice do not show (docs/operator.md):")
+        say("Missing on the worker, as seen from inside, where limits of a slice are invisible (docs/operator.md):")
         for line in lacking:
             say(f"  - {line}")
     if wrong:
-        raise BundleError(f"{wrong} of {len(acts)} submissions came to something else on the server.")
+        raise BundleError(f"{wrong} of {len(acts)} submissions had a different result on the server.")
     return 0
 
 
 def audit(arguments: argparse.Namespace) -> int:
-    """Ask for every private file as somebody who should not get it."""
+    """Request every private file as people who should not get it."""
     connection, place, competition = _open(arguments.competition)
     private = auditing.private_files(connection, competition)
     people = {"somebody who is not logged in": Connection(place.server)}
     second = second_account(place.server)
     if second is not None:
         if "secret_key" in calls.competition_content(second, place):
-            raise BundleError(f"{SECOND_VARIABLE}: this account is an organiser too. Take one that has no part in it.")
+            raise BundleError(f"{SECOND_VARIABLE}: this account is an organiser too. Use one that has no role here.")
         people["somebody with another account"] = second
     else:
         say(f"Not tried as a second account: {SECOND_VARIABLE} holds no token.")
@@ -118,18 +120,18 @@ def audit(arguments: argparse.Namespace) -> int:
         say(line)
     if had := {leak.private for leak in leaks if leak.had}:
         raise BundleError(
-            f"{len(had)} of {len(private)} private files can be had by others. Do not publish with them, unless "
+            f"{len(had)} of {len(private)} private files are open to others. Do not publish with them, unless "
             "those of a closed phase are a stand-in (`bundle build --stand-in`). docs/security.md tells more."
         )
     if any(leak.open for leak in leaks):
-        say("Whoever learns a key can have its file, but the server tells no key to those who were tried here.")
+        say("Anybody with a key can get its file, but the server told no key to those tried here.")
     else:
-        say(f"None of the {len(private)} private files can be had by those who were tried here.")
+        say(f"None of the {len(private)} private files is open to those tried here.")
     return 0
 
 
 def fetch(arguments: argparse.Namespace) -> int:
-    """Bring submissions, and say what is missing."""
+    """Fetch submissions, and name what is missing."""
     connection, _, competition = _open(arguments.competition)
     phase = calls.phase_named(competition, arguments.phase)
     with progress_bar("Fetch", "submission") as progress:
@@ -155,8 +157,8 @@ def replace(arguments: argparse.Namespace) -> int:
         plan += [f"  {doubt}" for part, path in zips.items() for doubt in _doubts(part, path)]
         if not arguments.no_rerun:
             plan.append(
-                f"Every submission to {phase.name} that ran on older parts is run once more, and its old runs are "
-                "deleted with their outputs (`bundle server fetch` keeps those). Their owners see the new run."
+                f"Every submission to {phase.name} that ran on older parts is run again. Its old runs and outputs are "
+                "deleted (save them first with `bundle server fetch`). Its owner sees the new run."
             )
         if not plan:
             raise BundleError("nothing to do: name a part, such as --reference-data PATH.")
@@ -164,7 +166,7 @@ def replace(arguments: argparse.Namespace) -> int:
         with progress_bar("Upload", "B") as progress:
             since = replacing.put_in_place(connection, competition, phase, task, zips, progress)
     if zips:
-        say(f"{phase.name} runs the new parts now.")
+        say(f"{phase.name} now uses the new parts.")
     if arguments.no_rerun:
         return 0
     replacing.settle(connection, phase, since, arguments.wait, say)
@@ -181,7 +183,9 @@ def replace(arguments: argparse.Namespace) -> int:
     for line in wrong:
         say(f"  {line}")
     if wrong:
-        raise BundleError(f"{len(wrong)} submissions could not be run again. Call this again: it goes on with them.")
+        raise BundleError(
+            f"{len(wrong)} submissions could not be run again. Repeat the command: it continues with them."
+        )
     return 0
 
 
@@ -198,7 +202,7 @@ def board(arguments: argparse.Namespace) -> int:
 
 
 def _doubts(part: PartName, path: Path) -> list[str]:
-    """Say what is odd about a part of this challenge, which any server takes."""
+    """Name oddities of a part of this challenge that any server accepts."""
     with zipfile.ZipFile(path) as opened:
         names = set(opened.namelist())
     if part in replacing.PROGRAMS:
@@ -208,7 +212,7 @@ def _doubts(part: PartName, path: Path) -> list[str]:
     listed, other = ("clips.csv", "labels.csv") if part == "input_data" else ("labels.csv", "clips.csv")
     if "task.yaml" in names and (listed in names or other not in names):
         return []
-    return [f"WARNING: expected task.yaml and {listed} at its top. Is it the folder that is meant?"]
+    return [f"WARNING: expected task.yaml and {listed} at its top. Is it the right folder?"]
 
 
 def _open(address: str) -> tuple[Connection, Place, Competition]:
@@ -264,7 +268,7 @@ def _solutions(bundle: Bundle, phase: Phase, named: list[Path]) -> list[tuple[st
 
 
 def _closed(phase: Phase, connection: Connection) -> str:
-    """Say that the website would take nothing now; the programming interface does not look at dates."""
+    """Say that the website takes no submissions now; the programming interface ignores dates."""
     now = connection.server_time
     if now is not None and phase.end is not None and phase.end < now:
         return f" (ended {phase.end:%Y-%m-%d %H:%M} UTC: the website takes nothing any more, this command does)"
@@ -274,7 +278,7 @@ def _closed(phase: Phase, connection: Connection) -> str:
 
 
 def _record(connection: Connection, number: int) -> dict[str, object]:
-    """Fetch what ingestion recorded of a run; what cannot be read says nothing."""
+    """Fetch ingestion's record of a run; empty if it cannot be read."""
     with tempfile.TemporaryDirectory(prefix="bundle-rehearse-") as folder:
         packed = Path(folder) / "prediction_output.zip"
         try:

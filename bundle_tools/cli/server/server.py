@@ -9,8 +9,8 @@ from bundle_tools.errors import BundleError
 
 ENDING = """\
 COMPETITION is its address as the browser shows it, in quotes, with ?secret_key=... while it is not published. The token
-of your account is taken from CODABENCH_TOKEN; without one you are asked for name and password, or a token. Nothing is
-stored. What changes something says so and asks first: --yes answers. After an interruption call again: it goes on.
+of your account comes from CODABENCH_TOKEN; without one you are asked for name and password, or a token. Nothing is
+stored. Commands that change something ask first; --yes answers. After an interruption, repeat the command.
 """
 DEFAULT_BUNDLE = Path("dist") / "bundle.zip"
 WAIT_S = 3600
@@ -65,7 +65,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     replace = _competition(
         actions, "replace", "Give a phase new programs or data, and run its submissions again.",
         "Each part is a folder or a zip. Take programs from an unpacked dist/bundle.zip: they share a secret key "
-        "that the folders lack. Without any part: run again what still shows results of older ones.",
+        "that the folders lack. Without any part, submissions with results of older parts are run again.",
     )  # fmt: skip
     replace.add_argument("--phase", metavar="NAME", required=True, help="such as practice or final")
     for part in ("ingestion-program", "scoring-program", "input-data", "reference-data"):
@@ -74,7 +74,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     _add_wait(replace)
     _add_yes(replace)
 
-    board = _competition(actions, "board", "Show a leaderboard, with what is wrong with its rows.")
+    board = _competition(actions, "board", "Show a leaderboard, and the problems of its rows.")
     board.add_argument("--phase", metavar="NAME", required=True, help="such as practice or final")
 
 
@@ -89,10 +89,10 @@ def _action(
             return int(getattr(on_server, name)(arguments))
         except (BundleError, OSError):
             raise
-        except Exception as error:  # a server may answer anything, and nobody is helped by where it tripped us
+        except Exception as error:  # a server may answer anything, and a traceback would help nobody
             raise BundleError(
                 f"the server answered something that this command does not understand ({type(error).__name__}: "
-                f"{str(error)[:200]}). It speaks with Codabench 1.25."
+                f"{str(error)[:200]}). It is made for Codabench 1.25."
             ) from error
 
     parser.set_defaults(action=act)

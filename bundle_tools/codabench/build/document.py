@@ -1,7 +1,7 @@
 """Edits to the text of `competition.yaml` that keep its comments: dates, image, paths.
 
-Each edit is held against the parsed file afterwards: a layout that the text edit does not know ends in an error, never
-in a bundle that silently differs from what was asked for.
+Each edit is checked against the parsed file afterwards: an unknown layout ends in an error, never
+in a bundle that silently differs from the request.
 """
 
 import re
@@ -30,7 +30,7 @@ def shift_dates(text: str, start: datetime) -> str:
         return DATE.sub(lambda found: f'{found[1]}"{datetime.fromisoformat(found[2]) + shift}"', text)
     except OverflowError as error:
         raise BundleError(
-            f"--start {start}: a later phase would end after the year 9999. Choose an earlier one."
+            f"--start {start}: a later phase would end after the year 9999. Choose an earlier start."
         ) from error
 
 
@@ -56,7 +56,7 @@ def point_to_zips(text: str, zipped: dict[str, str]) -> str:
 
 
 def hold(edited: str, expected: dict[str, Any], what: str) -> None:
-    """Hold an edit against what it should read as.
+    """Check that an edited text reads as expected.
 
     Raises
     ------

@@ -13,7 +13,7 @@ KEY = re.compile(rf"[0-9a-f]{{{2 * BYTES}}}\n")
 
 
 def key_entries(root: Path, *, fresh: bool) -> list[tuple[str, bytes]]:
-    """Give the key file of both programs.
+    """Return the key file of both programs.
 
     It is kept from build to build: a program that is replaced in a running competition still fits the other one.
 
@@ -25,7 +25,7 @@ def key_entries(root: Path, *, fresh: bool) -> list[tuple[str, bytes]]:
     Raises
     ------
     BundleError
-        When the kept file holds no key.
+        When the stored file contains no key.
     """
     if not all((root / program).is_dir() for program in PROGRAMS):
         return []

@@ -1,4 +1,4 @@
-"""A phase whose data are not to be on the server yet: until they come, it runs on those of an open phase."""
+"""A phase whose data are not yet on the server runs on an open phase's data for now."""
 
 import re
 from typing import Any
@@ -12,11 +12,11 @@ from bundle_tools.errors import BundleError
 
 PARTS = ("input_data", "reference_data")
 EXPECTED_FINDINGS = frozenset({"report-reveals", "page-figure"})
-"""What `bundle check` says where a phase that hides its output runs on open data, and pages tell of its own."""
+"""Codes of `bundle check` for a phase that hides its output but runs on open data."""
 
 
 def with_stand_in(text: str, loose: list[Entry], name: str) -> tuple[str, list[Entry]]:
-    """Point a phase to the data of the first open one, and leave its own out.
+    """Point a phase to the data of the first open phase, and leave out its own.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The same competition as a bundle of CodaLab's first version, which Codabench takes as well.
+"""The same competition as a version 1 bundle (CodaLab), which Codabench also accepts.
 
 What it needs: pages in HTML, phases as a mapping with a start but no end, one leaderboard whose columns are a mapping,
 and every program and data set as a zip. Only keys that CodaLab knows are written, and three of Codabench (`HIDING`).
@@ -37,7 +37,7 @@ Content = dict[str, Any]
 
 
 def version1_entries(text: str, loose: list[Entry], scratch: Path) -> list[Entry]:
-    """Give all files of the bundle in version 1.
+    """Return all files of the bundle in version 1.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def version1_entries(text: str, loose: list[Entry], scratch: Path) -> list[Entry
     Raises
     ------
     BundleError
-        When version 1 cannot hold what the competition asks for.
+        When version 1 cannot express the competition.
     """
     content = load(text)
     _refuse(content)
@@ -82,7 +82,7 @@ def version1_entries(text: str, loose: list[Entry], scratch: Path) -> list[Entry
 
 
 def rendered_page(markdown: str) -> str:
-    """Render a page as HTML that Codabench, which reads it as Markdown once more, leaves alone.
+    """Render a page as HTML that Codabench leaves unchanged when it reads it as Markdown again.
 
     A blank line would end a block of HTML there, so none is left, not even in code.
     """
@@ -92,7 +92,7 @@ def rendered_page(markdown: str) -> str:
 
 
 def _refuse(content: Keys) -> None:
-    """Name everything that version 1 cannot hold."""
+    """List everything that version 1 cannot express."""
     titles = {_page_name(page.title) for page in content.pages}
     wrong = [f"no page titled {name.capitalize()}" for name in NEEDED_PAGES if name not in titles]
     wrong += [
@@ -116,7 +116,7 @@ def _text(page: Path | bytes) -> str:
 
 
 def _paths(phase: PhaseKeys, tasks: dict[Any, TaskKeys]) -> dict[str, str]:
-    """Give the programs and data sets of a phase: role -> path."""
+    """Return the programs and data sets of a phase: role -> path."""
     sides = ((tasks[phase.tasks[0]], FILES_OF_TASK), (phase, DOWNLOADS))
     return {key: path for side, keys in sides for key in keys if (path := getattr(side, key))}
 
@@ -155,7 +155,7 @@ def _phase(number: int, phase: PhaseKeys, paths: dict[str, str]) -> Content:
 
 
 def _leaderboard(board: Board) -> Content:
-    """Give the board; Codabench ranks by its first column, CodaLab by the one that is selected."""
+    """Return the leaderboard; Codabench ranks by its first column, CodaLab by the selected one."""
     primary = board.primary_index
     ordered = sorted(board.columns, key=lambda column: (column.index != primary, column.index))
     results = {"label": board.title, "rank": 1}
@@ -176,7 +176,7 @@ def _leaderboard(board: Board) -> Content:
 
 
 def _end_as_version1_does(phases: list[PhaseKeys], document: Content) -> None:
-    """Set the end of the last phase, and tell which others end at another time than they do in version 2."""
+    """Set the end of the last phase, and name phases whose end differs from version 2."""
     if phases[-1].end:
         document["end_date"] = str(phases[-1].end)
     for phase, following in pairwise(phases):

@@ -20,7 +20,7 @@ PIPS_LAST_LINES = 3
 
 
 def wheel_entries(root: Path) -> list[tuple[str, Path]]:
-    """Give the wheels of both programs; fetched once for each lock and kept in build/.
+    """Return the wheels of both programs; fetched once for each lock and kept in build/.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What is wrong with a bundle: everything that Codabench needs, and what it fails to say.
+"""Check a bundle: everything that Codabench needs, and what it does not report.
 
 Each module holds the rules of one area. A rule looks at a `Draft` and gives findings; it changes nothing and never
 stops the others. No code of the bundle is run. What only one challenge knows are rules of its own, which it brings.
@@ -49,9 +49,9 @@ GENERAL: tuple[Rule, ...] = (
     check_leaderboards,
     check_names,
 )
-"""What holds for any bundle."""
+"""Rules for any bundle."""
 OF_VERSION_2: tuple[Rule, ...] = (check_keys, check_top, check_pages, check_tasks, check_phases)
-"""Left out for a bundle of version 1, whose own form has rules of its own: the others hold once it is converted."""
+"""Skipped for a version 1 bundle, which has its own rules; the others apply after conversion."""
 
 
 def check(
@@ -69,9 +69,9 @@ def check(
     rules
         Those of one challenge come after the general ones.
     now
-        What dates are held against, UTC without a zone; default: the present.
+        The time that dates are compared with, UTC without a zone; default: the present.
     progress
-        Told of the clips as they are decoded.
+        Progress callback, called per decoded clip.
 
     Returns
     -------

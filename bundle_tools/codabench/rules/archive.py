@@ -58,7 +58,7 @@ def check_yaml_size(path: Path) -> list[Finding]:
 
 
 def check_folder(root: Path, entries: Iterable[Path]) -> list[Finding]:
-    """Find junk and links in the folders that would be packed; zipping by hand takes what the builder leaves out."""
+    """Find junk and links in folders to be packed; zipping by hand includes what the builder leaves out."""
     names, links = [], []
     for entry in entries:
         for path in [entry, *entry.rglob("*")]:
@@ -70,8 +70,8 @@ def check_folder(root: Path, entries: Iterable[Path]) -> list[Finding]:
 def _check_links(links: list[str], where: str) -> Iterator[Finding]:
     if links:
         what = f"{len(links)} links in folders that are packed, such as {shown(links[0])}."
-        effect = "Some zip programs pack what a link leads to, others an empty folder or a text file."
-        yield Finding("folder-link", "warning", where, what, effect, "Put the files themselves there.")
+        effect = "Some zip programs pack the target of a link, others an empty folder or a text file."
+        yield Finding("folder-link", "warning", where, what, effect, "Replace each link with its file.")
 
 
 def check_junk(names: list[str], where: str, severity: str) -> list[Finding]:
@@ -79,7 +79,7 @@ def check_junk(names: list[str], where: str, severity: str) -> list[Finding]:
     junk = sorted({name for name in names if not JUNK.isdisjoint(name.split("/")) or name.endswith(".pyc")})
     if not junk:
         return []
-    what = f"{len(junk)} files that do not belong into a bundle, such as {junk[0]}."
+    what = f"{len(junk)} files that do not belong in a bundle, such as {junk[0]}."
     effect = "Codabench packs them with the programs and data."
     fix = "Use `bundle build`, which leaves them out."
     return [Finding("junk", "warning" if severity == "warning" else "note", where, what, effect, fix)]
@@ -96,7 +96,7 @@ def check_large(packed: int, where: str) -> list[Finding]:
 
 def _check_bomb(where: str, packed: int, members: list[zipfile.ZipInfo]) -> Iterator[Finding]:
     unpacked = sum(member.file_size for member in members)
-    effect, fix = "The unpacker would fill its disk.", "Look at what it holds."
+    effect, fix = "The unpacker would fill its disk.", "Check its contents."
     if unpacked > BOMB_BYTES and unpacked > BOMB_RATIO * packed:
         yield Finding("zip-bomb", "error", where, f"{packed} bytes claim to unpack to {unpacked}.", effect, fix)
     for member in members:
@@ -105,11 +105,13 @@ def _check_bomb(where: str, packed: int, members: list[zipfile.ZipInfo]) -> Iter
             yield Finding("zip-bomb", "error", where, what, effect, fix)
     ordered = sorted(members, key=lambda member: member.header_offset)
     if any(one.header_offset + one.compress_size > other.header_offset for one, other in pairwise(ordered)):
-        what = "Files lie on top of each other."
-        yield Finding("zip-overlap", "error", where, what, "Small zips become large in this way.", "Zip again.")
+        what = "Files overlap inside the zip."
+        yield Finding(
+            "zip-overlap", "error", where, what, "A small zip can unpack to a huge size this way.", "Zip again."
+        )
     if len(members) > MOST_MEMBERS:
         what = f"Expected at most {MOST_MEMBERS} files; found {len(members)}."
-        effect = "The unpacker would be busy for hours and give up."
+        effect = "The unpacker would work for hours and give up."
         yield Finding("zip-crowded", "error", where, what, effect, "Put the small files into one zip.")
 
 
@@ -118,36 +120,38 @@ def _check_members(where: str, members: list[zipfile.ZipInfo]) -> Iterator[Findi
         name = member.orig_filename
         if _unsafe(name):
             what = f"The name {shown(name)} is empty or absolute, or holds '..', a colon or a backslash."
-            yield Finding("zip-name", "error", where, what, "The file lands elsewhere.", "Use plain relative names.")
+            yield Finding(
+                "zip-name", "error", where, what, "The file would land outside the bundle.", "Use plain relative names."
+            )
         if any(len(part.encode("utf-8", "replace")) > LONGEST_NAME for part in name.split("/")):
             what = f"The name {shown(name)} has more than {LONGEST_NAME} bytes."
             yield Finding("zip-long", "error", where, what, "The unpacker cannot write the file.", "Shorten it.")
         if any(not letter.isprintable() for letter in name):
             what = f"The name {shown(name)} holds characters that cannot be shown."
-            yield Finding("zip-letters", "warning", where, what, "Nobody can name the file.", "Rename it.")
+            yield Finding("zip-letters", "warning", where, what, "The file cannot be addressed.", "Rename it.")
         elif not name.isascii() and not member.flag_bits & UTF8_FLAG:
             what = f"The name {shown(name)} is not marked as UTF-8."
-            effect = "The file arrives under another name."
+            effect = "The file gets a different name on the server."
             yield Finding("zip-letters", "warning", where, what, effect, "Use plain letters, or another zip program.")
         if member.flag_bits & 1:
             what = f"{shown(member.filename)} is encrypted."
             yield Finding("zip-encrypted", "error", where, what, REFUSED, "Zip without a password.")
         if stat.S_ISLNK(member.external_attr >> 16):
             what = f"{shown(member.filename)} is a link."
-            fix = "Put the file itself there."
+            fix = "Replace the link with the file."
             yield Finding("zip-link", "error", where, what, "It becomes a small text file.", fix)
 
 
 def _check_names(where: str, names: list[str]) -> Iterator[Finding]:
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
-        what = f"Names that stand there twice: {', '.join(map(shown, twice[:3]))}."
+        what = f"Duplicate names: {', '.join(map(shown, twice[:3]))}."
         yield Finding("zip-twice", "error", where, what, "The last one wins.", "Zip again.")
     alike = [name for name, count in Counter(name.casefold() for name in set(names)).items() if count > 1]
     if alike:
         pair = sorted(name for name in set(names) if name.casefold() == min(alike))
-        what = f"Names that differ in capitals only: {', '.join(map(shown, pair[:2]))}."
-        effect = "On the server both stand; on many participants' computers one overwrites the other."
+        what = f"Names that differ only in capitals: {', '.join(map(shown, pair[:2]))}."
+        effect = "The server keeps both; on many participants' computers one overwrites the other."
         yield Finding("zip-case", "warning", where, what, effect, "Rename one.")
     files = {name for name in names if not name.endswith("/")}
     parents: set[str] = set()

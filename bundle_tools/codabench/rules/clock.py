@@ -1,8 +1,8 @@
-"""The time that dates are held against; tests pin it, so that no test fails by growing old."""
+"""The time that dates are compared with; tests fix it, so that none fails with age."""
 
 from datetime import UTC, datetime
 
 
 def utc_now() -> datetime:
-    """Give the present time as Codabench writes it: UTC, without a zone."""
+    """Return the present time as Codabench writes it: UTC, without a zone."""
     return datetime.now(UTC).replace(tzinfo=None)

@@ -1,4 +1,4 @@
-"""A program or data set of a bundle, seen alike whether it is a folder or a zip."""
+"""A program or data set of a bundle, with one interface for folders and zips."""
 
 import os
 import zipfile
@@ -37,19 +37,19 @@ class Dataset:
         return [name for name in self._all_names if JUNK.isdisjoint(name.split("/"))]
 
     def names(self, *, junk: bool = False) -> list[str]:
-        """Give the files' names relative to the root, sorted; with junk only on demand: Codabench hands it out too."""
+        """Return the files' names relative to the root, sorted; with junk, which Codabench keeps, only on demand."""
         return list(self._all_names if junk else self._names)
 
     def size(self, name: str) -> int:
-        """Give the bytes of one file."""
+        """Return the bytes of one file."""
         return (self.path / name).stat().st_size if self.path.is_dir() else self._archive.getinfo(name).file_size
 
     def read(self, name: str) -> bytes:
-        """Give the content of one file."""
+        """Return the content of one file."""
         return (self.path / name).read_bytes() if self.path.is_dir() else self._archive.read(name)
 
     def text(self, name: str) -> str:
-        """Give the content of one file as UTF-8 text; bytes that are none are replaced."""
+        """Return the content of one file as UTF-8 text; bytes that are none are replaced."""
         return self.read(name).decode("utf-8-sig", "replace")
 
 
@@ -70,7 +70,9 @@ def check_path(draft: Draft, path: Place, value: object) -> Iterator[Finding]:
         return
     if value.startswith("/") or "\\" in value or ".." in PurePosixPath(value).parts:
         what = f"{name}: expected a path inside the bundle; found {shown(value)}."
-        yield Finding("path-outside", "error", where, what, "It may exist here and not there.", "Use a relative path.")
+        yield Finding(
+            "path-outside", "error", where, what, "It may exist here but not on the server.", "Use a relative path."
+        )
         return
     target = draft.inside(value)
     if target is None:
@@ -114,7 +116,7 @@ def find(draft: Draft, value: object) -> Dataset | None:
 
 
 def uses_of(draft: Draft, *keys: str) -> list[tuple[Place, str]]:
-    """Give every use of a program or data set with its place in the file; with keys, those that stand under them."""
+    """Yield every use of a program or data set with its place in the file; with keys, only uses under them."""
     known = draft.keys
     sections = (
         *((task, FILES_OF_TASK) for task in known.tasks),
@@ -130,7 +132,7 @@ def uses_of(draft: Draft, *keys: str) -> list[tuple[Place, str]]:
 
 
 def opened(draft: Draft, *keys: str) -> dict[str, Dataset]:
-    """Open what stands under some keys of tasks, solutions and phases: path -> its files, each path once."""
+    """Open the values of some keys of tasks, solutions and phases: path -> its files, each path once."""
     return {value: data for _, value in uses_of(draft, *keys) if (data := find(draft, value)) is not None}
 
 
@@ -153,7 +155,7 @@ def _is_sound_file(path: Path, _changed_ns: int, _size: int) -> bool:
 
 
 def _walk(folder: Path, root: Path | None) -> Iterator[str]:
-    """Give all files below a folder; a linked folder once and only inside the bundle: links can go in circles."""
+    """Yield all files below a folder; a linked folder once and only inside the bundle: links can go in circles."""
     seen = {folder.resolve()}
     for parent, folders, files in os.walk(folder, followlinks=root is not None):
         for name in list(folders):

@@ -21,7 +21,7 @@ FILE = "competition.yaml"
 
 @dataclass(frozen=True)
 class Draft:
-    """A bundle that may be wrong in any way."""
+    """A bundle that may contain any mistake."""
 
     root: Path
     """The folder that holds `competition.yaml`."""
@@ -30,22 +30,22 @@ class Draft:
     lines: dict[Place, int]
     """Place of a value -> its line, from 1."""
     folder: bool
-    """Whether the bundle was given as a folder, not as a zip."""
+    """Whether the bundle is a folder, not a zip."""
     now: datetime = field(default_factory=clock.utc_now)
-    """The present, UTC without a zone: what dates are held against."""
+    """The present, UTC without a zone: dates are compared with it."""
     progress: Progress | None = None
-    """Told of clips as they are decoded."""
+    """Receives the number of decoded clips."""
     opened: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """What `dataset.find` has opened so far: most rules ask for the same few folders."""
+    """Cache of `dataset.find`: most rules read the same few folders."""
 
     @property
     def keys(self) -> Keys:
-        """What the file says, see `keys.read`."""
+        """The parsed keys, see `keys.read`."""
         return self._read[0]
 
     @property
     def mistakes(self) -> list[Mistake]:
-        """What its keys and values should not be."""
+        """The mistakes in its keys and values."""
         return self._read[1]
 
     @cached_property
@@ -53,13 +53,13 @@ class Draft:
         return keys.read(Keys, self.content)
 
     def at(self, *path: str | int) -> str:
-        """Give the file and line of a value, or of the nearest value around it."""
+        """Return the file and line of a value, or of the nearest value around it."""
         while path and path not in self.lines:
             path = path[:-1]
         return f"{FILE}:{self.lines[path]}" if path in self.lines else FILE
 
     def inside(self, value: object) -> Path | None:
-        """Give an existing file or folder of the bundle; None for whatever else a value may be."""
+        """Return an existing file or folder of the bundle; None for whatever else a value may be."""
         if not isinstance(value, str) or not value.strip() or value.startswith("/") or ".." in value.split("/"):
             return None
         path = self.root / value
@@ -70,12 +70,12 @@ class Draft:
             return None
 
     def tasks_of(self, phase: PhaseKeys) -> list[TaskKeys]:
-        """Give the tasks that a phase names."""
+        """Return the tasks that a phase names."""
         return [task for task in self.keys.tasks if task.index in phase.tasks]
 
 
 def read(root: Path, *, folder: bool, now: datetime | None = None) -> tuple[Draft | None, list[Finding]]:
-    """Read `competition.yaml`; where it cannot be used at all, say why and give no draft."""
+    """Read `competition.yaml`; if it is unusable, return findings and no draft."""
     path = root / FILE
     if not path.is_file():
         others = sorted(str(p.relative_to(root)) for p in [*root.glob("*.y*ml"), *root.glob("*/competition.y*ml")])
@@ -113,7 +113,7 @@ def read(root: Path, *, folder: bool, now: datetime | None = None) -> tuple[Draf
 
 
 def _unbuildable(root: yaml.Node | None, error: Exception) -> Finding:
-    """Say which value cannot be built: a date like 2001-99-99, or one that is not what its tag says."""
+    """Name the value that cannot be read: a date like 2001-99-99, or one that does not match its tag."""
     waiting, seen = [root] if root is not None else [], set()
     while waiting:
         node = waiting.pop()
@@ -159,7 +159,7 @@ def _walk(node: yaml.Node, path: Place, lines: dict[Place, int], seen: set[int])
                     "yaml-duplicate-key",
                     "warning",
                     f"{FILE}:{key.start_mark.line + 1}",
-                    f"The key {name!r} stands here twice.",
+                    f"The key {name!r} appears twice.",
                     "Codabench silently keeps the last one.",
                     "Delete one.",
                 )
@@ -171,7 +171,7 @@ def _walk(node: yaml.Node, path: Place, lines: dict[Place, int], seen: set[int])
 def _fatal(code: str, what: str, fix: str, line: str = "") -> Finding:
     effects = {
         "yaml-mapping": CRASHES,
-        "yaml-size": "Codabench may well read it, slowly; nothing in it is checked here.",
+        "yaml-size": "Codabench may read it, slowly; this check skips its content.",
         "yaml-bomb": "The unpacker would run out of memory or time.",
     }
     effect = effects.get(code, REFUSED)

@@ -10,7 +10,7 @@ Severity = Literal["error", "warning", "note"]
 # What Codabench would do, in the words used most often.
 REFUSED = "Codabench refuses the bundle and deletes the upload."
 CRASHES = "Codabench's unpacker stops with a raw Python error and deletes the upload."
-IGNORED = "Codabench ignores it without a word."
+IGNORED = "Codabench silently ignores it."
 FAILS_LATER = "Codabench accepts it; submissions fail later."
 
 ORDER: dict[str, int] = {"error": 0, "warning": 1, "note": 2}
@@ -19,29 +19,29 @@ LONGEST_TOLD = 600
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong, or worth knowing."""
+    """One mistake, or a fact worth knowing."""
 
     code: str
     """Short name of the rule, e.g. "phase-overlap"."""
     severity: Severity
     """error: the bundle would not work or would leak; warning: it would surprise; note: worth knowing."""
     where: str
-    """File, with the line where that is known."""
+    """File, with the line if known."""
     what: str
     """What was expected and what was found."""
     effect: str
-    """What Codabench would do."""
+    """The consequence, mostly what Codabench would do."""
     fix: str
     """What to do."""
 
     def lines(self) -> list[str]:
-        """Give the finding for a person."""
+        """Return the finding for a person."""
         return [f"{self.severity} [{self.code}] {self.where}", f"  {self.what}", f"  {self.effect} Fix: {self.fix}"]
 
     def short(self) -> "Finding":
-        """Give the finding with what was found cut to a few lines: it may quote something broken of any length."""
+        """Return the finding cut to a few lines: it may quote broken input of any length."""
         return self if len(self.what) <= LONGEST_TOLD else replace(self, what=self.what[: LONGEST_TOLD - 1] + "…")
 
     def record(self) -> dict[str, Any]:
-        """Give the finding for a program."""
+        """Return the finding for a program."""
         return asdict(self)

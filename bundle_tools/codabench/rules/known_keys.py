@@ -13,7 +13,7 @@ def check_keys(draft: Draft) -> Iterator[Finding]:
 
 
 def check_board_keys(draft: Draft) -> Iterator[Finding]:
-    """Find what is wrong with the keys of boards: of a converted file the others are Codabench's own."""
+    """Find wrong keys of leaderboards; in a converted file all other keys are Codabench's own."""
     yield from _told(draft, (one for one in draft.mistakes if one.place[0] == "leaderboards"))
 
 

@@ -1,4 +1,4 @@
-"""Since when a phase runs what it runs now."""
+"""When a phase last got new programs or data."""
 
 from datetime import datetime
 
@@ -8,7 +8,7 @@ from bundle_tools.codabench.server.interface.records import Phase, Submission
 
 
 def since(connection: Connection, phase: Phase) -> datetime | None:
-    """Give the time of the newest program or data set of a phase; None where it has none."""
+    """Return the time of the newest program or data set of a phase; None where it has none."""
     newest = []
     for task_id in phase.tasks:
         for key in calls.task(connection, task_id).keys.values():
@@ -18,5 +18,5 @@ def since(connection: Connection, phase: Phase) -> datetime | None:
 
 
 def is_old(submission: Submission, newest: datetime | None) -> bool:
-    """Tell whether a submission ran on programs or data that are not the phase's any more."""
+    """Return whether a submission ran on programs or data that are not the phase's any more."""
     return newest is not None and submission.created < newest

@@ -1,4 +1,4 @@
-"""What came of a bundle on the server, beside what its `competition.yaml` says."""
+"""Compare a competition on the server with the bundle's `competition.yaml`."""
 
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ def differences(document: Keys, archive: zipfile.ZipFile, found: Mapping[str, An
     Returns
     -------
     list
-        One line for each thing that is otherwise on the server; empty where all is as it was written.
+        One line per difference on the server; empty if there is none.
     """
     lines = [*_competition(document, found), *_pages(document, archive, found)]
     phases = sorted(document.phases, key=lambda phase: phase.index)
@@ -66,7 +66,7 @@ def _competition(document: Keys, found: Mapping[str, Any]) -> Iterator[str]:
         yield from _unlike(key, getattr(document, key), found.get(key))
     yield from _unlike("fact_sheet", document.fact_sheet or None, found.get("fact_sheet") or None)
     if not found.get("logo"):
-        yield "logo: there is none."
+        yield "logo: missing."
     if document.queue and (found.get("queue") or {}).get("vhost") != document.queue:
         yield f"queue: expected {document.queue}, found {found.get('queue')}."
 
@@ -76,13 +76,13 @@ def _pages(document: Keys, archive: zipfile.ZipFile, found: Mapping[str, Any]) -
     expected = {page.title: str(page.file) for page in document.pages}
     for title, file in expected.items():
         if title not in there:
-            yield f"page {title}: it is not there."
+            yield f"page {title}: missing."
         elif _text(there[title]) != _text(archive.read(file).decode("utf-8-sig")):
-            yield f"page {title}: its text is another one than that of {file}."
-    yield from (f"page {title}: nobody asked for it." for title in there if title not in expected)
+            yield f"page {title}: its text differs from {file}."
+    yield from (f"page {title}: not in the bundle." for title in there if title not in expected)
     terms = document.terms
     if terms is not None and _text(str(found.get("terms"))) != _text(archive.read(terms).decode("utf-8-sig")):
-        yield f"terms: another text than that of {terms}."
+        yield f"terms: the text differs from {terms}."
 
 
 def _phase(expected: PhaseKeys, found: Mapping[str, Any]) -> Iterator[str]:
@@ -98,7 +98,7 @@ def _phase(expected: PhaseKeys, found: Mapping[str, Any]) -> Iterator[str]:
         yield from _unlike(key, getattr(expected, key), found.get(key))
     for key in ("starting_kit", "public_data"):
         if getattr(expected, key) and not found.get(key):
-            yield f"{key}: there is none."
+            yield f"{key}: missing."
 
 
 def _tasks(
@@ -132,12 +132,12 @@ def _leaderboards(expected: Sequence[Board], found: Sequence[Mapping[str, Any]])
     columns = {str(column["key"]): column for column in there["columns"]}
     for column in in_order(board.columns):
         if column.key not in columns:
-            yield f"column {column.key}: it is not there."
+            yield f"column {column.key}: missing."
             continue
         for key in COLUMN_FIELDS:
             yield from _unlike(f"column {column.key}, {key}", getattr(column, key), columns[column.key].get(key))
     own = {column.key for column in board.columns}
-    yield from (f"column {key}: nobody asked for it." for key in columns if key not in own)
+    yield from (f"column {key}: not in the bundle." for key in columns if key not in own)
 
 
 def _unlike(what: str, expected: object, found: object) -> Iterator[str]:
@@ -151,5 +151,5 @@ def _short(value: object) -> str:
 
 
 def _text(text: str) -> str:
-    """Give a text as the server may store it: line ends and the space around it do not count."""
+    """Return a text as the server may store it: line ends and the space around it do not count."""
     return text.replace("\r\n", "\n").strip()

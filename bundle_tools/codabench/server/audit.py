@@ -1,4 +1,4 @@
-"""What a server gives away: which private files can be had by somebody who should not have them."""
+"""Which private files a server gives to people who should not have them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Private:
     part: PartName
     """What it is."""
     key: str
-    """Of its data set; whoever has it may be able to download the file."""
+    """Key of its data set; with it somebody may be able to download the file."""
 
 
 @dataclass(frozen=True)
@@ -33,18 +33,18 @@ class Leak:
     who: str
     """Such as "somebody who is not logged in"."""
     listed: bool
-    """Whether the server tells this person the key."""
+    """Whether the server gives this person the key."""
     open: bool
-    """Whether the server hands the file to this person, given the key."""
+    """Whether the server gives this person the file, given the key."""
 
     @property
     def had(self) -> bool:
-        """Whether this person can have the file without help."""
+        """Whether this person can get the file without help."""
         return self.listed and self.open
 
 
 def private_files(connection: Connection, competition: Competition) -> list[Private]:
-    """Give the private files of all phases, as their organiser sees them."""
+    """Return the private files of all phases, as their organiser sees them."""
     found = []
     for phase in competition.phases:
         for task_id in phase.tasks:
@@ -54,7 +54,7 @@ def private_files(connection: Connection, competition: Competition) -> list[Priv
 
 
 def try_all(private: list[Private], place: Place, people: Mapping[str, Connection]) -> list[Leak]:
-    """Let each person look at the competition, and ask for each file by its key.
+    """As each person, read the competition and ask for each file by its key.
 
     Parameters
     ----------
@@ -80,16 +80,13 @@ def try_all(private: list[Private], place: Place, people: Mapping[str, Connectio
 
 
 def lines(leaks: list[Leak]) -> list[str]:
-    """Write what was found, one line a phase and person, of the files that are not shut."""
+    """Describe the files that are open, one line per phase and person."""
     found: dict[tuple[str, str, bool], list[str]] = {}
     for leak in leaks:
         if leak.open:
             found.setdefault((leak.private.phase, leak.who, leak.listed), []).append(leak.private.part)
     how = {True: "the server tells the keys", False: "with the keys, which the server does not tell"}
-    return [
-        f"  {phase}: {', '.join(parts)} can be had by {who}: {how[told]}."
-        for (phase, who, told), parts in found.items()
-    ]
+    return [f"  {phase}: {', '.join(parts)} open to {who}: {how[told]}." for (phase, who, told), parts in found.items()]
 
 
 def _opens(connection: Connection, key: str) -> bool:
@@ -101,7 +98,7 @@ def _opens(connection: Connection, key: str) -> bool:
 
 
 def _texts(content: object) -> Iterator[str]:
-    """Give every text of an answer, wherever it stands."""
+    """Yield every text of an answer, at any depth."""
     if isinstance(content, str):
         yield content
     elif isinstance(content, Mapping):

@@ -8,8 +8,8 @@ from bundle_tools.codabench.server.interface import calls
 from bundle_tools.codabench.server.interface.http import Connection
 from bundle_tools.codabench.server.interface.records import Column, Competition, Phase, Submission
 
-NO_SCORE = "no score: the board puts it above all others. Delete it, or run it again"
-OLD = "ran on programs or data that were replaced since. Run it again: `bundle server replace`"
+NO_SCORE = "no score: the leaderboard puts it above all others. Delete it, or run it again"
+OLD = "ran on programs or data that have been replaced. Run it again: `bundle server replace`"
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Row:
     score: float | None
     """Of the column that ranks."""
     remarks: tuple[str, ...]
-    """What an organiser should look at; empty where all is well."""
+    """Problems for an organiser; empty if there are none."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class Board:
     rows: tuple[Row, ...]
     """The first one ranks first."""
     others: tuple[Row, ...]
-    """Submissions off the board that deserve a look."""
+    """Submissions with problems that are not on the leaderboard."""
     counts: dict[str, int]
     """Number of submissions by status."""
 
 
 def read_board(connection: Connection, competition: Competition, phase: Phase) -> Board:
-    """Read the board and all submissions of a phase.
+    """Read the leaderboard and all submissions of a phase.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def read_board(connection: Connection, competition: Competition, phase: Phase) -
 
 
 def lines(board: Board, column: Column | None) -> list[str]:
-    """Write the board for a terminal."""
+    """Format the leaderboard for a terminal."""
     decimals = column.precision if column else 2
     told = [
         (str(place), row.submission.owner, _score(row.score, decimals), _when(row.submission),
@@ -82,7 +82,7 @@ def lines(board: Board, column: Column | None) -> list[str]:
     header = ("", "participant", column.key if column else "score", "made (UTC)", "", "")
     written = _table([header, *told]) if told else ["No rows."]
     if board.others:
-        written += ["", "Off the board, and wrong:"]
+        written += ["", "Not on the leaderboard, with problems:"]
         written += [
             f"  #{one.submission_id} {one.owner}, {_when(one)}: {'; '.join(row.remarks)}"
             for row in board.others

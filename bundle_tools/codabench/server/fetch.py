@@ -1,4 +1,4 @@
-"""Bring all submissions of a phase here: what was sent in, what came out, and the reports."""
+"""Download all submissions of a phase: files, outputs and reports."""
 
 import csv
 import json
@@ -29,29 +29,29 @@ FILES = {
     "scoring_result": "scoring_output.zip",
     "detailed_result": "report.html",
 }
-"""What the server calls a file -> what it is called here."""
+"""The server's name of a file -> its name here."""
 RECORD = "submission.json"
-"""Written last: a folder with it is whole."""
+"""Written last: a folder with it is complete."""
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """What is there now."""
+    """The present state of the folder."""
 
     table: Path
-    """One line a submission."""
+    """One line per submission."""
     new: int
-    """Submissions that were brought by this call."""
+    """Submissions fetched by this call."""
     kept: int
-    """Those that were there already."""
+    """Submissions fetched earlier."""
     missing: tuple[str, ...]
-    """What could not be had, and what looks wrong, one line each."""
+    """Missing files and problems, one line each."""
 
 
 def fetch(
     connection: Connection, phase: Phase, columns: Sequence[Column], out: Path, progress: Progress | None = None
 ) -> Fetched:
-    """Fetch every submission that has ended, but those that are here already.
+    """Fetch every finished submission that is not here yet.
 
     Parameters
     ----------
@@ -61,20 +61,20 @@ def fetch(
     Raises
     ------
     BundleError
-        If `out` holds something else, or if the server cannot be asked.
+        If `out` contains something else, or if the server cannot be reached.
     """
     table = out / TABLE
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not table.is_file())):
-        raise BundleError(f"--out {out}: holds something that this command did not make. Choose another folder.")
+        raise BundleError(f"--out {out}: contains files that this command did not write. Choose another folder.")
     if table.is_file() and phases_in(out) - {phase.phase_id}:
-        raise BundleError(f"--out {out}: holds the submissions to another phase. Choose another folder.")
+        raise BundleError(f"--out {out}: contains submissions to another phase. Choose another folder.")
     found = [one for one in calls.submissions(connection, phase) if not one.elsewhere]
     out.mkdir(parents=True, exist_ok=True)
     folders = {one.submission_id: out / _folder_name(one) for one in found}
     _write_table(table, found, folders, columns)  # an interrupted call leaves a folder that the next one knows
     todo = [one for one in found if one.ended and not _is_here(folders[one.submission_id], one)]
     missing: list[str] = [
-        f"#{one.submission_id} {one.owner}: {one.status}. Call again when it has ended."
+        f"#{one.submission_id} {one.owner}: {one.status}. Repeat this command when it has ended."
         for one in found
         if not one.ended
     ]
@@ -90,11 +90,11 @@ def fetch(
                 missing.append(f"#{one.submission_id} {one.owner}: {error}")
             if progress is not None:
                 progress(done, len(work))
-    finally:  # whoever interrupts does not wait for the rest
+    finally:  # on an interruption, do not wait for the rest
         pool.shutdown(cancel_futures=True)
     missing += [
-        f"#{one.submission_id} {one.owner}: its zip holds metadata, with which a command of its own runs: look at it "
-        "before you believe a row."
+        f"#{one.submission_id} {one.owner}: its zip contains metadata, which can start a command of its own: "
+        "inspect it before you trust the row."
         for one in found
         if _brings_a_command(folders[one.submission_id] / FILES["data_file"])
     ]
@@ -103,7 +103,7 @@ def fetch(
 
 
 def _bring(connection: Connection, submission: Submission, folder: Path) -> list[str]:
-    """Bring one submission; gives what its server has lost."""
+    """Fetch one submission; return what the server has lost."""
     unfinished = folder.with_name(folder.name + ".part")
     shutil.rmtree(unfinished, ignore_errors=True)
     (unfinished / "logs").mkdir(parents=True)
@@ -129,7 +129,7 @@ def _bring(connection: Connection, submission: Submission, folder: Path) -> list
 
 
 def _brings_a_command(archive: Path) -> bool:
-    """Tell whether the platform may have run something of the submission beside ingestion."""
+    """Return whether the platform may have run a command of the submission beside ingestion."""
     try:
         with zipfile.ZipFile(archive) as opened:
             return bool(set(METADATA_NAMES) & set(opened.namelist()))
@@ -138,7 +138,7 @@ def _brings_a_command(archive: Path) -> bool:
 
 
 def _is_here(folder: Path, submission: Submission) -> bool:
-    """Tell whether a folder holds this submission as it is now: scores may come after the first call."""
+    """Return whether a folder holds this submission as it is now: scores may come after the first call."""
     try:
         return bool(json.loads((folder / RECORD).read_text("utf-8")) == _record(submission))
     except (OSError, ValueError):
@@ -171,5 +171,5 @@ def _folder_name(submission: Submission) -> str:
 
 
 def _plain(text: str) -> str:
-    """Give a name that is safe as a file's, whatever an account is called."""
+    """Return a name that is safe as a file's, whatever an account is called."""
     return re.sub(r"[^\w.-]+", "-", text).strip("-.")[:60] or "unnamed"

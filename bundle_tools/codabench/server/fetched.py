@@ -1,4 +1,4 @@
-"""The folder that `bundle server fetch` makes: a table, and one folder a submission."""
+"""The folder that `bundle server fetch` makes: a table, and one folder per submission."""
 
 import csv
 import io
@@ -8,25 +8,25 @@ from pathlib import Path
 from bundle_tools.errors import BundleError
 
 TABLE = "submissions.csv"
-"""One line a submission; its folder, and whether it is on the board."""
+"""One line per submission: its folder, and whether it is on the leaderboard."""
 OUTPUT = "prediction_output.zip"
-"""What the submission's model gave, in its folder."""
+"""The output of the submission's model, in its folder."""
 LARGEST_TABLE = 64 * 2**20
 _FORMS = {
     "phase": re.compile("[0-9]{1,18}"),
     "folder": re.compile(r"\w[\w.-]{0,99}"),
     "on_board": re.compile("[01]"),
 }
-"""What the columns hold that are used; nothing is done with the others."""
+"""Patterns of the columns that are used."""
 
 
 def is_fetched(folder: Path) -> bool:
-    """Tell whether `bundle server fetch` made a folder."""
+    """Return whether `bundle server fetch` made a folder."""
     return (folder / TABLE).is_file()
 
 
 def phases_in(folder: Path) -> set[int]:
-    """Give the server's numbers of the phases whose submissions lie in a folder.
+    """Return the server's numbers of the phases whose submissions lie in a folder.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def phases_in(folder: Path) -> set[int]:
 
 
 def runs_in(folder: Path) -> list[Path]:
-    """Give the folders of the submissions on the board; of all that have an output, where none is on it.
+    """Return the folders of the submissions on the board; of all that have an output, where none is on it.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def runs_in(folder: Path) -> list[Path]:
 
 
 def _lines(folder: Path) -> list[dict[str, str]]:
-    """Read the table as a stranger may have written it: no line leads out of the folder."""
+    """Read the table without trusting it: no line may lead out of the folder."""
     path, lines = folder / TABLE, []
 
     def refusal(number: int, found: str) -> BundleError:

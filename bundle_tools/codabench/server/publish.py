@@ -1,4 +1,4 @@
-"""Upload a bundle, wait until the server has unpacked it, and look what came of it."""
+"""Upload a bundle, wait until the server has unpacked it, and check the result."""
 
 import time
 import zipfile
@@ -25,7 +25,7 @@ NAME = "competition.yaml"
 FIRST_PAUSE_S = 0.25
 LONGEST_PAUSE_S = 2.0
 UNPACKING_S = 1800
-"""So long unpacking may take; a bundle of 36 MB takes ten seconds."""
+"""Longest wait for unpacking; a bundle of 36 MB takes ten seconds."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ class Published:
     competition: Competition
     """As the server shows it to its organiser."""
     differences: tuple[str, ...]
-    """What is otherwise than the bundle says; empty for a bundle of version 1, which the server rewrites."""
+    """Differences from the bundle; empty for a version 1 bundle, which the server rewrites."""
     compared: bool
-    """Whether that was looked at."""
+    """Whether they were compared."""
     was_there: bool
-    """Whether an earlier call had made it."""
+    """Whether an earlier call made it."""
 
     @property
     def link(self) -> str:
@@ -100,25 +100,25 @@ def _document(archive: Path) -> Mapping[str, Any]:
 
 
 def _earlier(connection: Connection, name: str) -> int | None:
-    """Find the competition that an earlier call made of this very zip; remove what such a call left half-done."""
+    """Find the competition that an earlier call made from this zip; remove unfinished uploads."""
     found = [one for one in calls.datasets(connection, _type="bundle", search=name) if one.name.startswith(name)]
     for one in found:
         if one.competition_id is not None:
             return one.competition_id
-        # An upload that broke off has no bytes; the server adds the title to the name of what it has unpacked.
+        # An interrupted upload has no bytes; the server adds the title to the name of an unpacked bundle.
         if one.size == 0 or one.name != name:
             connection.delete(f"/api/datasets/{one.dataset_id}/")
             continue
         raise BundleError(
-            f"this zip was uploaded at {one.created:%Y-%m-%d %H:%M} UTC, and no competition has come of it yet. If the "
-            f"server is still unpacking, call again in a minute. If not, delete {one.name!r} under Resources → "
-            "Competition Bundles, and call again."
+            f"this zip was uploaded at {one.created:%Y-%m-%d %H:%M} UTC, but no competition exists yet. If the server "
+            f"is still unpacking, repeat the command in a minute. If not, delete {one.name!r} under Resources → "
+            "Competition Bundles, and repeat the command."
         )
     return None
 
 
 def _unpacked(connection: Connection, status_id: int, say: Callable[[str], None]) -> int:
-    """Wait until the server is through; its first error is all that it tells."""
+    """Wait until the server has finished; it reports only its first error."""
     began, pause_s, last = time.monotonic(), FIRST_PAUSE_S, ""
     while time.monotonic() - began < UNPACKING_S:
         answer = connection.get(f"/api/competitions/{status_id}/creation_status/")
@@ -130,8 +130,10 @@ def _unpacked(connection: Connection, status_id: int, say: Callable[[str], None]
         if last == "Failed":
             raise BundleError(
                 f"the server could not unpack the bundle: {' '.join(str(answer['details']).split())} It deleted the "
-                "upload. `bundle check` names everything that is wrong, not the first alone."
+                "upload. `bundle check` lists all problems, not only the first."
             )
         time.sleep(pause_s)
         pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
-    raise BundleError("the server is still unpacking after half an hour. Look at it there, or call again later.")
+    raise BundleError(
+        "the server is still unpacking after half an hour. Look at it there, or repeat the command later."
+    )

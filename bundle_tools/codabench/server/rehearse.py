@@ -19,7 +19,7 @@ SCORES_LATE_S = 60.0
 "Finished"."""
 USUAL_SHARED_MEMORY_MB = 64
 DECIMALS_KEPT = 10
-"""The server keeps so many behind the point."""
+"""Decimals that the server stores."""
 MEASURED = frozenset({"duration_s"})
 """Columns that hold a time, which differs from run to run."""
 
@@ -37,24 +37,24 @@ class Act:
 
     @property
     def title(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return f"{self.phase.name}, {self.name}"
 
 
 @dataclass(frozen=True)
 class Result:
-    """What one submission came to, there or here."""
+    """The result of one submission, there or here."""
 
     status: str
     """Such as "Finished" or "Failed"."""
     scores: Mapping[str, float]
     """Key of a column -> number."""
     reason: str = ""
-    """Why it is not a whole row."""
+    """Why the row is not complete."""
 
 
 def submit(connection: Connection, competition: Competition, act: Act, say: Callable[[str], None]) -> int:
-    """Submit, unless an earlier rehearsal has submitted the same zip to what the phase holds now.
+    """Submit, unless an earlier rehearsal submitted the same zip to the phase's present parts.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def wait(
     limit_s: float,
     say: Callable[[str], None],
 ) -> dict[int, Submission]:
-    """Wait for submissions and for their scores, and tell each change of status.
+    """Wait for submissions and their scores, and report each change of status.
 
     Parameters
     ----------
@@ -124,8 +124,8 @@ def wait(
                     f"{titles[number]} ({last[number]})" for number in sorted(titles.keys() - ended.keys())
                 )
                 raise BundleError(
-                    f"not ended after {limit_s:.0f} s: {left}. The queue is busy, or no worker serves it. Call again: "
-                    "it waits for the same submissions."
+                    f"not ended after {limit_s:.0f} s: {left}. The queue is busy, or no worker serves it. Repeat the "
+                    "command: it waits for the same submissions."
                 )
             time.sleep(pause_s)
             pause_s = min(1.5 * pause_s, LONGEST_PAUSE_S)
@@ -133,7 +133,7 @@ def wait(
 
 
 def there(submission: Submission) -> Result:
-    """Give what the server has of a submission."""
+    """Return the server's result of a submission."""
     without = submission.status == "Finished" and not submission.scores
     return Result("Finished without scores" if without else submission.status, submission.scores, submission.details)
 
@@ -171,12 +171,12 @@ def _shown(value: float | None) -> str:
 
 
 def missing_limits(seen: Mapping[str, object]) -> list[str]:
-    """Say which limits of a worker are missing; of one that was not looked for nothing is said.
+    """Name the missing limits of a worker; limits that were not examined are left out.
 
     Parameters
     ----------
     seen
-        `container` of a `run.json`; it need not be what it should be.
+        `container` of a `run.json`; not trusted.
     """
     found = []
     if seen.get("memory_mb", 0) is None:

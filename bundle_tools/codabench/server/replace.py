@@ -1,4 +1,4 @@
-"""Give a running phase new programs or data, and see to it that no row of the old ones stays."""
+"""Replace programs or data of a running phase, and run its submissions again so that no old row remains."""
 
 import time
 import zipfile
@@ -20,24 +20,24 @@ from bundle_tools.errors import BundleError
 
 PROGRAMS = ("ingestion_program", "scoring_program")
 AT_ONCE = 30
-"""So many re-runs the server's own queue takes from a competition at a time."""
+"""Most re-runs of a competition that the server's own queue accepts at a time."""
 PAUSE_S = 5.0
 
 
 @dataclass(frozen=True)
 class Old:
-    """A file that was run on what the phase does not hold any more."""
+    """A file that ran on replaced parts."""
 
     newest: Submission
     """Its last run."""
     runs: tuple[Submission, ...]
     """All its old runs; they are deleted."""
     ran_again: bool
-    """Whether a run on the new data is there already, of an earlier call."""
+    """Whether an earlier call already made a run on the new data."""
 
 
 def packed(sources: Mapping[PartName, Path], scratch: Path) -> dict[PartName, Path]:
-    """Give each part as the zip that the server wants: what is inside the folder, not the folder.
+    """Return each part as a zip of the folder's content, without the folder, as the server expects it.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def packed(sources: Mapping[PartName, Path], scratch: Path) -> dict[PartName, Pa
 
 
 def only_task(connection: Connection, phase: Phase) -> Task:
-    """Give the task of a phase that has one.
+    """Return the task of a phase that has one.
 
     Raises
     ------
@@ -97,12 +97,12 @@ def put_in_place(
     Returns
     -------
     datetime or None
-        When the phase got what it has now.
+        When the phase got its present parts.
 
     Raises
     ------
     ServerError
-        If the server refuses; then the task is as it was, or the message says what it holds.
+        If the server refuses; then the task is unchanged, or the message says what it contains.
     """
     keys, newest = dict(task.keys), age.since(connection, phase)
     for part, path in zips.items():
@@ -117,7 +117,7 @@ def put_in_place(
     if dict(now.keys) != keys:
         wrong = ", ".join(part for part in keys if now.keys[part] != keys[part])
         raise ServerError(
-            f"task {task.name}: the server holds another {wrong} than it was sent. Look at it before anybody submits."
+            f"task {task.name}: the server has another {wrong} than was uploaded. Check it before anybody submits."
         )
     return changed
 
@@ -131,7 +131,7 @@ def _uploaded(
     newest: datetime | None,
     progress: Progress | None,
 ) -> str:
-    """Upload one part, unless it is there; gives its key."""
+    """Upload one part, unless it is there already; return its key."""
     content = digest(path)
     name = f"{title} {content.sha256[:12]}"
     found = [one for one in calls.datasets(connection, search=content.sha256[:12]) if one.name.startswith(name)]
@@ -151,18 +151,18 @@ def _uploaded(
 def settle(
     connection: Connection, phase: Phase, changed: datetime | None, limit_s: float, say: Callable[[str], None]
 ) -> None:
-    """Wait for the runs that began before the change: one of them may have half of it."""
+    """Wait for runs that started before the change: they may have mixed old and new parts."""
     running = [
         one.submission_id for one in calls.submissions(connection, phase)
         if not one.elsewhere and not one.ended and age.is_old(one, changed)
     ]  # fmt: skip
     if running:
-        say(f"  {counted(len(running), 'run')} began before the change: waiting.")
+        say(f"  {counted(len(running), 'run')} started before the change: waiting.")
         wait_for(connection, running, limit_s)
 
 
 def old_runs(connection: Connection, phase: Phase, changed: datetime | None) -> list[Old]:
-    """Find the files whose runs are older than what the phase holds now.
+    """Find the files whose runs are older than the phase's present parts.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def run_all_again(
     say: Callable[[str], None],
     progress: Progress | None,
 ) -> list[str]:
-    """Run each file once more and delete its old runs while the new one waits, so that no row of theirs stays.
+    """Run each file again and delete its old runs while the new one waits, so that no old row remains.
 
     Returns
     -------
@@ -209,7 +209,7 @@ def run_all_again(
         if progress is not None:
             progress(number, len(old))
         if not own_queue and len(waiting) == AT_ONCE and number < len(old):
-            say(f"  {AT_ONCE} re-runs are on the server's own queue, which takes no more at a time: waiting for them.")
+            say(f"  {AT_ONCE} re-runs are on the server's own queue, its limit: waiting for them.")
             wait_for(connection, waiting, limit_s)
             waiting = []
     return wrong
@@ -228,13 +228,13 @@ def wait_for(connection: Connection, submission_ids: Sequence[int], limit_s: flo
         while not (one := calls.submission(connection, submission_id)).ended:
             if time.monotonic() - began > limit_s:
                 raise BundleError(
-                    f"#{submission_id} is still {one.status} after {limit_s:.0f} s. Call again: it goes on."
+                    f"#{submission_id} is still {one.status} after {limit_s:.0f} s. Repeat the command: it continues."
                 )
             time.sleep(PAUSE_S)
 
 
 def _files(connection: Connection, found: Sequence[Submission]) -> dict[int, str]:
-    """Give the file of each submission: a run and its re-run have the same one."""
+    """Return the file of each submission: a run and its re-run have the same one."""
     if not found:
         return {}
     numbers = [one.submission_id for one in found]

@@ -5,7 +5,7 @@ Source of the rules: Codabench v1.25 (compute worker and server), read and obser
 
 
 class CannotStart(Exception):
-    """A container never ran its program; the worker notices, and goes on or fails as the job demands."""
+    """A container could not run its program; depending on the job, the worker continues or fails."""
 
 
 class RunFailed(Exception):

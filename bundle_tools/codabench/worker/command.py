@@ -16,7 +16,7 @@ Role = Literal["ingestion", "submission", "scoring"]
 
 @dataclass(frozen=True)
 class Metadata:
-    """What the root of an extracted program says about how to run it."""
+    """How to run a program, from the root of its folder."""
 
     present: bool
     """Whether there is a `metadata.yaml` or a `metadata`."""

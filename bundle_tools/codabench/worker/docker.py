@@ -18,7 +18,9 @@ from bundle_tools.errors import BundleError
 Pull = Literal["never", "missing", "always"]
 # As often as the worker tries.
 PULL_TRIES = 3
-ALWAYS_PULLED = "Codabench pulls the image from a registry for every job: one that is only on this machine fails there."
+ALWAYS_PULLED = (
+    "Codabench pulls the image from a registry for every job: an image that is only on this machine fails there."
+)
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class DockerEngine:
                 self._hand_back(container)
 
     def command(self, container: Container, name: str) -> list[str]:
-        """Give the whole `docker run` command line."""
+        """Return the whole `docker run` command line."""
         flags = ["--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--userns", "host", "--shm-size", "64m"]
         if not self.network:
             flags += ["--network", "none"]
@@ -96,14 +98,14 @@ class DockerEngine:
         ]
 
     def _hand_back(self, container: Container) -> None:
-        """Open what the container's root wrote to the user of this machine, who must zip it and later delete it."""
+        """Give this machine's user access to files of the container's root, to zip and delete them."""
         folders = [inside for inside in container.mounts if inside != WORKER_DATA]
         mounts = [part for inside in folders for part in ("-v", f"{container.mounts[inside].resolve()}:{inside}")]
         flags = ("--rm", "--pull", "never", "--network", "none", "--user", "0", "--entrypoint", "chmod")
         _docker("run", *flags, *mounts, self.image, "-R", "a+rwX", *folders)
 
     def _config(self) -> dict[str, Any] | None:
-        """Give the image's settings; None where this machine does not have it."""
+        """Return the image's settings; None where this machine does not have it."""
         found = _docker("image", "inspect", "--format", "{{json .Config}}", self.image)
         if found.returncode != 0:
             return None

@@ -24,7 +24,7 @@ from bundle_tools.console import Screen
 
 # The worker gives the container these and nothing else: no id of a submission, a user or a phase.
 ENVIRONMENT = {"PYTHONUNBUFFERED": "1", "http_proxy": "", "https_proxy": ""}
-# What a process needs to run at all; any other variable would make a run here unlike a run there.
+# Variables that a process needs; any other could make a run differ from one on the platform.
 KEPT_VARIABLES = ("PATH", "HOME", "TMPDIR", "TEMP", "LD_LIBRARY_PATH", "SYSTEMROOT")
 # Somebody is looking: a program that knows this variable tells its progress more often.
 WATCHED = {"PROGRESS_EVERY_S": "1"}
@@ -60,10 +60,10 @@ class Outcome:
 
 
 class Engine(Protocol):
-    """Runs one container to its end while its output is shown and kept."""
+    """Runs one container to its end, showing and storing its output."""
 
     def prepare(self) -> list[str]:
-        """Get ready before the clock of a job starts; tell what the platform would not like."""
+        """Prepare before the clock of a job starts; report what the platform would refuse."""
 
     def run(self, container: Container, logs: Path, timeout_s: float | None = None) -> Outcome:
         """Run, stream both outputs to the terminal, and keep them in `logs/<name>_stdout.txt` and `..._stderr.txt`.
@@ -99,7 +99,7 @@ class ProcessEngine:
 
 
 def end_tree(pid: int) -> None:
-    """End a process and all that it started; those in sessions of their own, too, as the end of a container would."""
+    """End a process and all that it started, also in other sessions, as the end of a container would."""
     try:
         top = psutil.Process(pid)
         family = [top, *top.children(recursive=True)]
@@ -144,7 +144,7 @@ def stream(
     log
         Stem of the two files `<log>_stdout.txt` and `<log>_stderr.txt`.
     stop
-        Ends what the command started, given its process id; called when the time is up or this program is interrupted.
+        Ends the processes of the command, given its process id; called at the time limit or on an interruption.
     timeout_s
         Seconds; None waits for ever.
 

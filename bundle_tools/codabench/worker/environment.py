@@ -49,7 +49,7 @@ def python_for(program: Path) -> Path:
             missing.append(name)
     if missing:
         raise CannotStart(
-            f"{program.name}/{LOCK} names packages that are not installed here: {', '.join(missing)}; "
+            f"{program.name}/{LOCK} lists packages that are not installed here: {', '.join(missing)}; "
             f"install them: {sys.executable} -m pip install {' '.join(missing)}"
         )
     key = hashlib.sha256(repr((sys.version, sorted(versions.items()))).encode()).hexdigest()[:12]

@@ -31,11 +31,11 @@ class Limit:
     kill: bool
     """True: the job is removed and the submission fails. False: it runs to its end, as this release does mostly."""
     origin: str
-    """Where the number comes from, for a person."""
+    """The origin of the number, in words."""
 
 
 def limit_of(competition: Competition, phase: Phase, *, kill: bool, override_s: int | None = None) -> Limit:
-    """Give the limit that the worker would get for a phase."""
+    """Return the limit that the worker would get for a phase."""
     if override_s is not None:
         return Limit(override_s, kill, "--time-limit")
     if not competition.own_queue and phase.time_limit_s > DEFAULT_QUEUE_CAP_S:
@@ -49,7 +49,7 @@ class Worker:
     """The machine that runs the jobs."""
 
     engine: Engine
-    """What runs the containers."""
+    """The engine that runs the containers."""
     limit: Limit
     """Time of each job."""
     data: Path
@@ -67,11 +67,11 @@ class Job:
     work: Path
     """An empty folder of this job."""
     notes: list[str]
-    """Gets what the platform does not say."""
+    """Collects remarks that the platform does not make."""
     program: Outcome | None = None
     """How the submission's own command (first job) or the scoring program (second job) ended; None if it never ran."""
     ingestion: Outcome | None = None
-    """How ingestion ended; None where it never ran."""
+    """How ingestion ended; None if it never ran."""
     _started: float | None = None
 
     def __post_init__(self) -> None:
@@ -118,11 +118,11 @@ class Job:
             self.output.unlink(missing_ok=True)
             self.output.mkdir(parents=True)
             self.notes.append(
-                f"{role}: it removed or replaced /app/output, which cannot be done in a container; taken as empty."
+                f"{role}: it removed or replaced /app/output, which is impossible in a container; treated as empty."
             )
 
     def try_to_run(self, role: commands.Role, command: str, mounts: dict[str, Path]) -> Outcome | None:
-        """Run one container; one that cannot run is told, and swallowed as the worker swallows it."""
+        """Run one container; if it cannot run, report that and continue, as the worker does."""
         try:
             return self.run(role, command, mounts)
         except CannotStart as error:
@@ -130,8 +130,8 @@ class Job:
             return None
 
     def swallow(self, problem: str) -> None:
-        """Tell what keeps a container from running, and go on."""
-        said = f"{problem.rstrip('.')}. The platform runs nothing here and goes on to scoring."
+        """Report why a container cannot run, and continue."""
+        said = f"{problem.rstrip('.')}. The platform runs nothing here and continues with scoring."
         say(said)
         self.notes.append(said)
 
@@ -140,7 +140,7 @@ class Job:
         path = self.output / "metadata"
         if path.exists() or path.is_symlink():
             raise RunFailed(
-                "metadata: the output already holds it; the worker writes this file itself. "
+                "metadata: the output already contains it; the worker writes this file itself. "
                 "A program must not create it."
             )
         main = self.program or self.ingestion
@@ -171,7 +171,7 @@ def predict(job: Job, task: Task, submission: Path) -> None:
     if own.command is not None:
         # The submission brings its own command: it runs first, in its own container, on the same output.
         job.program = job.try_to_run("submission", own.command, {"/app/program": ingested, **data})
-        job.notes.append("submission: it brought a command of its own, which ran before ingestion on the same output.")
+        job.notes.append("submission: its own command ran before ingestion, on the same output.")
     elif not own.present:
         # Everything submitted lies in the output before ingestion starts, and later in the results that scoring reads.
         copy_tree(ingested, job.output)
@@ -185,12 +185,12 @@ def predict(job: Job, task: Task, submission: Path) -> None:
             job.ingestion = job.try_to_run("ingestion", metadata.command, mounts)
     if own.present and own.command is None and job.ingestion is None:
         raise RunFailed(
-            "Metadata file not found: the submission holds a metadata file, so its files are not taken over, "
+            "Metadata file not found: the submission holds a metadata file, so its files do not count as results, "
             "and no program made an output. Leave that file out of the zip."
         )
     job.finish()
     if job.ingestion is not None and job.ingestion.exit_code != 0:
-        job.notes.append(f"ingestion: exit code {job.ingestion.exit_code} is ignored; scoring runs all the same.")
+        job.notes.append(f"ingestion: exit code {job.ingestion.exit_code} is ignored; scoring runs anyway.")
     job.notes.extend(_output_notes(job.output, ingested))
 
 
@@ -233,7 +233,7 @@ def _output_notes(output: Path, submission: Path) -> list[str]:
     files = [path for path in output.rglob("*") if path.is_file()]
     links = sorted(printable(path.relative_to(output)) for path in output.rglob("*") if path.is_symlink())
     if links:
-        notes.append(f"predictions: the worker follows links on its own disk: {', '.join(links[:5])}.")
+        notes.append(f"predictions: the worker follows links into its own disk: {', '.join(links[:5])}.")
     total = sum(path.stat().st_size for path in files)
     if total > LARGE_BYTES:
         notes.append(f"predictions: {total / 1e6:.0f} MB take long to send; scoring may start without them.")

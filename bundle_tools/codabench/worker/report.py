@@ -1,4 +1,4 @@
-"""The page of detailed results: which one the platform shows, and what would be missing there."""
+"""The detailed results: which page the platform shows, and what would not work in it."""
 
 import os
 import re
@@ -20,9 +20,9 @@ class Report:
     """The chosen page."""
 
     path: Path | None
-    """None where the platform shows none."""
+    """None if the platform shows none."""
     notes: tuple[str, ...]
-    """What the platform does not say."""
+    """Remarks that the platform does not make."""
 
 
 def find_report(output: Path, *, enabled: bool) -> Report:

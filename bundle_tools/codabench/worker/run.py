@@ -35,7 +35,7 @@ def run_submission(
     Parameters
     ----------
     engine
-        What runs the containers.
+        The engine that runs the containers.
     limit
         Time of each job.
     given_data
@@ -121,8 +121,10 @@ def _run_task(
     except RunFailed as error:
         return failed(str(error), notes)
     except PermissionError as error:
-        # The worker is root and goes on; the program has locked this user out of a folder of the run.
-        raise BundleError(f"a program took away the permission to go on: {error}. Run this as root.") from error
+        # The worker is root and would continue; here the program has locked this user out of a folder.
+        raise BundleError(
+            f"a program removed permissions that this command needs: {error}. Run this as root."
+        ) from error
 
 
 def _refuse_what_is_elsewhere(phase: Phase) -> None:
@@ -135,7 +137,7 @@ def _refuse_what_is_elsewhere(phase: Phase) -> None:
         ]
         if task.ingestion_only_during_scoring:
             wrong.append(
-                f"task {task.name}: ingestion_only_during_scoring is not imitated. Codabench itself advises against it."
+                f"task {task.name}: ingestion_only_during_scoring is not supported. Codabench advises against it."
             )
         parts = (task.scoring_program, task.ingestion_program, task.input_data, task.reference_data)
         wrong += [f"{path}: expected a folder or a zip, found nothing." for path in parts if path and not path.exists()]
@@ -144,7 +146,7 @@ def _refuse_what_is_elsewhere(phase: Phase) -> None:
 
 
 def _compare_with_limit(name: str, job: jobs.Job) -> None:
-    """Say where the platform might have ended a job; whether it does cannot be relied on."""
+    """Note where the platform might have ended a job; it does not always do so."""
     limit = job.worker.limit
     if job.elapsed_s > limit.seconds:
         note = (
@@ -156,7 +158,7 @@ def _compare_with_limit(name: str, job: jobs.Job) -> None:
 
 
 def _look_over(archive: Path) -> list[str]:
-    """Tell what of a submission's zip the platform takes as it is; a file that is no zip gets no notes here."""
+    """Note oddities of a submission's zip that the platform accepts; a file that is not a zip gets no notes."""
     try:
         with zipfile.ZipFile(archive) as opened:
             names = [PurePosixPath(info.filename) for info in opened.infolist() if not info.is_dir()]
@@ -166,25 +168,25 @@ def _look_over(archive: Path) -> list[str]:
     own = [name for name in names if not JUNK.intersection(name.parts)]
     notes = []
     if junk:
-        notes.append(f"submission: it holds {', '.join(junk)}. Leave that out of the zip.")
+        notes.append(f"submission: it contains {', '.join(junk)}. Leave these out of the zip.")
     if own and len({name.parts[0] for name in own}) == 1 and all(len(name.parts) > 1 for name in own):
         folder = own[0].parts[0]
         notes.append(
-            f"submission: all files lie in the folder {folder!r}, and there the platform leaves them. "
+            f"submission: all files are in the folder {folder!r}, and the platform leaves them there. "
             "Zip what is inside the folder."
         )
     return notes
 
 
 def _fresh(out: Path, submission: Path) -> None:
-    """Make `out` an empty folder of ours; never delete what somebody else put there."""
+    """Make `out` an empty folder; never delete files of others."""
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         raise BundleError(f"--out {out}: expected a folder, found something else. Choose another folder.")
     if submission.is_dir() and out.resolve().is_relative_to(submission.resolve()):
-        raise BundleError(f"--out {out}: lies inside the submission. Choose a folder elsewhere.")
+        raise BundleError(f"--out {out}: is inside the submission. Choose a folder elsewhere.")
     if out.is_dir() and any(out.iterdir()):
         if not (out / MARKER).is_file():
-            raise BundleError(f"--out {out}: holds files that `bundle run` did not make. Choose another folder.")
+            raise BundleError(f"--out {out}: contains files that `bundle run` did not write. Choose another folder.")
         try:
             shutil.rmtree(out)
         except OSError as error:

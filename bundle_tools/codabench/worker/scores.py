@@ -21,7 +21,7 @@ COMPUTATIONS = frozenset({"avg", "sum", "min", "max"})
 
 
 class NotSent(Exception):
-    """The worker's HTTP client refuses the scores; the status stays Finished all the same."""
+    """The worker's HTTP client refuses the scores; the status stays Finished anyway."""
 
 
 def read_scores(output: Path) -> tuple[object, list[str]]:
@@ -30,7 +30,7 @@ def read_scores(output: Path) -> tuple[object, list[str]]:
     Returns
     -------
     tuple
-        What was read, as JSON can carry it, and what a person should know about the file.
+        The content as JSON data, and remarks about the file.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def read_scores(output: Path) -> tuple[object, list[str]]:
     if not path.is_file() or not path.resolve().is_relative_to(output.resolve()):
         raise RunFailed(
             f"{path.name}: expected a file of the scoring output, found a folder, a pipe, or a link to elsewhere. "
-            "The worker would read whatever its own disk holds there, or wait for ever."
+            "The worker would read its own disk there, or wait for ever."
         )
     if path.stat().st_size > LARGEST_BYTES:
         raise RunFailed(f"{path.name}: expected scores, found {path.stat().st_size / 1e6:.0f} MB.")
@@ -70,7 +70,7 @@ def read_scores(output: Path) -> tuple[object, list[str]]:
         pairs = content.items() if isinstance(content, dict) else []
         what = ", ".join(f"{key}: {value}" for key, value in pairs if not _can_be_sent(value)) or str(error)
         raise NotSent(f"{path.name}: {what}. The worker cannot send NaN, infinity or dates.") from error
-    notes = [f"{path.name}: {key} is there twice; the last one counts." for key in twice]
+    notes = [f"{path.name}: {key} appears twice; the last one counts." for key in twice]
     if not is_json:
         notes.append("scores.txt: read by a YAML loader that may run code. Write scores.json.")
     return sent, notes
@@ -86,12 +86,12 @@ def _can_be_sent(value: object) -> bool:
 
 @dataclass(frozen=True)
 class Stored:
-    """What the server has of a row after it took, or choked on, the scores."""
+    """A row as the server stores it, also if it failed while storing scores."""
 
     values: dict[str, float]
     """Key of a column -> number, computed columns included."""
     refused: str | None = None
-    """Why the server answered with an error; the worker does not notice."""
+    """Why the server returned an error; the worker does not notice it."""
 
 
 def store(content: object, columns: tuple[Column, ...], *, computed: bool = True) -> Stored:
@@ -130,7 +130,7 @@ def store(content: object, columns: tuple[Column, ...], *, computed: bool = True
 
 
 def accepted(content: object, columns: tuple[Column, ...], primary_index: int) -> list[str]:
-    """Tell what the server takes without a word although somebody will be surprised."""
+    """Note surprising values that the server silently accepts."""
     if not isinstance(content, dict):
         return []
     notes = []
@@ -143,7 +143,7 @@ def accepted(content: object, columns: tuple[Column, ...], primary_index: int) -
         if key not in by_key:
             notes.append(f"{key}: not a column of the leaderboard; it is ignored.")
         elif by_key[key].computation:
-            notes.append(f"{key}: the platform computes this column; what the scores say is lost, or an error.")
+            notes.append(f"{key}: the platform computes this column; a score for it is lost, or an error.")
         elif isinstance(value, bool):
             notes.append(f"{key}: {value} is stored as {int(value)}.")
         elif isinstance(value, str) and _number(value) is not None:
@@ -152,7 +152,7 @@ def accepted(content: object, columns: tuple[Column, ...], primary_index: int) -
 
 
 def row(values: Mapping[str, float], columns: tuple[Column, ...]) -> list[str]:
-    """Give the row's lines: titles and values, aligned, rounded as the platform does it; without hidden columns."""
+    """Return the row's lines: titles and values, aligned, rounded as the platform does it; without hidden columns."""
     seen = [column for column in columns if not column.hidden] or columns
     shown = [(column.title, _display(values.get(column.key), column.precision)) for column in seen]
     title_width = max(len(title) for title, _ in shown)
@@ -161,7 +161,7 @@ def row(values: Mapping[str, float], columns: tuple[Column, ...]) -> list[str]:
 
 
 def my_submissions(values: Mapping[str, float], columns: tuple[Column, ...]) -> str | None:
-    """Give the score in "My submissions": of the lowest column that has one, hidden or not, with two decimals."""
+    """Return the score in "My submissions": of the lowest column that has one, hidden or not, with two decimals."""
     return next((f"{values[column.key]:.2f}" for column in columns if column.key in values), None)
 
 
@@ -188,7 +188,7 @@ def _compute(computation: str, values: list[float]) -> float:
 
 
 def _number(value: object) -> float | None:
-    """Give the number that the server stores; None where it cannot."""
+    """Return the number that the server stores; None where it cannot."""
     if not isinstance(value, (bool, int, float, str)):
         return None
     try:

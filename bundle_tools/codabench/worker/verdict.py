@@ -19,15 +19,15 @@ class Verdict:
     """The end of one submission to one task."""
 
     status: Status
-    """As Codabench would show it; "Finished without scores" looks like Finished there."""
+    """As Codabench would show it, except that it shows "Finished without scores" as Finished."""
     reason: str | None
-    """Why it is not a full row; None where it is."""
+    """Why the row is not complete; None if it is."""
     values: dict[str, float]
-    """What the leaderboard holds: key of a column -> number."""
+    """The leaderboard row: key of a column -> number."""
     report: Path | None
     """The detailed results that the platform would show."""
     notes: tuple[str, ...]
-    """What Codabench accepts without a word."""
+    """Oddities that Codabench silently accepts."""
 
     @property
     def good(self) -> bool:
@@ -35,7 +35,7 @@ class Verdict:
         return self.reason is None
 
     def lines(self, title: str, columns: tuple[Column, ...]) -> list[str]:
-        """Give what a person reads at the end of the run."""
+        """Return the lines printed at the end of the run."""
         lines = [f"Status on Codabench: {self.status}"]
         if self.values or self.status != "Failed":
             lines += [f"Leaderboard row ({title})", *row(self.values, columns)]
@@ -44,7 +44,7 @@ class Verdict:
             if all(column.hidden for column in columns):
                 lines.append("All columns are hidden: the leaderboard page ends in an error.")
         if self.notes:
-            lines += ["Codabench accepts this without a word:", *(f"  - {note}" for note in self.notes)]
+            lines += ["Codabench accepts this silently:", *(f"  - {note}" for note in self.notes)]
         if self.report is not None:
             linked = "" if self.status != "Failed" else " (uploaded, but not linked from a failed submission)"
             lines.append(f"Report: {self.report}{linked}")
@@ -52,7 +52,7 @@ class Verdict:
 
 
 def failed(reason: str, notes: list[str]) -> Verdict:
-    """Give the verdict on a run that never came to scoring's output."""
+    """Return the verdict on a run without scoring output."""
     return Verdict("Failed", reason, {}, None, tuple(notes))
 
 
@@ -78,7 +78,7 @@ def judge(competition: Competition, job: Job, *, computed: bool) -> Verdict:
     except RunFailed as error:
         return Verdict("Failed", str(error), {}, report.path, tuple(notes))
     except NotSent as error:
-        unsent = f"{error} The status stays Finished, with no score and no scoring output."
+        unsent = f"{error} The status stays Finished, without score or scoring output."
     else:
         stored = store(content, columns, computed=computed)
         notes += [*remarks, *accepted(content, columns, competition.primary_index)]
@@ -86,7 +86,7 @@ def judge(competition: Competition, job: Job, *, computed: bool) -> Verdict:
         try:
             job.finish()
         except RunFailed as error:
-            kept = " The scores were sent before and stay." if stored.values else ""
+            kept = " The scores were sent earlier and remain." if stored.values else ""
             return Verdict("Failed", f"{error}{kept}", stored.values, report.path, tuple(notes))
     status: Status = "Finished" if stored.values else "Finished without scores"
     reason = unsent or _gap(stored, columns)
@@ -94,7 +94,7 @@ def judge(competition: Competition, job: Job, *, computed: bool) -> Verdict:
 
 
 def _gap(stored: Stored, columns: tuple[Column, ...]) -> str | None:
-    """Say what keeps the row from being complete."""
+    """Say why the row is not complete."""
     if stored.refused is not None:
         kept = ", ".join(stored.values) or "nothing"
         return f"{stored.refused}. The server answers with error 500, which the worker ignores; it keeps {kept}."

@@ -1,4 +1,4 @@
-"""The rest of a bundle: what is copied from this checkout, and what is rendered from the settings."""
+"""The rest of a bundle: files copied from this checkout, and files rendered from the settings."""
 
 import json
 import os
@@ -58,20 +58,20 @@ def add_bundle(
     constants: Mapping[str, float],
     workers: int,
 ) -> None:
-    """Add everything that a bundle has beside its data.
+    """Add everything in a bundle except its data.
 
     Parameters
     ----------
     folder
         Holds ``input_data/``, ``reference_data/`` and ``public_data/`` already.
     dataset, parts, options
-        What the texts are made from.
+        The values for the templates.
     start
         When the first phase starts, UTC.
     constants
         Mean of every target over the training clips.
     workers
-        How many clips the example solution measures at once.
+        Number of clips that the example solution measures in parallel.
     """
     for program in PROGRAMS:
         ignore = shutil.ignore_patterns(*LEFT_OUT)
@@ -99,7 +99,7 @@ def add_bundle(
 
 
 def _train_example(folder: Path, workers: int) -> None:
-    """Add the example solution, with weights from the public clips; it says itself how well it does."""
+    """Add the example solution, with weights from the public clips; it prints how well it predicts."""
     shutil.copytree(EXAMPLE, folder / SOLUTION, ignore=shutil.ignore_patterns(*LEFT_OUT))
     arguments = ("--data", folder / "public_data", "--workers", workers)
     if _run(folder / SOLUTION / "train.py", *arguments, cwd=folder).returncode:
@@ -150,7 +150,7 @@ def _facts(folder: Path, dataset: Dataset, parts: Sequence[Part], start: datetim
 
 
 def _phases(parts: Sequence[Part], start: datetime) -> list[dict[str, Any]]:
-    """Give the phases with their dates, one after the other from `start` on; the open ones come first."""
+    """Return the phases with their dates, one after the other from `start` on; the open ones come first."""
     found = []
     for part in sorted((part for part in parts if part.is_phase), key=lambda part: not part.is_open):
         end = start + (OPEN_LASTS if part.is_open else CLOSED_LASTS)
@@ -160,9 +160,9 @@ def _phases(parts: Sequence[Part], start: datetime) -> list[dict[str, Any]]:
 
 
 def _columns(folder: Path) -> Sequence[Any]:
-    """Give the columns that the scoring program has for these settings."""
+    """Return the columns that the scoring program has for these settings."""
     try:
         return columns(read_settings(folder / "reference_data" / "practice" / "task.yaml"))
     except ScoringError as error:
         lines = "".join(f"\n  - {problem.line()}" for problem in error.problems)
-        raise BundleError(f"the scoring program would not accept these settings:{lines}") from error
+        raise BundleError(f"the scoring program does not accept these settings:{lines}") from error

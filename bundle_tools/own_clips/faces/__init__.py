@@ -1,1 +1,1 @@
-"""Where faces are in filmed clips: found by what OpenCV ships, and shown on a page to be looked over."""
+"""Faces in filmed clips: found by OpenCV's own detector, and shown on a page for checking."""

@@ -1,4 +1,4 @@
-"""One box a clip around the face, from a few frames spread over the clip."""
+"""One box per clip around the face, from a few frames spread over the clip."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -57,9 +57,9 @@ def find_faces(
     clips
         Name and video of each.
     workers
-        How many clips are looked at at once.
+        Number of clips examined in parallel.
     progress
-        Told of every clip.
+        Progress callback, called per clip.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def find_faces(
 
 
 def _find(clip_id: str, path: Path) -> FoundFace:
-    # Not shared between threads: it keeps what it works on.
+    # Not shared between threads: it has internal state.
     detector = cv2.CascadeClassifier(str(Path(cv2.__file__).parent / "data" / MODEL))
     largest: list[Box] = []
     frames = 0

@@ -1,4 +1,4 @@
-"""The page on which people look faces over."""
+"""The page for checking faces."""
 
 import base64
 from collections.abc import Mapping, Sequence

@@ -16,7 +16,7 @@ COLUMNS = ("clip_id", "left", "top", "right", "bottom")
 
 
 def write_faces(found: Sequence[FoundFace], given: Path, wanted: Path) -> None:
-    """Write the table of one phase, and let face and background be tried out as cues.
+    """Write the table of one phase, and allow face and background as tested cues.
 
     Parameters
     ----------

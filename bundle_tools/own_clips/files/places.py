@@ -44,12 +44,12 @@ class Place:
 
     @property
     def is_nested(self) -> bool:
-        """Whether its archive lies in another one, and has to be copied out first."""
+        """Whether its archive is inside another one and must be copied out first."""
         return len(self.inside) > 1
 
     @property
     def container(self) -> tuple[Path, tuple[str, ...]]:
-        """What has to be open to read it: the archive, or the folder."""
+        """The archive or folder that must be open to read it."""
         return (self.path, self.inside[:-1]) if self.inside else (self.path.parent, ())
 
 
@@ -107,7 +107,7 @@ def copied_out(opened: zipfile.ZipFile, info: zipfile.ZipInfo, key: bytes) -> It
 
 
 def base_name(name: str) -> str:
-    """Give the last part of a name in an archive."""
+    """Return the last part of a name in an archive."""
     return PurePosixPath(name.replace("\\", "/")).name
 
 

@@ -44,7 +44,7 @@ def scan(
     problems
         Receives what cannot be read.
     progress
-        Told of every file on disk and of every archive in an archive; those are counted as they are found.
+        Progress callback, called per file on disk and per nested archive, counted as they are found.
     """
     paths = [root] if root.is_file() else sorted(path for path in root.rglob("*") if path.is_file())
     search = _Search(passwords, problems, progress, len(paths))
@@ -54,7 +54,7 @@ def scan(
 
 
 def by_name(places: Iterable[Place], what: str, problems: Problems, *, fix: str) -> dict[str, Place]:
-    """Give files by their names; a name that stands twice is such a problem."""
+    """Return files by name; a duplicate name is a problem."""
     found: dict[str, Place] = {}
     for place in places:
         if place.name in found:
@@ -82,7 +82,7 @@ class _Search:
                     self._look_inside(file, place)
             elif path.name.lower().endswith(FOREIGN):
                 fix = "Unpack them into the folder first."
-                self._problems.add("archives of another kind than zip", path.name, fix=fix)
+                self._problems.add("archives that are not zip", path.name, fix=fix)
             else:
                 self._add(place)
         except OSError as error:
@@ -112,7 +112,7 @@ class _Search:
                 for info in sorted(members, key=lambda info: info.header_offset):
                     self._look_at_member(opened, info, archive, key)
         except UNREADABLE as error:
-            found = "is no zip archive, or breaks off" if isinstance(error, zipfile.BadZipFile) else reason_of(error)
+            found = "is not a zip archive, or is cut off" if isinstance(error, zipfile.BadZipFile) else reason_of(error)
             self._problems.add(f"archives that cannot be read ({found})", str(archive), fix=READ_AGAIN)
 
     def _look_at_member(self, opened: zipfile.ZipFile, info: zipfile.ZipInfo, archive: Place, key: bytes) -> None:
@@ -135,14 +135,14 @@ class _Search:
 
     def _is_sane(self, members: Sequence[zipfile.ZipInfo], archive: Place) -> bool:
         unsafe = [f"{archive} > {info.filename}" for info in members if _is_unsafe(info.filename)]
-        made_to_harm = "This archive was made to do harm, or by mistake: get it from its makers again."
-        self._problems.add("names in archives that lead out of the folder", *unsafe, fix=made_to_harm)
+        made_to_harm = "This archive is harmful or damaged: get it again from its authors."
+        self._problems.add("names in archives that lead outside the folder", *unsafe, fix=made_to_harm)
         bombs = [
             f"{archive} > {info.filename}"
             for info in members
             if info.file_size > LARGEST_RATIO * max(info.compress_size, 1 << 20)
         ]
-        self._problems.add("files in archives that unpack to far more than clips do", *bombs, fix=READ_AGAIN)
+        self._problems.add("files in archives that unpack to far more than clips would", *bombs, fix=READ_AGAIN)
         return not unsafe and not bombs
 
     def _key(self, opened: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo], archive: Place) -> bytes | None:
@@ -159,9 +159,9 @@ class _Search:
             if _fits(opened, smallest, password):
                 return password
         fix = (
-            "None of the given passwords fits: the makers of the data give them on its page."
+            "None of the given passwords fits. The data set's page has the right ones."
             if self._passwords
-            else "Write their passwords, one a line, into a file and name it with --passwords."
+            else "Write their passwords into a file, one per line, and name it with --passwords."
         )
         self._problems.add("encrypted archives", str(archive), fix=fix)
         return None
@@ -179,11 +179,11 @@ def _check_whole(file: IO[bytes], opened: zipfile.ZipFile) -> None:
     file.seek(-_END.size - len(opened.comment), io.SEEK_END)
     (directory,) = _END.unpack(file.read(_END.size))
     if directory not in (opened.start_dir, _IN_ZIP64):
-        raise zipfile.BadZipFile("it does not fill its file")
+        raise zipfile.BadZipFile("the archive does not fill its file")
 
 
 def _fits(opened: zipfile.ZipFile, info: zipfile.ZipInfo, password: bytes) -> bool:
-    """Tell whether a password opens a member: nearly every wrong one is told at once, the others by the checksum."""
+    """Return whether a password opens a member: most wrong ones fail at once, the others at the checksum."""
     try:
         with opened.open(info, pwd=password) as member:
             while member.read(1 << 20):
@@ -194,7 +194,7 @@ def _fits(opened: zipfile.ZipFile, info: zipfile.ZipInfo, password: bytes) -> bo
 
 
 def _is_junk(name: str) -> bool:
-    """Tell whether a file is one that systems leave behind."""
+    """Return whether a file is one that systems leave behind."""
     return name.startswith(JUNK) or base_name(name).startswith(("._", *JUNK))
 
 

@@ -1,4 +1,4 @@
-"""Tables as organisers have them: any of the usual separators, decimal points or commas, with or without a mark."""
+"""Tables as organisers have them: any usual separator, decimal points or commas, with or without a byte order mark."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ class Table:
     """What stands between cells."""
 
     def number(self, text: str) -> float:
-        """Read a number, with a decimal comma too where commas do not separate; NaN for whatever is none."""
+        """Read a number, with a decimal comma if commas do not separate; NaN if it is not a number."""
         if self.separator != "," and text.count(",") == 1 and "." not in text:
             text = text.replace(",", ".")
         try:
@@ -35,7 +35,7 @@ class Table:
 
 
 def read_table(content: bytes, name: str, problems: Problems, *, wanted: Sequence[str] = ()) -> Table | None:
-    """Read a table; its separator is the one that cuts the header into most columns.
+    """Read a table; its separator is the one that gives the header most columns.
 
     Parameters
     ----------
@@ -77,6 +77,6 @@ def read_table(content: bytes, name: str, problems: Problems, *, wanted: Sequenc
         return None
     uneven = [f"{name}:{line}" for line, row in rows[1:] if len(row) != len(columns)]
     fix = f"Give every row {len(columns)} cells, with quotes around text that holds the separator."
-    problems.add("rows with another number of cells than the header", *uneven, fix=fix)
+    problems.add("rows with more or fewer cells than the header", *uneven, fix=fix)
     good = [(line, dict(zip(columns, row, strict=True))) for line, row in rows[1:] if len(row) == len(columns)]
     return Table(columns, tuple(good), separator)

@@ -1,1 +1,1 @@
-"""Where labelled clips come from: a folder and a table, First Impressions V2; and what people pointed at in those."""
+"""Sources of labelled clips: a folder and a table, or First Impressions V2 with evidence marked by people."""

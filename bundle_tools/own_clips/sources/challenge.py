@@ -1,4 +1,4 @@
-"""What an organiser says of a challenge: its title, targets, ranges and words, in one small file.
+"""An organiser's description of a challenge: title, targets, ranges and words, in one small file.
 
 Everything in it may be left out: then every column of numbers is a target, in one range for all of them.
 """
@@ -24,7 +24,7 @@ _Bound = Annotated[float, Between(-1e6, 1e6)]
 
 @dataclass(frozen=True)
 class Description:
-    """What the file says; what it leaves out has its default."""
+    """The content of the file; missing keys have their defaults."""
 
     challenge: Challenge = field(default_factory=lambda: Challenge(vocabulary=TRIED))
     """Without targets where the file names none: then every column of numbers is one."""
@@ -87,7 +87,7 @@ class _File:
             if name not in names:
                 yield "group.targets", repr(name), one_of(names, name)
         for cue in self.aliases.keys() - set(self.vocabulary):
-            yield f"aliases.{cue}", "no cue of the vocabulary", one_of(self.vocabulary, cue)
+            yield f"aliases.{cue}", "not a cue of the vocabulary", one_of(self.vocabulary, cue)
 
 
 def read_description(path: Path, problems: Problems) -> Description:
@@ -98,7 +98,7 @@ def read_description(path: Path, problems: Problems) -> Description:
     path
         A YAML file.
     problems
-        What was found so far; told with everything that is wrong in the file.
+        Problems so far; those of the file are added.
 
     Raises
     ------

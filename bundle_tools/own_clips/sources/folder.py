@@ -1,4 +1,4 @@
-"""Clips and a table of labels as a `Dataset`: everything that does not fit together is told at once."""
+"""Clips and a table of labels as a `Dataset`; all mismatches are reported together."""
 
 import math
 import re
@@ -31,14 +31,14 @@ MOST_ATTRIBUTES, MOST_GROUPS = 8, 20
 LONGEST_NAME = 40
 """Characters of the title that become part of `data_version`."""
 PROTECTED = ("gender", "sex", "age", "agegroup", "ethnicity", "race")
-"""Plain names of columns that say what people are: nobody wants them predicted by oversight."""
+"""Names of columns of personal attributes, which must not become targets by accident."""
 _TABLE_FIX = "Correct the table."
 MERGED = "Cells that were merged in a spreadsheet are empty in all rows but the first."
 
 
 @dataclass(frozen=True)
 class Sources:
-    """What the organiser names."""
+    """The organiser's files and options."""
 
     clips: Path
     """Folder with the clips; zips in it are looked into."""
@@ -49,7 +49,7 @@ class Sources:
     ends: tuple[float, float] = (0.0, 1.0)
     """Range of all targets where the challenge names none."""
     wanted: int = 0
-    """Clips that were asked for in all phases together; 0 where nothing was said."""
+    """Requested clips of all phases together; 0 if none were given."""
 
 
 def read_folder(
@@ -64,9 +64,9 @@ def read_folder(
     description
         What the organiser says of them.
     problems
-        What was found so far; told with everything that is found here.
+        Problems so far; those found here are added.
     progress
-        Told of every file.
+        Progress callback, called per file.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def _table(path: Path, option: str, problems: Problems) -> Table | None:
 
 
 def _roles(table: Table, description: Description, problems: Problems) -> dict[str, str]:
-    """Tell which column is what: as the challenge says, else by the usual names."""
+    """Return the role of each column: as the challenge says, else by the usual names."""
     columns, found = description.columns, f"found {', '.join(table.columns)}"
     taken = {*columns.values(), *(one.column for one in description.challenge.targets), *description.ignore}
     roles = {}
@@ -120,14 +120,14 @@ def _roles(table: Table, description: Description, problems: Problems) -> dict[s
         free = [column for column in table.columns if column not in taken and _plain(column) in usual]
         if named is not None and named not in table.columns:
             fix = "Correct columns: in the challenge file."
-            problems.add("columns that are named and not there", f"{named} ({role}); {found}", fix=fix)
+            problems.add("named columns that do not exist", f"{named} ({role}); {found}", fix=fix)
         elif named is not None:
             roles[role] = named
         elif free:
             roles[role] = min(free, key=lambda column: usual.index(_plain(column)))
     if "clip" not in roles and "clip" not in columns:
-        fix = "Call the column with the names of the files clip, or name it under columns: in the challenge file."
-        problems.add("tables without a column of clips", found, fix=fix)
+        fix = "Name the column of file names clip, or give its name under columns: in the challenge file."
+        problems.add("tables without a clip column", found, fix=fix)
     return roles
 
 
@@ -142,7 +142,7 @@ def _completed(
     ends: tuple[float, float],
     problems: Problems,
 ) -> Challenge:
-    """Give the challenge with its targets: those it names, else every column that is left."""
+    """Return the challenge with its targets: those it names, else every remaining column."""
     challenge, found = description.challenge, f"found {', '.join(table.columns)}"
     if challenge.targets:
         missing = [f"{one.column}; {found}" for one in challenge.targets if one.column not in table.columns]
@@ -151,33 +151,33 @@ def _completed(
     low, high = ends
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         given = f"--range {low:g} {high:g}"
-        problems.add("ranges that cannot be used", given, fix="Give two finite numbers, rising.")
+        problems.add("ranges that cannot be used", given, fix="Give two finite numbers, the smaller one first.")
         # No label is outside of it.
         ends = -math.inf, math.inf
     free = [column for column in table.columns if column not in {*roles.values(), *description.ignore}]
     protected = [column for column in free if _plain(column) in PROTECTED]
     fix = (
-        "Move them to the table of --groups, or list them under ignore: in the challenge file; to predict them all the "
-        "same, name every target under targets:."
+        "Move them to the table of --groups, or list them under ignore: in the challenge file. To predict them anyway, "
+        "name every target under targets:."
     )
-    problems.add("columns of what people are, which would become targets", *protected, fix=fix)
+    problems.add("columns of personal attributes, which would become targets", *protected, fix=fix)
     targets = tuple(target_of(column, ends) for column in free if column not in protected)
     if not targets:
         problems.add("tables without labels", found, fix="Add a column of numbers for each target.")
     names = [one.name for one in targets]
     twice = sorted({name for name in names if names.count(name) > 1})
-    problems.add("columns whose names become the same", *twice, fix="Rename one of them.")
+    problems.add("columns whose short names are equal", *twice, fix="Rename one of them.")
     main = challenge.main_target or next(iter(names), "")
     if names and main not in names:
         fix = f"Name one of {', '.join(names)}."
-        problems.add("main targets that are no target", f"main_target: {main}", fix=fix)
+        problems.add("main targets that do not exist", f"main_target: {main}", fix=fix)
     return replace(challenge, targets=targets, main_target=main)
 
 
 def _labelled(
     table: Table, roles: Mapping[str, str], targets: Sequence[Target], clips: Mapping[str, Place], problems: Problems
 ) -> dict[str, Clip]:
-    """Give the clips with labels by the name of their file."""
+    """Return the clips with labels by the name of their file."""
     spellings = _spellings(clips)
     found: dict[str, Clip] = {}
     lines: dict[str, int] = {}
@@ -186,13 +186,13 @@ def _labelled(
         matches = [given] if given in clips else spellings.get(given) or spellings.get(given.casefold(), [])
         if len(matches) != 1:
             what = "labels without a clip" if not matches else "labels that fit several clips"
-            fix = "Add the file, or take the row out; capitals do not matter."
+            fix = "Add the file, or remove the row; capitals do not matter."
             problems.add(what, f"line {line}: {given}", fix=fix)
             continue
         (name,) = matches
         if name in found:
             where = f"lines {lines[name]} and {line}: {name}"
-            problems.add("clips with several rows of labels", where, fix="Keep one row a clip, for instance the mean.")
+            problems.add("clips with several rows of labels", where, fix="Keep one row per clip, such as the mean.")
             continue
         labels = tuple(_label(cells, one, line, table, problems) for one in targets)
         source = cells[roles["source"]] if "source" in roles else name
@@ -202,13 +202,13 @@ def _labelled(
             )
         spoken = cells[roles["transcript"]] if "transcript" in roles else ""
         found[name], lines[name] = Clip(name, source, clips[name], labels, spoken), line
-    fix = "Add their rows, or take the files out of the folder."
+    fix = "Add their rows, or remove the files from the folder."
     problems.add("clips without labels", *sorted(clips.keys() - found.keys()), fix=fix)
     return found
 
 
 def _spellings(names: Iterable[str]) -> dict[str, list[str]]:
-    """Give the files by what tables call them: without the ending, or with other capitals; the former goes first."""
+    """Return the files by the names in tables: without suffix, or with other capitals; the former wins."""
     exact: dict[str, list[str]] = {}
     loose: dict[str, list[str]] = {}
     for name in names:
@@ -226,10 +226,10 @@ def _label(cells: Mapping[str, str], target: Target, line: int, table: Table, pr
         return target.minimum
     value = table.number(text)
     if math.isnan(value):
-        fix = "Write a number; a column that is no target belongs under ignore: in the challenge file."
+        fix = "Write a number. If the column is not a target, list it under ignore: in the challenge file."
         if not text:
             fix = f"Fill them. {MERGED}"
-        problems.add("labels that are no numbers", f"line {line}, {target.column}: {text!r}", fix=fix)
+        problems.add("labels that are not numbers", f"line {line}, {target.column}: {text!r}", fix=fix)
     elif not target.minimum <= value <= target.maximum:
         fix = f"Give the range ({target.minimum:g} to {target.maximum:g} so far) with --range or in the challenge file."
         problems.add("labels outside their range", f"line {line}, {target.column}: {text}", fix=fix)
@@ -254,8 +254,8 @@ def _groups(
         if column == description.columns.get(role) or _plain(column) in USUAL[role]
     ]
     if not keys:
-        fix = "Call the column with the files' names clip, or the one with people's names source."
-        problems.add("tables of groups without a column of clips or sources", path.name, fix=fix)
+        fix = "Name the column of file names clip, or the column of people source."
+        problems.add("tables of groups without a clip or source column", path.name, fix=fix)
         return {}, ()
     attributes = [column for column in table.columns if column not in {*keys, *description.ignore}]
     spelt = {column: re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_") for column in attributes}
@@ -276,10 +276,10 @@ def _groups(
 def _check_attributes(file: str, table: Table, spelt: Mapping[str, str], targets: set[str], problems: Problems) -> None:
     names = list(spelt.values())
     unclear = [column for column, name in spelt.items() if not name or names.count(name) > 1]
-    fix = "Rename them with letters a-z and digits, each another way."
-    problems.add("attributes whose names become empty or the same", *unclear, fix=fix)
+    fix = "Rename them, each differently, with letters a-z and digits."
+    problems.add("attributes whose short names are empty or equal", *unclear, fix=fix)
     wrong = [column for column, name in spelt.items() if name in targets]
-    problems.add("attributes that are targets too", *wrong, fix="Groups are never predicted: take one of them out.")
+    problems.add("attributes that are also targets", *wrong, fix="Groups are never predicted: remove one of the two.")
     if not 1 <= len(names) <= MOST_ATTRIBUTES:
         what = "tables of groups with none or too many attributes"
         problems.add(what, f"{file}: {len(names)}", fix=f"Keep 1 to {MOST_ATTRIBUTES} columns.")
@@ -288,7 +288,7 @@ def _check_attributes(file: str, table: Table, spelt: Mapping[str, str], targets
 
 
 def _names_of(clip: Clip) -> tuple[str, str, str]:
-    """Give the names under which a table of groups may speak of a clip."""
+    """Return the names under which a table of groups may speak of a clip."""
     return clip.name, PurePosixPath(clip.name).stem, clip.source
 
 

@@ -1,4 +1,4 @@
-"""What people pointed at in clips of First Impressions V2, from MM-OCEAN's annotations.
+"""Evidence that people marked in clips of First Impressions V2, from MM-OCEAN's annotations.
 
 MM-OCEAN (github.com/kkkcx/MM-OCEAN, CC BY-NC-SA 4.0) holds observations, each with a time and boxes, and for each
 trait a rationale that cites some of them by their times. What a rationale cites is what somebody gave as a reason, so
@@ -27,7 +27,7 @@ NEAR_S = 0.1
 WHOLE = 0.9
 """A time that fills this share of the clip points at no time."""
 _CITED = re.compile(r"\[\s*(\d+(?:\.\d+)?)\s*s?\s*(?:[-\u2013]\s*(\d+(?:\.\d+)?)\s*s?\s*)?\]")
-_AS_IT_IS = "Expected a file of MM-OCEAN's data/test as it is published; download it again."
+_AS_IT_IS = "Expected an unchanged file of MM-OCEAN's data/test. Download it again."
 
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom in shares of the frame."""
@@ -35,7 +35,7 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Point:
-    """One thing that somebody pointed at, as observations.json holds it."""
+    """One piece of evidence that somebody marked, as in observations.json."""
 
     start_s: float
     """Start in seconds."""
@@ -57,7 +57,7 @@ def read_annotations(
     problems
         Receives what cannot be read.
     progress
-        Told of every file.
+        Progress callback, called per file.
 
     Returns
     -------
@@ -90,17 +90,17 @@ def _add(record: dict[str, Any], where: str, points: dict[str, tuple[Point, ...]
             if str(one["trait"]).lower() != LEFT_OUT
         ]
     except (KeyError, TypeError, ValueError, AttributeError):
-        problems.add("annotations of another form", where, fix=_AS_IT_IS)
+        problems.add("annotations in another format", where, fix=_AS_IT_IS)
         return
     if not isinstance(name, str) or name in points:
-        what = "annotations without a clip's name, or of a clip that has some already"
+        what = "annotations without a clip name, or for a clip that already has some"
         problems.add(what, where, fix=_AS_IT_IS)
         return
     points[name] = tuple(dict.fromkeys(point for text in rationales for point in cited(text, seen)))
 
 
 def cited(rationale: str, seen: Sequence[Point]) -> Iterator[Point]:
-    """Give what a rationale cites: ``[3.4s-6.8s]`` is a time, ``[2.2s]`` the observation that begins then.
+    """Yield what a rationale cites: ``[3.4s-6.8s]`` is a time, ``[2.2s]`` the observation that begins then.
 
     A cited time that fits an observation has its boxes; one that fits none is a time alone.
     """
@@ -118,7 +118,7 @@ def cited(rationale: str, seen: Sequence[Point]) -> Iterator[Point]:
 
 
 def _seen(one: Mapping[str, Any]) -> list[Point]:
-    """Give an observation as one point a box, or as a time alone."""
+    """Return an observation as one point a box, or as a time alone."""
     start, end = float(one["start_time"]), float(one["end_time"])
     if not 0 <= start < end < float("inf"):
         raise ValueError
@@ -134,7 +134,7 @@ def _box(given: Mapping[str, Any]) -> Box | None:
 
 
 def within(points: Sequence[Point], duration_s: float) -> tuple[Point, ...]:
-    """Cut points to a clip's length; those outside, and times without a place that fill it, point at nothing."""
+    """Cut points to a clip's length; drop those outside, and times without a place that span the whole clip."""
     cut = [Point(point.start_s, min(point.end_s, round(duration_s, 3)), point.box) for point in points]
     return tuple(
         point

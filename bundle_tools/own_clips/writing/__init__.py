@@ -1,1 +1,1 @@
-"""From a labelled set to an organiser's folder: clips made, data written, and nothing stands before all of it does."""
+"""From a labelled set to an organiser's folder: make clips, write data, all or nothing."""

@@ -1,4 +1,4 @@
-"""Clips from where an organiser has them to where the programs find them: read once, cleaned, hashed while written."""
+"""Copy an organiser's clips to their place in a phase: read once, cleaned, hashed while written."""
 
 import hashlib
 import json
@@ -33,10 +33,10 @@ class CleanClip:
 
 
 class Workshop:
-    """Makes clips, and writes the finished ones down one by one: an interrupted run goes on after them."""
+    """Makes clips and records each finished one, so that an interrupted run can continue."""
 
     def __init__(self, stage: Stage, height: int | None, problems: Problems, progress: Progress | None) -> None:
-        """Read what an interrupted run has finished.
+        """Read the clips that an interrupted run has finished.
 
         Parameters
         ----------
@@ -47,7 +47,7 @@ class Workshop:
         problems
             Receives the clips that cannot be made.
         progress
-            Told of every clip.
+            Progress callback, called per clip.
         """
         self.finished = dict(_read_journal(stage.journal)) if stage.journal.exists() else {}
         self.kept = 0
@@ -58,7 +58,7 @@ class Workshop:
         self._done = self._total = 0
 
     def make(self, clips: Sequence[Named], workers: int) -> None:
-        """Make all clips that are not finished yet, so many at once.
+        """Make all unfinished clips, several in parallel.
 
         Workers are threads: the codecs let go of the interpreter's lock, and starting processes would take longer than
         a hundred clips.
@@ -87,7 +87,7 @@ class Workshop:
                 self._refuse("clips that cannot be read", one, content)
             elif len(content) != one.clip.place.size:
                 changed = f"{one.clip.place.size} bytes when it was listed, {len(content)} when it was read"
-                self._refuse("clips that changed meanwhile", one, changed)
+                self._refuse("clips that changed during the run", one, changed)
             else:
                 try:
                     self._note(one.clip_id, _written(content, self._height, self._path(one)))
@@ -104,7 +104,7 @@ class Workshop:
 
     def _refuse(self, what: str, one: Named, reason: str) -> None:
         with self._lock:
-            fix = "Get them again, or take them out of the folder and the labels."
+            fix = "Get them again, or remove them from the folder and the labels."
             self._problems.add(what, f"{one.clip.place} ({reason})", fix=fix)
 
     def _note(self, clip_id: str, made: CleanClip) -> None:
@@ -138,7 +138,7 @@ def _written(content: bytes, height: int | None, target: Path) -> CleanClip:
 
 
 def batches(clips: Sequence[Named]) -> list[list[Named]]:
-    """Cut the clips into runs of neighbours; what has to be copied out stays in one run."""
+    """Divide the clips into runs of neighbours; clips of a nested archive stay in one run."""
     runs: list[list[Named]] = []
     for one in sorted(clips, key=lambda one: one.clip.place.order):
         place, last = one.clip.place, runs[-1] if runs else []

@@ -1,4 +1,4 @@
-"""An organiser's folder from a labelled set: both sides of every phase, public data, and what stays private.
+"""An organiser's folder from a labelled set: both sides of every phase, public data, and private files.
 
 Everything is made in a folder beside the target, which takes its name when it is whole: there is either all of it or
 nothing. What an interrupted run finished is kept there.
@@ -31,10 +31,10 @@ TEMPLATES = Path(__file__).with_name("templates")
 
 @dataclass(frozen=True)
 class Options:
-    """What an organiser decides beside clips, labels and challenge."""
+    """An organiser's choices beside clips, labels and challenge."""
 
     height: int | None = None
-    """Encode all clips alike, so many pixels high; None leaves pictures and sound as they are."""
+    """Height in pixels at which all clips are encoded alike; None leaves pictures and sound as they are."""
     time_limit_s: int = TIME_LIMIT_S
     """Time limit of a phase, seconds: the same as `execution_time_limit` in competition.yaml."""
     rank_by: str = "prediction"
@@ -45,7 +45,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Written:
-    """What became of a set."""
+    """The result for a set."""
 
     kept: int
     """Clips that an interrupted run had finished."""
@@ -78,13 +78,13 @@ def write(
     stage
         Where it is made.
     options
-        What the organiser decides.
+        The organiser's choices.
     notes
         What participants must know of the clips, in Markdown: for the README of the public data.
     workers
-        How many clips are made at once.
+        Number of clips made in parallel.
     progress
-        Told of every clip.
+        Progress callback, called per clip.
     beside
         Called with the folder and the constants when all data are in it: adds what else belongs there.
 
@@ -123,7 +123,7 @@ def write(
 def _make_clips(
     clips: Sequence[Named], stage: Stage, height: int | None, workers: int, progress: Progress | None
 ) -> tuple[dict[str, CleanClip], int]:
-    """Make all clips; give them by their opaque names, and how many an interrupted run had finished."""
+    """Make all clips; return them by opaque name, and the number that an interrupted run had finished."""
     plan = [str(height), *sorted(f"{one.file},{one.clip.place},{one.clip.place.size}" for one in clips)]
     stage.begin(hashlib.sha256("\n".join(plan).encode("utf-8", "backslashreplace")).hexdigest())
     problems = Problems()
@@ -137,14 +137,14 @@ def _make_clips(
 
 
 def _check_twins(clips: Sequence[Named], made: Mapping[str, CleanClip], problems: Problems) -> None:
-    """Find clips of different parts that are the same file under two names: their labels could be looked up."""
+    """Find identical files in different parts: their labels could be looked up."""
     seen: dict[str, Named] = {}
     for one in clips:
         if one.clip_id in made:
             first = seen.setdefault(made[one.clip_id].sha256, one)
             if first.part is not one.part:
                 twins = f"{first.clip.name} ({first.part.name}) and {one.clip.name} ({one.part.name})"
-                problems.add("clips of two parts that are the same", twins, fix="Take one of them out of the set.")
+                problems.add("identical clips in two parts", twins, fix="Remove one of them from the set.")
 
 
 def _version(dataset: Dataset, clips: Sequence[Named], made: Mapping[str, CleanClip]) -> str:

@@ -1,4 +1,4 @@
-"""Clips without anything but picture and sound: muxed into a new MP4 file, as they are or encoded again."""
+"""Clips reduced to picture and sound, in a new MP4 file: copied as they are, or encoded again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ QUALITY = "23"
 
 
 class Unusable(Exception):
-    """A clip that cannot be handed out; its text says why."""
+    """A clip that cannot be used; its text says why."""
 
 
 class _NotHeldError(Exception):
@@ -38,7 +38,7 @@ class _NotHeldError(Exception):
 
 @dataclass(frozen=True)
 class Facts:
-    """What a clip's headers say of it."""
+    """A clip's properties according to its headers."""
 
     duration_s: float
     """Length, seconds, > 0."""
@@ -115,7 +115,7 @@ def _copy(source: InputContainer, written: OutputContainer) -> None:
     pictures = 0
     for packet in source.demux(streams):
         if packet.is_corrupt:
-            raise Unusable("it breaks off, or is damaged")
+            raise Unusable("it is cut off or damaged")
         # The last packet of each stream is empty and only says that it ends.
         if packet.size:
             pictures += packet.stream.index == streams[0].index
@@ -175,14 +175,14 @@ def _encode(source: InputContainer, written: OutputContainer, height: int | None
 
 
 def _time(frame: VideoFrame, last: int | None, step: int, begins: int) -> int:
-    """Return when a picture is shown: always later than the one before it, and a step later where nothing is said."""
+    """Return the time of a picture: always later than the previous one, and one step later if it has no time."""
     if frame.pts is None:
         return 0 if last is None else last + step
     return frame.pts - begins if last is None else max(frame.pts - begins, last + 1)
 
 
 def _moved(frame: AudioFrame, begins: Fraction) -> AudioFrame:
-    """Return sound so many seconds earlier, its time counted in samples: a container may count in whole packets."""
+    """Return sound shifted earlier by some seconds, timed in samples: a container may count in whole packets."""
     if frame.pts is not None and frame.time_base:
         frame.pts = round((frame.pts * frame.time_base - begins) * frame.sample_rate)
         frame.time_base = Fraction(1, frame.sample_rate)
@@ -190,9 +190,9 @@ def _moved(frame: AudioFrame, begins: Fraction) -> AudioFrame:
 
 
 def _picture(frame: VideoFrame, height: int | None) -> VideoFrame:
-    """Return a picture upright and at a height, or as high as it is; its width follows and is even."""
+    """Return a picture upright and at the given height, or its own; the width follows and is even."""
     if frame.rotation:
-        # Players turn what a phone took on its side; a file encoded again carries no such note.
+        # Players rotate a phone's sideways video by its metadata; a re-encoded file has none.
         turned: NDArray[np.uint8] = np.rot90(frame.to_ndarray(format="rgb24"), round(frame.rotation / 90))
         frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(turned), format="rgb24")
     height = height or max(2, frame.height // 2 * 2)

@@ -1,4 +1,4 @@
-"""Opaque names of clips and sources: they follow from a secret seed and say nothing without it."""
+"""Opaque names of clips and sources: they follow from a secret seed and reveal nothing without it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,12 +28,12 @@ class Named:
 
 
 def folder_of(part: Part) -> str:
-    """Give the path of a part in the organiser's folder."""
+    """Return the path of a part in the organiser's folder."""
     return f"input_data/{part.name}" if part.is_phase else "public_data"
 
 
 def named(dataset: str, parts: Sequence[Part], seed: int) -> list[Named]:
-    """Give every clip and source a name; the clips of a part are in the order of theirs, which tells nothing.
+    """Name every clip and source; the clips of a part are sorted by their names, which reveals nothing.
 
     Raises
     ------

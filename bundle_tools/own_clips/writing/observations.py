@@ -21,14 +21,14 @@ FILE = "observations.json"
 
 @dataclass(frozen=True)
 class Annotated:
-    """What was added to one phase."""
+    """The observations added to one phase."""
 
     phase: str
     """Name of the phase."""
     clips: int
     """Clips of the phase."""
     points: Mapping[str, Sequence[Point]]
-    """What somebody pointed at, by opaque name of the clip."""
+    """Marked evidence, by opaque name of the clip."""
 
 
 def annotate(folder: Path, names: Path, source: Path, progress: Progress | None = None) -> list[Annotated]:
@@ -43,7 +43,7 @@ def annotate(folder: Path, names: Path, source: Path, progress: Progress | None 
     source
         MM-OCEAN's annotations.
     progress
-        Told of every file that is read.
+        Progress callback, called per file read.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def annotate(folder: Path, names: Path, source: Path, progress: Progress | None 
     points = read_annotations(source, problems, progress)
     if not problems and not points.keys() & {row["name"] for row in known}:
         fix = f"Is {names} the right file?"
-        problems.add("annotations of other clips than those of this set", str(source), fix=fix)
+        problems.add("annotations of clips that are not in this set", str(source), fix=fix)
     problems.stop(str(source))
     done = []
     for phase in phases:
@@ -112,9 +112,9 @@ def _replace(folder: Path, path: Path, text: str) -> None:
 
 
 def summary(done: Sequence[Annotated]) -> Iterator[str]:
-    """Give the lines that an organiser reads at the end."""
+    """Yield the lines printed at the end."""
     for one in done:
         points, observed = sum(map(len, one.points.values())), sum(map(bool, one.points.values()))
         yield f"{one.phase}: {points} observations in {observed} of {one.clips} clips."
-    yield f"From {SOURCE}, {LICENCE}: name it where results are shown, use it for no money, share alike."
-    yield "Rationales for neuroticism are left out: they argue as if high meant nervous, and it means calm."
+    yield f"From {SOURCE}, {LICENCE}: credit it with every result, no commercial use, share alike."
+    yield "Rationales for neuroticism are left out: they read high as nervous, but it means calm."

@@ -1,4 +1,4 @@
-"""The folder in which everything is made before it takes its name: there is either all of it or nothing."""
+"""The folder in which everything is made before it gets its final name: all or nothing."""
 
 import secrets
 import shutil
@@ -14,7 +14,7 @@ class Stage:
     """The folder in which everything is made."""
 
     def __init__(self, out: Path, seed: int | None) -> None:
-        """Open the stage of `out`, as an interrupted run left it or new.
+        """Open the stage of `out`: new, or left by an interrupted run.
 
         Parameters
         ----------
@@ -26,7 +26,7 @@ class Stage:
         Raises
         ------
         BundleError
-            When `out` holds something, or an interrupted run had another seed.
+            When `out` is not empty, or an interrupted run had another seed.
         """
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise BundleError(f"--out {out}: expected a folder that is empty or new. Choose another one.")
@@ -37,16 +37,16 @@ class Stage:
         if kept.exists():
             earlier = int(kept.read_text("utf-8"))
             if seed not in (None, earlier):
-                raise BundleError(f"{self.folder} was begun with another seed. Delete it, or leave --seed out.")
+                raise BundleError(f"{self.folder} was started with another seed. Delete it, or leave --seed out.")
             self.seed = earlier
         else:
             self.seed = secrets.randbits(SEED_BITS) if seed is None else seed
 
     def check_apart(self, option: str, source: Path, problems: Problems) -> None:
-        """Note it if the folder to come is inside the one that is read: an interrupted run would read its own clips."""
+        """Note an output folder inside the input folder: an interrupted run would read its own clips."""
         if self.out.is_relative_to(source.resolve()):
             where = f"{self.out} in {source}"
-            problems.add(f"--out inside the folder of {option}", where, fix="Choose a folder outside of it.")
+            problems.add(f"--out inside the folder of {option}", where, fix="Choose a folder outside it.")
 
     def begin(self, plan: str) -> None:
         """Make the folder; `plan` says what is to come.
@@ -58,7 +58,9 @@ class Stage:
         """
         noted = self.private / "plan.txt"
         if noted.exists() and noted.read_text("utf-8") != plan:
-            raise BundleError(f"{self.folder} was begun with other options or files. Delete it, or repeat the options.")
+            raise BundleError(
+                f"{self.folder} was started with other options or files. Delete it, or repeat the options."
+            )
         self.folder.mkdir(parents=True, exist_ok=True)
         self.private.mkdir(mode=0o700, exist_ok=True)
         (self.private / "seed.txt").write_text(f"{self.seed}\n", "utf-8")
@@ -66,7 +68,7 @@ class Stage:
 
     @property
     def journal(self) -> Path:
-        """Where finished clips are noted."""
+        """The file that lists finished clips."""
         return self.private / "finished.jsonl"
 
     def check_space(self, needed: int) -> None:
@@ -75,7 +77,7 @@ class Stage:
         Raises
         ------
         BundleError
-            When so many bytes are not free.
+            When there is not enough free space.
         """
         free = shutil.disk_usage(self.folder).free
         if needed > free:
@@ -85,7 +87,7 @@ class Stage:
             )
 
     def finish(self) -> None:
-        """Give the folder its name."""
+        """Rename the folder to its final name."""
         for name in ("plan.txt", "finished.jsonl"):
             (self.private / name).unlink(missing_ok=True)
         if self.out.exists():

@@ -11,7 +11,7 @@ from bundle_tools.synthetic.people.voice import envelope
 from bundle_tools.synthetic.seeds import stream
 
 Track = NDArray[np.float64]
-"""One number a frame, shape (frames,)."""
+"""One number per frame, shape (frames,)."""
 
 EVENTS = ("smile", "gaze", "motion")
 """What happens once a clip, each in a second of its own: a smile or a sad mouth, a glance aside, a gesture."""

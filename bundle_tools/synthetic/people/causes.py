@@ -68,7 +68,7 @@ def choose_edits(rule: LabelRule, cues: Cues, target: str, random: np.random.Gen
 
 
 def occupancy_hex(occupied: NDArray[np.bool_]) -> list[str]:
-    """Return one hexadecimal number a second, the most significant bit for cell 0.
+    """Return one hexadecimal number per second, with cell 0 in the most significant bit.
 
     Parameters
     ----------

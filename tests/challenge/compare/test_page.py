@@ -68,8 +68,8 @@ def words(page: str) -> str:
 def test_it_says_who_is_ahead_and_who_cannot_be_told_apart(page: str) -> None:
     said = words(page)
     assert "3 submissions compared: 2 bands" in said
-    assert "good has the highest total, but chance could have put it before twin." in said
-    assert "good and twin predicted and wrote the same for every clip." in said
+    assert "good has the highest total, but by chance it could be ahead of twin." in said
+    assert "good and twin gave the same predictions and texts for every clip." in said
     bands = re.findall(r'<span class="rank">(\d+)</span>.*?<bdi>(\w+)</bdi>', page)
     assert bands == [("1", "good"), ("1", "twin"), ("2", "worse")]
 
@@ -119,15 +119,15 @@ def test_what_is_in_no_score_stands_below_the_scores(
 def test_totals_that_do_not_rank_are_called_a_diagnostic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cases = {"good": noisy(0, rank_by="prediction"), "worse": noisy(0.1, rank_by="prediction")}
     root = write_field(tmp_path, cases)
-    assert "Totals are a diagnostic here" in words(page_of(root, "good", "worse"))
+    assert "Totals are diagnostic here" in words(page_of(root, "good", "worse"))
     capsys.readouterr()
     assert main(["compare", str(root / "good"), str(root / "worse"), "--bundle", str(root)]) == 0
-    assert "Totals are a diagnostic here" in capsys.readouterr().out
+    assert "Totals are diagnostic here" in capsys.readouterr().out
 
 
 def test_one_run_alone_has_a_page_without_comparisons(field: Path) -> None:
     alone = page_of(field, "good")
-    assert "There is nothing to compare it with." in alone
+    assert "There is no other run to compare it with." in alone
     assert 'id="gaps"' not in alone
     assert 'id="clips"' not in alone
 
@@ -154,7 +154,7 @@ def test_full_is_about_the_page(field: Path, capsys: pytest.CaptureFixture[str])
 def test_a_page_needs_a_folder_that_is_there(field: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = str(field / "nowhere" / "page.html")
     assert main(["compare", str(field / "good"), "--bundle", str(field), "--html", target]) == 1
-    assert "expected a file in a folder that is there" in capsys.readouterr().err
+    assert "expected a file in an existing folder" in capsys.readouterr().err
 
 
 def canaries(root: Path, report: dict[str, Any]) -> Path:

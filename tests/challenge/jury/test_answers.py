@@ -68,7 +68,10 @@ BROKEN: dict[str, tuple[Callable[[Path], Path], str]] = {
     "rating too high": (lambda path: edited(path, lambda a: a["g-A-c00"]["ratings"].update(clarity=6)), "from 0 to 5"),
     "rating a bool": (lambda path: edited(path, lambda a: a["g-A-c00"]["ratings"].update(clarity=True)), "from 0 to 5"),
     "half a rating": (lambda path: edited(path, lambda a: a["g-A-c00"]["ratings"].update(clarity=2.5)), "from 0 to 5"),
-    "odd criterion": (lambda path: edited(path, lambda a: a["g-A-c00"]["ratings"].update(beauty=1)), "one a criterion"),
+    "odd criterion": (
+        lambda path: edited(path, lambda a: a["g-A-c00"]["ratings"].update(beauty=1)),
+        "one per criterion",
+    ),
     "odd band": (lambda path: edited(path, lambda a: a["g-A-c00"].update(band=5)), "band: expected 0 to 4"),
     "odd effect": (lambda path: edited(path, lambda a: a["g-A-c01"].update(effect="up")), "effect: expected"),
     "long remark": (lambda path: edited(path, lambda a: a["g-A-c00"].update(remark="x" * 5000)), "remark: expected"),
@@ -94,8 +97,8 @@ def test_everything_is_said_at_once(tmp_path: Path) -> None:
     bad = cut_off(tmp_path / "three.json")
     with pytest.raises(BundleError) as error:
         read_answers([good, again, bad], KEY, RULES)
-    assert "two.json: juror 1 again, who is in" in str(error.value)
-    assert "three.json: expected a whole file" in str(error.value)
+    assert "two.json: juror 1 again, who is already in" in str(error.value)
+    assert "three.json: expected a file of ratings" in str(error.value)
 
 
 def test_good_files_are_read_in_any_order(tmp_path: Path) -> None:

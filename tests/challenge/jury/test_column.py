@@ -76,7 +76,7 @@ def test_scoring_again_fills_the_column(played: Path, tmp_path: Path) -> None:
 def test_two_jurors_make_no_result(played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["jury", "score", str(played / "1.json"), str(played / "2.json"), "--key", str(played / "jury/key.json")]
     assert main([*words, "--out", str(tmp_path / "result")]) == 1
-    assert "2 of 2 jurors count; expected 3 or more for a result" in capsys.readouterr().err
+    assert "2 of 2 jurors count; expected at least 3 for a result" in capsys.readouterr().err
     assert not (tmp_path / "result").exists()
     assert main([*words, "--out", str(tmp_path / "result"), "--partial"]) == 0
     assert "Only two jurors count" in capsys.readouterr().out

@@ -136,7 +136,7 @@ def test_a_team_that_nobody_rated_has_no_value(read: Read) -> None:
     panel = gather(key, RULES, read(key, honest(QUALITY)))
     ratings = panel.ratings.copy()
     ratings[:, :, 2] = np.nan
-    with pytest.raises(BundleError, match="team C: rated by no juror"):
+    with pytest.raises(BundleError, match="team C: no juror who counts rated them"):
         judge(replace(panel, ratings=ratings), key, FAST)
     ratings[1, 4, 2] = 3  # a single rating: many resamples have none
     assert {one.letter for one in judge(replace(panel, ratings=ratings), key, FAST).placed} == set("ABCD")
@@ -207,7 +207,7 @@ def test_who_passes_the_controls_over_is_left_out(kind: str, tmp_path: Path) -> 
         if item.kind == kind:
             answers[item.item_id]["cannot_judge"] = True
     panel = gather(key, RULES, read_answers([write_ratings(tmp_path / "1.json", key, 1, answers)], key, RULES))
-    assert "passed over the controls" in " ".join(panel.jurors[0].reasons)
+    assert "did not judge the controls" in " ".join(panel.jurors[0].reasons)
     without = replace(key, items=tuple(item for item in key.items if item.kind != kind))
     answers = {item.item_id: answers[item.item_id] for item in without.items}
     alone = read_answers([write_ratings(tmp_path / "2.json", without, 1, answers)], without, RULES)
@@ -252,7 +252,7 @@ def test_small_juries_and_silent_teams_still_give_numbers(read: Read, jurors: in
 
 def test_who_rates_everything_the_same_does_not_count(read: Read) -> None:
     key = make_key()
-    with pytest.raises(BundleError, match=r"No juror counts.*juror 1 rated texts about other clips no lower"):
+    with pytest.raises(BundleError, match=r"No juror counts.*juror 1 did not rate texts about other clips lower"):
         judge(gather(key, RULES, read(key, lambda *_: [3] * 5)), key, FAST)
 
 

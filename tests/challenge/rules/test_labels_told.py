@@ -81,5 +81,5 @@ def test_nothing_is_said_where_nothing_is_hidden_or_known(tmp_path: Path, monkey
 def test_the_committed_final_set_is_warned_of() -> None:
     [found] = check_hidden_labels(draft_of(ROOT))
     assert found.severity == "warning"
-    assert found.what.startswith("7 scores and an interval tell at most 109 bits of labels, 6 submissions 656;")
+    assert found.what.startswith("7 scores and an interval reveal at most 109 bits of labels, 6 submissions 656;")
     assert found.fix == "Allow 2 in max_submissions, or take 89 clips."

@@ -614,7 +614,7 @@ def test_copies_are_named_with_a_whole_path(bundle: Path) -> None:
     swap(bundle / "competition.yaml", "reference_data/final/", "reference_data/final")
     put(bundle / "public_data/x.csv", (bundle / FINAL).read_bytes())
     (found,) = (finding for finding in findings(bundle) if finding.code == "leak")
-    assert found.what.endswith(f"the same as {FINAL}.")
+    assert found.what.endswith(f"the same content as {FINAL}.")
 
 
 @pytest.mark.parametrize("path", ["x" * 5000, "a/" + "b" * 300, "a\\0b", "\\ud800/"])

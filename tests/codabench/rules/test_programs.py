@@ -243,7 +243,7 @@ RESULTS = competition("    ingestion_program: ingestion_program/\n", "")
 @pytest.mark.parametrize(
     ("files", "effect"),
     [
-        ({"metadata": "command: python3 x.py"}, "past ingestion"),
+        ({"metadata": "command: python3 x.py"}, "bypass ingestion"),
         ({"metadata": "command: python3 x.py", "metadata.yaml": "name: x"}, None),
         ({"metadata": "name: x"}, None),
         ({"metadata": "command: python3 x.py", "../../competition.yaml": RESULTS}, None),

@@ -9,12 +9,10 @@ from tests.codabench.server.conftest import Bundle
 def test_a_server_that_leaks_is_named_with_each_file(server: Server, competition: str, bundle: Bundle) -> None:
     code, printed = bundle("audit", competition)
     assert code == 1
-    assert "8 of 8 private files can be had by others. Do not publish" in printed
+    assert "8 of 8 private files are open to others. Do not publish" in printed
     everything = "ingestion_program, scoring_program, input_data, reference_data"
     for phase in ("Practice", "Final"):
-        assert (
-            f"{phase}: {everything} can be had by somebody who is not logged in: the server tells the keys." in printed
-        )
+        assert f"{phase}: {everything} open to somebody who is not logged in: the server tells the keys." in printed
     assert "Not tried as a second account" in printed
     assert not any(key in printed for key in server.data)
 
@@ -23,7 +21,7 @@ def test_a_server_that_keeps_them_passes(server: Server, competition: str, bundl
     server.lists = server.opens = False
     code, printed = bundle("audit", competition)
     assert code == 0, printed
-    assert "None of the 8 private files can be had" in printed
+    assert "None of the 8 private files is open" in printed
 
 
 @pytest.mark.parametrize("published", [True, False])
@@ -34,7 +32,7 @@ def test_a_second_account_is_tried_too(
     monkeypatch.setenv("CODABENCH_SECOND_TOKEN", "other-token")
     code, printed = bundle("audit", competition)
     assert code == 1
-    assert "can be had by somebody with another account" in printed
+    assert "open to somebody with another account" in printed
     assert {token for _, path, token in server.requests if path.startswith("/datasets/download/")} == {
         None,
         "other-token",
@@ -52,7 +50,7 @@ def test_a_file_that_opens_by_a_key_that_nobody_is_told(server: Server, competit
     code, printed = bundle("audit", competition)
     assert code == 0
     assert "with the keys, which the server does not tell" in printed
-    assert "Whoever learns a key can have its file" in printed
+    assert "Anybody with a key can get its file" in printed
 
 
 @pytest.mark.parametrize(("token", "told"), [("nonsense", "Invalid token"), ("organiser-token", "is an organiser too")])
@@ -63,7 +61,7 @@ def test_a_second_account_that_would_say_nothing_is_refused(
     code, printed = bundle("audit", competition)
     assert code == 1
     assert told in printed
-    assert "can be had" not in printed
+    assert "open to" not in printed
 
 
 def test_an_error_of_the_server_is_no_all_clear(
@@ -80,7 +78,7 @@ def test_an_error_of_the_server_is_no_all_clear(
     code, printed = bundle("audit", competition)
     assert code == 1
     assert "status 500" in printed
-    assert "can be had" not in printed
+    assert "open to" not in printed
 
 
 def test_nothing_is_changed(server: Server, competition: str, bundle: Bundle) -> None:

@@ -46,12 +46,12 @@ def test_late_and_early_and_old_rows_are_named(server: Server, competition: str,
     made["phases"][0] |= {"start": "2098-01-01T00:00:00Z", "end": None}
     _, printed = bundle("board", competition, "--phase", "practice")
     assert "made before the start, 2098-01-01 00:00 UTC" in printed
-    assert "were replaced" not in printed
+    assert "have been replaced" not in printed
     server.tick()
     task = server.tasks[phase["tasks"][0]]
     task["reference_data"] = server.add_data("reference_data", "ann")
     _, printed = bundle("board", competition, "--phase", "practice")
-    assert "ran on programs or data that were replaced since" in printed
+    assert "ran on programs or data that have been replaced" in printed
 
 
 def test_an_empty_board(server: Server, competition: str, bundle: Bundle) -> None:

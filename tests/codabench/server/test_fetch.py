@@ -64,7 +64,7 @@ def test_a_second_call_brings_what_is_new(server: Server, competition: str, bund
     server.busy = True
     code, printed = bundle("fetch", competition, "--phase", "practice", "--out", out)
     assert code == 1
-    assert f"#{running} bob: Running. Call again when it has ended" in printed
+    assert f"#{running} bob: Running. Repeat this command when it has ended" in printed
     assert not (out / f"{running}-bob").exists()
     server.submissions[running] |= {
         "status": "Finished",

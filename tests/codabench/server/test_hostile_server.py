@@ -71,7 +71,7 @@ def test_a_list_without_end_is_left(server: Server, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(Server, "_datasets", endless)
     monkeypatch.setattr(calls, "MOST_PAGES", 5)
-    with pytest.raises(ServerError, match="a list without end"):
+    with pytest.raises(ServerError, match="the list has no end"):
         calls.datasets(Connection(server.address, "organiser-token"))
     assert len(server.requests) == 6
 
@@ -145,4 +145,4 @@ def test_a_submission_with_a_command_of_its_own_is_named(
     for _ in range(2):  # what is here already is named, too
         code, printed = bundle("fetch", competition, *BOARD, "--out", tmp_path / "f")
         assert code == 1
-        assert f"#{number} ann: its zip holds metadata, with which a command of its own runs" in printed
+        assert f"#{number} ann: its zip contains metadata, which can start a command of its own" in printed

@@ -63,7 +63,9 @@ def test_an_error_names_request_status_and_the_servers_words(server: Server) -> 
     ) as caught:
         Connection(server.address, "organiser-token").get("/api/tasks/9/")
     assert caught.value.status == 404
-    with pytest.raises(ServerError, match=r"status 403, Invalid token\. Is the token right, and of this server\?"):
+    with pytest.raises(
+        ServerError, match=r"status 403, Invalid token\. Check that the token is right and from this server\."
+    ):
         Connection(server.address, "wrong").get("/api/datasets/")
 
 
@@ -97,7 +99,7 @@ def test_an_answer_of_another_form(server: Server, competition: str, bundle: Bun
     del next(iter(server.competitions.values()))["phases"][0]["name"]
     code, printed = bundle("board", competition, "--phase", "practice")
     assert code == 1
-    assert "an answer that this command does not understand (KeyError: 'name')" in printed
+    assert "an answer that this command cannot read (KeyError: 'name')" in printed
 
 
 def test_no_server(bundle: Bundle, monkeypatch: pytest.MonkeyPatch, archive: Path) -> None:

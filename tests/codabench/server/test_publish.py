@@ -14,7 +14,7 @@ def test_the_link_is_printed_and_all_is_as_written(server: Server, archive: Path
     [made] = server.competitions.values()
     assert code == 0, printed
     assert f"{server.address}/competitions/{made['id']}/?secret_key={made['secret_key']}" in printed
-    assert "as it was written" in printed
+    assert "everything as written" in printed
     assert "organiser-token" not in printed
 
 
@@ -47,20 +47,20 @@ def test_storage_gets_the_file_and_no_token(server: Server, archive: Path, compe
     ("change", "told"),
     [
         (lambda made: made.update(title="Another"), "title: expected Tiny, found Another"),
-        (lambda made: made["pages"].pop(), "page Overview: it is not there"),
+        (lambda made: made["pages"].pop(), "page Overview: missing"),
         (lambda made: made["pages"][0].update(content="# Else"), "page Overview: its text"),
         (lambda made: made["phases"].pop(), "phases: expected 2, found 1"),
         (lambda made: made["phases"][0].update(end=None), "phase Practice, end: expected 2098-12-31"),
         (lambda made: made["phases"][1].update(hide_output=False), "phase Final, hide_output: expected True"),
         (lambda made: made["phases"][0].update(max_submissions_per_day=9), "_per_day: expected 5, found 9"),
         (lambda made: made["phases"][0].update(solutions=[]), "phase Practice, solutions: expected half"),
-        (lambda made: made["leaderboards"][0]["columns"].pop(), "column duration_s: it is not there"),
+        (lambda made: made["leaderboards"][0]["columns"].pop(), "column duration_s: missing"),
         (lambda made: made["leaderboards"][0]["columns"][0].update(sorting="asc"), "column accuracy, sorting"),
         (lambda made: made["leaderboards"][0]["columns"][1].update(index=7), "duration_s, index: expected 1, found 7"),
         (lambda made: made["leaderboards"][0].update(submission_rule="Add"), "submission_rule: expected Force_Best"),
         (lambda made: made.update(enable_detailed_results=False), "enable_detailed_results: expected True"),
-        (lambda made: made.update(logo=None), "logo: there is none"),
-        (lambda made: made.update(terms=""), "terms: another text"),
+        (lambda made: made.update(logo=None), "logo: missing"),
+        (lambda made: made.update(terms=""), "terms: the text differs"),
     ],
 )  # fmt: skip
 def test_what_arrived_otherwise_is_named(
@@ -72,7 +72,7 @@ def test_what_arrived_otherwise_is_named(
     code, printed = bundle("publish", server.address, "--bundle", archive, "--yes")
     assert code == 1
     assert told in printed
-    assert "1 thing on the server unlike the bundle" in printed
+    assert "1 difference between the server and the bundle" in printed
     assert competition in printed
 
 
@@ -89,7 +89,7 @@ def test_a_zip_that_is_changed_on_the_way_is_noticed(server: Server, archive: Pa
     server.damage = lambda body: body[:-1] + b"?"
     code, printed = bundle("publish", server.address, "--bundle", archive, "--yes")
     assert code == 1
-    assert "changed on the way" in printed
+    assert "changed during the upload" in printed
     assert not server.competitions
 
 
@@ -104,12 +104,12 @@ def test_an_upload_that_broke_off_is_not_repeated_blindly(server: Server, archiv
     server.faults = [Fault("PUT", "/completed/", None)]
     code, printed = bundle("publish", server.address, "--bundle", archive, "--yes")
     assert code == 1
-    assert "Whether the server acted on it is not known" in printed
+    assert "It may have taken effect" in printed
     [upload] = server.data.values()
     upload["file_size"] = float(archive.stat().st_size)  # it did
     code, printed = bundle("publish", server.address, "--bundle", archive, "--yes")
     assert code == 1
-    assert "no competition has come of it yet" in printed
+    assert "no competition exists yet" in printed
 
 
 @pytest.mark.parametrize("why", ["broke off", "competition deleted"])

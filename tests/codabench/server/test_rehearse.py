@@ -50,7 +50,7 @@ def test_it_goes_on_with_an_earlier_rehearsal(server: Server, archive: Path, com
     code, printed = bundle("rehearse", competition, "--bundle", archive, "--phase", "practice", "--yes", "--wait", 1)
     assert code == 1
     assert "Practice, half (Submitting)" in printed
-    assert "Call again" in printed
+    assert "Repeat the command" in printed
     server.busy = False
     code, printed = bundle("rehearse", competition, "--bundle", archive, "--phase", "practice", "--yes")
     assert code == 0, printed
@@ -105,7 +105,7 @@ def test_a_machine_that_was_busy_is_named(
     server.outputs = lambda _: {"prediction_result": output}
     server.work = lambda _: ("Finished", {"accuracy": 0.4, "duration_s": 99.0})
     _, printed = bundle("rehearse", competition, "--bundle", archive, "--phase", "practice", "--yes")
-    assert ("The machine was busy" in printed) is (busy is True)
+    assert ("the machine was busy" in printed) is (busy is True)
 
 
 @pytest.mark.usefixtures("at_home")

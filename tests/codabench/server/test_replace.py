@@ -61,7 +61,7 @@ def test_calling_again_uploads_nothing_and_goes_on(
     code, printed = bundle(*arguments)
     assert code == 1
     assert f"#{old[1]} bob: POST /api/submissions/{old[1]}/re_run_submission/: status 500" in printed
-    assert "goes on with them" in printed
+    assert "continues with them" in printed
     server.requests.clear()
     code, printed = bundle(*arguments)
     assert code == 0, printed
@@ -88,7 +88,7 @@ def test_a_run_that_began_before_is_waited_for(server: Server, competition: str,
     running = submit(server, "ann", None, status="Running", on_leaderboard=False)
     code, printed = bundle("replace", competition, "--phase", "practice", "--reference-data", labels, "--yes")
     assert code == 0, printed
-    assert "1 run began before the change: waiting" in printed
+    assert "1 run started before the change: waiting" in printed
     assert running not in server.submissions
     assert len(server.submissions) == 1
 
@@ -101,7 +101,7 @@ def test_a_run_that_never_ends_is_not_waited_for_for_ever(
     words = ("--phase", "practice", "--reference-data", labels, "--wait", 1, "--yes")
     code, printed = bundle("replace", competition, *words)
     assert code == 1
-    assert f"#{running} is still Running after 1 s. Call again" in printed
+    assert f"#{running} is still Running after 1 s. Repeat the command" in printed
 
 
 def test_going_back_to_older_data_runs_what_came_between_again(
@@ -146,7 +146,7 @@ def test_without_a_rerun_submissions_stay(server: Server, competition: str, bund
     assert bundle("replace", competition, *words)[0] == 0
     assert list(server.submissions) == [old]
     _, printed = bundle("board", competition, "--phase", "practice")
-    assert "were replaced since" in printed
+    assert "have been replaced" in printed
 
 
 def test_a_program_needs_its_metadata_at_the_top(
@@ -178,7 +178,7 @@ def test_an_upload_that_the_server_lost_is_noticed(
     server.damage = lambda _: b""
     code, printed = bundle("replace", competition, "--phase", "practice", "--reference-data", labels, "--yes")
     assert code == 1
-    assert "changed on the way" in printed
+    assert "changed during the upload" in printed
     assert task_of(server) == before
     server.damage = bytes
     assert bundle("replace", competition, "--phase", "practice", "--reference-data", labels, "--yes")[0] == 0
@@ -201,7 +201,7 @@ def test_a_server_that_changes_something_else_is_noticed(
     server.deaf_to = "input_data"
     code, printed = bundle("replace", competition, "--phase", "practice", "--reference-data", labels, "--yes")
     assert code == 1
-    assert "the server holds another input_data than it was sent" in printed
+    assert "the server has another input_data than was uploaded" in printed
 
 
 def test_a_cancelled_run_stays_as_it_is(server: Server, competition: str, bundle: Bundle, labels: Path) -> None:

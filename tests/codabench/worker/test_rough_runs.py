@@ -11,7 +11,7 @@ from tests.tiny import COMPETITION, SCORING, write_files
 
 INGEST, SCORE = "ingestion_program/ingest.py", "scoring_program/score.py"
 START = "import os, shutil, sys\noutput = sys.argv[2].rstrip('/')\n"
-TAKEN = "which cannot be done in a container; taken as empty"
+TAKEN = "which is impossible in a container; treated as empty"
 
 
 @pytest.fixture(autouse=True)

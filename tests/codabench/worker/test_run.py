@@ -88,7 +88,7 @@ def test_links_in_the_output_are_told(tiny: Path, run: Run) -> None:
     ingestion_ends_with(tiny, links)
     ran = run()
     assert ran.code == 0
-    assert "predictions: the worker follows links on its own disk: dangling, link." in ran.said
+    assert "predictions: the worker follows links into its own disk: dangling, link." in ran.said
 
 
 def test_a_job_over_its_limit_is_told(tiny: Path, run: Run) -> None:
@@ -239,7 +239,7 @@ def test_a_folder_that_a_program_has_locked_is_named(run: Run, monkeypatch: pyte
     monkeypatch.setattr(jobs.Job, "finish", locked)
     ran = run()
     assert ran.code == 1
-    assert "a program took away the permission to go on: [Errno 13]" in ran.error
+    assert "a program removed permissions that this command needs: [Errno 13]" in ran.error
 
 
 SECOND_TASK = """\
@@ -294,7 +294,11 @@ ELSEWHERE = "01234567-89ab-cdef-0123-456789abcdef"
             "its key is stored on the server",
         ),
         ("input_data/practice/", "input_data/lost/", "lost: expected a folder or a zip, found nothing"),
-        ("    name: Practice\n    i", "    name: P\n    ingestion_only_during_scoring: true\n    i", "is not imitated"),
+        (
+            "    name: Practice\n    i",
+            "    name: P\n    ingestion_only_during_scoring: true\n    i",
+            "is not supported",
+        ),
         ("    tasks: [0]\n    exec", "    tasks: []\n    exec", "phase Practice: expected a task, found none"),
     ],
 )
@@ -320,8 +324,8 @@ def test_odd_zips_are_told_and_run_as_they_are(tiny: Path, run: Run) -> None:
         opened.writestr("__MACOSX/half/._model.py", "x")
     ran = run(submission=archive)
     assert ran.code == 1
-    assert "submission: all files lie in the folder 'half', and there the platform leaves them." in ran.said
-    assert "submission: it holds __MACOSX." in ran.said
+    assert "submission: all files are in the folder 'half', and the platform leaves them there." in ran.said
+    assert "submission: it contains __MACOSX." in ran.said
     assert "ingestion: exit code 1 is ignored" in ran.said
 
 
@@ -351,13 +355,13 @@ ENDS: dict[str, tuple[dict[str, str | bytes], str]] = {
     ),
     "metadata in the predictions": (
         {"ingestion_program/ingest.py": "open('../output/metadata', 'w').write('x')"},
-        FAILED + "metadata: the output already holds it",
+        FAILED + "metadata: the output already contains it",
     ),
     "metadata in the scores": (
         {
             SCORING: "open('../output/metadata', 'w').write('x')\n" + WRITE + '\'{"accuracy": 1, "errors": 0}\')',
         },
-        "A program must not create it. The scores were sent before and stay.",
+        "A program must not create it. The scores were sent earlier and remain.",
     ),
     "a program with a metadata of no command": (
         {"scoring_program/metadata.yaml": "x: 1"},
@@ -416,7 +420,7 @@ def test_what_cannot_start_in_the_first_job_is_swallowed(
     ran = run()
     assert ran.code == 0
     assert message in ran.said
-    assert "The platform runs nothing here and goes on to scoring." in ran.said
+    assert "The platform runs nothing here and continues with scoring." in ran.said
 
 
 @pytest.mark.parametrize(
@@ -442,7 +446,7 @@ def test_only_our_own_results_are_replaced(tiny: Path, run: Run) -> None:
     ran = run(out=precious)
     assert ran.code == 1
     assert (precious / "chapter.txt").read_text() == "years of work"
-    assert "holds files that `bundle run` did not make" in ran.error
+    assert "contains files that `bundle run` did not write" in ran.error
     assert (run().code, run().code) == (0, 0)
     assert run(out=tiny / "solutions" / "half" / "out").code == 1
 

@@ -163,7 +163,7 @@ def test_json_wins_over_text(tmp_path: Path) -> None:
 def test_a_key_twice_is_told(tmp_path: Path) -> None:
     assert read(tmp_path, json='{"a": 1, "a": 2}') == (
         {"a": 2},
-        ["scores.json: a is there twice; the last one counts."],
+        ["scores.json: a appears twice; the last one counts."],
     )
 
 

@@ -1,1 +1,1 @@
-"""What jurors get: finalists and clips are chosen, items are laid out, and each juror's page is written."""
+"""The sheets of jurors: choose finalists and clips, lay out items, write each juror's page."""

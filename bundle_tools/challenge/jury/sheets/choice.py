@@ -85,7 +85,7 @@ def choose_clips(final: Final, count: int, seed: str) -> list[str]:
         emptiest = min({level[clip_id] for clip_id in left}, key=lambda one: (filled[one], one))
         take(min((clip_id for clip_id in left if level[clip_id] == emptiest), key=rarity))
     if len(chosen) < 2:
-        raise BundleError("Expected at least two clips, of two persons, that two finalists explained.")
+        raise BundleError("Expected at least two clips, of two people, that two finalists explained.")
     luck.shuffle(chosen)
     return chosen
 
@@ -104,14 +104,14 @@ def balance_of(final: Final, chosen: Sequence[str]) -> Balance:
 
 
 def _levels(final: Final) -> dict[str, int]:
-    """Give for each clip the fifth of the main target's labels in which it lies, from 0."""
+    """Return for each clip the fifth of the main target's labels in which it lies, from 0."""
     truth = final.finalists[0].outcomes.truth[:, final.main]
     ranks = np.argsort(np.argsort(truth, kind="stable"), kind="stable")
     return {clip_id: int(rank * LEVELS // len(truth)) for clip_id, rank in zip(final.clip_ids, ranks, strict=True)}
 
 
 def _groups(final: Final) -> dict[str, list[tuple[str, str]]]:
-    """Give for each clip (attribute, group) of its person; nothing where the phase names no groups."""
+    """Return for each clip (attribute, group) of its person; nothing where the phase names no groups."""
     outcomes = final.finalists[0].outcomes
     return {
         clip_id: [(one.name, one.values[one.member[at]]) for one in outcomes.known.groups]

@@ -20,7 +20,7 @@ from score.text.reading import vocabulary_of
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MOST_TEAMS = len(LETTERS)
 _MOST_SHARED = 0.9
-"""Share of words that two texts of a finalist have in common, from which on they say the same."""
+"""Share of common words from which two texts of a finalist count as the same."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class ShownItem:
     values: tuple[float, ...]
     """Predictions in the order of the targets."""
     cue: str
-    """The cue that is asked about; empty where that cannot be asked."""
+    """The cue of the question; empty if there is none."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def _name(seed: str, what: str) -> str:
 
 
 def _cuts(final: Final, bands: int) -> tuple[float, ...]:
-    """Give limits between which equal shares of all finalists' different predictions lie."""
+    """Return limits between which equal shares of all finalists' different predictions lie."""
     values = np.concatenate([one.outcomes.prediction[:, final.main] for one in final.finalists])
     # Different ones: a finalist that always says the same would otherwise make bands without width.
     inner = np.quantile(np.unique(values[~np.isnan(values)].round(3)), np.arange(1, bands) / bands)
@@ -126,7 +126,7 @@ class _Maker:
     seed: str
 
     def item(self, kind: str, clip_id: str, team: int, *, told_of: str = "", of: str = "") -> ShownItem:
-        """Make the item of a team's explanation of a clip, or of what it told of another one."""
+        """Make the item of a team's explanation of a clip, or of another clip's text."""
         finalist = self.final.finalists[self.order[team]]
         place = self.final.clip_ids.index(clip_id)
         text = finalist.outcomes.explanations[self.final.clip_ids.index(told_of or clip_id)].text
@@ -178,7 +178,7 @@ class _Maker:
 
 
 def _question(text: str, place: int, finalist: Finalist, final: Final) -> tuple[str, str]:
-    """Find a cue that the text names and that was taken out of the clip, and what the main score then did."""
+    """Find a cue that the text names and that a copy of the clip lacks, and how the main score changed."""
     settings, outcomes = final.settings, finalist.outcomes
     low = np.array([target.minimum for target in settings.targets])
     span = np.array([target.maximum for target in settings.targets]) - low
@@ -210,7 +210,7 @@ def _in_turn(items: Sequence[ShownItem]) -> list[ShownItem]:
 
 
 def _shared_words(one: str, other: str) -> float:
-    """Give the share of two texts' different words that both have; numbers do not count, and 1 without any words."""
+    """Return the share of two texts' distinct words that both have, ignoring numbers; 1 without any words."""
     first, second = (set(re.findall(r"[^\W\d_]+", text.lower())) for text in (one, other))
     return len(first & second) / len(first | second) if first | second else 1.0
 

@@ -76,7 +76,7 @@ def gather(phase: Phase, runs: Sequence[Run], scratch: Path) -> Final:
         If the phase lacks something, if there are fewer than two runs, or with every run that cannot be judged.
     """
     if len(runs) < 2:
-        raise BundleError("A jury compares: expected at least two runs, found one.")
+        raise BundleError("Expected at least two runs to compare, found one.")
     rows = {row.name: row for row in judge(score_field(phase, runs, RESAMPLES, scratch))}
     reference = use_scoring_program(phase, scratch)
     prepared = [
@@ -85,7 +85,7 @@ def gather(phase: Phase, runs: Sequence[Run], scratch: Path) -> Final:
     said = [one.results.folder.hashes["explanations.jsonl"] for one in prepared]
     same = [run.name for run, digest in zip(runs, said, strict=True) if said.count(digest) > 1]
     if same:
-        raise BundleError(f"{', '.join(same)}: the same explanations. Leave all but one of them out.")
+        raise BundleError(f"{', '.join(same)}: the same explanations. Keep only one of them.")
     finalists = tuple(
         Finalist(run.name, rows[run.name].total, rows[run.name].band, one.results.rated_as, run.folder, one.outcomes)
         for run, one in zip(runs, prepared, strict=True)

@@ -1,4 +1,4 @@
-"""Make a jury: finalists' results in; out come a key, and for each juror a page for any browser, without a network."""
+"""Make a jury from the finalists' results: a key, and a self-contained page for each juror."""
 
 import base64
 import re
@@ -38,7 +38,7 @@ class JuryFiles:
     balance: Balance
     """How evenly its clips are spread over labels and groups."""
     sheets: tuple[Path, ...]
-    """One page a juror."""
+    """One page per juror."""
     key: Path
     """For the organiser alone."""
 
@@ -68,7 +68,7 @@ def make_jury(
     jurors, clips
         How many; both >= 1. Fewer clips are taken where the phase has fewer persons.
     rules
-        What is asked, and how answers count.
+        The questions and rules.
     seed
         Any text; the same text gives the same jury.
     scratch
@@ -82,7 +82,7 @@ def make_jury(
         If `out` exists, or something about the runs or clips is wrong.
     """
     if out.exists():
-        raise BundleError(f"{out}: exists already. Name another folder, so that no key is lost.")
+        raise BundleError(f"{out}: exists already. Name another folder, so that its key is not lost.")
     if len(runs) > MOST_TEAMS:
         raise BundleError(f"expected at most {MOST_TEAMS} runs, found {len(runs)}. A jury is for finalists.")
     final = gather(phase, runs, scratch)
@@ -168,7 +168,7 @@ def _ranges(cuts: tuple[float, ...]) -> list[str]:
 
 
 def hide_numbers(text: str) -> str:
-    """Put a sign in the place of each number: scores answer the first question and betray texts of other clips."""
+    """Replace each number by a sign: scores answer the first question and give away texts of other clips."""
     return _NUMBER.sub(HIDDEN, text)
 
 

@@ -17,13 +17,13 @@ _MOST_BITS = 400_000
 """A second of pictures at most: 15 clips of 15 s then make a sheet that still goes by mail (under 20 MB)."""
 _SOUND_BITS = 64_000
 _STAYS_BITS = 1_000_000
-"""A second of a whole clip that stays as it is, at most."""
+"""Most bytes per second of a clip that is copied unchanged."""
 _SOUND = 48_000
 _PLAYED_SOUND = frozenset({"aac", "mp3"})
 
 
 def for_browser(path: Path) -> bytes:
-    """Give a clip as MP4 with H.264 and AAC, at most 640 pixels wide or high; one that is so and small stays as it is.
+    """Return a clip as MP4 with H.264 and AAC, at most 640 pixels wide or high; a small one of that form is kept.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def for_browser(path: Path) -> bytes:
         with av.open(str(path)) as source:
             return path.read_bytes() if _plays(source) else _transcoded(source)
     except (av.error.FFmpegError, OSError, IndexError, ValueError) as error:
-        what = f"{path}: cannot be read, or not be made playable ({type(error).__name__})"
+        what = f"{path}: cannot be read, or cannot be made playable ({type(error).__name__})"
         raise BundleError(f"{what}. Run `bundle check`, or convert the clip to MP4 with H.264.") from error
 
 
@@ -83,7 +83,7 @@ def _transcoded(source: InputContainer) -> bytes:
 
 
 def _upright(frame: av.VideoFrame, turned: int, width: int, height: int) -> av.VideoFrame:
-    """Scale a frame, after turning it by so many right angles against the clock."""
+    """Scale a frame, after rotating it counter-clockwise by some right angles."""
     if not turned:
         return frame.reformat(width, height, "yuv420p")
     pixels: NDArray[np.uint8] = np.ascontiguousarray(np.rot90(frame.to_ndarray(format="rgb24"), turned), np.uint8)

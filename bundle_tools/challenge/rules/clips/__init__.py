@@ -1,1 +1,1 @@
-"""Rules about the data of a task: settings, clips, labels, and what clips tell without being watched."""
+"""Rules about the data of a task: settings, clips, labels, and shortcuts that predict labels."""

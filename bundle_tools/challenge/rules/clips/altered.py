@@ -1,6 +1,6 @@
-"""Rules about other drawings of a clip: copies, in which one cue is neutral, and exchanges, which differ in every part.
+"""Rules about a clip's other drawings: copies with one cue neutral, and exchanges that differ in every part.
 
-A model must not be able to tell them from the clip but by what they show (docs/data_format.md).
+A model must not be able to tell them from the clip except by their content (docs/data_format.md).
 """
 
 import zlib
@@ -21,11 +21,11 @@ Outlines = dict[str, NDArray[np.float32]]
 """Corners of the parts of an exchange, by their names; pixels."""
 
 DECODED_ONE_IN = 6
-KNOWN_BY_FORM = "A model could tell the copy from the clip without looking at it."
+KNOWN_BY_FORM = "A model could tell the copy from the clip by its file alone."
 SEEN = 10.0
-"""Mean difference of a block of 20 x 20 pixels, of 255, that is no loss of the encoder: that makes up to 5.4."""
+"""Mean difference of a block of 20 x 20 pixels, of 255, beyond encoding loss, which reaches 5.4."""
 BLOCK = 20
-SEAM = "A mixture of both shows that something was altered, and a model could answer to that."
+SEAM = "Where outlines meet, the copy shows a mixture of both, and a model could recognise it."
 
 
 def check_copies(side: PhaseData, videos: dict[str, Video], progress: Progress | None = None) -> Iterator[Finding]:
@@ -38,7 +38,7 @@ def check_copies(side: PhaseData, videos: dict[str, Video], progress: Progress |
     videos
         What each readable clip says of itself, by id.
     progress
-        Told of each copy.
+        Progress callback, called per copy.
     """
     name = side.settings.get("copies")
     if not isinstance(name, str):
@@ -56,7 +56,7 @@ def check_copies(side: PhaseData, videos: dict[str, Video], progress: Progress |
 
 
 def _is_decoded(file: str) -> bool:
-    """Tell whether all frames of a copy are decoded: of every sixth, drawn by its name.
+    """Return whether all frames of a copy are decoded: of every sixth, drawn by its name.
 
     There are three copies of a clip, all made by the program that made the clip, and the list holds the hash of each:
     decoding all would hardly find more, and take three times as long as the clips themselves.
@@ -78,7 +78,7 @@ def check_exchanges(
     videos
         What each readable clip says of itself, by id.
     progress
-        Told of each exchange.
+        Progress callback, called per exchange.
     """
     name = side.settings.get("exchanges")
     if not isinstance(name, str):
@@ -87,8 +87,8 @@ def check_exchanges(
     listed = read_by_clip(side.data, "exchanges")
     if listed and (without := sorted(clips.keys() - listed.keys())):
         what = f"{len(without)} clips have no exchange, such as {without[0]}."
-        effect = "What is hidden in them is blotted out, which a model can see."
-        yield Finding("exchanges-some", "warning", where, what, effect, "Make an exchange of every clip, or of none.")
+        effect = "Places hidden in them are blotted out, and a model can see that."
+        yield Finding("exchanges-some", "warning", where, what, effect, "Make an exchange for every clip, or for none.")
     readable = {clip: read for clip, entry in listed.items() if clip in clips and (read := _read(entry))}
     files = {clip: file for clip, (file, _) in readable.items()}
     found: dict[str, Video] = {}
@@ -104,15 +104,15 @@ def check_exchanges(
         for (one, first), (other, second) in combinations(outlines.items(), 2):
             if cv2.intersectConvexConvex(first, second)[0] > 0:
                 what = f"The exchange of {clip}: the outlines of {shown(one)} and {shown(other)} meet."
-                yield Finding("exchange-meets", "error", where, what, SEAM, "Draw outlines that do not meet.")
+                yield Finding("exchange-meets", "error", where, what, SEAM, "Keep the outlines apart.")
         if (most := _outside(side, clips[clip], file, outlines)) > SEEN:
-            what = f"The exchange of {clip} differs by {most:.0f} of 255 outside of its parts; {SEEN:g} is the most."
-            fix = "Make the outlines larger, or draw and encode the exchange as the clip."
+            what = f"The exchange of {clip} differs by {most:.0f} of 255 outside its parts; expected at most {SEEN:g}."
+            fix = "Make the outlines larger, or draw and encode the exchange like the clip."
             yield Finding("exchange-outside", "error", where, what, SEAM, fix)
 
 
 def _read(entry: object) -> tuple[str, Outlines] | None:
-    """Give the file and the outlines; None where something is wrong, which ingestion says."""
+    """Return the file and the outlines; None where something is wrong, which ingestion says."""
     try:
         parts = entry["parts"]  # type: ignore[index]  # from a JSON file
         outlines = {str(part["name"]): np.array(part["outline"], np.float32) for part in parts}

@@ -42,7 +42,7 @@ class Verdict:
     """What the test found."""
 
     p: float
-    """Probability of relations as strong as the strongest one if labels were dealt out by chance; 0 to 1."""
+    """Probability of relations as strong as the strongest one if labels were shuffled; 0 to 1."""
     relations: tuple[Relation, ...]
     """The strongest relations first."""
 
@@ -65,7 +65,7 @@ def judge(
     Parameters
     ----------
     features
-        Feature -> one value a clip: finite numbers, or texts, which are ranked alphabetically.
+        Feature -> one value per clip: finite numbers, or texts, which are ranked alphabetically.
     targets
         Target -> one label a clip; a target whose labels are not all finite is left out.
     sources
@@ -121,7 +121,7 @@ def judge(
 
 
 def _shapes(features: Mapping[str, Sequence[float | str]]) -> list[tuple[str, Matrix]]:
-    """Give ranks and squared ranks of every feature that varies, of length 1 and mean 0, each shape once."""
+    """Return ranks and squared ranks of every feature that varies, of length 1 and mean 0, each shape once."""
     names: dict[bytes, list[str]] = {}
     columns: dict[bytes, Matrix] = {}
     for name, values in features.items():
@@ -142,7 +142,7 @@ def _shapes(features: Mapping[str, Sequence[float | str]]) -> list[tuple[str, Ma
 
 
 def _joint(x: Matrix, blocks: NDArray[np.intp]) -> Statistic:
-    """Give the ridge regression that predicts each source from the others: labels (p, n, t) -> correlations (p, t).
+    """Return the ridge regression that predicts each source from the others: labels (p, n, t) -> correlations (p, t).
 
     With H the hat matrix, leaving out the rows G gives the residuals (I - H_GG)^-1 (y - H y)_G (Cook & Weisberg 1982,
     Residuals and Influence in Regression, section 3.2), so that the predictor is one matrix for all permutations.
@@ -172,7 +172,7 @@ def _null(
     permutations: int,
     draw: np.random.Generator,
 ) -> Matrix:
-    """Give a statistic's values when sources, and clips within each source, change places at random."""
+    """Return a statistic's values when sources, and clips within each source, change places at random."""
     batch = max(1, BATCH_NUMBERS // y.size)
     values = []
     for start in range(0, permutations, batch):
@@ -195,7 +195,7 @@ def _p(observed: float, null: Matrix) -> float:
 
 
 def _ranks(values: Sequence[float | str]) -> Matrix:
-    """Give ranks, equal values sharing their mean rank."""
+    """Return ranks, equal values sharing their mean rank."""
     _, place, counts = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
     return (np.cumsum(counts) - (counts - 1) / 2.0)[place]
 

@@ -50,13 +50,13 @@ def _check_agreement(draft: Draft, task: TaskKeys, inputs: PhaseData, reference:
             )
     if _targets(given) != _targets(wanted) or not _targets(given):
         what = f"Targets: {_targets(given)} in the input data, {_targets(wanted)} in the reference data."
-        effect = "Predictions are judged against other names or ranges."
+        effect = "Predictions would be scored against other names or ranges."
         yield Finding("data-targets", "error", where, what, effect, "Make names, order and ranges equal.")
     title, named = draft.keys.title or "", wanted.get("challenge")
     if title and isinstance(named, str) and named.strip() != title.strip():
         what = f"challenge: {shown(named)}; the title of the competition is {shown(title)}."
-        effect = "Reports, and the line to cite a score by, carry another name than the competition."
-        fix = "Write the title here, too; pages and starting kit may hold the earlier one."
+        effect = "Reports and their citation line show a different name than the competition."
+        fix = "Write the title here too, and look for the old name in pages and starting kit."
         yield Finding("data-challenge", "warning", reference.at(SETTINGS), what, effect, fix)
     limit = inputs.section("limits").get("time_limit_s")
     for phase in draft.keys.phases:

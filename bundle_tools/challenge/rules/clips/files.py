@@ -18,11 +18,11 @@ class Look:
     """What came out of reading one file."""
 
     video: Video | None
-    """What it says of itself; None where it is no video."""
+    """Its header; None if it is not a video."""
     frames: int
-    """Frames that can be decoded, up to the first that cannot; the packets where nothing was decoded."""
+    """Frames decoded before the first failure; the number of packets if nothing was decoded."""
     fault: str | None
-    """Why it cannot be decoded; None where it can."""
+    """Why it cannot be decoded; None if it can."""
 
 
 def check_files(
@@ -46,7 +46,7 @@ def check_files(
     videos
         Receives what each file says of itself, by id.
     progress
-        Told of each file.
+        Progress callback, called per file.
     whole
         Whether all frames of a file are decoded, by its name; of the others the packets are counted.
     """
@@ -82,7 +82,7 @@ def _check_video(where: str, clip: str, look: Look, videos: dict[str, Video]) ->
     # Where the decoder stopped, fewer frames came out for a reason that has been said.
     if claimed != video.packets or (look.fault is None and look.frames != video.packets):
         what = f"{clip}: claims {claimed} frames, holds {video.packets}, and {look.frames} can be decoded."
-        effect = "Frames asked for by their time may be missing."
+        effect = "Frames requested by time may be missing."
         yield Finding("clip-frames", "error", where, what, effect, "Encode it again.")
 
 
@@ -99,11 +99,15 @@ def check_alike(where: str, videos: dict[str, Video]) -> Iterator[Finding]:
             example = next(clip for clip, value in values.items() if value == odd)
             what = f"{form}: {usual} for most clips, {odd} for {count}, such as {example}; {len(counts)} kinds in all."
             effect = "Models must cope with all of them."
-            yield Finding("clips-mixed", "note", where, what, effect, "Encode all clips alike, unless it is meant.")
+            yield Finding(
+                "clips-mixed", "note", where, what, effect, "Encode all clips alike, unless this is intended."
+            )
     silent = sorted(clip for clip, video in videos.items() if not video.sound)
     if silent and len(silent) < len(videos):
         what = f"{len(silent)} clips without sound among {len(videos)}, such as {silent[0]}."
-        yield Finding("clips-sound", "note", where, what, "Models get no sound for them.", "Is the sound lost?")
+        yield Finding(
+            "clips-sound", "note", where, what, "Models get no sound for them.", "Check whether the sound was lost."
+        )
 
 
 def check_tags(where: str, videos: dict[str, Video]) -> Iterator[Finding]:
@@ -122,6 +126,6 @@ def check_extra(side: PhaseData, name: str, folder: str, files: Mapping[str, str
     listed = set(files.values())
     extra = sorted(file for file in side.data.names() if file.startswith(f"{folder}/") and file not in listed)
     if extra:
-        what = f"{len(extra)} files that the list does not name, such as {extra[0]}."
-        effect = "They are packed and never used."
+        what = f"{len(extra)} files are not in the list, such as {extra[0]}."
+        effect = "They are packed but never used."
         yield Finding(f"{folder}-extra", "warning", side.at(name), what, effect, "Delete them.")

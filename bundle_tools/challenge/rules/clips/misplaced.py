@@ -1,4 +1,4 @@
-"""Rules about knowledge that belongs to scoring alone: causes, observations and attributes of people elsewhere."""
+"""Rules about data that only scoring may see: causes, observations and attributes of people found elsewhere."""
 
 import json
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from bundle_tools.codabench.rules.findings import Finding, shown
 
 KNOWLEDGE = ("causes", "observations")
 SEEN = ("input_data", "path", "public_data")
-"""Keys of what models or participants see; the kit may hold what belongs to an open phase."""
+"""Keys of data that models or participants see; the kit may contain data of an open phase."""
 LARGEST_TABLE = 20_000_000
 
 
@@ -22,12 +22,12 @@ def check_misplaced(draft: Draft) -> Iterator[Finding]:
         for name in data.names(junk=True):
             if PurePosixPath(name).name in names:
                 what = f"{name} belongs to the reference data."
-                effect = "Causes of a label are as good as the label."
+                effect = "The causes of a label give the label away."
                 yield Finding("causes-misplaced", "error", place, what, effect, "Delete it there.")
 
 
 def check_groups_misplaced(draft: Draft) -> Iterator[Finding]:
-    """Find attributes of people where models or participants look: they are for auditing alone."""
+    """Find attributes of people where models or participants can look: they are for auditing only."""
     tables = [(data, name) for data, name in _named(draft, "groups") if name in data.names()]
     files = {name for _, name in tables}
     attributes = {column for data, name in tables for column in _header(data, name)[1:]}
@@ -39,12 +39,12 @@ def check_groups_misplaced(draft: Draft) -> Iterator[Finding]:
                 what = f"{name} holds {shown(found[0])}, an attribute of people."
             else:
                 continue
-            effect = "Models could use what people are, and participants learn it of every person."
+            effect = "Models could use this attribute, and participants could read it for every person."
             yield Finding("groups-misplaced", "error", place, what, effect, "Delete it there.")
 
 
 def _named(draft: Draft, key: str) -> Iterator[tuple[Dataset, str]]:
-    """Give each reference data with the file that its settings name under a key."""
+    """Yield each reference data with the file that its settings name under a key."""
     for data in opened(draft, "reference_data").values():
         if name := (read_settings(data) or {}).get(key):
             yield data, str(name)
@@ -55,7 +55,7 @@ def _header(data: Dataset, name: str) -> list[str]:
 
 
 def _columns(data: Dataset, name: str) -> set[str]:
-    """Give the names of a table's columns, or of the keys of JSON objects."""
+    """Return the names of a table's columns, or of the keys of JSON objects."""
     suffix = PurePosixPath(name).suffix.lower()
     if suffix not in (".csv", ".json") or data.size(name) > LARGEST_TABLE:
         return set()

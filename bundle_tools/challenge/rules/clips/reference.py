@@ -1,4 +1,4 @@
-"""Rules about reference data that scoring takes and that are wrong all the same: of other clips, or of no use."""
+"""Rules about reference data that scoring accepts although they are wrong: of other clips, or useless."""
 
 import hashlib
 import io
@@ -45,17 +45,17 @@ def check_reference(inputs: PhaseData, reference: PhaseData, clips: Collection[s
     ):
         if odd:
             what = f"{len(odd)} clips {kind}, such as {odd[0]}."
-            effect = "A clip that nobody can predict, or nobody can score."
+            effect = "Such a clip cannot be predicted or cannot be scored."
             yield Finding("labels-clips", "error", reference.at(LABELS), what, effect, "Generate both together.")
     for key in ("causes", "observations"):
         if odd := sorted(read_by_clip(reference.data, key).keys() - labelled):
             what = f"{len(odd)} clips have no label, such as {shown(odd[0])}."
-            where, effect = reference.at(str(reference.settings[key])), "What is known of them is not used."
+            where, effect = reference.at(str(reference.settings[key])), "Their entries are ignored."
             yield Finding("causes-clips", "warning", where, what, effect, "Generate both together.")
     own, vocabulary = reference.section("explanation_score").get("vocabulary"), vocabulary_of(inputs.settings)
     if isinstance(own, list) and vocabulary and {str(cue) for cue in own} != set(vocabulary):
-        what = "explanation_score.vocabulary: other cues than in the input data."
-        effect = "Claims that ingestion accepts mean nothing to scoring."
+        what = "explanation_score.vocabulary: the cues differ from those of the input data."
+        effect = "Scoring does not know all claims that ingestion accepts."
         yield Finding("score-vocabulary", "error", reference.at(SETTINGS), what, effect, "Make both lists equal.")
     yield from _check_groups(reference)
     yield from _check_key_frames(reference)
@@ -70,14 +70,14 @@ def check_landmarks(draft: Draft) -> Iterator[Finding]:
             continue
         where = reference.at(str(name))
         if str(name) not in reference.data.names():
-            what = f"landmarks: {shown(name)} is not among the reference data."
-            effect = "Reports compare scores with the constant alone."
+            what = f"landmarks: {shown(name)} is missing from the reference data."
+            effect = "Reports compare scores only with the constant."
             yield Finding("landmarks-missing", "warning", where, what, effect, LANDMARKS)
             continue
         record = read_json(reference.data, name)
         if isinstance(record, dict) and record.get("data_sha256") != fingerprint(inputs.data, reference.data):
-            what = "The landmarks were computed from other clips, labels or settings."
-            effect = "Reports and pages compare scores with those of other data."
+            what = "The landmarks were computed from different clips, labels or settings."
+            effect = "Reports and pages compare scores with outdated values."
             yield Finding("landmarks-stale", "warning", where, what, effect, LANDMARKS)
 
 
@@ -86,7 +86,7 @@ def _check_groups(side: PhaseData) -> Iterator[Finding]:
     if name is None:
         return
     if str(name) not in side.data.names():
-        what = f"groups: {shown(name)} is not among the reference data."
+        what = f"groups: {shown(name)} is missing from the reference data."
         effect = "Reports say nothing about groups."
         yield Finding("groups-missing", "error", side.at(str(name)), what, effect, "Put it there.")
         return
@@ -106,7 +106,7 @@ def _check_groups(side: PhaseData) -> Iterator[Finding]:
 
 
 def _check_key_frames(side: PhaseData) -> Iterator[Finding]:
-    """Find pictures that scoring leaves out of the report without a word."""
+    """Find pictures that scoring silently leaves out of the report."""
     name = side.section("report").get("key_frames")
     if not isinstance(name, str) or name not in side.data.names():
         return
@@ -117,19 +117,19 @@ def _check_key_frames(side: PhaseData) -> Iterator[Finding]:
             faults.setdefault(fault, []).append(row[1])
     for fault, files in faults.items():
         what = f"{len(files)} files {fault}, such as {shown(files[0])}."
-        effect, fix = "The report shows fewer pictures.", "Make them again: bundle data key-frames."
+        effect, fix = "The report shows fewer pictures.", "Make them again with `bundle data key-frames`."
         yield Finding("key-frames-picture", "error", side.at(name), what, effect, fix)
 
 
 def _fault(side: PhaseData, file: str, digest: str, names: set[str]) -> str | None:
-    """Say what is wrong with a picture."""
+    """Return what is wrong with a picture."""
     if file not in names:
         return "are not there"
     if side.data.size(file) > LARGEST_PICTURE:
         return "are larger than 64 KiB"
     content = side.data.read(file)
     if hashlib.sha256(content).hexdigest() != digest.lower():
-        return "are others than the list says"
+        return "differ from the list"
     try:
         with warnings.catch_warnings(action="ignore"), Image.open(io.BytesIO(content), formats=["JPEG"]) as image:
             # A small file can claim any number of pixels.
@@ -138,4 +138,4 @@ def _fault(side: PhaseData, file: str, digest: str, names: set[str]) -> str | No
                 return None
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
         pass
-    return "are no JPEG of at most 1024 x 1024 pixels"
+    return "are not JPEGs of at most 1024 x 1024 pixels"

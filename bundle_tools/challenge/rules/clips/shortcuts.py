@@ -1,4 +1,4 @@
-"""A rule about what clips tell without being watched: names, order, sizes and lengths must not predict the labels.
+"""A rule about shortcuts: names, order, sizes and lengths of clips must not predict the labels.
 
 A model that reads such a thing scores well and has learnt nothing. Whether chance explains what is found is decided by
 permutation, with the largest of all correlations as statistic, so that many features raise no false alarm.
@@ -42,16 +42,16 @@ def check_shortcuts(draft: Draft) -> Iterator[Finding]:
         if verdict is None or verdict.p >= WARNING_P:
             continue
         found = "; ".join(f"{one.feature} and {one.target} {one.correlation:+.2f}" for one in verdict.relations)
-        what = f"What is known of the clips without watching them predicts labels (p = {verdict.p:.4f}): {found}."
+        what = f"Labels can be predicted without watching a clip (p = {verdict.p:.4f}): {found}."
         effect = "A model can score without looking at a clip."
-        fix = "Shuffle and rename the clips at random; encode all alike, cut to one length, pad to one size; no dates."
+        fix = "Shuffle and rename the clips at random. Encode all alike, with one length, one size and no dates."
         strong = any(abs(one.correlation) >= ERROR_CORRELATION for one in verdict.relations)
         severity: Severity = "error" if strong and verdict.p < ERROR_P else "warning"
         yield Finding("giveaway", severity, place, what, effect, fix)
 
 
 def features(data: Dataset, clips: list[tuple[str, str, str]]) -> tuple[list[str], dict[str, list[float | str]]]:
-    """Describe each clip by what is known of it before it is watched.
+    """Describe each clip by properties that need no watching.
 
     Parameters
     ----------
@@ -106,6 +106,6 @@ def features(data: Dataset, clips: list[tuple[str, str, str]]) -> tuple[list[str
 
 
 def _numbers(name: str) -> list[float]:
-    """Give the first numbers in a name, padded to a fixed count."""
+    """Return the first numbers in a name, padded to a fixed count."""
     found = [float(digits) for digits in re.findall(r"[0-9]+(?:\.[0-9]+)?", name)[:MOST_NUMBERS]]
     return found + [MISSING] * (MOST_NUMBERS - len(found))

@@ -1,6 +1,6 @@
-"""The small files of a task in this project's format (docs/data_format.md), read however wrong they are.
+"""The small files of a task in this project's format (docs/data_format.md), read tolerantly.
 
-What is wrong with them the programs say: see `rules.settings.refused`.
+The programs report their mistakes: see `rules.settings.refused`.
 """
 
 import copy
@@ -48,11 +48,11 @@ class PhaseData:
     """Its `task.yaml`."""
 
     def at(self, name: str) -> str:
-        """Give the path of one of its files inside the bundle."""
+        """Return the path of one of its files inside the bundle."""
         return str(PurePosixPath(self.folder) / name)
 
     def section(self, key: str) -> dict[str, Any]:
-        """Give a section of the settings; empty where it is missing or no mapping."""
+        """Return a section of the settings; empty where it is missing or no mapping."""
         value = self.settings.get(key)
         return value if isinstance(value, dict) else {}
 
@@ -83,7 +83,7 @@ def _mapping(text: str) -> dict[str, Any] | None:
 
 
 def vocabulary_of(settings: dict[str, Any]) -> list[str]:
-    """Give the vocabulary of cues in `task.yaml` of input data; empty where it has none."""
+    """Return the vocabulary of cues in `task.yaml` of input data; empty where it has none."""
     found: object = settings
     for key in ("explanation", "evidence", "cues"):
         found = found.get(key) if isinstance(found, dict) else None
@@ -119,7 +119,7 @@ def read_json(data: Dataset, name: object) -> Any:  # noqa: ANN401 - whatever it
 
 
 def read_by_clip(data: Dataset, key: str) -> dict[str, Any]:
-    """Read what a JSON file that the settings name holds of each clip; nothing where it is missing or broken."""
+    """Read a JSON file of the settings by clip; empty if it is missing or broken."""
     content = read_json(data, (read_settings(data) or {}).get(key))
     clips = content.get("clips") if isinstance(content, dict) else None
     return clips if isinstance(clips, dict) else {}

@@ -1,4 +1,4 @@
-"""What a video file says of itself, and whether all of it can be decoded."""
+"""What a video file's header says, and whether all of it can be decoded."""
 
 import contextlib
 import io
@@ -32,18 +32,18 @@ class UnreadableVideo(Exception):
 
 @dataclass(frozen=True)
 class Video:
-    """A video file as its container describes it; nothing of it is decoded."""
+    """A video file as its container describes it, without decoding."""
 
     file_bytes: int
     """Size of the file."""
     duration_s: float
-    """Length, seconds; 0 where the container does not say."""
+    """Length, seconds; 0 if the container has none."""
     claimed_frames: int
-    """Frames that the container promises; 0 where it does not say."""
+    """Frames according to the container; 0 if it has no number."""
     packets: int
-    """Coded frames that are there."""
+    """Coded frames in the file."""
     fps: float
-    """Frames a second on average; 0 where the container does not say."""
+    """Frames per second on average; 0 if the container has none."""
     width: int
     """Width in pixels."""
     height: int
@@ -62,7 +62,7 @@ class Video:
     """Names of tags that are not technical, such as title or comment."""
 
     def differences(self, other: "Video") -> list[str]:
-        """Say in what another drawing of this clip differs from it that a model is told before it sees a frame."""
+        """Name the differences to another drawing of this clip that a model can see without decoding a frame."""
         found = [
             f"{what} {theirs} instead of {ours}"
             for what, ours, theirs in (
@@ -152,7 +152,7 @@ def count_frames(content: bytes) -> tuple[int, str | None]:
             stream = container.streams.video[0]
             # Several clips are decoded at once, which is faster than several threads for one.
             stream.thread_type = "NONE"
-            # Nobody looks at the pictures; what is damaged shows without this polish, in two thirds of the time.
+            # Nobody sees the pictures. Damage shows without this filter, in two thirds of the time.
             stream.codec_context.options = {"skip_loop_filter": "all"}
             for frame in container.decode(stream, *container.streams.audio[:1]):
                 frames += isinstance(frame, av.VideoFrame)

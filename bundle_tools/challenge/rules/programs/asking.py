@@ -1,4 +1,4 @@
-"""Ask the organiser's own programs how they read the data of tasks: each is started once for all of them.
+"""Ask the organiser's own programs to read the data of tasks; each is started once for all tasks.
 
 What a program refuses, a submission would meet. So no rule here repeats what the programs check themselves.
 """
@@ -21,9 +21,9 @@ from bundle_tools.errors import BundleError
 
 TIMEOUT_S = 60
 BYTES_A_SECOND = 20_000_000
-"""How much of the data a program looks at in a second, on a slow disk: that much longer it may take."""
+"""Bytes of data that a program reads in a second on a slow disk: sets its time limit."""
 OWN_PROGRAMS = Path(__file__).resolve().parents[4]
-"""Where the programs of this checkout lie."""
+"""Folder of this checkout's programs."""
 # Arguments: the program's folder, then the folders of data. One line of JSON is printed for each of them.
 FRAME = """\
 import json, sys
@@ -49,14 +49,14 @@ for path in map(Path, sys.argv[2:]):
 
 @dataclass(frozen=True)
 class Question:
-    """What one of the two programs is asked about the data of a task."""
+    """How one of the two programs is asked about the data of a task."""
 
     program: str
     """Key of the task that names the program, and name of the program's folder in this checkout."""
     data: str
     """Key of the task that names the data with the settings."""
     marker: str
-    """A file that a program holds if it can be asked; others are left alone."""
+    """A file that a program has if it can be asked; others are skipped."""
     code: str
     """Python that defines two functions, which raise what the program raises. `tell`: from the path of a settings file
     to a mapping. `look`: from a folder of data to problems that stop nothing."""
@@ -72,13 +72,13 @@ class Refusal:
     """One problem that a program names."""
 
     code: str
-    """The program's word for its kind."""
+    """The program's code for its kind."""
     where: str
     """The name of the file, and the key or line."""
     found: str
     """What stands there."""
     expected: str
-    """What should stand there."""
+    """The expected value."""
     fix: str
     """What to do."""
     severity: str
@@ -87,16 +87,16 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a program says of the data of one task."""
+    """A program's answer about the data of one task."""
 
     told: dict[str, Any]
-    """What `tell` gave; empty where it gave nothing."""
+    """The result of `tell`; empty if there is none."""
     problem: str = ""
-    """Why it cannot answer, in one sentence; empty where it can, or names what is wrong with the data."""
+    """Why it cannot answer, in one sentence; empty if it answered or named problems of the data."""
     of_settings: tuple[Refusal, ...] = ()
-    """Everything that the program names as wrong with the settings; then it does not look at the other files."""
+    """All problems of the settings; if there are any, the other files are not examined."""
     of_data: tuple[Refusal, ...] = ()
-    """Everything that it names as wrong with the other files."""
+    """All problems of the other files."""
 
 
 def ask_programs(draft: Draft, question: Question) -> dict[Place, Answer | None]:
@@ -105,7 +105,7 @@ def ask_programs(draft: Draft, question: Question) -> dict[Place, Answer | None]
     Returns
     -------
     dict
-        Place of a task -> what its program says; None where it is foreign and came in a zip: then it is not asked.
+        Place of a task -> what its program says; None if it is foreign and came in a zip: then it is not run.
     """
     asked: dict[Dataset, dict[Place, Dataset]] = {}
     answers: dict[Place, Answer | None] = {}
@@ -136,7 +136,7 @@ def _code(program: Dataset) -> dict[str, bytes]:
 
 
 def _state(data: Dataset) -> tuple[tuple[str, int, int], ...]:
-    """Give what changes when any of its files does."""
+    """Return a value that changes when any of its files changes."""
     paths = [data.path / name for name in data.names()] if data.path.is_dir() else [data.path]
     states = [(path.name, path.stat()) for path in paths]
     return tuple((name, state.st_mtime_ns, state.st_size) for name, state in states)

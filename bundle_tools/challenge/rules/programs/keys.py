@@ -1,4 +1,4 @@
-"""Whether a scoring program that is somebody else's names the keys that the leaderboard waits for."""
+"""Whether a foreign scoring program writes the keys of the leaderboard."""
 
 import ast
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ NAMES_BECOME_KEYS = frozenset({"asdict", "_asdict", "vars", "locals", "__dict__"
 
 
 def check_keys(draft: Draft) -> Iterator[Finding]:
-    """Find scoring programs in which no key of a column stands anywhere, although they name keys."""
+    """Find scoring programs that name keys, but none of a column."""
     keys = [column.key for column in draft.keys.columns if column.key and not column.computation]
     seen: set[str] = set()
     for place, path in uses_of(draft, "scoring_program") if keys else ():
@@ -26,13 +26,13 @@ def check_keys(draft: Draft) -> Iterator[Finding]:
         seen.add(path)
         written = _keys_of(program)
         if written and not any(_stands_in(key, program, written) for key in keys):
-            what = f"The scoring program names {_some(written)}; the columns wait for {_some(keys)}."
-            effect = "Codabench drops scores without a column of their key; the cells show n/a."
+            what = f"The scoring program writes {_some(written)}; the columns expect {_some(keys)}."
+            effect = "Codabench drops scores that have no column; their cells show n/a."
             yield Finding("columns-keys", "warning", draft.at(*place), what, effect, "Use the same keys in both.")
 
 
 def _keys_of(program: Dataset) -> list[str]:
-    """Give the keys that the Python files which write scores use in dictionaries; empty where it cannot be told."""
+    """Return the keys that the Python files which write scores use in dictionaries; empty where it cannot be told."""
     sources = read_sources(program)
     if not any(text.endswith(WRITES) for source in sources for _, text in source.texts()):
         return []
@@ -54,7 +54,7 @@ def _keys_in(source: Source) -> Iterator[str]:
 
 
 def _stands_in(key: str, program: Dataset, written: list[str]) -> bool:
-    """Tell whether a key stands in the program, or may be put together there."""
+    """Return whether a key is in the program, or may be composed there."""
     if key in written:
         return True
     others = (name for name in program.names() if not name.endswith(".py") and name.lower().endswith(TEXTS))
@@ -75,7 +75,7 @@ def _may_make(key: str, source: Source) -> bool:
 
 
 def _pieces(node: ast.AST) -> list[ast.expr]:
-    """Give the parts of an expression that joins texts."""
+    """Return the parts of an expression that joins texts."""
     if isinstance(node, ast.JoinedStr):
         return node.values
     if isinstance(node, ast.BinOp):

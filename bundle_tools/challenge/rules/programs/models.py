@@ -1,4 +1,4 @@
-"""Rules about the example solutions: what the starting kit would say of them as submissions."""
+"""Rules about the example solutions: the starting kit's checks of a submission."""
 
 import sys
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding
 
 KIT = Path(__file__).resolve().parents[4] / "starting_kit"
-"""The starting kit of this checkout: what it says of a source is said once, there."""
+"""The starting kit of this checkout, which has the checks of a source."""
 REFUSED = "Ingestion refuses it."
 CODES = {
     "syntax_error": "solution-syntax",

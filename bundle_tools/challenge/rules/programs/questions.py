@@ -1,4 +1,4 @@
-"""What the two programs are asked: how they read the settings of a task, and whether they take its data."""
+"""The questions to the two programs: how they read a task's settings, and whether they accept its data."""
 
 from bundle_tools.challenge.rules.programs.asking import Question
 

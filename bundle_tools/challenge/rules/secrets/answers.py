@@ -39,17 +39,17 @@ class Answers:
     inputs: str
     """The input data as competition.yaml names it; empty where there is none."""
     ours: bool
-    """Whether the task is in this project's format: then nothing outside its input data may name its clips."""
+    """Whether the task is in this project's format: then no file outside its input data may name its clips."""
     rows: dict[str, tuple[float, ...]]
     """Clip id -> its labels in the order of the table; NaN where a label is no number."""
     clips: dict[str, str] = field(default_factory=dict)
     """SHA-256 of a clip's file, or of a copy's -> its id, as the lists say; empty in other formats."""
     starts: dict[str, str] = field(default_factory=dict)
-    """Hash of a clip's first coded pictures -> clip id: a clip is one also with other bytes around them."""
+    """Hash of a clip's first coded pictures -> clip id: it identifies a clip in any container."""
     shared: frozenset[str] = frozenset()
-    """Ids that clips of open sets have too."""
+    """Ids that clips of open sets also have."""
     what: str = "labels"
-    """What the numbers of a row are: labels, or contributions, which are as good."""
+    """What the numbers of a row are: labels, or contributions, which reveal as much."""
 
     @cached_property
     def windows(self) -> frozenset[tuple[int, ...]]:
@@ -81,7 +81,7 @@ class Answers:
 
     @cached_property
     def telling_ids(self) -> frozenset[str]:
-        """The ids that are no everyday word or number, and that nothing else has."""
+        """The ids that are unique and not an everyday word or number."""
         names = self.rows.keys() - self.shared
         return frozenset(name for name in names if len(name) >= 6 and any(map(str.isdigit, name)))
 
@@ -118,14 +118,14 @@ def _starts(given: Dataset) -> dict[str, str]:
 
 
 def _open_ids(draft: Draft) -> frozenset[str]:
-    """Give the ids of the clips whose labels are open: where every set counts from 1, a hidden clip has the same."""
+    """Return the ids of the clips whose labels are open: where every set counts from 1, a hidden clip has the same."""
     sets = [reference for reference in opened(draft, "reference_data").values() if is_public(reference)]
     sets += opened(draft, "public_data").values()
     return frozenset(clip for data in sets for clip in read_labels(data).rows)
 
 
 def is_public(reference: Dataset) -> bool:
-    """Tell whether the task's own report shows the true values, so that nothing in it is secret."""
+    """Return whether the task's own report shows the true values, so that nothing in it is secret."""
     report = (read_settings(reference) or {}).get("report")
     return isinstance(report, dict) and report.get("truth") is True
 
@@ -142,7 +142,7 @@ def _foreign(text: str) -> dict[str, tuple[float, ...]]:
 
 
 def _stem(name: str) -> str:
-    """Give `clip_7` for `clip_7.mp4`, as other files may call it."""
+    """Return `clip_7` for `clip_7.mp4`, as other files may call it."""
     name = name.rpartition("/")[2]
     stem, _, suffix = name.rpartition(".")
     return stem if stem and suffix.isalnum() and not suffix.isdigit() else name

@@ -1,4 +1,4 @@
-"""Rules about who is seen where: people in two phases, and names and transcripts that tell whom a clip shows."""
+"""Rules about people: the same in two phases, and names or transcripts that say whom a clip shows."""
 
 import json
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from bundle_tools.codabench.rules.dataset import Dataset, find, opened
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding
 
-# A shorter source id, such as 7, stands in other words by chance.
+# A shorter source id, such as 7, occurs in other words by chance.
 SHORTEST_SOURCE = 4
 
 
@@ -39,9 +39,9 @@ def _check_siblings(sets: dict[str, tuple[set[str], bool]]) -> Iterator[Finding]
         for second in places[at + 1 :]:
             shared = sorted(sets[first][0] & sets[second][0])
             if shared and (sets[first][1] or sets[second][1]):
-                what = f"{len(shared)} sources are in {first} and in {second}, such as {shared[0]}."
+                what = f"{len(shared)} sources are in both {first} and {second}, such as {shared[0]}."
                 # In the 2017 data the mean label of sibling clips alone reached accuracy 0.911, the winner 0.919.
-                effect = "A model that knows a person again looks up the labels of their other clips."
+                effect = "A model that recognises a person can look up the labels of their other clips."
                 fix = "Split by source, or number the sources of each set differently."
                 yield Finding("data-siblings", "warning", second, what, effect, fix)
 
@@ -53,8 +53,8 @@ def _check_names(place: str, data: Dataset, sources: dict[str, str]) -> Iterator
         if len(sources.get(clip, "")) >= SHORTEST_SOURCE and sources[clip] != clip and sources[clip] in f"{clip} {file}"
     ]
     if telling:
-        what = f"{len(telling)} clips have a name that holds their source, such as {telling[0]}."
-        effect = "Clips of one person can be told without watching them, and found again elsewhere."
+        what = f"{len(telling)} clips have their source in their name, such as {telling[0]}."
+        effect = "Clips of one person can be linked without watching them, and found elsewhere."
         yield Finding("leak-source", "warning", place, what, effect, "Rename the clips at random.")
 
 
@@ -71,4 +71,4 @@ def _check_transcripts(place: str, data: Dataset, sources: dict[str, str]) -> It
     if telling:
         what = f"{len(telling)} transcripts name a clip or a source, such as that of {telling[0]}."
         effect = "Models read transcripts: they could look the clip up."
-        yield Finding("leak-transcript", "warning", place, what, effect, "Take the names out.")
+        yield Finding("leak-transcript", "warning", place, what, effect, "Remove the names.")

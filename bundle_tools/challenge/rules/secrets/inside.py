@@ -1,4 +1,4 @@
-"""All files of a program or data set, also those inside its zips and gzip files: what a curious participant would open.
+"""All files of a program or data set, including those inside zip and gzip files, as a curious participant opens them.
 
 Archives of other kinds, and encrypted ones, are named and not opened.
 """
@@ -34,7 +34,7 @@ OTHER_ARCHIVES = {
     b"Rar!\x1a\x07": "rar",
     b"\x28\xb5\x2f\xfd": "zstandard",
 }
-"""First bytes -> name of what is not opened."""
+"""First bytes -> name of an archive type that is not opened."""
 CLIP_MARKS = (b"mdat", b"\x1fC\xb6u")
 PRINT_BYTES, SHORTEST_PRINT, FEWEST_VALUES = 65_536, 1024, 16
 
@@ -55,7 +55,7 @@ class File:
 
     @cached_property
     def start_of_clip(self) -> str:
-        """The hash of a video's first coded pictures, whatever stands before or after; empty where there are few."""
+        """The hash of a video's first coded pictures, ignoring all other bytes; empty if there are few."""
         marks = [at for at in (self.content.find(mark) for mark in CLIP_MARKS) if at >= 0]
         rest = len(self.content) - min(marks, default=0)
         # A power of two: a few bytes more at the end change nothing.
@@ -66,25 +66,25 @@ class File:
 
 @dataclass(frozen=True)
 class Unopened:
-    """Something that could not be looked into."""
+    """A file that could not be opened."""
 
     name: str
     """Path relative to the data set's root."""
     reason: str
     """What was found."""
     bomb: bool = False
-    """Whether it unpacks to absurdly much."""
+    """Whether it unpacks to an absurd size."""
 
 
 def look_inside(data: Dataset, unopened: list[Unopened]) -> Iterator[File]:
-    """Give every file that is not empty, junk too, and the files inside archives.
+    """Yield every file that is not empty, junk too, and the files inside archives.
 
     Parameters
     ----------
     data
         The data set.
     unopened
-        Receives what could not be looked into.
+        Collects files that could not be opened.
     """
     for name in data.names(junk=True):
         size = data.size(name)
@@ -99,12 +99,12 @@ class _Search:
     """The search of one file of the data set, with all that is packed in it."""
 
     unopened: list[Unopened]
-    """Receives what could not be looked into."""
+    """Collects files that could not be opened."""
     left: int = LARGEST_ARCHIVE
-    """Bytes that may still be unpacked: archives inside archives multiply."""
+    """Bytes that may still be unpacked, since nested archives multiply."""
 
     def all_of(self, name: str, content: bytes, depth: int) -> Iterator[File]:
-        """Give the file itself and all files inside it."""
+        """Yield the file itself and all files inside it."""
         if content.strip():
             yield File(name, content)
         if depth >= DEEPEST or name.lower().endswith(UNOPENED):

@@ -1,8 +1,8 @@
-"""Rules about secrets: nothing that participants or their models can open gives answers, clips or the seal away.
+"""Rules about secrets: no file that participants or models can open may give away labels, clips or the seal key.
 
 What is hidden is compared by content, by the ids of the clips and by the values of the labels, also inside zips.
 A task whose own report shows the true values hides nothing. Bundles of other formats name the same ids in many places,
-so there only whole files, and ids together with their values, count. docs/security.md says what is not looked for.
+so there only whole files, and ids together with their values, count. docs/security.md lists what is not searched.
 """
 
 import hashlib
@@ -28,14 +28,14 @@ from bundle_tools.codabench.rules.findings import Finding
 
 # Files that stand in every folder alike and answer nothing.
 NEUTRAL = ("readme", "license", "licence", "notice", ".git", "__init__", "metadata")
-KNOWN = "Whoever opens it knows the answers."
+KNOWN = "Anybody who opens it knows the answers."
 # Shorter text is not compared after its white space is evened out.
 SHORTEST_TEXT = 16
 
 
 @dataclass(frozen=True)
 class Secrets:
-    """Everything that a bundle must not show."""
+    """All secrets of a bundle."""
 
     files: dict[str, str]
     """SHA-256 of a reference file, or of its words -> its path."""
@@ -93,13 +93,13 @@ def _check_copies(place: Place, file: File, text: Text | None, secrets: Secrets)
         return
     copied = next((secrets.files[digest] for digest in _digests(file, text) if digest in secrets.files), None)
     if copied is not None:
-        what = f"{place.at(file.name)} holds the same as {copied}."
+        what = f"{place.at(file.name)} has the same content as {copied}."
         yield Finding("leak", "error", place.name, what, KNOWN, "Delete it there.")
     for answers in secrets.answers:
         clip = answers.clips.get(file.sha256) or answers.starts.get(file.start_of_clip or "none")
         if clip is not None and place.name != answers.inputs:
             what = f"{place.at(file.name)} is the clip {clip} of {answers.inputs}, whose labels are hidden."
-            effect = "Its labels can be learnt, looked up or asked from people before the phase."
+            effect = "Participants can train on it, or collect its labels, before the phase begins."
             yield Finding("leak-clip", "error", place.name, what, effect, "Use other clips there.")
 
 
@@ -110,7 +110,7 @@ def _check_text(place: Place, text: Text, secrets: Secrets) -> Iterator[Finding]
             named = sorted(named_ids(text.text, answers.telling_ids))
             if named:
                 what = f"{path} names {len(named)} clips of {answers.place}, such as {named[0]}."
-                effect = "Participants see which clips are hidden, and what is said of them there."
+                effect = "Participants see which clips are hidden, and what the file says about them."
                 yield Finding("leak-id", "error", place.name, what, effect, "Delete the file, or make it again.")
         labelled = sorted(labelled_clips(text.text, answers))
         if labelled:
@@ -121,14 +121,14 @@ def _check_text(place: Place, text: Text, secrets: Secrets) -> Iterator[Finding]
         else:
             continue
         if place.audience == "scoring":
-            effect, fix = "They would be open if the programs were.", "Keep them in the reference data alone."
+            effect, fix = "They become public when the programs do.", "Keep them only in the reference data."
             yield Finding("leak-labels", "warning", place.name, what, effect, fix)
         else:
             yield Finding("leak-labels", "error", place.name, what, KNOWN, "Delete them there.")
 
 
 def _check_reference_seals(draft: Draft, secrets: Secrets) -> Iterator[Finding]:
-    """Look for the key in the reference data too, older servers guarded their download weakly; and for bombs."""
+    """Look for bombs, and for the key in the reference data too: older servers protected them weakly."""
     unopened: list[Unopened] = []
     for folder, reference in opened(draft, "reference_data").items():
         place = Place(folder, "scoring", reference)
@@ -141,7 +141,7 @@ def _check_reference_seals(draft: Draft, secrets: Secrets) -> Iterator[Finding]:
 def _cannot_open(place: Place, problem: Unopened) -> Finding:
     what = f"{place.at(problem.name)}: {problem.reason}."
     if problem.bomb:
-        effect, fix = "Whoever unpacks it fills a disk.", "Look at what it holds."
+        effect, fix = "Unpacking it would fill a disk.", "Check its contents."
         return Finding("archive-bomb", "error", place.name, what, effect, fix)
-    effect, fix = "It was not searched for answers.", "Make sure that it holds none."
+    effect, fix = "It was not searched for answers.", "Make sure that it contains none."
     return Finding("archive-unopened", "note", place.name, what, effect, fix)

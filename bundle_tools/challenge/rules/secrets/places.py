@@ -19,26 +19,26 @@ class Place:
     name: str
     """As competition.yaml names it."""
     audience: Audience
-    """participants: anybody may download it; models: a submission may read it while it runs; scoring: neither."""
+    """participants: anybody can download it; models: a running submission can read it; scoring: neither."""
     data: Dataset
     """Its files."""
     page: str = ""
-    """The one file that counts, where the place is a page; else empty."""
+    """The only file that counts, if the place is a page; else empty."""
 
     def files(self, unopened: list[Unopened]) -> Iterator[File]:
-        """Give its files, also those in archives; what cannot be opened goes to `unopened`."""
+        """Yield its files, also those in archives; what cannot be opened goes to `unopened`."""
         if self.page:
             yield File(self.page, self.data.read(self.page))
         else:
             yield from look_inside(self.data, unopened)
 
     def at(self, name: str) -> str:
-        """Give the path of one of its files inside the bundle."""
+        """Return the path of one of its files inside the bundle."""
         return name if self.page else str(PurePosixPath(self.name) / name)
 
 
 def places(draft: Draft) -> list[Place]:
-    """Give all places but the reference data; one that several keys name stands there once, for its widest audience."""
+    """Return all places except the reference data; one with several keys appears once, with its widest audience."""
     keys = {"public_data", "starting_kit", "path"}
     keys |= {"ingestion_program", "scoring_program"} if draft.keys.make_programs_available else set()
     keys |= {"input_data"} if draft.keys.make_input_data_available else set()

@@ -15,18 +15,18 @@ PROGRAMS = ("ingestion_program", "scoring_program")
 SHORTEST_KEY = 16
 # What both programs accept, white space around it left aside.
 KEY = re.compile(rb"[0-9a-f]{64}")
-EFFECT = "Whoever holds the key can forge a run that scoring believes."
+EFFECT = "Anybody with the key can forge a run that scoring accepts."
 FIX = "Delete it there and build again: `bundle build` makes a new key."
 
 
 def seal_keys(programs: Iterable[Dataset]) -> set[bytes]:
-    """Give the keys at the roots of programs."""
+    """Return the keys at the roots of programs."""
     keys = {program.read(SEAL).strip() for program in programs if SEAL in program.names()}
     return {key for key in keys if len(key) >= SHORTEST_KEY}
 
 
 def check_seals(draft: Draft) -> Iterator[Finding]:
-    """Find keys that are damaged, or that the two programs of a task do not share: then no run is believed."""
+    """Find keys that are damaged or not shared by a task's two programs: then scoring accepts no run."""
     fix = "Build the bundle again: `bundle build` puts one key into both programs."
     for task in draft.keys.tasks:
         where = draft.at(*task.place)
@@ -37,7 +37,7 @@ def check_seals(draft: Draft) -> Iterator[Finding]:
             yield Finding("seal-damaged", "error", where, what, FAILS_LATER, fix)
         if len(programs) == len(PROGRAMS) and len(keys) == 1:
             what = f"Expected {SEAL} in both programs or in none; found it in the {next(iter(keys))} only."
-            scored = "Scoring refuses every result as forged." if PROGRAMS[1] in keys else "No seal is ever checked."
+            scored = "Scoring refuses every result as forged." if PROGRAMS[1] in keys else "No seal is checked."
             yield Finding("seal-alone", "error", where, what, scored, fix)
         elif len(set(keys.values())) > 1:
             what = f"The two programs hold different keys in {SEAL}."
@@ -45,7 +45,7 @@ def check_seals(draft: Draft) -> Iterator[Finding]:
 
 
 def check_key_in(place: Place, file: File, keys: set[bytes], programs: set[str]) -> Iterator[Finding]:
-    """Object to a key outside the root of a program, by its name or by its content.
+    """Find a key outside the root of a program, by name or by content.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def check_key_in(place: Place, file: File, keys: set[bytes], programs: set[str])
     if own and place.audience != "participants":
         return
     if file.name.rpartition("/")[2] == SEAL or any(key in file.content for key in keys):
-        what = f"{place.at(file.name)} holds the key of the seal" + (
+        what = f"{place.at(file.name)} contains the seal key" + (
             ", and make_programs_available is true." if own else "."
         )
         fix = "Set make_programs_available to false." if own else FIX

@@ -22,7 +22,7 @@ PRECISE = 0.6e-5
 NEAR = 600
 # A label in single precision differs by up to this.
 SINGLE = 6e-8
-# Of a larger file, so much of its start and a quarter of that of its end are searched.
+# Larger files are searched for this much at the start, and a quarter of it at the end.
 LARGEST_SEARCHED = 32_000_000
 # Words in binary files, such as tags of pictures and unknown boxes of videos.
 PRINTED = re.compile(rb"[\t\n\r -~]{4,}")
@@ -38,9 +38,9 @@ class Text:
     name: str
     """Path relative to the data set's root."""
     text: str
-    """Its characters; of a binary file, the runs that can be printed, a line each; of an array, its numbers."""
+    """Its text; for a binary file its printable runs, one per line; for an array its numbers."""
     binary: bool = False
-    """Whether the file is no text."""
+    """Whether the file is binary."""
 
     @cached_property
     def thousandths(self) -> list[int]:
@@ -76,7 +76,7 @@ def _array(content: bytes) -> str:
 
 
 def numbers_of_clip(file: File, text: Text, answers: Answers) -> str:
-    """Give a line of the clip's id and the numbers found in its file, to be searched with those of all clips."""
+    """Return a line of the clip's id and the numbers found in its file, to be searched with those of all clips."""
     clip = answers.clips.get(file.sha256) or PurePosixPath(file.name).stem
     if clip not in answers.rows:
         return ""
@@ -85,13 +85,13 @@ def numbers_of_clip(file: File, text: Text, answers: Answers) -> str:
 
 
 def named_ids(text: str, ids: Iterable[str]) -> set[str]:
-    """Give the ids that occur as whole words."""
+    """Return the ids that occur as whole words."""
     wanted = frozenset(ids)
     return {match[0] for match in _words(wanted).finditer(text)} & wanted
 
 
 def labelled_clips(text: str, answers: Answers) -> set[str]:
-    """Give the clips beside whose id their own labels stand.
+    """Return the clips whose own labels stand beside their id.
 
     Three labels of a clip, or one to five decimals, prove it. Single labels to three decimals prove it together: where
     at least three clips and a quarter of all clips that have numbers beside them show one.
@@ -109,7 +109,7 @@ def labelled_clips(text: str, answers: Answers) -> set[str]:
 
 
 def holds_labels_in_order(text: Text, answers: Answers) -> bool:
-    """Tell whether a run of labels stands there."""
+    """Return whether the text contains a run of labels."""
     return any(
         tuple(text.thousandths[start : start + size]) in answers.windows
         for size in answers.window_sizes
@@ -118,14 +118,14 @@ def holds_labels_in_order(text: Text, answers: Answers) -> bool:
 
 
 def _is_round(label: float) -> bool:
-    """Tell whether a label is a number such as 0.5, which other numbers meet too often."""
+    """Return whether a label is a number such as 0.5, which other numbers meet too often."""
     return abs(100 * label - round(100 * label)) < 1e-6
 
 
 # A task's labels and contributions are of the same clips: a text is read once for both.
 @lru_cache(maxsize=1)
 def _neighbours(text: str, ids: frozenset[str]) -> list[tuple[str, list[tuple[float, float]]]]:
-    """Give each mention of a clip with the numbers around it, each with half the width of its last digit."""
+    """Return each mention of a clip with the numbers around it, each with half the width of its last digit."""
     marks = [match for match in _words(ids).finditer(text) if match[0] in ids]
     found = []
     ends = [0, *(mark.end() for mark in marks)]

@@ -1,4 +1,4 @@
-"""Figures on pages and guides against the settings, data and programs from which they follow."""
+"""A rule that figures on pages and guides match the settings, data and programs."""
 
 from collections.abc import Iterator
 
@@ -18,15 +18,13 @@ def check_figures(draft: Draft) -> Iterator[Finding]:
         for change in page.filled.changes[:MOST_TOLD]:
             what = f"{change.name}: found {shown(change.found)}; expected {shown(change.expected)}."
             where = f"{page.name}:{change.line}"
-            yield Finding("page-figure", "warning", where, what, "People read another number.", "Run `bundle pages`.")
+            yield Finding("page-figure", "warning", where, what, "Readers see a wrong number.", "Run `bundle pages`.")
         for problem in page.filled.problems:
             reasons.setdefault(problem.what, []).append((f"{page.name}:{problem.line}", problem.name or "a mark"))
     for reason, marks in reasons.items():
-        # One wrong setting can leave all marks empty: it is told once.
+        # One wrong setting can leave all marks empty: report it once.
         names = list(dict.fromkeys(name for _, name in marks))
         more = f" and {len(names) - MOST_TOLD} more" if len(names) > MOST_TOLD else ""
         what = f"{', '.join(names[:MOST_TOLD])}{more}: {reason}"
-        fix = (
-            "Correct the mark, or what it tells of. `bundle pages` names every place, `bundle pages --names` all names."
-        )
-        yield Finding("page-mark", "warning", marks[0][0], what, "What stands there never becomes current.", fix)
+        fix = "Correct the mark or its source. `bundle pages` lists every place, `bundle pages --names` all names."
+        yield Finding("page-mark", "warning", marks[0][0], what, "This figure is never updated.", fix)

@@ -1,4 +1,4 @@
-"""A rule about how much of its hidden labels a phase tells in the scores of many submissions."""
+"""A rule about how much of its hidden labels a phase reveals through scores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, inf
@@ -13,7 +13,7 @@ from bundle_tools.codabench.rules.findings import Finding
 
 
 def check_hidden_labels(draft: Draft) -> Iterator[Finding]:
-    """Tell what the submissions of one participant tell of hidden labels, and warn where that pays."""
+    """State how much one participant's submissions reveal of hidden labels, and warn if that pays."""
     told = told_by_programs(draft)
     for task in draft.keys.tasks:
         known, data = told.get(task.place), find(draft, task.reference_data)
@@ -35,11 +35,11 @@ def _budget(where: str, columns: Sequence[Mapping[str, Any]], clips: int, target
     bits = bits_of(columns)
     of_all = f"{allowed} submissions {allowed * bits:.0f}" if allowed else "unlimited submissions any number"
     what = (
-        f"{scores} scores and an interval tell at most {bits:.0f} bits of labels, {of_all}; "
+        f"{scores} scores and an interval reveal at most {bits:.0f} bits of labels, {of_all}; "
         f"there are {labels} labels of {clips} clips."
     )
     most = gain(scores, labels, submissions)
-    effect = f"Who submits variants can gain about {most:.3f} of skill; expected {GAIN_ALLOWED} or less."
+    effect = f"Submitting variants can gain about {most:.3f} of skill; expected at most {GAIN_ALLOWED}."
     if most <= GAIN_ALLOWED:
         return Finding("labels-told", "note", where, what, effect, "Nothing.")
     more = f", or take {ceil(labels_needed(scores, submissions) / targets)} clips" if allowed else ""

@@ -19,7 +19,7 @@ def check_openness(draft: Draft) -> Iterator[Finding]:
             if reference is not None and is_public(reference):
                 name = f"{task.reference_data.rstrip('/')}/{SETTINGS}"
                 what = f"{name}: true values in the report of a phase that hides outputs."
-                effect = "Anybody may open reports, hidden outputs or not."
+                effect = "Anybody can open reports, even when outputs are hidden."
                 where = draft.at(*phase.place)
                 yield Finding("report-reveals", "error", where, what, effect, "Write truth: false under report.")
     yield from _check_last(draft)
@@ -27,12 +27,12 @@ def check_openness(draft: Draft) -> Iterator[Finding]:
         what = "Participants may download the programs, and a phase hides its outputs."
         effect = "They see how the hidden phase is run and scored."
         where = draft.at("make_programs_available")
-        yield Finding("open-programs", "warning", where, what, effect, "Switch it off, or mean it.")
+        yield Finding("open-programs", "warning", where, what, effect, "Switch it off, unless this is intended.")
     if hidden and draft.keys.make_input_data_available:
         what = "Participants may download the input data, and a phase hides its outputs."
-        effect = "They can look at the data of the hidden phase and label them by hand."
+        effect = "They can look at the hidden phase's data and label them by hand."
         where = draft.at("make_input_data_available")
-        yield Finding("open-input", "warning", where, what, effect, "Switch it off, or mean it.")
+        yield Finding("open-input", "warning", where, what, effect, "Switch it off, unless this is intended.")
 
 
 def _check_last(draft: Draft) -> Iterator[Finding]:
@@ -41,10 +41,10 @@ def _check_last(draft: Draft) -> Iterator[Finding]:
         return
     for task in draft.tasks_of(phases[-1]):
         reference = find(draft, task.reference_data)
-        # Data that say nothing of a report are somebody else's: whether they are secret is not known.
+        # Data without a report section are in a foreign format: whether they are secret is unknown.
         if reference is not None and "report" in (read_settings(reference) or {}) and not is_public(reference):
             what = "The last phase hides its true values and leaves logs and outputs open."
-            effect = "Participants read what both programs print and write."
+            effect = "Participants can read what both programs print and write."
             where = draft.at(*phases[-1].place)
             yield Finding("phase-open", "note", where, what, effect, "Write hide_output: true.")
 

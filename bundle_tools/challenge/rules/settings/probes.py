@@ -1,4 +1,4 @@
-"""A rule about the second pass of ingestion: whether there is time to ask about altered copies."""
+"""A rule about the second pass of ingestion: whether there is time for the altered copies."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,19 +8,19 @@ from bundle_tools.codabench.rules.findings import Finding, Severity
 
 MOST_EDITS = 3
 UNITS = 6
-"""Parts of the picture, or of the time, that are hidden of a clip, at most."""
+"""Most parts of a clip's picture or time that are hidden."""
 FIRST_CALLS = 2
-"""Of the clip itself: predict and explain."""
+"""Calls for the clip itself: predict and explain."""
 USED_SHARE = 0.85
-"""Ingestion starts nothing when so much of the time is gone."""
+"""Share of the time after which ingestion starts no further call."""
 SHORT_CALL_S = 1.0
-"""Models that take longer are common, so that less time is worth a word."""
+"""Many models take longer than this, so a smaller budget is reported."""
 EXAMPLE_CALL_S = 0.17
-"""What the example solution takes, altering and decoding included: 49 s for 24 clips of 5 s, 640 x 360, two cores."""
+"""Seconds per call of the example solution, with decoding: 49 s for 24 clips of 5 s, 640 x 360, on two cores."""
 
 
 def check_probes(side: PhaseData, clips: int) -> Iterator[Finding]:
-    """Find plans that cannot be carried out in time.
+    """Find second passes that cannot finish in time.
 
     Parameters
     ----------
@@ -32,8 +32,8 @@ def check_probes(side: PhaseData, clips: int) -> Iterator[Finding]:
     where, settings = side.at(SETTINGS), side.settings
     if "probes" not in settings:
         if settings.get("copies") is not None:
-            what = "There are copies of clips and no probes."
-            effect = "No altered copy is asked: every measured axis is 0."
+            what = "The input data have copies of clips but no probes."
+            effect = "The model never sees an altered copy, so every measured axis is 0."
             yield Finding("probes-missing", "warning", where, what, effect, "Add probes, or delete the copies.")
         return
     if isinstance(settings["probes"], dict):
@@ -56,14 +56,14 @@ def _check_time(where: str, settings: dict[str, Any], probes: dict[str, Any], cl
             f"{clips} clips mean up to {calls} calls of a model in {budget:.0f} s, {left:.2f} s for each. "
             f"The example ({EXAMPLE_CALL_S} s a call) takes {calls * EXAMPLE_CALL_S:.0f} s."
         )
-        effect = "Slower models are not asked about all altered copies; what is not reached counts as nothing shown."
-        fix = "Say so on a page, take fewer clips or edits, or raise the limit on a queue of your own."
+        effect = "Slower models do not reach all altered copies; each one they miss counts as showing nothing."
+        fix = "Use fewer clips or edits, raise the limit on a queue of your own, or say so on a page."
         severity: Severity = "note" if left >= EXAMPLE_CALL_S else "warning"
         yield Finding("probes-time", severity, where, what, effect, fix)
 
 
 def altered_calls(edits: int, *, exchanges: bool) -> int:
-    """Return how often a model is asked about a clip and its altered copies after the first pass, at most.
+    """Return the highest number of model calls for a clip and its altered copies after the first pass.
 
     Where parts are exchanged, what happens in a second is one of the parts, and asked about once.
     """

@@ -1,4 +1,4 @@
-"""Rules about what a board can tell: whether explanations rank only where they can, and whether the clips suffice."""
+"""Rules about ranking: whether explanations may decide it, and whether there are enough clips."""
 
 from collections.abc import Collection, Iterator
 
@@ -11,7 +11,7 @@ TOTAL = "explanation"
 
 
 def check_ranking(draft: Draft, inputs: PhaseData, reference: PhaseData, clips: Collection[str]) -> Iterator[Finding]:
-    """Find a board that ranks by explanations of filmed clips, and a closed phase with too few clips for its ranking.
+    """Find leaderboards that rank by explanations of filmed clips, and closed phases with too few clips to rank.
 
     Parameters
     ----------
@@ -26,14 +26,14 @@ def check_ranking(draft: Draft, inputs: PhaseData, reference: PhaseData, clips: 
     if "probes" not in inputs.settings or not clips or primary is None or primary.key != TOTAL:
         return
     if filmed := len(set(clips) - read_by_clip(inputs.data, "exchanges").keys()):
-        what = f"The board ranks by {TOTAL}, and {filmed} of {len(clips)} clips have no exchange."
-        effect = "Altered copies of these can be recognised: who does so may rank before honest entries."
+        what = f"The leaderboard ranks by {TOTAL}, and {filmed} of {len(clips)} clips have no exchange."
+        effect = "Their altered copies can be recognised, and an entry that does so may rank above honest ones."
         fix = "Write rank_by: prediction into task.yaml of the reference data, and the index of skill as primary_index."
         yield Finding("ranks-filmed", "warning", reference.at(SETTINGS), what, effect, fix)
     is_open = reference.section("report").get("truth") is True
     if not is_open and len(clips) < CLIPS_TO_RANK:
-        what = f"{len(clips)} clips tell two entries apart only where their totals differ by {_points(len(clips))}."
-        effect = "Luck decides between closer ones."
+        what = f"{len(clips)} clips tell two entries apart only if their totals differ by {_points(len(clips))}."
+        effect = "Between closer totals, luck decides."
         fix = f"With {CLIPS_TO_RANK} clips {_points(CLIPS_TO_RANK)} count; else call closer entries equal."
         yield Finding("ranks-few", "warning", inputs.at("clips.csv"), what, effect, fix)
 

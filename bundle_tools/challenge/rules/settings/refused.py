@@ -1,4 +1,4 @@
-"""The settings and data of tasks that the bundle's own programs refuse: every problem that they name, at once."""
+"""Settings and data that the bundle's own programs refuse, with all problems that they name."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,18 +11,18 @@ from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import FAILS_LATER, Finding
 
 MOST_TOLD = 5
-"""Of the same kind: a table with another form has a mistake in every line."""
+"""Most mistakes shown of one kind: a table in another format has one in every line."""
 
 
 def check_settings(draft: Draft) -> Iterator[Finding]:
-    """Ask both programs to read the data of each task; programs of another kind are left alone."""
+    """Ask both programs to read the data of each task; foreign programs are skipped."""
     tasks = {task.place: task for task in draft.keys.tasks}
     for question in (INGESTION, SCORING):
         for place, answer in ask_programs(draft, question).items():
             where = draft.at(*place, question.program)
             if answer is None:
-                what = f"The {question.title} is not the one of this checkout, so it was not asked about its data."
-                effect = "Its code would run on this machine."
+                what = f"The {question.title} is not the one of this checkout, so it was not run on its data."
+                effect = "This check would run foreign code on this machine."
                 fix = "Unpack the zip and check the folder if you trust it."
                 yield Finding("program-unasked", "note", where, what, effect, fix)
                 continue

@@ -13,20 +13,20 @@ from bundle_tools.codabench.rules.findings import Finding, shown
 
 @dataclass(frozen=True)
 class RegistryAnswer:
-    """What a scoring program says of itself, with the settings of one task."""
+    """A scoring program's answer about its columns, with the settings of one task."""
 
     columns: Sequence[dict[str, Any]]
     """Fields of its score columns, in the order of the registry."""
     settings: dict[str, Any]
-    """The settings of the reference data as it reads them, what is left out included."""
+    """The settings of the reference data as the program reads them, with defaults."""
     constants: dict[str, Any] = field(default_factory=dict)
-    """Figures that no setting changes, by name: `CONSTANTS` of the question."""
+    """Constants of the program, by name: `CONSTANTS` of the question."""
     problem: str = ""
-    """Why it cannot tell; empty where it can."""
+    """Why there is no answer; empty if there is one."""
 
 
 def check_registry(draft: Draft) -> Iterator[Finding]:
-    """Compare keys, titles, directions and decimals; programs without a registry are left alone."""
+    """Compare keys, titles, directions and decimals; programs without a registry are skipped."""
     for told in told_by_programs(draft).values():
         if told is not None and not told.problem:
             yield from _compare(draft, told.columns)
@@ -35,14 +35,14 @@ def check_registry(draft: Draft) -> Iterator[Finding]:
 
 
 def check_revealed(draft: Draft) -> Iterator[Finding]:
-    """Find hidden columns that scores.json shows; those that hold what nobody was asked for are no secret."""
+    """Find hidden columns that scores.json shows; columns of ratings that nobody gave are no secret."""
     told = next((told for told in told_by_programs(draft).values() if told is not None), None)
     empty = {column["key"] for column in (told.columns if told else ()) if column.get("of_people")}
     hidden = [column for column in draft.keys.columns if column.hidden and column.key not in empty]
     for phase in draft.keys.phases if hidden else ():
         if not phase.hide_score_output and not phase.hide_output:
             what = f"The phase leaves the scoring output open, and {len(hidden)} columns are hidden."
-            effect = "Participants read the hidden scores in scores.json."
+            effect = "Participants can read the hidden scores in scores.json."
             where = draft.at(*phase.place)
             yield Finding("columns-revealed", "warning", where, what, effect, "Write hide_score_output: true.")
 
@@ -53,7 +53,7 @@ def told_by_programs(draft: Draft) -> dict[Place, RegistryAnswer | None]:
     Returns
     -------
     dict
-        Place of a task -> what its program says; None where it is foreign and came in a zip: then it is not asked.
+        Place of a task -> what its program says; None if it is foreign and came in a zip: then it is not run.
     """
     answers = ask_programs(draft, SCORING)
     return {place: None if answer is None else _told(answer) for place, answer in answers.items()}
@@ -63,10 +63,10 @@ def _check_primary(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator
     """Find a board that ranks by another column than the first of the registry, which is the primary score."""
     chosen, first = draft.keys.primary_column, registry[0]["key"] if registry else None
     if first and chosen and chosen.key and chosen.key != first:
-        what = f"The board ranks by {shown(chosen.key)}; the primary score of the scoring program is {first}."
+        what = f"The leaderboard ranks by {shown(chosen.key)}; the primary score of the scoring program is {first}."
         where = draft.at(*draft.keys.leaderboards[0].place, "primary_index")
-        effect = "Another submission ranks first than pages and reports say."
-        fix = f"Write the index of {first} as primary_index, or mean it and change the pages."
+        effect = "Pages and reports then name a different winner."
+        fix = f"Write the index of {first} as primary_index. If this is intended, change the pages."
         yield Finding("columns-primary", "warning", where, what, effect, fix)
 
 
@@ -83,7 +83,7 @@ def _compare(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Findi
         place = column.place
         if column.computation:
             what = f"The scoring program writes {key}, and Codabench computes it as well."
-            effect = "The server fails in the middle of storing the scores."
+            effect = "The server fails while storing the scores."
             yield Finding("columns-computed", "error", draft.at(*place), what, effect, "Delete the computation.")
         if column.sorting != direction:
             what = f"{key}: expected sorting {direction} as in the scoring program; found another."
@@ -92,7 +92,7 @@ def _compare(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Findi
         if column.title and column.title != title:
             what = f"{key}: titled {shown(title)} in the scoring program and {shown(column.title)} here."
             where = draft.at(*place, "title")
-            yield Finding("columns-title", "warning", where, what, "Report and board disagree.", "Use one title.")
+            yield Finding("columns-title", "warning", where, what, "Report and leaderboard disagree.", "Use one title.")
         if column.precision < decimals:
             what = f"{key}: the scoring program gives {decimals} decimals; found precision {column.precision}."
             where = draft.at(*place, "precision")
@@ -104,8 +104,8 @@ def _compare(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Findi
             effect = "The column stays n/a, and rows without the primary score rank first."
             yield Finding("columns-extra", "error", draft.at(*column.place), what, effect, "Delete the column.")
     if [key for key in declared if key in known] != [key for key in known if key in declared]:
-        what = "The columns stand in another order than in the scoring program."
-        yield Finding("columns-order", "note", board, what, "Pages and report show another order.", "Reorder them.")
+        what = "The columns are not in the order of the scoring program."
+        yield Finding("columns-order", "note", board, what, "Pages and report show a different order.", "Reorder them.")
 
 
 def _told(answer: Answer) -> RegistryAnswer:

@@ -26,11 +26,11 @@ def check_results(side: PhaseData, clips: list[str]) -> Iterator[Finding]:
             what = f"{' and '.join(idle)} without results: true."
             yield Finding("results-idle", "warning", where, what, "They are not used.", "Set results, or delete them.")
         return
-    effect = "Anybody can write results by hand, and nothing that needs a model to ask is measured."
-    what = "Results may take the place of code."
+    effect = "Anybody can write results by hand, and what needs a running model is not measured."
+    what = "The phase accepts results in place of code."
     yield Finding("results-accepted", "note", where, what, effect, "Say on a page how such entries are ranked.")
     unnamed = sorted(set(clips) - {clip for clip, _ in read_list(side.data, "aliases", 2)})
     if settings.get("aliases") is not None and unnamed:
         what = f"{len(unnamed)} clips have no older name, such as {unnamed[0]}."
-        effect = "They are found under their id only, which nobody used in 2017."
+        effect = "Results can name them only by id, and files of 2017 do not."
         yield Finding("results-names", "warning", side.at(str(settings["aliases"])), what, effect, "Add their names.")

@@ -8,10 +8,10 @@ from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding
 
 ENOUGH = 100
-"""Labelled clips from which on a small model learns more than it forgets."""
+"""Fewest labelled clips from which a small model learns something."""
 LABELS = "labels.csv"
 SYNTHETIC = "synthetic"
-"""How the `data_version` of drawn clips begins."""
+"""Start of the `data_version` of drawn clips."""
 
 
 def is_drawn(draft: Draft) -> bool:
@@ -21,7 +21,7 @@ def is_drawn(draft: Draft) -> bool:
 
 
 def check_training(draft: Draft) -> Iterator[Finding]:
-    """Find public data that are too few; a sample of drawn clips is replaced when the zip is built."""
+    """Find too few public clips; a sample of drawn clips is replaced when the zip is built."""
     if draft.folder and is_drawn(draft):
         return
     seen: set[str] = set()
@@ -34,7 +34,7 @@ def check_training(draft: Draft) -> Iterator[Finding]:
         if clips < ENOUGH:
             what = f"The public data have {clips} labelled clips; expected {ENOUGH} or more."
             effect = (
-                "Models that are trained on so few are worse than the constant, and look good to those who train them."
+                "Models trained on so few clips score below the constant, although they fit their training clips well."
             )
             drawn = "Leave out --no-training: `bundle build` then draws 240."
             fix = drawn if is_drawn(draft) else "Publish more labelled clips: smaller phases leave more of them."

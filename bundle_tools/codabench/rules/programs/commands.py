@@ -55,7 +55,7 @@ def check_programs(draft: Draft) -> Iterator[Finding]:
 
 
 def started(program: Dataset, role: Role) -> list[str]:
-    """Give the arguments that the worker would run, as far as they can be told; else an empty list."""
+    """Return the arguments that the worker would run; empty if they cannot be determined."""
     name = next((name for name in METADATA_NAMES if name in program.names()), None)
     command, _ = _command(program, name) if name else ("", None)
     try:
@@ -66,7 +66,7 @@ def started(program: Dataset, role: Role) -> list[str]:
 
 def _check_program(where: str, key: str, role: Role, program: Dataset) -> Iterator[Finding]:
     names = program.names()
-    silent = "The platform runs nothing and goes on to scoring." if role == "ingestion" else "No run gets scores."
+    silent = "The platform runs nothing and continues with scoring." if role == "ingestion" else "No run gets scores."
     found = [name for name in METADATA_NAMES if name in names]
     if not found:
         below = [other for other in names if other.endswith(("/metadata.yaml", "/metadata")) or other == "metadata.yml"]
@@ -83,10 +83,17 @@ def _check_program(where: str, key: str, role: Role, program: Dataset) -> Iterat
         yield Finding("program-metadata-two", "warning", where, what, effect, "Delete metadata, or make them agree.")
     words = started(program, role)
     if SHELL.search(command) and not runs_text(words):
-        what = f"{key}: the command holds signs of a shell: {shown(command)}."
-        yield Finding("program-shell", "error", where, what, "They arrive as plain arguments.", "Write one command.")
+        what = f"{key}: the command contains shell syntax: {shown(command)}."
+        yield Finding(
+            "program-shell",
+            "error",
+            where,
+            what,
+            "Codabench starts no shell and passes them as plain arguments.",
+            "Write one command.",
+        )
     if "$input_data" in command and role == "ingestion":
-        what = f"{key}: the command holds $input_data."
+        what = f"{key}: the command contains $input_data."
         effect = "Codabench replaces $input in it: /app/input_data_data."
         yield Finding("program-variable", "error", where, what, effect, "Write /app/input_data/.")
     try:
@@ -107,11 +114,11 @@ def _check_script(where: str, key: str, names: list[str], words: list[str]) -> I
     direct = local_name(words[0]) if words and "/" in words[0] else None
     if direct is not None:
         what = f"{key}: the command starts {direct} itself."
-        effect = "Codabench unpacks files without the right to be executed: permission denied."
+        effect = "Codabench unpacks files without execute permission, so the start fails."
         yield Finding("program-execute", "error", where, what, effect, f"Start it with python3 or sh: sh {direct}.")
     script = direct or script_of(words)
     if script is not None and script not in names:
-        what = f"{key}: the command runs {script}, which is not there."
+        what = f"{key}: the command runs {script}, which does not exist."
         yield Finding("program-script", "error", where, what, FAILS_LATER, "Correct the command.")
 
 
@@ -136,28 +143,28 @@ def _check_start(where: str, key: str, command: str, words: list[str]) -> Iterat
         start = line.split()[:1]
         if start and (is_interpreter(PurePosixPath(start[0]).name) or start[0] in ("pip", "pip3", *BUILTINS)):
             what = f"{key}: the command has several lines; {shown(line.strip())} is one of them."
-            effect = "All of them are arguments of the first: only one program runs."
-            yield Finding("program-lines", "error", where, what, effect, "Put them into a script, and start that.")
+            effect = "The other lines become arguments of the first, so only one program runs."
+            yield Finding("program-lines", "error", where, what, effect, "Put them into a script and start the script.")
             return
 
 
 def _check_mounts(where: str, key: str, role: Role, command: str) -> Iterator[Finding]:
-    # Only what is written out: variables of other roles stand in many commands and are passed on unread.
+    # Only literal paths: many commands contain variables of other roles without using them.
     for name in dict.fromkeys(BELOW_APP.findall(command)):
         if name not in MOUNTED[role] | TOLD_ELSEWHERE:
             what = f"{key}: the command names /app/{name}, which is not mounted in the container of {role}."
             known = ", ".join(f"/app/{mount}" for mount in sorted(MOUNTED[role]))
-            effect = "Unless the image holds it, it is not there."
+            effect = "It exists only if the image contains it."
             yield Finding("program-mount", "warning", where, what, effect, f"There are {known}.")
 
 
 def is_interpreter(name: str) -> bool:
-    """Tell whether a program runs scripts: Python of any version, or a shell."""
+    """Return whether a program runs scripts: Python of any version, or a shell."""
     return name.startswith("python") or name in SHELLS
 
 
 def runs_text(words: list[str]) -> bool:
-    """Tell whether a command hands an interpreter its program as a text: `bash -c "a && b"`, `python3 -c ...`."""
+    """Return whether a command hands an interpreter its program as a text: `bash -c "a && b"`, `python3 -c ...`."""
     if not words or not is_interpreter(PurePosixPath(words[0]).name):
         return False
     rest = iter(words[1:])
@@ -172,7 +179,7 @@ def runs_text(words: list[str]) -> bool:
 
 
 def script_of(words: list[str]) -> str | None:
-    """Give the script that Python or a shell is told to run, relative to the program's root; None where unknown."""
+    """Return the script that Python or a shell runs, relative to the program's root; None if unknown."""
     if not words:
         return None
     if not is_interpreter(PurePosixPath(words[0]).name) or runs_text(words):
@@ -189,7 +196,7 @@ def script_of(words: list[str]) -> str | None:
 
 
 def local_name(word: str) -> str | None:
-    """Give a path of a command relative to the program's root, which is also the working folder; None outside it."""
+    """Return a path of a command relative to the program's root, which is also the working folder; None outside it."""
     path = PurePosixPath("/app/program") / word
     parts = [part for part in path.parts if part != "."]
     if ".." in parts or parts[:3] != ["/", "app", "program"] or len(parts) < 4:

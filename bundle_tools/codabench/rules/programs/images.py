@@ -36,22 +36,22 @@ def check_image(draft: Draft) -> Iterator[Finding]:
     where = draft.at("docker_image")
     if "docker_image" not in draft.content:
         what = "docker_image is missing."
-        effect = f"Codabench takes {DEFAULT}: an old Python 3.7 without OpenCV."
+        effect = f"Codabench uses {DEFAULT}: an old Python 3.7 without OpenCV."
         yield Finding("image-default", "warning", draft.at(), what, effect, "Name an image with an exact version.")
         value = DEFAULT
     if not isinstance(value, str) or not value.strip():
         return
     value = value.strip()
     if not is_reference(value):
-        what = f"docker_image: {shown(value)} is no name of an image."
+        what = f"docker_image: {shown(value)} is not a valid image name."
         fix = "Write it in lower case, without spaces or https://: registry.example.org/name:1.0."
         yield Finding("image-name", "error", where, what, FAILS_LATER, fix)
         return
     # A digest (name@sha256:...) counts as a tag here.
     tag = value.rpartition("/")[2].partition(":")[2]
     if tag in ("", "latest"):
-        what = f"docker_image: {shown(value)} names no fixed version."
-        effect = "Each worker takes the newest it finds: scores of one submission may differ."
+        what = f"docker_image: {shown(value)} has no fixed version."
+        effect = "Each worker uses the newest it finds, so scores of one submission may differ."
         yield Finding("image-tag", "warning", where, what, effect, "Name an exact version: python:3.11.9-slim.")
     if not LEGACY.fullmatch(value) and not OFFICIAL.fullmatch(value):
         return
@@ -61,7 +61,7 @@ def check_image(draft: Draft) -> Iterator[Finding]:
 
 
 def is_reference(name: str) -> bool:
-    """Tell whether an image can have this name: [host[:port]/]path[:tag][@digest]."""
+    """Return whether an image can have this name: [host[:port]/]path[:tag][@digest]."""
     name, _, digest = name.partition("@")
     host, slash, path = name.partition("/")
     if not slash or not HOST.fullmatch(host):
@@ -79,21 +79,21 @@ def _check_program(where: str, key: str, program: Dataset, image: str, python: I
     wheels = [name for name in names if name.endswith(".whl")]
     if python is not None and (missing := unfit(wheels, python)):
         what = f"{key}: its wheels of {', '.join(missing[:5])} are not for {python}, which {image} holds."
-        yield Finding("image-wheels", "error", where, what, FAILS_LATER, "Name an image with their Python.")
+        yield Finding("image-wheels", "error", where, what, FAILS_LATER, "Use an image with their Python.")
     elif python not in (None, LOCKED_FOR) and not wheels and INSTALLERS & set(names):
         what = f"{key}: its packages are locked for {LOCKED_FOR}; {image} holds {python}."
-        yield Finding("image-lock", "warning", where, what, FAILS_LATER, f"Name an image with {LOCKED_FOR}.")
+        yield Finding("image-lock", "warning", where, what, FAILS_LATER, f"Use an image with {LOCKED_FOR}.")
     if any(name in names for name in OWN_PACKAGES):
         return
     imported = imports_of(program)
     missing = sorted(imported & NOT_IN_LEGACY if LEGACY.fullmatch(image) else imported)
     if missing:
-        what = f"{key}: imports {', '.join(missing[:5])}, which {image} does not hold."
-        yield Finding("image-packages", "warning", where, what, FAILS_LATER, "Name an image that holds them.")
+        what = f"{key}: imports {', '.join(missing[:5])}, which {image} does not contain."
+        yield Finding("image-packages", "warning", where, what, FAILS_LATER, "Use an image that contains them.")
 
 
 def imports_of(program: Dataset) -> set[str]:
-    """Give the packages that a program imports without a way out: neither Python's own nor the program's."""
+    """Return the packages that a program imports unconditionally: neither Python's own nor the program's."""
     own = {part.removesuffix(".py") for name in program.names() for part in PurePosixPath(name).parts}
     found: set[str] = set()
     for source in read_sources(program):

@@ -1,4 +1,4 @@
-"""Passwords and keys that went into a program by mistake."""
+"""Passwords and keys left in a program by mistake."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ MOST_TOLD = 5
 
 
 def check_private(draft: Draft) -> Iterator[Finding]:
-    """Find files in programs that look like somebody's passwords or private keys."""
+    """Find files in programs that look like passwords or private keys."""
     shows = draft.keys.make_programs_available
     reader = "Every participant can download it." if shows else "Every organiser and every worker can read it."
     for value, program in opened(draft, *PROGRAMS).items():
@@ -28,4 +28,4 @@ def check_private(draft: Draft) -> Iterator[Finding]:
         ]
         for name in found[:MOST_TOLD]:
             what = f"{value.rstrip('/')}/{name}: looks like passwords or a private key."
-            yield Finding("program-private", "warning", value, what, reader, "Take it out of the folder.")
+            yield Finding("program-private", "warning", value, what, reader, "Remove it from the folder.")

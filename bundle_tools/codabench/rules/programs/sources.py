@@ -35,11 +35,11 @@ class Source:
         return tuple(ast.walk(self.tree))
 
     def calls(self) -> Iterator[ast.Call]:
-        """Give every call in it."""
+        """Return every call in it."""
         return (node for node in self.nodes if isinstance(node, ast.Call))
 
     def texts(self) -> Iterator[tuple[int, str]]:
-        """Give every text in it with its line, but for docstrings and other texts that stand alone."""
+        """Yield every string in it with its line, except docstrings and other unused strings."""
         alone = {id(node.value) for node in self.nodes if isinstance(node, ast.Expr)}
         for node in self.nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
@@ -128,7 +128,7 @@ def _writes_metadata(call: ast.Call) -> bool:
 
 
 def _is_metadata(path: ast.expr) -> bool:
-    """Tell whether a path is `metadata` right inside something named like an output folder."""
+    """Return whether a path is `metadata` right inside something named like an output folder."""
     if isinstance(path, ast.Constant):
         return path.value == "/app/output/metadata"
     parts: list[ast.expr] = []

@@ -17,21 +17,21 @@ class Interpreter:
     minor: int
     """The second number of its version: 11 for Python 3.11."""
     musl: bool
-    """Whether the image is Alpine, whose C library is another one."""
+    """Whether the image is Alpine, which has another C library."""
 
     def __str__(self) -> str:
-        """Give it as a person would name it."""
+        """Return the name that people use."""
         return f"Python 3.{self.minor}{' on Alpine' if self.musl else ''}"
 
 
 def interpreter_of(tag: str) -> Interpreter | None:
-    """Give the Python of an official image or of CodaLab's, from its tag; None where the tag does not tell."""
+    """Return the Python of an official image or of CodaLab's, from its tag; None where the tag does not tell."""
     found = OFFICIAL_TAG.match(tag) or LEGACY_TAG.match(tag)
     return Interpreter(int(found["minor"]), "alpine" in tag) if found else None
 
 
 def unfit(names: Iterable[str], python: Interpreter) -> list[str]:
-    """Give the packages that have wheels among these files, and none of them for this Python on x86-64 Linux.
+    """Return the packages that have wheels among these files, and none of them for this Python on x86-64 Linux.
 
     The tags of a wheel's name are those of the standard for binary distributions: name-version-python-abi-platform.
     """

@@ -26,12 +26,12 @@ LEADS_ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|/|#", re.IGNORECASE)
 
 
 def loaded(text: str) -> list[str]:
-    """Give the relative addresses of pictures, films and sounds, each once."""
+    """Return the relative addresses of pictures, films and sounds, each once."""
     return _relative(LOADED_ELSEWHERE, (target for linking, target in _addresses(text) if not linking))
 
 
 def linked(text: str) -> list[str]:
-    """Give the relative addresses that links lead to, each once."""
+    """Return the relative addresses that links lead to, each once."""
     return _relative(LEADS_ELSEWHERE, (target for linking, target in _addresses(text) if linking))
 
 
@@ -40,7 +40,7 @@ def _relative(elsewhere: re.Pattern[str], targets: Iterator[str]) -> list[str]:
 
 
 def _addresses(text: str) -> Iterator[tuple[bool, str]]:
-    """Give whether it is a link, and the address."""
+    """Yield whether it is a link, and the address."""
     opened: list[bool] = []
     for mark in MARK.finditer(text):
         sign = mark.group()

@@ -25,34 +25,38 @@ DATE_ERRORS = (ValueError, OverflowError, TypeError, AttributeError, decimal.Dec
 def check_time(
     draft: Draft, path: Place, start: datetime | None, end: datetime | None, *, first: bool
 ) -> Iterator[Finding]:
-    """Find dates that leave no time. Never an error: a bundle that once ran is still a good one."""
+    """Find dates that leave no time. Never an error: an old bundle is still valid."""
     now = draft.now
     if end is not None and end <= now:
         what = f"The phase ended at {end} UTC."
         yield Finding("date-past", "warning", draft.at(*path, "end"), what, "It is over at once.", "Move it.")
     elif first and start is not None and start <= now:
         what = f"The first phase started at {start} UTC."
-        effect = "It opens the moment that the competition is published."
-        yield Finding("date-past", "warning", draft.at(*path, "start"), what, effect, "Move it, or mean it.")
+        effect = "It opens as soon as the competition is published."
+        yield Finding(
+            "date-past", "warning", draft.at(*path, "start"), what, effect, "Move it, unless this is intended."
+        )
     elif first and start is not None and start - now < DAY:
         what = f"The first phase starts at {start} UTC, in less than a day."
-        effect = "A mistake found after the upload has to be mended in the open."
-        yield Finding("date-soon", "warning", draft.at(*path, "start"), what, effect, "Leave a day to try it out.")
+        effect = "Any mistake found after the upload must be fixed in public."
+        yield Finding(
+            "date-soon", "warning", draft.at(*path, "start"), what, effect, "Leave at least a day to try it out."
+        )
     if start is not None and end is not None and timedelta(0) < end - start < DAY:
         what = f"The phase lasts from {start} to {end} UTC: less than a day."
-        effect = "Half of the world sleeps through it."
-        yield Finding("date-short", "warning", draft.at(*path, "end"), what, effect, "Give it a day at least.")
+        effect = "In some time zones it is over in one night."
+        yield Finding("date-short", "warning", draft.at(*path, "end"), what, effect, "Give it at least a day.")
 
 
 def kept(value: date | str) -> datetime:
-    """Give the moment that Codabench keeps of a date: UTC without a zone; one without quotes loses its time of day."""
+    """Return the moment that Codabench stores for a date, UTC without a zone; an unquoted one loses its time of day."""
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day)
     return dates.parse(value).replace(tzinfo=None)
 
 
 def moment(draft: Draft, path: Place, value: object) -> tuple[datetime | None, list[Finding]]:
-    """Read a date as Codabench does: the moment it keeps, or None, and what it changes without a word."""
+    """Read a date as Codabench does: the moment it stores, or None, and what it silently changes."""
     where, key = draft.at(*path), path[-1]
     if value is None or value == "":
         return None, []
@@ -83,10 +87,10 @@ def moment(draft: Draft, path: Place, value: object) -> tuple[datetime | None, l
     moment = parsed.replace(tzinfo=None)
     if offset or unknown_zones:
         what = f"{key}: {shown(value)} names a time zone."
-        effect = "Codabench drops it and takes the clock as UTC."
+        effect = "Codabench drops the zone and reads the time as UTC."
         return moment, [Finding("date-zone", "warning", where, what, effect, SAFE_FORM)]
     if len(readings) > 1:
-        what = f"{key}: {shown(value)} can be read in more than one way."
+        what = f"{key}: {shown(value)} is ambiguous."
         effect = f"Codabench reads {moment}."
         return moment, [Finding("date-form", "warning", where, what, effect, SAFE_FORM)]
     return moment, []

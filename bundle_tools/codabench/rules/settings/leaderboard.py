@@ -23,7 +23,7 @@ def check_leaderboards(draft: Draft) -> Iterator[Finding]:
 
 def _check_board(draft: Draft, board: Board) -> Iterator[Finding]:
     if "index" in board.given:
-        what = "A leaderboard's index does nothing."
+        what = "A leaderboard's index has no effect."
         yield Finding("board-index", "note", draft.at(*board.place, "index"), what, IGNORED, "Delete it.")
     columns, all_of_them = board.columns, draft.at(*board.place, "columns")
     if not columns:
@@ -62,15 +62,15 @@ def _check_column(draft: Draft, column: Column, indexes: Collection[int]) -> Ite
         what = f"precision: found {column.precision}."
         where, effect = (
             draft.at(*column.place, "precision"),
-            f"Codabench keeps {DECIMALS_KEPT} decimals and fills up with zeros.",
+            f"Codabench keeps {DECIMALS_KEPT} decimals and pads with zeros.",
         )
-        yield Finding("column-precision", "warning", where, what, effect, f"Write {DECIMALS_KEPT} or less.")
+        yield Finding("column-precision", "warning", where, what, effect, f"Write {DECIMALS_KEPT} or fewer.")
     if "sorting" not in column.given:
         what = f"The column {shown(column.key)} has no sorting."
-        effect = "Codabench takes desc: higher is better."
-        yield Finding("column-sorting", "warning", draft.at(*column.place), what, effect, "Say asc or desc.")
+        effect = "Codabench uses desc: higher is better."
+        yield Finding("column-sorting", "warning", draft.at(*column.place), what, effect, "Write asc or desc.")
     if column.computation == NEWER:
-        what = f"computation: {NEWER} is known to newer servers only."
+        what = f"computation: only newer servers know {NEWER}."
         where, effect = draft.at(*column.place, "computation"), "Servers of March 2026 and before refuse the bundle."
         yield Finding("column-newer", "warning", where, what, effect, "Ask which release the server runs.")
     where, chosen = draft.at(*column.place, "computation_indexes"), column.computation_indexes

@@ -58,7 +58,7 @@ def _check_file(draft: Draft, path: Place, value: object) -> Iterator[Finding]:
         return
     if size > LARGE_BYTES:
         what = f"{value}: has {size / 1e6:.1f} MB."
-        effect = "Codabench accepts it; everybody loads all of it."
+        effect = "Codabench accepts it, but every visitor loads all of it."
         yield Finding("page-size", "note", where, what, effect, "Put pictures on a server and link to them.")
         if size > 100 * LARGE_BYTES:
             return
@@ -69,7 +69,7 @@ def _check_file(draft: Draft, path: Place, value: object) -> Iterator[Finding]:
         yield Finding("page-encoding", "error", where, what, CRASHES, "Save it as UTF-8.")
         return
     if not text.strip():
-        what = f"{value}: holds white space only."
+        what = f"{value}: contains only white space."
         yield Finding("page-blank", "warning", where, what, "Codabench shows an empty page.", "Write the page.")
     yield from _check_markdown(where, str(value), text)
 
@@ -94,17 +94,17 @@ def _check_dollars(where: str, name: str, text: str) -> Iterator[Finding]:
         what = f"{name}: {shown(doubtful.group())} stands between two dollar signs."
         effect = "Codabench shows it as a formula."
         yield Finding(
-            "page-dollar", "note", where, what, effect, "Write the currency as a word, or take one dollar away."
+            "page-dollar", "note", where, what, effect, "Write the currency as a word, or remove one dollar sign."
         )
     swallowed = next((found.group() for code in FENCED.findall(text) for found in SWALLOWED.finditer(code)), None)
     if swallowed:
-        what = f"{name}: a block of code holds {shown(swallowed)}."
-        effect = "Codabench shows something else in its place."
+        what = f"{name}: a block of code contains {shown(swallowed)}."
+        effect = "Codabench shows something else instead."
         yield Finding("page-dollar", "note", where, what, effect, "Write the code without it.")
 
 
 def _is_tex(found: re.Match[str]) -> bool:
-    """Tell a formula, which writers keep close to its dollars, from two prices."""
+    """Tell a formula, which has no space next to its dollar signs, from two prices."""
     inline = found["inline"]
     return inline is None or (inline == inline.strip() and "`" not in inline and TEX.search(inline) is not None)
 

@@ -28,7 +28,7 @@ def _check_limits(draft: Draft, phase: PhaseKeys) -> Iterator[Finding]:
     for key in ("max_submissions_per_day", "max_submissions"):
         if key in phase.given and phase.given[key] in (None, 0):
             what = f"{key}: found {shown(phase.given[key])}."
-            fix = "Nothing if that is meant; otherwise give a number."
+            fix = "Give a number, unless this is intended."
             yield Finding("phase-unlimited", "note", draft.at(*phase.place, key), what, "It means unlimited.", fix)
     limit, where = phase.execution_time_limit, draft.at(*phase.place, "execution_time_limit")
     if limit == 0:
@@ -44,7 +44,7 @@ def _check_many(draft: Draft, phase: PhaseKeys) -> Iterator[Finding]:
     if len({str(index) for index in phase.tasks}) < 2:
         return
     what = f"The phase has {len(phase.tasks)} tasks."
-    effect = "The board repeats its columns for each task, ranks oddly and migrates nothing to the next phase."
+    effect = "The leaderboard repeats its columns for each task, ranks oddly and migrates nothing to the next phase."
     if any(column.computation for column in draft.keys.columns):
         effect = f"{effect} Computed columns stay n/a."
     fix = "Use one task, and let its scoring program take the mean."
@@ -61,9 +61,7 @@ def _check_order(draft: Draft, phases: Sequence[PhaseKeys]) -> Iterator[Finding]
     if not all(type(index) is int for index in indexes):
         what = "Expected integers as indexes of all phases."
         effect = (
-            'Codabench sorts texts as texts: "10" comes before "2".'
-            if texts
-            else "Codabench sorts by them all the same."
+            'Codabench sorts texts as texts: "10" comes before "2".' if texts else "Codabench sorts by them anyway."
         )
         yield Finding("phase-index", "warning", draft.at("phases"), what, effect, "Number them 0, 1, 2.")
     if len(set(indexes)) < len(indexes):
@@ -90,7 +88,7 @@ def _check_order(draft: Draft, phases: Sequence[PhaseKeys]) -> Iterator[Finding]
             effect = "Codabench accepts it; nobody can submit."
             yield Finding("phase-reversed", "error", draft.at(*path, "end"), what, effect, "Correct the dates.")
         if start and previous and start <= previous:
-            what = f"The phase starts ({start}) before or when the one before it ends ({previous})."
+            what = f"The phase starts ({start}) before the previous one has ended ({previous})."
             yield Finding("phase-overlap", "error", draft.at(*path, "start"), what, REFUSED, "Start it later.")
         yield from check_time(draft, path, start, end, first=rank == 0)
         previous = end or previous

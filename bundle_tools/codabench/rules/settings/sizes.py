@@ -1,4 +1,4 @@
-"""Rules about sizes: what the bundle takes of the organiser's storage, and names that are cut."""
+"""Rules about sizes: the organiser's storage, and names that Codabench cuts."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
@@ -23,7 +23,7 @@ def check_names(draft: Draft) -> Iterator[Finding]:
 
 
 def sizes_of_folder(draft: Draft) -> dict[str, int]:
-    """Give the bytes of every file that a folder's bundle uses: an upper estimate of what they take once zipped."""
+    """Return the size of every file that a folder's bundle uses: an upper bound of their zipped size."""
     sizes = {}
     for value in {value for _, value in uses_of(draft)}:
         path = draft.inside(value)
@@ -36,7 +36,7 @@ def sizes_of_folder(draft: Draft) -> dict[str, int]:
 
 
 def check_quota(draft: Draft, sizes: Mapping[str, int], where: Path, packed: int | None = None) -> Iterator[Finding]:
-    """Hold the bundle and each use of each data set against the quota of one user.
+    """Compare the bundle and each use of each data set with a user's quota.
 
     Parameters
     ----------
@@ -56,6 +56,6 @@ def check_quota(draft: Draft, sizes: Mapping[str, int], where: Path, packed: int
     if total <= QUOTA_BYTES:
         return
     what = f"The bundle and its {len(uses)} programs and data sets, each use counted, take {total / 1e9:.1f} GB."
-    effect = f"Codabench refuses what goes beyond a user's quota, by default {QUOTA_BYTES / 1e9:.0f} GB."
+    effect = f"Codabench refuses uploads beyond a user's quota, by default {QUOTA_BYTES / 1e9:.0f} GB."
     fix = "Upload large data separately and name their key."
     yield Finding("zip-quota", "warning" if packed is None else "error", where.name, what, effect, fix)

@@ -40,7 +40,7 @@ def check_solutions(draft: Draft) -> Iterator[Finding]:
     for solution in draft.keys.solutions or ():
         path = solution.place
         if any(_same(solution.index, other) for other in seen):
-            what = f"The index {shown(solution.index)} stands there twice."
+            what = f"The index {shown(solution.index)} is used twice."
             yield Finding("solution-index", "warning", draft.at(*path, "index"), what, IGNORED, "Number them.")
         seen.append(solution.index)
         yield from check_references(draft, solution)
@@ -64,7 +64,7 @@ def check_references(draft: Draft, section: PhaseKeys | Solution) -> Iterator[Fi
         yield Finding("tasks-none", "error", where, what, FAILS_LATER, "Name the index of a task.")
     for index in section.tasks:
         if not any(_same(index, task.index) for task in draft.keys.tasks):
-            what = f"tasks: no task has the index {shown(index)} (the type counts)."
+            what = f"tasks: no task has the index {shown(index)} (the type must match too)."
             yield Finding("tasks-unknown", "error", where, what, CRASHES, "Use the index of a task.")
 
 
@@ -78,7 +78,7 @@ def _check_index(draft: Draft, path: Place, index: object, seen: list[object]) -
         effect = "Phases and solutions must then use the very same type."
         yield Finding("task-index-type", "warning", where, what, effect, "Use 0, 1, 2.")
     if any(_same(index, other) for other in seen):
-        what = f"index: {shown(index)} stands there twice."
+        what = f"index: {shown(index)} is used twice."
         yield Finding("task-index-twice", "error", where, what, REFUSED, "Number the tasks.")
     seen.append(index)
 
@@ -92,13 +92,13 @@ def _check_submission(draft: Draft, path: Place, files: Dataset) -> Iterator[Fin
         commands = bool(started(files, "submission"))
         effect = None
         if own:
-            effect = "The ingestion program refuses a submission that holds it."
+            effect = "The ingestion program refuses a submission with such a file."
         elif commands and ingests:
-            effect = "Its command would run in a container of its own, past ingestion."
+            effect = "Its command would run in a container of its own and bypass ingestion."
         elif not commands and not ingests:
-            effect = "It names no command, so nothing runs, and its files are not taken as results: the run fails."
+            effect = "It names no command, so nothing runs, its files do not count as results, and the run fails."
         if effect:
-            what = f"{name} stands at the root of a solution."
+            what = f"{name} is at the root of a solution."
             yield Finding("solution-metadata", "error", where, what, effect, "Delete it.")
 
 

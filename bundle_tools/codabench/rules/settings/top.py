@@ -25,7 +25,7 @@ def check_top(draft: Draft) -> Iterator[Finding]:
     content, keys = draft.content, draft.keys
     if "version" not in content:
         what = "The key 'version' is missing."
-        effect = "Codabench takes the file for version 1, for CodaLab, and fails to convert it."
+        effect = "Codabench takes the file for version 1 (CodaLab) and fails to convert it."
         yield Finding("key-missing", "error", draft.at(), what, effect, "Write version: 2.")
     elif isinstance(keys.version, float) or str(keys.version) != "2":
         what = f"version: expected 2; found {shown(keys.version)}."
@@ -45,7 +45,7 @@ def check_top(draft: Draft) -> Iterator[Finding]:
 
 
 def is_email(text: str) -> bool:
-    """Tell whether Codabench accepts an e-mail address."""
+    """Return whether Codabench accepts an e-mail address."""
     mailbox, _, host = text.rpartition("@")
     parts = host.split(".")
     if not mailbox.isascii() or not MAILBOX.fullmatch(mailbox) or len(parts) < 2 or len(parts[-1]) < 2:
@@ -70,7 +70,7 @@ def _check_image(draft: Draft) -> Iterator[Finding]:
                 image.load()
     except UnidentifiedImageError:
         # Its own message would name the temporary folder; SVG is the usual cause.
-        what = f"image: expected a picture made of pixels; {shown(value)} is none that is known."
+        what = f"image: expected a pixel image; found {shown(value)}, which is of no known kind."
         yield Finding("image-broken", "error", where, what, REFUSED, "Save it as PNG.")
         return
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
@@ -78,8 +78,8 @@ def _check_image(draft: Draft) -> Iterator[Finding]:
         yield Finding("image-broken", "error", where, what, REFUSED, "Save it again as PNG.")
         return
     if width * height > MOST_PIXELS:
-        what = f"image: {width} x {height} pixels; not all of them were looked at."
-        effect = "Codabench unpacks them all to make an icon 100 pixels wide."
+        what = f"image: {width} x {height} pixels, too many to check."
+        effect = "Codabench unpacks them all for an icon 100 pixels wide."
         yield Finding("image-large", "warning", where, what, effect, "Use a picture of at most 1000 x 1000.")
     if kind not in FORMATS:
         what = f"image: expected PNG, JPEG, GIF or WebP; found {kind}."

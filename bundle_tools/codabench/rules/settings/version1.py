@@ -83,7 +83,7 @@ def _lost(draft: Draft) -> Finding:
     if any(isinstance(column, dict) and "computed" in column for column in _values(columns)):
         lost.append("computed columns")
     what = "This is a bundle of version 1, for CodaLab."
-    effect = f"Codabench converts it and loses {', '.join(lost) if lost else 'nothing that is in it'}."
+    effect = f"Codabench converts it and loses {', '.join(lost) if lost else 'nothing'}."
     return Finding("version1", "note", draft.at(), what, effect, "Write a bundle of version 2 when you can.")
 
 

@@ -1,4 +1,4 @@
-"""The requests that there are, each as one function of a connection.
+"""All requests, each as one function of a connection.
 
 Of all that Codabench offers, these were tried on a server of release 1.25 (November 2026), in this form.
 """
@@ -28,7 +28,7 @@ class Place:
     competition_id: int
     """The server's number."""
     secret_key: str | None
-    """Opens it while it is not published."""
+    """Secret key that opens it before it is published."""
 
 
 def place_of(address: str) -> Place:
@@ -57,7 +57,7 @@ def competition(connection: Connection, place: Place) -> Competition:
 
 
 def competition_content(connection: Connection, place: Place) -> Mapping[str, Any]:
-    """Give all that the server tells this account of a competition."""
+    """Return all that the server tells this account of a competition."""
     parameters = {"secret_key": place.secret_key} if place.secret_key else {}
     content: Mapping[str, Any] = connection.get(f"/api/competitions/{place.competition_id}/", **parameters)
     return content
@@ -79,7 +79,7 @@ def phase_named(found: Competition, name: str) -> Phase:
 
 
 def register(connection: Connection, place: Place) -> None:
-    """Make this account a participant, which submitting needs; one that is already, stays one."""
+    """Make this account a participant, as submitting requires; no effect if it is one already."""
     try:
         connection.post(f"/api/competitions/{place.competition_id}/register/", {"secret_key": place.secret_key})
     except ServerError as error:
@@ -88,13 +88,13 @@ def register(connection: Connection, place: Place) -> None:
 
 
 def may_submit(connection: Connection, phase: Phase) -> str:
-    """Give the reason why this account cannot submit now; empty where it can. Dates are not looked at."""
+    """Return the reason why this account cannot submit now; empty where it can. Dates are not looked at."""
     answer = connection.get(f"/api/can_make_submission/{phase.phase_id}/")
     return "" if answer["can"] else str(answer["reason"])
 
 
 def submit(connection: Connection, phase: Phase, key: str) -> int:
-    """Submit an uploaded file, with no answers to the fact sheet; gives the submission's number."""
+    """Submit an uploaded file without answers to the questions; return the submission's number."""
     content = {
         "data": key, "phase": phase.phase_id, "tasks": [], "fact_sheet_answers": None,
         "organization": None, "queue": None,
@@ -109,20 +109,20 @@ def submission(connection: Connection, submission_id: int) -> Submission:
 
 
 def submissions(connection: Connection, phase: Phase) -> list[Submission]:
-    """Give the submissions to a phase that this account may see, the oldest first; organisers see all."""
+    """Return the submissions to a phase that this account may see, the oldest first; organisers see all."""
     path = "/api/submissions/"
     found = [_read(path, records.submission, entry) for entry in _entries(connection, path, phase=phase.phase_id)]
     return sorted(found, key=lambda one: (one.created, one.submission_id))
 
 
 def files_of(connection: Connection, submission_id: int) -> Mapping[str, Any]:
-    """Give signed addresses of a submission's files, by the server's names, and its logs."""
+    """Return signed addresses of a submission's files, by the server's names, and its logs."""
     content: Mapping[str, Any] = connection.get(f"/api/submissions/{submission_id}/get_details/")
     return content
 
 
 def run_again(connection: Connection, submission_id: int) -> int:
-    """Run the same file once more, with what the task holds now; gives the number of the new submission."""
+    """Run the same file again on the task's present parts; return the new submission's number."""
     return int(connection.post(f"/api/submissions/{submission_id}/re_run_submission/")["id"])
 
 
@@ -145,24 +145,24 @@ def change_task(connection: Connection, changed: Task) -> None:
 
 
 def look_in(connection: Connection) -> None:
-    """Ask for what any account may see: a token that is none is told before anything else."""
+    """Ask for something that any account may see, so that a wrong token is reported first."""
     connection.get("/api/datasets/", page_size=1)
 
 
 def datasets(connection: Connection, **filters: str) -> list[Dataset]:
-    """Give data sets of this account, such as those of a name or a key."""
+    """Return data sets of this account, such as those of a name or a key."""
     path = "/api/datasets/"
     return [_read(path, records.dataset, entry) for entry in _entries(connection, path, **filters)]
 
 
 def board(connection: Connection, phase: Phase) -> Sequence[Mapping[str, Any]]:
-    """Give the rows of the leaderboard as everybody sees them, the first one first."""
+    """Return the rows of the leaderboard as everybody sees them, the first one first."""
     rows: Sequence[Mapping[str, Any]] = connection.get(f"/api/phases/{phase.phase_id}/get_leaderboard/")["submissions"]
     return rows
 
 
 def _entries(connection: Connection, path: str, **filters: object) -> Iterator[Mapping[str, Any]]:
-    """Give what a list holds, page by page where the server cuts it into pages."""
+    """Yield the entries of a list, page by page if the server divides it."""
     answer = connection.get(path, **filters, page_size=PAGE_SIZE)
     for _ in range(MOST_PAGES):
         if not isinstance(answer, Mapping):
@@ -173,7 +173,7 @@ def _entries(connection: Connection, path: str, **filters: object) -> Iterator[M
         query = {name: values[-1] for name, values in parse_qs(urlsplit(answer["next"]).query).items()}
         answer = connection.get(path, **query)
     if isinstance(answer, Mapping):
-        raise ServerError(f"GET {path}: a list without end.")
+        raise ServerError(f"GET {path}: the list has no end.")
     yield from answer
 
 
@@ -182,6 +182,6 @@ def _read(path: str, read: Callable[[Mapping[str, Any]], Found], content: Mappin
         return read(content)
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise ServerError(
-            f"{path}: an answer that this command does not understand ({type(error).__name__}: {error}). "
+            f"{path}: an answer that this command cannot read ({type(error).__name__}: {error}). "
             "Codabench 1.25 answers in another form."
         ) from None

@@ -1,4 +1,4 @@
-"""Bring a file here, whole or not at all."""
+"""Download a file, completely or not at all."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from bundle_tools.whole import replaced
 
 PIECE = 1 << 20
 MOST_BYTES = 4 << 30
-"""Of one file: more than anybody's submission or output."""
+"""Largest file: more than any submission or output."""
 
 
 def download(connection: Connection, url: str, target: Path) -> None:
@@ -18,7 +18,7 @@ def download(connection: Connection, url: str, target: Path) -> None:
     Raises
     ------
     ServerError
-        If it cannot be had; then there is no file.
+        If the download fails; then there is no file.
     """
     with replaced(target) as unfinished:
         try_again(lambda: _receive(connection, url, unfinished, target.name))

@@ -24,11 +24,11 @@ RETRIES = 4
 BACKOFF_S = 0.5
 """Pause before the second repetition; it doubles each time."""
 BUSY = (429, 502, 503, 504)
-"""What a server or its proxy answers while it cannot serve; a request without effect is repeated then."""
+"""Statuses of a busy server or proxy; requests without effect are then repeated."""
 WITHOUT_EFFECT = ("GET", "HEAD")
 TRIES = 3
 PAUSE_S = 2.0
-"""Of files, which are sent and fetched whole."""
+"""Timeout for files, which are sent and fetched whole."""
 LONGEST_ANSWER = 300
 MOST_BYTES = 64 << 20
 """Of an answer that is no file."""
@@ -41,7 +41,7 @@ class ServerError(BundleError):
     def __init__(self, message: str, status: int | None = None) -> None:
         super().__init__(message)
         self.status = status
-        """HTTP status; None where there was no answer."""
+        """HTTP status; None if there was no answer."""
 
 
 class _Token(requests.auth.AuthBase):
@@ -93,7 +93,7 @@ class Connection:
         """When the server gave its last answer, by its own clock."""
 
     def get(self, path: str, **parameters: object) -> Any:  # noqa: ANN401 - JSON
-        """Ask for something; repeated where the server is busy or the connection breaks."""
+        """Send a GET request; repeated if the server is busy or the connection breaks."""
         return self._json("GET", path, params=parameters)
 
     def post(self, path: str, content: object = None) -> Any:  # noqa: ANN401 - JSON
@@ -105,7 +105,7 @@ class Connection:
         return self._json("PATCH", path, json=content)
 
     def put(self, path: str) -> Any:  # noqa: ANN401 - JSON
-        """Say that something is done; never repeated once it has reached the server."""
+        """Report that something is done; never repeated once it has reached the server."""
         return self._json("PUT", path)
 
     def delete(self, path: str) -> None:
@@ -120,7 +120,7 @@ class Connection:
         ServerError
             If there is no answer; the status is for the caller to look at.
         """
-        headers = {"Accept-Encoding": "identity"}  # what is packed again could be any size
+        headers = {"Accept-Encoding": "identity"}  # compressed data could unpack to any size
         return self._send(
             "GET", self._safe(url), stream=True, headers=headers, auth=self._token if with_token else _Token(None)
         )
@@ -131,7 +131,7 @@ class Connection:
         Returns
         -------
         str
-            MD5 of what has arrived; empty where the storage does not tell.
+            MD5 of the received bytes; empty if the storage does not report it.
 
         Raises
         ------
@@ -147,7 +147,7 @@ class Connection:
         return tag if plain else ""
 
     def _safe(self, url: str) -> str:
-        """Hold a signed address: what this server has in secret goes nowhere in the clear."""
+        """Check a signed address: private files never travel unencrypted."""
         if self.address.startswith("https://") and not url.startswith("https://"):
             raise ServerError(f"{host_of(url)}: expected an https address for a file of {self.address}.")
         return url
@@ -169,7 +169,7 @@ class Connection:
         return bytes(content)
 
     def url(self, path: str) -> str:
-        """Give the whole address of a path."""
+        """Return the whole address of a path."""
         return path if "://" in path else self.address + path
 
     def _json(self, method: str, path: str, **arguments: Any) -> Any:  # noqa: ANN401 - JSON
@@ -194,11 +194,7 @@ class Connection:
                 method, self.url(path), timeout=TIMEOUT_S, allow_redirects=False, **arguments
             )
         except requests.RequestException as error:
-            said = (
-                ""
-                if method in WITHOUT_EFFECT
-                else " Whether the server acted on it is not known: look before you repeat it."
-            )
+            said = "" if method in WITHOUT_EFFECT else " It may have taken effect: look before you repeat it."
             raise ServerError(
                 f"{method} {_shown(path)}: no answer from {self.address} ({_cause(error)}).{said}"
             ) from None
@@ -206,7 +202,7 @@ class Connection:
         return answer
 
     def _read_clock(self, answer: requests.Response) -> None:
-        """Say once that the server's clock is off: dates of phases go by it, not by the clock here."""
+        """Warn once if the server's clock is off: dates of phases follow it."""
         if not answer.url.startswith(self.address):
             return
         try:
@@ -220,12 +216,12 @@ class Connection:
             way = "ahead of" if ahead_s > 0 else "behind"
             sys.stderr.write(
                 f"WARNING: the server's clock is {abs(ahead_s) / 3600:.1f} hours {way} this machine's. "
-                "Phases begin and end by the server's.\n"
+                "Phases follow the server's clock.\n"
             )
 
 
 def host_of(address: str) -> str:
-    """Give scheme and host of an address.
+    """Return scheme and host of an address.
 
     Raises
     ------
@@ -239,12 +235,12 @@ def host_of(address: str) -> str:
 
 
 def try_again(action: Callable[[], Result]) -> Result:
-    """Do what may be done twice, again where the connection breaks or the server is at fault, `TRIES` times at most.
+    """Run a repeatable request, again if the connection breaks or the server fails, at most `TRIES` times.
 
     Raises
     ------
     ServerError
-        That of the last time, or the first one that no repetition could change.
+        The last error, or the first that a repetition cannot change.
     """
     for _ in range(TRIES - 1):
         try:
@@ -257,17 +253,17 @@ def try_again(action: Callable[[], Result]) -> Result:
 
 
 def is_good(answer: requests.Response) -> bool:
-    """Tell whether a request did what it should; a redirection does not."""
+    """Return whether a request succeeded; a redirection does not count."""
     return 200 <= answer.status_code < 300
 
 
 def _shown(path: str) -> str:
-    """Give a path without what a signed address must keep to itself."""
+    """Return a path without the secrets of a signed address."""
     return path.partition("?")[0]
 
 
 def _words(answer: requests.Response, content: bytes) -> str:
-    """Give the status and what the server says, in one line."""
+    """Return the status and what the server says, in one line."""
     text = content.decode("utf-8", "replace")
     try:
         said = _flat(json.loads(text))
@@ -277,9 +273,9 @@ def _words(answer: requests.Response, content: bytes) -> str:
     said = " ".join(said.split())[:LONGEST_ANSWER]
     about_token = answer.status_code == 403 and "token" in said.lower()
     hint = {
-        401: "Is the token right, and of this server?",
-        403: "The account may not do this.",
-        404: "There is no such thing, or the account may not see it; what is not published needs its secret link.",
+        401: "Check that the token is right and from this server.",
+        403: "The account is not allowed to do this.",
+        404: "Not found, or hidden from this account; an unpublished competition needs its secret link.",
     }.get(401 if about_token else answer.status_code, "")
     return (
         f"status {answer.status_code}" + (f", {said}" if said else f" ({answer.reason})") + (f" {hint}" if hint else "")
@@ -298,9 +294,9 @@ def _flat(content: object) -> str:
 def _cause(error: requests.RequestException) -> str:
     """Say in a few words why there was no answer."""
     if isinstance(error, requests.exceptions.SSLError):
-        return "its certificate is not believed; write http:// if you mean it"
+        return "its certificate is not trusted; write http:// if that is intended"
     if isinstance(error, requests.Timeout):
-        return "it takes too long"
+        return "it took too long"
     text = str(error)
     for mark, said in (
         ("Name or service not known", "no such host"),

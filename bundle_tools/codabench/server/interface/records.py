@@ -1,4 +1,4 @@
-"""What a server answers, as far as the commands need it. Times are UTC."""
+"""The server's records, as far as the commands need them. Times are UTC."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Any, Literal
 PartName = Literal["ingestion_program", "scoring_program", "input_data", "reference_data"]
 PARTS: tuple[PartName, ...] = ("ingestion_program", "scoring_program", "input_data", "reference_data")
 ENDED = frozenset({"Finished", "Failed", "Cancelled"})
-"""Statuses after which nothing happens any more, but that scores come a moment after "Finished"."""
+"""Final statuses; scores arrive a moment after "Finished"."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Phase:
     start: datetime | None
     """When it begins."""
     end: datetime | None
-    """When it ends; None for never."""
+    """When it ends; None if never."""
     tasks: tuple[int, ...]
     """The server's numbers of its tasks."""
 
@@ -50,7 +50,7 @@ class Competition:
     published: bool
     """Whether everybody can see it."""
     secret_key: str | None
-    """Opens it while it is not published; None where the account is no organiser of it."""
+    """Secret key that opens it before it is published; None if the account is not an organiser."""
     own_queue: bool
     """Whether it runs on a queue of its own."""
     phases: tuple[Phase, ...]
@@ -63,7 +63,7 @@ class Competition:
     """The whole answer."""
 
     def primary(self) -> str:
-        """Give the key of the column that ranks."""
+        """Return the key of the column that ranks."""
         return next((column.key for column in self.columns if column.index == self.primary_index), "")
 
 
@@ -90,13 +90,13 @@ class Dataset:
     key: str
     """Opens the download."""
     name: str
-    """Unlike the name of any other of this account."""
+    """Unique among this account's data sets."""
     created: datetime
     """When the upload began."""
     size: int
     """Bytes; 0 where the file did not arrive."""
     competition_id: int | None
-    """The competition that was made of it, where it is a bundle."""
+    """The competition made from it, if it is a bundle."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Submission:
     status: str
     """Submitting, Submitted, Preparing, Running, Scoring, Finished, Failed or Cancelled."""
     details: str
-    """What the server says of the status."""
+    """The server's explanation of the status."""
     on_board: bool
     """Whether it is a row of the leaderboard."""
     scores: Mapping[str, float]
@@ -126,7 +126,7 @@ class Submission:
 
     @property
     def ended(self) -> bool:
-        """Whether it does not run any more."""
+        """Whether it has ended."""
         return self.status in ENDED
 
 

@@ -1,4 +1,4 @@
-"""Who asks: the token of an account, from the environment or typed in. It is never stored and never printed."""
+"""The token of an account, from the environment or typed in. It is never stored or printed."""
 
 import os
 import sys
@@ -17,12 +17,12 @@ def log_in(address: str) -> Connection:
     Raises
     ------
     BundleError
-        If there is no token and nobody to ask, or if the server takes neither name nor password.
+        If there is no token and no terminal, or if the server refuses name and password.
     """
     token = os.environ.get(VARIABLE, "").strip() or _ask(address)
     connection = Connection(address, token)
     if connection.address.startswith("http://") and not _is_here(connection.address):
-        sys.stderr.write(f"WARNING: {connection.address} is not https: others on the way can read the token.\n")
+        sys.stderr.write(f"WARNING: {connection.address} is not https: others on the network can read the token.\n")
     return connection
 
 
@@ -38,14 +38,16 @@ def _ask(address: str) -> str:
             f"expected the token of your account in {VARIABLE}, found none. Get it from the server: "
             f"curl -d username=NAME -d password=PASSWORD {Connection(address).address}/api/api-token-auth/"
         )
-    sys.stderr.write(f"Log in at {Connection(address).address} (nothing is stored; {VARIABLE} spares the question).\n")
+    sys.stderr.write(
+        f"Log in at {Connection(address).address} (nothing is stored; set {VARIABLE} to skip this question).\n"
+    )
     name = input("User name (empty to give a token): ").strip()
     if not name:
         return getpass("Token: ").strip()
     try:
         answer = Connection(address).post("/api/api-token-auth/", {"username": name, "password": getpass()})
     except ServerError as error:
-        raise BundleError(f"{error} Accounts made through another site have no password: give a token.") from None
+        raise BundleError(f"{error} Accounts made through another site have no password: use a token.") from None
     return str(answer["token"])
 
 

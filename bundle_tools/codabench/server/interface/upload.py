@@ -1,4 +1,4 @@
-"""Bring a file to the server: announce it, put it where the server says, tell that it is there, look whether it is."""
+"""Upload a file: announce it, send it to the given address, report it, and check that it arrived."""
 
 import hashlib
 import re
@@ -18,7 +18,7 @@ LONGEST_FILE_NAME = 35
 
 @dataclass(frozen=True)
 class Digest:
-    """What a file holds, in a few letters."""
+    """Size and hash of a file."""
 
     sha256: str
     """Names it."""
@@ -48,21 +48,21 @@ def upload(
     competition_id: int | None = None,
     progress: Progress | None = None,
 ) -> str:
-    """Bring a zip to the server, but for the word that it is there; gives the data set's key.
+    """Upload a zip without reporting it as complete; return the data set's key.
 
     Parameters
     ----------
     kind
         Such as "competition_bundle", "submission" or "input_data".
     name
-        Unlike those of other data sets of this account.
+        Unique among this account's data sets.
     file_name
-        What others download it as.
+        The name of the file when downloaded.
 
     Raises
     ------
     ServerError
-        If the server refuses it, or if what arrived is not what was sent.
+        If the server refuses it, or if the received bytes differ.
     """
     content = digest(path)
     announced = {
@@ -80,7 +80,7 @@ def upload(
 
 
 def complete(connection: Connection, key: str, size: int) -> None:
-    """Tell that a file other than a bundle is there, and look whether it is.
+    """Report an uploaded file other than a bundle as complete, and check that it arrived.
 
     Raises
     ------
@@ -91,11 +91,11 @@ def complete(connection: Connection, key: str, size: int) -> None:
     found = calls.datasets(connection, key=key)
     if [one.size for one in found] != [size]:
         there = f"{found[0].size} bytes" if found else "no such file"
-        raise ServerError(f"the upload {key}: sent {size} bytes, and the server has {there}. Call again.")
+        raise ServerError(f"the upload {key}: sent {size} bytes, and the server has {there}. Repeat the command.")
 
 
 def file_name_for(stem: str, suffix: str = ".zip") -> str:
-    """Give a file name that the server keeps as it is."""
+    """Return a file name that the server keeps as it is."""
     return re.sub(r"[^\w.-]+", "-", stem)[:LONGEST_FILE_NAME].strip("-.") + suffix
 
 
@@ -111,11 +111,13 @@ def _put(connection: Connection, url: str, path: Path, content: Digest, progress
 
     tag = try_again(send)
     if tag and tag != content.md5:
-        raise ServerError(f"{path.name} was changed on the way: the storage has other bytes. Call again.")
+        raise ServerError(
+            f"{path.name} was changed during the upload: the storage has other bytes. Repeat the command."
+        )
 
 
 class _Watched:
-    """A file that is sent, and tells how far it is. `requests` asks for its length and reads it."""
+    """A file that reports progress while it is sent. `requests` asks for its length and reads it."""
 
     def __init__(self, file: BinaryIO, size: int, progress: Progress | None) -> None:
         self._file = file

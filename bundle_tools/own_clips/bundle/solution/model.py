@@ -91,7 +91,7 @@ class Model:
             above = bool((part > 0) == (self.weights[self.main][place_of] > 0))
             sentences.append(f"{PHRASES[cue][above]} {'raised' if part > 0 else 'lowered'} it.")
         if len(sentences) == 1:
-            sentences.append("Nothing that is measured is far from usual in this clip.")
+            sentences.append("All measurements of this clip are close to their average.")
         return " ".join(sentences)
 
     def where(self, seen: "Measured") -> NDArray[np.float64] | None:

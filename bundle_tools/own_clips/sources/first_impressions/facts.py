@@ -1,4 +1,4 @@
-"""What is known of the data set's files: names, codes, and what a column means."""
+"""Facts about the data set's files: names, codes, and the meaning of columns."""
 
 import re
 from dataclasses import replace

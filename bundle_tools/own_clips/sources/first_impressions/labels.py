@@ -12,7 +12,7 @@ from model_process.results.pickles import PickleRefused, read_pickle
 
 LARGEST_PICKLE = 64 << 20
 COLUMNS = tuple(target.column for target in CHALLENGE.targets)
-_BROKEN = "pickles that are not as the data set's"
+_BROKEN = "pickles unlike those of the data set"
 
 
 def read_labels(places: Mapping[str, Place], problems: Problems) -> dict[str, dict[str, tuple[float, ...]]]:
@@ -78,8 +78,8 @@ def _columns(place: Place, problems: Problems) -> dict[str, dict[object, object]
     expected = f"Expected {', '.join(sorted(COLUMNS))}."
     found = {str(name): column for name, column in content.items() if isinstance(column, dict)}
     missing, unknown = set(COLUMNS) - found.keys(), set(map(str, content)) - set(COLUMNS)
-    problems.add("columns that are missing", *(f"{place}: {name}" for name in sorted(missing)), fix=expected)
-    problems.add("columns that are not known", *(f"{place}: {name}" for name in sorted(unknown)), fix=expected)
+    problems.add("missing columns", *(f"{place}: {name}" for name in sorted(missing)), fix=expected)
+    problems.add("unknown columns", *(f"{place}: {name}" for name in sorted(unknown)), fix=expected)
     return {} if missing or unknown else found
 
 
@@ -89,7 +89,7 @@ def _rows(
     rows: dict[str, tuple[float, ...]] = {}
     for clip in dict.fromkeys(clip for column in columns.values() for clip in column):
         if not isinstance(clip, str) or not CLIP_NAME.fullmatch(clip):
-            problems.add("labels of something that is no clip", f"{place}: {clip}", fix=DOWNLOAD_AGAIN)
+            problems.add("labels of names that are not clips", f"{place}: {clip}", fix=DOWNLOAD_AGAIN)
             continue
         absent = [name for name in COLUMNS if columns[name].get(clip) is None]
         numbers = tuple(_number(columns[name].get(clip)) for name in COLUMNS)
@@ -97,7 +97,7 @@ def _rows(
             where = f"{place}: {clip} ({', '.join(absent)})"
             problems.add("clips without some of the labels", where, fix=DOWNLOAD_AGAIN)
         elif not all(0 <= value <= 1 for value in numbers):
-            problems.add("labels that are no numbers from 0 to 1", f"{place}: {clip}", fix=DOWNLOAD_AGAIN)
+            problems.add("labels that are not numbers from 0 to 1", f"{place}: {clip}", fix=DOWNLOAD_AGAIN)
         else:
             rows[clip] = numbers
     return rows

@@ -19,12 +19,12 @@ from bundle_tools.own_clips.sources.first_impressions.facts import (
 
 @dataclass(frozen=True)
 class People:
-    """What the tables say of who is shown."""
+    """Attributes of the people shown."""
 
     groups: Mapping[str, Mapping[str, str]]
     """By clip, its groups by attribute."""
     aged: frozenset[str]
-    """Clips whose age somebody judged."""
+    """Clips with an age rating."""
     minors: frozenset[str]
     """Clips in which anybody saw a person of 18 or younger."""
 
@@ -51,7 +51,7 @@ def read_people(groups: Iterable[Place], ages: Iterable[Place], problems: Proble
 def _codes(
     places: Iterable[Place], known: Mapping[str, Mapping[str, str]], problems: Problems
 ) -> Iterator[tuple[str, str, str]]:
-    """Give clip, column and code of every cell in these columns, of which these codes are known."""
+    """Yield clip, column and code of every cell in these columns, of which these codes are known."""
     for place in places:
         content = read_one(place)
         if isinstance(content, str):
@@ -62,13 +62,13 @@ def _codes(
             clip = row["VideoName"].removesuffix(".mp4") + ".mp4"
             if not CLIP_NAME.fullmatch(clip):
                 where = f"{place}:{line} ({row['VideoName']})"
-                problems.add("rows about something that is no clip", where, fix="Correct the table.")
+                problems.add("rows about names that are not clips", where, fix="Correct the table.")
             for column, names in known.items():
                 # Some tables write 5 as 5.0.
                 code = row[column].removesuffix(".0")
                 if code not in names:
                     where = f"{place}:{line} ({column}): {row[column]!r}"
                     fix = f"Known are {', '.join(f'{code} {name}' for code, name in names.items())}."
-                    problems.add("codes that are not known", where, fix=fix)
+                    problems.add("unknown codes", where, fix=fix)
                 elif CLIP_NAME.fullmatch(clip):
                     yield clip, column, code

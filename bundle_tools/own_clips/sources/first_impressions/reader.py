@@ -1,4 +1,4 @@
-"""The data set as one labelled set: everything is read and checked before anything is written."""
+"""The data set as one labelled set: all is read and checked before anything is written."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ _AGES = re.compile(r"[a-z_]*age_?(anno|label|group)[a-z0-9_{}-]*\.csv", re.IGNOR
 
 @dataclass(frozen=True)
 class Files:
-    """Which of the files that were found is which part of the data set; others are left alone."""
+    """Match files to parts of the data set; others are ignored."""
 
     clips: dict[str, Place]
     """By name."""
@@ -37,16 +37,16 @@ class Files:
     """Tables of ages, by name."""
 
     def missing(self) -> Iterator[str]:
-        """Give a sentence for each part that is not there."""
+        """Yield a sentence for each missing part."""
         for split in SPLITS:
             if split not in self.annotations:
                 yield f"annotation_{split}.pkl: the {split} clips have no labels."
             elif split not in self.transcriptions:
                 yield f"transcription_{split}.pkl: the {split} clips have no transcripts."
         if len(self.groups) < 2:
-            yield "eth_gender_annotations_dev.csv and _test.csv: fairness between groups is measured where they are."
+            yield "eth_gender_annotations_dev.csv and _test.csv: fairness between groups is measured only with them."
         if not self.ages:
-            yield "the tables of ages (fi_age_labels.zip): clips of minors cannot be told."
+            yield "the tables of ages (fi_age_labels.zip): without them clips of minors cannot be found."
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class FoundSet:
     """Lines that an organiser reads before the clips are made."""
 
     def official_parts(self) -> tuple[Part, ...]:
-        """Give training, validation and test as in 2017.
+        """Return training, validation and test as in 2017.
 
         Raises
         ------
@@ -94,20 +94,20 @@ def read_first_impressions(
     root
         The folder, with archives as they are, or unpacked.
     problems
-        What was found so far; told with everything that is found here.
+        Problems so far; those found here are added.
     passwords
         Of encrypted archives.
     allow_incomplete
         Whether labels without a clip and clips without labels are left out instead of refused.
     allow_unknown_ages
-        Whether clips are kept whose age nobody judged.
+        Whether clips without an age rating are kept.
     progress
-        Told of every file on disk.
+        Progress callback, called per file on disk.
 
     Raises
     ------
     BundleError
-        With everything that has to be put right, at once.
+        With all problems.
     """
     if not root.is_dir():
         raise BundleError(f"--source {root}: expected the folder with the downloaded files, found none.")
@@ -115,7 +115,7 @@ def read_first_impressions(
     if not files.annotations or not files.clips:
         absent = "annotation_*.pkl" if not files.annotations else "clips (<video>.<segment>.mp4)"
         fix = "Put them into the folder, archived or not."
-        problems.add("parts that nothing can be made without", absent, fix=fix)
+        problems.add("missing parts that are required", absent, fix=fix)
     labels = read_labels(files.annotations, problems)
     transcripts = read_transcripts(files.transcriptions, problems)
     people = read_people(files.groups.values(), files.ages.values(), problems)
@@ -126,9 +126,9 @@ def read_first_impressions(
         problems.add("labels without a clip", *sorted(labelled.keys() - files.clips.keys()), fix=fix)
         problems.add("clips without labels", *sorted(files.clips.keys() - labelled.keys()), fix=fix)
     if not allow_unknown_ages:
-        fix = "Add the tables of ages, or --unknown-ages if you have looked and no minor is shown."
+        fix = "Add the tables of ages, or --unknown-ages after checking that no minor is shown."
         ageless = [clip for clip in usable if clip not in people.aged]
-        problems.add("clips whose age nobody judged, so that they may show minors", *ageless, fix=fix)
+        problems.add("clips without an age rating, which may show minors", *ageless, fix=fix)
     problems.stop(str(root))
     young = {_source(clip) for clip in people.minors}
     clips = tuple(
@@ -149,7 +149,7 @@ def read_first_impressions(
     summary = [
         f"{len(clips)} clips with labels, of {len({clip.source for clip in clips})} videos.",
         *(f"Missing: {line}" for line in files.missing()),
-        f"Left out as minors: {minors} clips in which a rater saw somebody of 18 or younger, and "
+        f"Left out as minors: {minors} clips in which a rater saw somebody aged 18 or younger, and "
         f"{len(usable) - len(clips) - minors} more of the same videos.",
     ]
     if kept_without := sum(clip.name not in people.aged for clip in clips):
@@ -162,11 +162,11 @@ def read_first_impressions(
 def _sort_out(places: Sequence[Place], problems: Problems) -> Files:
     clips = [place for place in places if place.name.lower().endswith(VIDEOS)]
     odd = [str(place) for place in clips if not CLIP_NAME.fullmatch(place.name)]
-    problems.add("videos with another name than the data set's", *odd, fix="Take them out of the folder.")
+    problems.add("videos whose name is not of the data set", *odd, fix="Remove them from the folder.")
 
     def chosen(pattern: re.Pattern[str]) -> dict[str, Place]:
         matching = [place for place in places if pattern.fullmatch(place.name)]
-        return by_name(matching, "files that are there twice", problems, fix="Delete one of them.")
+        return by_name(matching, "duplicate files", problems, fix="Delete one of them.")
 
     def by_split(kind: str) -> dict[str, Place]:
         found = chosen(re.compile(rf"{kind}_({'|'.join(SPLITS)})\.pkl"))

@@ -201,7 +201,7 @@
   const go = (place) => { state.place = Math.max(0, Math.min(sheet.items.length, place)); keep(); show(); };
   const next = () => {
     const open = gaps(item(), state.answers[item().id]);
-    if (open.length) { at("missing").textContent = "Still open: " + open.join(", ") + ". Or say that you cannot judge this."; return; }
+    if (open.length) { at("missing").textContent = "Still open: " + open.join(", ") + ". Or choose “I cannot judge this”."; return; }
     const seconds = Math.min(LONGEST, (Date.now() - since) / 1000);
     state.pace = state.pace ? 0.9 * state.pace + 0.1 * seconds : seconds;
     go(state.place + 1);
@@ -242,7 +242,7 @@
       const first = sheet.items.findIndex((one) => !isDone(one));
       go(first < 0 ? sheet.items.length : first);
     } catch {
-      alert("This file does not hold ratings of this sheet, or it was changed.");
+      alert("This file does not contain ratings of this sheet, or it was changed.");
     }
   };
 
@@ -292,6 +292,6 @@
   try { localStorage.setItem("jury-try", ""); localStorage.removeItem("jury-try"); } catch { kept = false; }
   at("unkept").hidden = kept;
   progress();
-  if (state.place >= 0) at("begin").textContent = "Go on where you stopped";
+  if (state.place >= 0) at("begin").textContent = "Continue where you stopped";
   at("begin").focus({ preventScroll: true });
 })();
