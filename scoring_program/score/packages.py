@@ -80,7 +80,8 @@ def _advice(missing: list[str], where: str) -> str:
         "For the organisers: the programs need packages that are not installed. "
         f"The image has {version} without {', '.join(missing)}, and {where} did not provide them. "
         "Do one of three things: name an image that contains them (`bundle build --image NAME`); "
-        "or build the bundle with its packages, for Python 3.11 on x86-64 Linux (`bundle build --wheels`); or let the containers reach the package index."
+        "or build the bundle with its packages, for Python 3.11 on x86-64 Linux (`bundle build --wheels`); "
+        "or let the containers reach the package index."
     )
 
 
