@@ -100,7 +100,7 @@ CHANGED = [
 BEFORE_AND_AFTER = {
     "call_s": ("30", "45"), "call_s.final": ("30", "45"), "load_s": ("60", "1,500"), "restarts": ("5", "5"),
     "memory_gb": ("4", "1.5"), "submission_mb": ("500", "500"), "time_limit_s": ("600", "1,200"),
-    "working_time_s": ("510", "1,020"), "second_per_call": ("1.8", "4.2"), "edits": ("3", "1"), "calls": ("10", "8"),
+    "working_time_s": ("510", "1,020"), "second_per_call": ("1.7", "4.2"), "edits": ("3", "1"), "calls": ("10", "8"),
     "calls_all": ("12", "10"), "jitter_percent": ("1", "2.5"), "jitter_px": ("2", "2"), "text_max": ("1,200", "800"),
     "image_width": ("355", "1280"), "grid_rows": ("9", "12"), "clips": ("24", "24"), "copies_per_clip": ("3", "3"),
     "clip_s": ("5", "5"), "clip_fps": ("25", "25"), "clip_width": ("640", "640"), "weight.text": ("0.05", "0.05"),

@@ -129,6 +129,12 @@ def _python(phase: Phase) -> str:
     return ".".join(found.groups())
 
 
+def rounded_down(value: float) -> float:
+    """Round a number > 0 down to two digits: as a limit it must not promise more than there is."""
+    step = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return round(math.floor(value / step) * step, 10)
+
+
 VALUES: dict[str, Value] = {
     "time_limit_s": _setting("limits", "time_limit_s"),
     "working_time_s": lambda phase: number(round(working_time_s(phase))),
@@ -142,7 +148,7 @@ VALUES: dict[str, Value] = {
     "calls": lambda phase: number(calls(phase) - FIRST_CALLS),
     "calls_all": lambda phase: number(calls(phase)),
     "units": _program("probes.plan", "UNITS"),
-    "second_per_call": lambda phase: number(float(f"{working_time_s(phase) / (len(phase.clips) * calls(phase)):.2g}")),
+    "second_per_call": lambda phase: number(rounded_down(working_time_s(phase) / (len(phase.clips) * calls(phase)))),
     "edits": _setting("probes", "edits"),
     "jitter_percent": lambda phase: number(round(100 * phase.setting("probes", "jitter", "gain"), 6)),
     "jitter_px": _setting("probes", "jitter", "shift_px"),
