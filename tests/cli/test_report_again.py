@@ -45,7 +45,7 @@ def test_the_page_is_the_one_of_the_run(bundle: Path, capsys: pytest.CaptureFixt
 def test_the_full_page_shows_what_is_closed_and_has_a_name_of_its_own(bundle: Path) -> None:
     assert main(["report", str(bundle / "run"), "--full", "--bundle", str(bundle)]) == 0
     page = (bundle / "run" / "full_results.html").read_text()
-    assert "<strong>Private.</strong>" in page
+    assert "<strong>Private: do not publish.</strong>" in page
     assert all(clip_id in page for clip_id in CLIP_IDS)
     assert any(name.startswith("label 0") for name in secrets().found_in([page]))
 

@@ -146,7 +146,7 @@ def test_the_weights_of_the_axes_that_count_add_up(tmp_path: Path, causes: bool)
     assert sum(shown) == pytest.approx(1)
 
 
-WORTHLESS = "Predict better than the training mean: without that, every explanation scores 0."
+WORTHLESS = "Predict better than the training mean: without that, explanations hardly count."
 
 
 @pytest.mark.parametrize(

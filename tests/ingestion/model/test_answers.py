@@ -68,7 +68,7 @@ def test_predictions_that_fail_their_clip(value: object, codes: list[str]) -> No
 
 def test_a_misspelt_target_is_recognised() -> None:
     _, problems = check_prediction({"warmth": 0.1, "Interview": 0.2}, TARGETS)
-    assert 'but "Interview"' in problems[0].found
+    assert 'similar key "Interview"' in problems[0].found
 
 
 def test_an_unknown_target_is_only_a_warning() -> None:

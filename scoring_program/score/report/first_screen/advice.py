@@ -124,7 +124,7 @@ def _failed(scored: Scored, parts: Factors) -> Iterable[Advice]:
 
 
 def _unreached(scored: Scored, usable: Factors) -> Iterable[Advice]:
-    """Advise on altered copies that were not reached: each counts as no evidence."""
+    """Advise on altered copies that were not reached: these earn no points."""
     second = scored.results.run.second_pass
     if second is None or second.planned - second.asked < max(1, _NOTABLE_SHARE * second.planned):
         return
@@ -132,7 +132,7 @@ def _unreached(scored: Scored, usable: Factors) -> Iterable[Advice]:
     grown = second.planned / max(1, second.asked)
     axes = {name: min(1.0, value * grown) for name, value in usable.axes.items() if name in MEASURED}
     sentence = "Make the model faster: altered copies were not reached."
-    yield Advice(usable.gain(axes), sentence, f"{late}: each counts as no evidence.")
+    yield Advice(usable.gain(axes), sentence, f"{late}: these earn no points.")
 
 
 def _most_often(findings: Iterable[Problem]) -> str:
@@ -149,7 +149,7 @@ def _skill(parts: Factors, columns: Mapping[str, Estimate]) -> Iterable[Advice]:
         return
     gain = parts.gain(skill_factor=1.0)
     if skill <= 0:
-        sentence = "Predict better than the training mean: without that, every explanation scores 0."
+        sentence = "Predict better than the training mean: without that, explanations hardly count."
         evidence = f"The skill over the constant is {number(skill, MOST_DECIMALS)}."
     else:
         sentence = "Predict better: the skill factor multiplies the whole score."
