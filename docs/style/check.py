@@ -38,7 +38,7 @@ def main() -> int:
             for rule in rules:
                 archive.write(rule, rule.name)
         off = [word for name in OFF for word in ("--ignore", name)]
-        ours = ("--weirpacks", pack, "--user-dict-path", HERE / "words.txt", *off)
+        ours: list[str | Path] = ["--weirpacks", pack, "--user-dict-path", HERE / "words.txt", *off]
         failed.append(_harper("lint", *ours, "--dialect", "gb", "--format", "compact", "--quiet", *texts))
     return int(any(failed))
 

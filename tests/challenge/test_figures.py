@@ -294,8 +294,8 @@ def test_a_picture_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytes
 def test_the_program_that_is_asked_is_the_bundles_own(copy: Path) -> None:
     (copy / "scoring_program").unlink()
     shutil.copytree(ROOT / "scoring_program", copy / "scoring_program")
-    assert "The total that ranks: " in figures(copy).blocks.find("columns")
-    edit(copy, "scoring_program/score/columns.py", "The total that ranks:", "Ours | theirs:")
+    assert "The ranking score: " in figures(copy).blocks.find("columns")
+    edit(copy, "scoring_program/score/columns.py", "The ranking score:", "Ours | theirs:")
     assert "| Ours \\| theirs: " in figures(copy).blocks.find("columns")
 
 

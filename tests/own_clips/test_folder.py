@@ -223,7 +223,7 @@ def test_figures_on_its_pages_follow_its_settings(bundle: Path, tmp_path: Path) 
     clips = "| <!--=clips.practice-->2<!--/--> | <!--=clips.final-->2<!--/--> |"
     assert clips in (copy / "pages/overview.md").read_text()
     evaluation = (copy / "pages/evaluation.md").read_text().lower()
-    assert "how well claims about cues agree" in evaluation
+    assert "moves as claimed when a cue is made neutral" in evaluation
     assert "known causes" not in evaluation  # nobody knows them here
     for path in copy.glob("input_data/*/task.yaml"):
         path.write_text(path.read_text().replace("call_s: 30", "call_s: 45"))

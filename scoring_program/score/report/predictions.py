@@ -80,6 +80,7 @@ def _attribute(summary: Summary, gaps: AttributeGaps | None, main: int) -> dict[
     return {
         "title": in_words(summary.name.capitalize(), 40),
         "sentence": _sentence(summary, rough=gaps is None),
+        "shown": bool(groups) or (summary.groups > 0 and _is_measured(summary)),
         "note": " ".join(notes),
         "groups": groups,
         # How far the scale of mean residuals reaches to both sides of zero.
@@ -87,10 +88,14 @@ def _attribute(summary: Summary, gaps: AttributeGaps | None, main: int) -> dict[
     }
 
 
+def _is_measured(summary: Summary) -> bool:
+    return any(map(math.isfinite, (summary.residual, summary.error_gap, summary.rate_ratio)))
+
+
 def _sentence(summary: Summary, *, rough: bool) -> str:
     if not summary.groups:
         return f"Not shown: a comparison needs two groups of at least {FEWEST_PEOPLE} people."
-    if not any(map(math.isfinite, (summary.residual, summary.error_gap, summary.rate_ratio))):
+    if not _is_measured(summary):
         return (
             f"{summary.groups} groups. Shown only if every group has {ENOUGH_PEOPLE} people or more and nearly all "
             "clips have a prediction: otherwise the numbers could reveal who is in which group."

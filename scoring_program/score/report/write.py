@@ -63,14 +63,15 @@ def report_page(scored: Scored) -> str:
 
 def contents(scored: Scored) -> dict[str, Any]:
     """Build the sections, the only content that the templates of a scored run receive."""
+    predicted = predictions(scored)
     return {
         "heading": scored.settings.heading,
-        "sections": tuple(_sections(scored)),
+        "sections": tuple(_sections(scored, groups=any(one["shown"] for one in predicted["attributes"]))),
         "settings": scored.settings,
         "evaluation": scored.evaluation,
         "private": scored.beside.private,
         "scores": first_screen(scored),
-        "predictions": predictions(scored),
+        "predictions": predicted,
         "explanations": explanations(scored),
         "findings": scored.findings,
         "citation": citation(scored),
@@ -81,12 +82,12 @@ def contents(scored: Scored) -> dict[str, Any]:
     }
 
 
-def _sections(scored: Scored) -> Iterator[tuple[str, str]]:
+def _sections(scored: Scored, *, groups: bool) -> Iterator[tuple[str, str]]:
     """Return (anchor, title) of the page's sections."""
     yield from (("axes", "Scores"), ("status", "This run"), ("numbers", "Numbers"))
     if scored.evaluation.targets:
         yield "targets", "Predictions"
-    if scored.evaluation.fairness:
+    if groups:
         yield "groups", "Groups"
     if scored.settings.report.clips:
         yield "clips", "Explanations"

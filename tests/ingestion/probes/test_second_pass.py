@@ -257,7 +257,7 @@ def test_an_exception_costs_its_call_only(ingest: Ingest, two_filmed: Path) -> N
 # Only in the second pass has a process answered more than six calls: the warm-up and five clips are the first.
 CAUSES = {
     "an exception": ("predict", "1 / 0", "model_raised (model.py line", "ZeroDivisionError", "correct that line"),
-    "an answer": ("predict", "return None", "prediction_type (predict: None)", "", "end predict with `return`"),
+    "an answer": ("predict", "return None", "prediction_type (predict: None)", "", "return that dict from predict"),
     "explain": ("explain", "raise ValueError('twins')", "model_raised (model.py line", "twins", "correct that line"),
     "printed text": ("predict", "print('x' * 2**27)", "too_much (predict:", "printed", "print less"),
 }
