@@ -186,7 +186,7 @@ _EXPLAINED = (
         chance=0.0,
         of_labels=True,
     ),
-    _explained("coverage", "Coverage of explanations", "Share of the clips with a valid text.", chance=None),
+    _explained("coverage", "Coverage of explanations", "Share of the clips with a text of valid length.", chance=None),
 )
 """What ranks, what it is made of, and so what a narrow leaderboard shows."""
 
