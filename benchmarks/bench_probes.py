@@ -1,4 +1,4 @@
-"""What altered clips cost: altering against decoding, and a whole run with its second pass.
+"""What altered copies cost: altering against decoding, and a whole run with its second pass.
 
 Altering: four calls for one clip, decoded and altered, against the same frames only decoded; what the calls share
 (thumbnails) is made once and counts. A ratio of 2 means that altering costs as much as decoding.

@@ -276,4 +276,4 @@ def _broken_off(error: Exception) -> list[Problem]:
     # Only the type: the text of an exception may quote what a model sent.
     found, fix = f"{type(error).__name__} in the second pass", "report it with the log"
     expected = "no error in this program"
-    return [Problem("unexpected", "run", "altered clips", found, expected, fix, severity="warning", fault="organiser")]
+    return [Problem("unexpected", "run", "altered copies", found, expected, fix, severity="warning", fault="organiser")]

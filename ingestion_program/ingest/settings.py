@@ -138,7 +138,7 @@ class JitterRange:
 
 @dataclass(frozen=True)
 class ProbeSettings:
-    """How altered clips are made."""
+    """How altered copies are made."""
 
     operators: tuple[Operator, ...]
     """What takes a masked place; one is drawn for each clip."""
@@ -189,7 +189,7 @@ class Task:
     faces_file: Annotated[str | None, Key("faces")] = None
     """Path of the list of face boxes; None where there is none."""
     probes: ProbeSettings | None = None
-    """How altered clips are made; None where none is."""
+    """How altered copies are made; None where none is."""
     results: bool = False
     """Whether results are taken instead of code."""
     aliases_file: Annotated[str | None, Key("aliases")] = None

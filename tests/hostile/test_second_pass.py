@@ -1,4 +1,4 @@
-"""Models that behave until they are asked about altered clips: what they do costs them, and nobody and nothing else.
+"""Models that behave until they are asked about altered copies: what they do costs them, and nobody and nothing else.
 
 Every model here answers the clips themselves honestly, so its predictions and texts must be those of the honest run in
 every byte, whatever it does afterwards; and no misbehaviour may earn more on an axis than honesty does.

@@ -44,7 +44,7 @@ ENTRANTS = (
     # What is true by construction.
     Entrant("places", "exact: mouth, eyes, hand", "construction.Places"),
     Entrant("moment", "exact: gesture", "construction.Moment"),
-    # Models that react to altered clips.
+    # Models that react to altered copies.
     Entrant("fallback", "gives up without a face", "cheats.Fallback"),
     Entrant("gate", "gives up on unsharp faces", "cheats.Gate"),
     Entrant("lot", "defends a random second", "cheats.Lot"),

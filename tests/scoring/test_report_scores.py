@@ -110,6 +110,19 @@ def test_errors_are_told_on_the_first_screen(score: Score) -> None:
     assert 'id="yours"' in rest
 
 
+def test_invalid_texts_and_answers_are_told_on_the_first_screen(score: Score) -> None:
+    case = make_case(clips=6)
+    case.explain = lambda clip_id: (
+        full_explanation(clip_id) | {"text": "See https://example.org for what raised the score."}
+    )
+    first, *_ = score(case).page.partition('id="axes"')
+    assert re.search(r'class="alert"><strong>100\s%', first)
+    case = make_case(clips=6)
+    case.run = {"problems": [recorded("probes_unanswered") | {"severity": "warning"}]}
+    first, *_ = score(case).page.partition('id="axes"')
+    assert "probes_unanswered</bdi>" in first.partition('class="alert"')[2]
+
+
 @pytest.mark.parametrize(
     ("step", "steps", "tone"),
     [(0, 5, "chance"), (1, 5, "low"), (2, 5, "middle"), (3, 5, "high"), (4, 5, "high"), (0, 1, "chance"),

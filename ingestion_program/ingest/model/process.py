@@ -34,7 +34,7 @@ class ModelProcess:
     """One process that holds the participant's model. After it has died a new one is started with `start`."""
 
     runs_code = True
-    """Whether it can be asked about altered clips, and a first call may take longer."""
+    """Whether it can be asked about altered copies, and a first call may take longer."""
     explains = True
     """Whether there is anything to ask `explain` for."""
     name = "model process"

@@ -57,7 +57,7 @@ class CallContext:
 
 
 class ProbePass:
-    """All altered clips of one run: planned when it is made, asked by `run`."""
+    """All altered copies of one run: planned when it is made, asked by `run`."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class ProbePass:
         if again.clips:
             self._count.again = again
             same = f"{again.identical} of {again.clips}"
-            means.log.line(f"asked again in a fresh process: {same} altered clips got the same answer")
+            means.log.line(f"asked again in a fresh process: {same} altered copies got the same answer")
 
     def _add_again(self, call: Call, prediction: dict[str, float] | None, again: Determinism) -> None:
         self._results.add_probe(line(call, prediction, None, again=True))
@@ -150,12 +150,12 @@ class ProbePass:
         if count.answered < count.asked:
             common = [(self._first_failures[code], times) for code, times in self._failures.most_common(NAMED_CAUSES)]
             causes = "; ".join(f"{times} × {first.code} ({first.where}: {first.found})" for first, times in common)
-            found = f"{count.asked - count.answered} of {count.asked} altered clips without a valid answer"
+            found = f"{count.asked - count.answered} of {count.asked} altered copies without a valid answer"
             fixes = [first.fix or CODES[first.code].fix for first, _ in common] or [CODES["probes_unanswered"].fix]
             found = f"{found}: {causes}" if causes else found
-            problems.append(_warning("probes_unanswered", found, "an answer for every altered clip", fixes[0]))
+            problems.append(_warning("probes_unanswered", found, "an answer for every altered copy", fixes[0]))
         if count.asked < count.planned:
-            found = f"{count.planned - count.asked} of {count.planned} altered clips that were not reached"
+            found = f"{count.planned - count.asked} of {count.planned} altered copies that were not reached"
             fix = "make the model faster"
             if self._gone is not None:
                 found, fix = f"{found}: {self._gone.found}", "correct the error that stopped the model"
@@ -239,4 +239,4 @@ def _timeout_s(clock: Clock, limit_s: float) -> float:
 
 
 def _warning(code: str, found: str, expected: str, fix: str) -> Problem:
-    return Problem(code, "run", "altered clips", found, expected, fix, severity="warning")
+    return Problem(code, "run", "altered copies", found, expected, fix, severity="warning")

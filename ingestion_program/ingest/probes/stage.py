@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Stage:
-    """Makes the altered clips of one task."""
+    """Makes the altered copies of one task."""
 
     def __init__(self, footage: Footage, task: Task, draws: Draws) -> None:
         self._footage = footage

@@ -52,7 +52,7 @@ class Determinism:
     def problems_of_copies(self) -> list[Problem]:
         """Return a warning where answers to altered copies differ."""
         fix = "carry nothing over from one call to the next, and fix the seeds"
-        return self._problems("answers_depend", "altered clips", fix)
+        return self._problems("answers_depend", "altered copies", fix)
 
     def _problems(self, code: str, asked: str, fix: str) -> list[Problem]:
         differ = self.clips - self.identical

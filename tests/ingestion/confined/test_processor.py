@@ -13,7 +13,9 @@ from tests.ingestion.conftest import follows, model_source, run_program
 
 
 def problem(code: str) -> Problem:
-    return Problem(code, "run", "altered clips", "too little time", "time", "make the model faster", severity="warning")
+    return Problem(
+        code, "run", "altered copies", "too little time", "time", "make the model faster", severity="warning"
+    )
 
 
 SHORT = [problem("answers_differ"), problem("probes_not_reached")]

@@ -1,4 +1,4 @@
-"""Which altered clips are asked for: properties of the plan, and the numbers behind it."""
+"""Which altered copies are asked for: properties of the plan, and the numbers behind it."""
 
 from collections import Counter
 from pathlib import Path

@@ -68,7 +68,7 @@ def test_the_warning_says_how_many_and_how_far() -> None:
     receipt = Determinism(clips=6, identical=4, largest_difference=0.125)
     (problem,) = receipt.problems_of_copies()
     assert (problem.code, problem.severity) == ("answers_depend", "warning")
-    assert "2 of 6 altered clips" in problem.found
+    assert "2 of 6 altered copies" in problem.found
     assert "up to 0.12" in problem.found
     assert not Determinism(clips=6, identical=6, largest_difference=0.0).problems_of_copies()
 
@@ -96,7 +96,7 @@ def test_a_model_that_looks_at_nothing_else_answers_alike(ingest: Ingest, filmed
     assert not any(line["again"] for line in asked)
     assert max(Counter(line["clip_id"] for line in asked).values()) <= 15
     assert "answers_depend" not in outcome.run_codes()
-    assert f"{len(again)} of {len(again)} altered clips got the same answer" in outcome.printed
+    assert f"{len(again)} of {len(again)} altered copies got the same answer" in outcome.printed
 
 
 REMEMBERS = """\

@@ -1,4 +1,4 @@
-"""The second pass as a whole: altered clips are asked in a fresh process, recorded, and never cost the first pass."""
+"""The second pass as a whole: altered copies are asked in a fresh process, recorded, and never cost the first pass."""
 
 import hashlib
 import json
@@ -236,7 +236,7 @@ def test_a_crash_costs_its_call_and_the_restarts_of_the_task(ingest: Ingest, fil
     assert run["status"] == "complete", outcome.printed
     assert run["clips"]["ok"] == 5
     assert run["restarts"] == 2
-    # The second look asks two clips in the first process: its tenth call is the eighth altered clip, then every tenth.
+    # The second look asks two clips in the first process: its tenth call is the eighth altered copy, then every tenth.
     unanswered = [n for n, line in enumerate(lines) if line["kind"] != "twin" and line["prediction"] is None]
     assert len(unanswered) == 3
     assert run["probes"]["asked"] == len(lines) < run["probes"]["planned"]
@@ -298,7 +298,7 @@ def test_spoiled_files_end_the_second_pass_and_cost_the_first_nothing(
     assert run["probes"]["asked"] == len((outcome.folder / "probes.jsonl").read_bytes().splitlines())
 
 
-# Ingestion in which the fifth altered clip meets an error of ours.
+# Ingestion in which the fifth altered copy meets an error of ours.
 BREAKS = """\
 import sys
 from pathlib import Path

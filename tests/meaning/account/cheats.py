@@ -1,4 +1,4 @@
-"""Models that answer altered clips in their own way, so that what they say about themselves comes true."""
+"""Models that answer altered copies in their own way, so that what they say about themselves comes true."""
 
 from dataclasses import replace
 from pathlib import Path

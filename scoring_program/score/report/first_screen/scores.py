@@ -18,6 +18,8 @@ from score.settings import Settings
 
 _DRAWN = ("chance", "constant", "solution")
 """Kinds of marks drawn on the bars."""
+_UNANSWERED = "probes_unanswered"
+"""A warning of ingestion, since the predictions stay; but invalid answers to altered copies cost whole axes."""
 SUM_DECIMALS = 6
 """Decimals of the total's factors where labels are open, so that readers can recompute it to the last digit."""
 
@@ -74,7 +76,10 @@ def first_screen(scored: Scored) -> dict[str, Any]:
         "total": rows[TOTAL],
         "band": (word := settings.explanation.word(rows[TOTAL].estimate.value)),
         "tone": _tone(list(limits).index(word), len(limits)),
-        "errors": [one for one in scored.findings if one.yours and one.severity == "error"],
+        "errors": [
+            one for one in scored.findings if one.yours and (one.severity == "error" or one.code == _UNANSWERED)
+        ],
+        "invalid_texts": (found := scored.evaluation.shortfalls) and found.invalid_text,
         # Closed values are rounded before they come here.
         "digits": SUM_DECIMALS if settings.report.truth else MOST_DECIMALS,
         # (word, begin, end) of the scale, lowest first.

@@ -43,8 +43,8 @@ def status(scored: Scored) -> tuple[StatusItem, ...]:
         _time(scored),
         _isolation(scored),
         _seal(scored),
-        _same_twice("Same answer twice", run.receipt, "clip"),
-        _same_twice("Same answer twice, altered", run.receipt_of_copies, "altered clip"),
+        _same_twice("Same answer twice", run.receipt, "clip", "clips"),
+        _same_twice("Same answer twice, altered", run.receipt_of_copies, "altered copy", "altered copies"),
     )
 
 
@@ -95,12 +95,12 @@ def _seal(scored: Scored) -> StatusItem:
     return StatusItem("Records", "unsealed", "hashes checked, origin not verified", "plain")
 
 
-def _same_twice(title: str, receipt: Receipt | None, asked: str) -> StatusItem:
+def _same_twice(title: str, receipt: Receipt | None, one: str, many: str) -> StatusItem:
     if receipt is None:
-        return StatusItem(title, "not asked", f"no {asked} was asked twice", "plain")
+        return StatusItem(title, "not asked", f"no {one} was asked twice", "plain")
     if receipt.identical == receipt.clips:
-        return StatusItem(title, "yes", f"{plural(receipt.clips, asked)} asked twice, identical", "good")
+        return StatusItem(title, "yes", f"{plural(receipt.clips, one, many)} asked twice, identical", "good")
     size = receipt.largest_difference  # two digits: a model can choose it
     by = f" by up to {size:.2g}" if size is not None and size > 0 else ""
     different = receipt.clips - receipt.identical
-    return StatusItem(title, "no", f"{different} of {receipt.clips} {asked}s asked twice differ{by}", "warning")
+    return StatusItem(title, "no", f"{different} of {receipt.clips} {many} asked twice differ{by}", "warning")
