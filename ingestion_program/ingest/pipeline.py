@@ -13,6 +13,7 @@ from ingest.confined.guard import end_descendants, harden_process
 from ingest.confined.processor import Meter, blame
 from ingest.confined.watchdog import Watchdog
 from ingest.errors import IngestionError, Problem, disk_full
+from ingest.lanes.lane import Lane
 from ingest.log import Log
 from ingest.media.altered.draws import Draws
 from ingest.model.process import ModelProcess
@@ -168,9 +169,10 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
         listed = None if task.aliases_file is None else this.input_data / task.aliases_file
         names = older_names(listed, [clip.clip_id for clip in this.footage.clips])
         model = ResultsReader(submission, packages, task, names)
-    runner = Runner(task, model, results, this.clock, this.log, this.stats, feedback)
+    asker = Lane(model, task, this.clock, hidden=this.hidden)
+    runner = Runner(task, asker, results, this.clock, this.log, this.stats, feedback)
     runner.run(this.footage, Draws(this.key, task.seed))
-    said = model.process.output
+    said = asker.output()
     if task.feedback.model_output and said:
         write_text(this.folder, "model_output.txt", said.decode("utf-8", "backslashreplace"))
 

@@ -12,7 +12,7 @@ from bundle_tools.challenge.convert.names import Names, misfits
 from bundle_tools.challenge.convert.values import finite
 from bundle_tools.errors import BundleError
 from ingest.clips.table import CLIP_ID
-from ingest.record.results import encode_jpeg
+from ingest.media.jpeg import encode_jpeg
 from ingest.results.files import find_results
 from model_process.results import SubmittedResults, Unreadable
 

@@ -3,15 +3,27 @@
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from ingest.errors import IngestionError, Problem, Stage
 from ingest.media.clip import ClipSource
+from ingest.media.jpeg import encode_jpeg
 from ingest.media.video import ClipFacts
-from ingest.model.answers import Explanation, check_explanation, check_prediction
+from ingest.model.answers import check_explanation, check_prediction
 from ingest.model.process import CallFailed, ModelProcess
 from ingest.settings import Task
 
-NO_EXPLANATION = Explanation(None, None, None)
+
+@dataclass(frozen=True)
+class Told:
+    """The valid parts of an explanation, as they are recorded."""
+
+    text: str | None = None
+    """Cleaned text."""
+    image: bytes | None = None
+    """The picture as JPEG."""
+    evidence: dict[str, Any] | None = None
+    """As in `explanations.jsonl`; claims about cues are not rounded."""
 
 
 @dataclass
@@ -20,8 +32,8 @@ class CallResult:
 
     prediction: dict[str, float] | None = None
     """Every target inside its range; None where there is no valid prediction."""
-    explanation: Explanation = NO_EXPLANATION
-    """The valid parts."""
+    explanation: Told | None = None
+    """The valid parts; None where no explanation came back."""
     problems: list[Problem] = field(default_factory=list)
     """Everything that was wrong."""
 
@@ -45,7 +57,7 @@ def ask_prediction(
 def ask_explanation(
     model: ModelProcess, clip: ClipSource, facts: ClipFacts, task: Task, timeout_s: float, asked: CallResult
 ) -> None:
-    """Ask for the explanation of the prediction in `asked`; a failure leaves it empty and adds a problem.
+    """Ask for the explanation of the prediction in `asked`; a failure leaves it None and adds a problem.
 
     Raises
     ------
@@ -54,7 +66,12 @@ def ask_explanation(
     """
     with _no_end_of_the_run("explain", model, asked):
         value = model.explain(clip, facts, asked.prediction or {}, timeout_s)
-        asked.explanation, found = check_explanation(value, task.explanation, task.targets, facts.duration_s)
+        explanation, found = check_explanation(value, task.explanation, task.targets, facts.duration_s)
+        asked.explanation = Told(
+            explanation.text,
+            None if explanation.image is None else encode_jpeg(explanation.image),
+            None if explanation.evidence is None else explanation.evidence.record(),
+        )
         asked.problems += found
 
 

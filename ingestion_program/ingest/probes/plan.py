@@ -5,13 +5,13 @@ It depends on the task and the claims, never on a model's speed.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from ingest.media.altered.draws import Draws
 from ingest.media.altered.exchange import MOSTLY, Exchange, Part
-from ingest.model.evidence import CueClaim, Evidence, Weights
+from ingest.model.evidence import CueClaim, Weights
 from ingest.settings import ProbeSettings
 
 EXCHANGE = "exchange"
@@ -73,12 +73,15 @@ class Call:
         return self.exchanged or (self.kind, self.places, self.cue)
 
 
-def claims_of(evidence: Evidence | None) -> Claims:
-    """Return what checked evidence points at; maps over time are averaged."""
-    if evidence is None:
-        return Claims(None, None, ())
-    space = None if evidence.space is None else evidence.space.mean(axis=0).ravel()
-    return Claims(space, evidence.time, evidence.cues or ())
+def claims_of(evidence: Mapping[str, Any] | None) -> Claims:
+    """Return what recorded evidence points at; maps over time are averaged."""
+    told = evidence or {}
+    space, time, cues = (told.get(name) for name in ("space", "time", "cues"))
+    return Claims(
+        None if space is None else np.asarray(space["weights"], np.float64).mean(axis=0).ravel(),
+        None if time is None else np.asarray(time["weights"], np.float64),
+        tuple(CueClaim(**claim) for claim in cues or ()),
+    )
 
 
 def plan_calls(

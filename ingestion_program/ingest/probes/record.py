@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ingest.model.answers import Explanation
+    from ingest.model.asking import Told
     from ingest.probes.plan import Call
 
 
 def line(
-    call: Call, prediction: dict[str, float] | None, explanation: Explanation | None, *, again: bool = False
+    call: Call, prediction: dict[str, float] | None, explanation: Told | None, *, again: bool = False
 ) -> dict[str, Any]:
     """Return one call and its answer as they stand in `probes.jsonl`.
 
@@ -23,8 +23,7 @@ def line(
     """
     told = None
     if explanation is not None:
-        evidence = explanation.evidence and explanation.evidence.record()
-        told = {"text": explanation.text, "image": None, "evidence": evidence}
+        told = {"text": explanation.text, "image": None, "evidence": explanation.evidence}
     return {
         "clip_id": call.clip_id,
         "kind": call.kind,

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from dataclasses import dataclass
-from itertools import islice
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ingest.clips.footage import check_unchanged
 from ingest.errors import Problem
+from ingest.lanes.asker import Asking, Pass, Work
 from ingest.log import Progress
-from ingest.media.frame_server import AHEAD_CLIPS
 from ingest.media.video import UnreadableClip
-from ingest.model.asking import NO_EXPLANATION, CallResult, ask_explanation, ask_prediction
 from ingest.probes.edits import choose_edits
 from ingest.probes.plan import askings, plan_calls
 from ingest.probes.record import line
@@ -23,14 +20,13 @@ from ingest.record.receipt import Determinism
 from ingest.record.stats import ProbeCount
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from ingest.clips.footage import Footage
     from ingest.clock import Clock
+    from ingest.lanes.asker import Answer, Asker
     from ingest.log import Log
     from ingest.media.altered.draws import Draws
-    from ingest.media.clip import ClipSource
-    from ingest.model.process import ModelProcess
     from ingest.probes.plan import Call, Claims
     from ingest.record.results import Results
     from ingest.record.stats import RunStats
@@ -38,22 +34,6 @@ if TYPE_CHECKING:
 
 NAMED_CAUSES = 3
 """Of calls without a valid answer, the most frequent first."""
-
-
-@dataclass(frozen=True)
-class CallContext:
-    """What the second pass asks with."""
-
-    model: ModelProcess
-    """The model."""
-    clock: Clock
-    """Of the run."""
-    log: Log
-    """Where progress is told."""
-    longest_s: float
-    """Seconds of the slowest clip of the first pass: a call is not begun with less time left."""
-    revive: Callable[[], Problem | None]
-    """Starts a model that has died; returns why it cannot. Not called without time for a slow start."""
 
 
 class ProbePass:
@@ -70,7 +50,7 @@ class ProbePass:
     ) -> None:
         if task.probes is None:
             raise ValueError("a task without probes has no second pass")
-        self._task = task
+        self._limits = task.limits
         self._results = results
         self._hidden = stats.hidden
         self._clips = {clip.clip_id: clip for clip in footage.clips if clip.clip_id in claims}
@@ -97,19 +77,21 @@ class ProbePass:
         self._gone: Problem | None = None  # why the model could not be started again
         results.begin_probes()
 
-    def run(self, means: CallContext) -> None:
+    def run(self, asker: Asker, clock: Clock, log: Log) -> None:
         """Ask call after call until all are asked, time is out or the model cannot be started again."""
-        started = means.clock.elapsed_s()
-        progress = Progress(means.log, means.clock, "second pass", "calls on altered copies", self._count.planned)
-        for calls, asked in self._ask_all(self._plan, means, self._task.limits.call_s):
-            for problem in asked.problems:
+        started = clock.elapsed_s()
+        progress = Progress(log, clock, "second pass", "calls on altered copies", self._count.planned)
+        how = Pass(counts=False, call_s=self._limits.call_s, spare_s=self._limits.load_s)
+        for work, place, answer in asker.ask(self._works(self._plan), how):
+            for problem in answer.problems:
                 if problem.severity == "error":
                     self._failures[problem.code] += 1
                     self._first_failures.setdefault(problem.code, problem)
-            for call in calls:
-                self._record(call, asked)
-            self._count.duration_s = means.clock.elapsed_s() - started
+            for call in askings(self._plan[work.clip_id])[place]:
+                self._record(call, answer)
+            self._count.duration_s = clock.elapsed_s() - started
             progress.tell(self._count.asked)
+        self._gone = asker.stopped_by
 
     @property
     def repeats(self) -> list[Call]:
@@ -118,7 +100,7 @@ class ProbePass:
             return []
         return choose_repeats(self._plan, self._answers, self._draws)
 
-    def ask_again(self, means: CallContext, *, loaded: bool) -> None:
+    def ask_again(self, asker: Asker, log: Log, *, loaded: bool) -> None:
         """Ask the repeats, of a model that was just started, as far as there is time.
 
         A model that could not be loaded, or dies for good, has failed those that are left: failing must not pay.
@@ -127,17 +109,19 @@ class ProbePass:
         left = self.repeats
         plan = {call.clip_id: [call] for call in left} if loaded else {}
         # The first call of a process often compiles or loads, so each has the time of a start.
-        limit_s = max(self._task.limits.call_s, self._task.limits.load_s)
-        for (call,), asked in self._ask_all(plan, means, limit_s):
+        limit_s = max(self._limits.call_s, self._limits.load_s)
+        for work, _, answer in asker.ask(self._works(plan), Pass(False, limit_s, self._limits.load_s)):
+            (call,) = plan[work.clip_id]
             left.remove(call)
-            self._add_again(call, asked.prediction, again)
+            self._add_again(call, answer.prediction, again)
+        self._gone = asker.stopped_by if loaded else None
         if self._gone or not loaded:
             for call in left:
                 self._add_again(call, None, again)
         if again.clips:
             self._count.again = again
             same = f"{again.identical} of {again.clips}"
-            means.log.line(f"asked again in a fresh process: {same} altered copies got the same answer")
+            log.line(f"asked again in a fresh process: {same} altered copies got the same answer")
 
     def _add_again(self, call: Call, prediction: dict[str, float] | None, again: Determinism) -> None:
         self._results.add_probe(line(call, prediction, None, again=True))
@@ -164,78 +148,27 @@ class ProbePass:
             problems += count.again.problems_of_copies()
         return problems
 
-    def _staged(self, plan: Mapping[str, list[Call]]) -> Iterator[tuple[list[Call], ClipSource]]:
-        """Yield what is shown next with the calls that are asked of it."""
+    def _works(self, plan: Mapping[str, list[Call]]) -> Iterator[Work]:
+        """Yield what is shown of each clip; calls that show the same are asked once."""
         for clip_id, calls in plan.items():
             gathered = askings(calls)
             try:
-                staged = list(self._stage.clips(self._clips[clip_id], (same[0] for same in gathered)))
+                shown = list(self._stage.clips(self._clips[clip_id], (same[0] for same in gathered)))
             except UnreadableClip:
                 check_unchanged(self._clips[clip_id], named=not self._hidden)
                 continue
-            yield from zip(gathered, staged, strict=True)
+            explains = [any(call.kind == "twin" for call in same) for same in gathered]
+            yield Work(clip_id, tuple(map(Asking, shown, explains)))
 
-    def _ask_all(
-        self, plan: Mapping[str, list[Call]], means: CallContext, limit_s: float
-    ) -> Iterator[tuple[list[Call], CallResult]]:
-        """Yield what is asked together with its answers, as long as there is time and a model.
-
-        Parameters
-        ----------
-        limit_s
-            Seconds that a call may take.
-        """
-        clock, model, longest_s = means.clock, means.model, means.longest_s
-        before_s = clock.elapsed_s()
-        staged = self._staged(plan)
-        window = deque(islice(staged, AHEAD_CLIPS + 1))
-        while window and clock.left_s() >= longest_s + self._start_s(model):
-            self._gone = means.revive()
-            if self._gone is not None:
-                return
-            calls, shown = window.popleft()
-            window.extend(islice(staged, 1))
-            yield calls, self._ask(calls, shown, [source for _, source in window], means, limit_s)
-            now_s = clock.elapsed_s()
-            longest_s, before_s = max(longest_s, now_s - before_s), now_s
-
-    def _ask(
-        self, calls: list[Call], shown: ClipSource, upcoming: list[ClipSource], means: CallContext, limit_s: float
-    ) -> CallResult:
-        """Ask for a prediction, and for an explanation where a twin is among the calls."""
-        asked, model, frames = CallResult(), means.model, means.model.frames
-        try:
-            facts = frames.begin(shown, upcoming)
-        except UnreadableClip:
-            check_unchanged(shown, named=not self._hidden)
-            return asked
-        ask_prediction(model, shown, facts, self._task, _timeout_s(means.clock, limit_s), asked)
-        if any(call.kind == "twin" for call in calls) and asked.prediction is not None:
-            ask_explanation(model, shown, facts, self._task, _timeout_s(means.clock, limit_s), asked)
-        end = frames.end(model_lives=model.process.alive)
-        model.forget(end.gone)
-        if end.unreadable:
-            check_unchanged(shown, named=not self._hidden)
-            asked.prediction, asked.explanation = None, NO_EXPLANATION
-        return asked
-
-    def _record(self, call: Call, asked: CallResult) -> None:
+    def _record(self, call: Call, answer: Answer) -> None:
         twin = call.kind == "twin"
-        prediction = None if twin else asked.prediction
-        explanation = asked.explanation if twin and asked.explanation is not NO_EXPLANATION else None
+        prediction = None if twin else answer.prediction
+        explanation = answer.explanation if twin else None
         self._results.add_probe(line(call, prediction, explanation))
         self._count.asked += 1
         self._count.answered += prediction is not None or explanation is not None
         if prediction is not None:
             self._answers[call] = prediction
-
-    def _start_s(self, model: ModelProcess) -> float:
-        """Return how long it may take until the model can be asked: loading has no call's time limit."""
-        return 0.0 if model.process.alive else self._task.limits.load_s
-
-
-def _timeout_s(clock: Clock, limit_s: float) -> float:
-    return min(limit_s, max(1.0, clock.left_s()))
 
 
 def _warning(code: str, found: str, expected: str, fix: str) -> Problem:

@@ -8,19 +8,13 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-import cv2
-
 from ingest.errors import Problem
-from ingest.model.answers import Explanation, Image
+from ingest.model.asking import Told
 from ingest.record.folder import append, write_file
 from ingest.settings import Target
 
 PROBES = "probes.jsonl"
 """The file of the second pass."""
-JPEG_QUALITIES = (90, 75, 50, 25)
-"""The best comes first; one that is small enough is taken."""
-LARGEST_JPEG = 32 * 2**10
-"""Bytes. A report shows many pictures on one page."""
 PATIENCE_S = 1.0
 
 
@@ -37,7 +31,7 @@ class Results:
         self._append("explanations.jsonl", "")
         self._append("clips.jsonl", "")
 
-    def add_prediction(self, clip_id: str, prediction: dict[str, float], explanation: Explanation) -> None:
+    def add_prediction(self, clip_id: str, prediction: dict[str, float], explanation: Told) -> None:
         """Record the answers to one clip; the prediction comes last, so it never stands without its explanation."""
         with self._writing:
             self._add_prediction(clip_id, prediction, explanation)
@@ -68,16 +62,16 @@ class Results:
             self._add_clip(clip_id, "not_reached", {}, [])
         return len(left)
 
-    def _add_prediction(self, clip_id: str, prediction: dict[str, float], explanation: Explanation) -> None:
+    def _add_prediction(self, clip_id: str, prediction: dict[str, float], explanation: Told) -> None:
         image = None
         if explanation.image is not None:
             image = f"images/{clip_id}.jpg"
-            write_file(self._folder / image, encode_jpeg(explanation.image))
+            write_file(self._folder / image, explanation.image)
         record = {
             "clip_id": clip_id,
             "text": explanation.text,
             "image": image,
-            "evidence": explanation.evidence and explanation.evidence.record(),
+            "evidence": explanation.evidence,
         }
         self._append("explanations.jsonl", _json_line(record))
         self._append("predictions.csv", _csv_line([clip_id, *(repr(prediction[name]) for name in self._names)]))
@@ -95,18 +89,6 @@ class Results:
 
     def _append(self, name: str, text: str) -> None:
         append(self._folder / name, text)
-
-
-def encode_jpeg(image: Image) -> bytes:
-    """Encode RGB pixels as JPEG, in the best quality that makes a small file."""
-    bgr = cv2.cvtColor(image, cv2.COLOR_RGB2BGR)
-    for quality in JPEG_QUALITIES:
-        encoded, data = cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, quality])
-        if not encoded:
-            raise RuntimeError("JPEG encoding failed on a valid image")
-        if data.size <= LARGEST_JPEG:
-            break
-    return data.tobytes()
 
 
 def _csv_line(row: list[str]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ingest.errors import Problem
 
 if TYPE_CHECKING:  # a run whose image lacks packages is recorded, too
-    from ingest.confined.process import ConfinedProcess
+    from ingest.lanes.asker import Asker
     from ingest.log import Log
     from ingest.record.feedback import Feedback
     from ingest.record.receipt import Determinism
@@ -91,14 +91,14 @@ class RunStats:
         """Whether every clip had its turn, and nothing speaks against the run."""
         return self.status == "complete" and self.clips["ok"] > 0 and self.clips.total() == self.total
 
-    def begin(self, process: ConfinedProcess) -> None:
+    def begin(self, asker: Asker) -> None:
         """Take down how the submission is held in; the count of refused calls goes on by itself."""
-        self.held, self.refused = process.held, process.refused
+        self.held, self.refused = asker.held, asker.refused
 
-    def note(self, process: ConfinedProcess, feedback: Feedback) -> None:
+    def note(self, asker: Asker, feedback: Feedback) -> None:
         """Take down what became of it; which calls were refused may explain what it could not do."""
-        self.begin(process)
-        self.waited_s = process.waited_s
+        self.begin(asker)
+        self.waited_s = asker.waited_s
         if self.refused:
             common = self.refused.most_common(NAMED_CALLS)
             found = ", ".join(f"{name} ({count}\N{MULTIPLICATION SIGN})" for name, count in common)

@@ -6,8 +6,8 @@ import cv2
 import numpy as np
 import pytest
 
+from ingest.media.jpeg import LARGEST, encode_jpeg
 from ingest.model.answers import check_explanation, check_prediction
-from ingest.record.results import LARGEST_JPEG, encode_jpeg
 from ingest.settings import EvidenceFormat, ExplanationFormat, Grid, ImageSize, Target, TextLimits
 from model_process.packing import Packer, unpack
 
@@ -192,7 +192,7 @@ def test_a_tensor_that_is_no_array_gets_the_right_advice() -> None:
 
 def test_a_picture_of_noise_is_a_small_file_and_a_plain_one_is_as_it_was() -> None:
     noise = np.random.default_rng(1).integers(0, 256, (200, 355, 3), np.uint8)
-    assert 10_000 < len(encode_jpeg(noise)) <= LARGEST_JPEG
+    assert 10_000 < len(encode_jpeg(noise)) <= LARGEST
     ramp = np.linspace(0, 255, noise.size).reshape(noise.shape).astype(np.uint8)
     seen = np.asarray(cv2.imdecode(np.frombuffer(encode_jpeg(ramp), np.uint8), cv2.IMREAD_COLOR))[..., ::-1]
     assert np.abs(seen.astype(int) - ramp).max() < 8

@@ -12,14 +12,16 @@ import pytest
 
 from ingest.clips.footage import read_footage
 from ingest.errors import Problem
+from ingest.lanes.lane import Lane
 from ingest.log import Log
 from ingest.media.altered.draws import Draws
 from ingest.media.frame_server import FrameServer
+from ingest.model.process import LoadFailed
 from ingest.probes.plan import Claims
-from ingest.probes.run import CallContext, ProbePass
+from ingest.probes.run import ProbePass
 from ingest.record.results import Results
 from ingest.record.stats import RunStats
-from ingest.settings import read_task
+from ingest.settings import Task, read_task
 from tests.ingestion.clips import Format, write_clip
 from tests.ingestion.conftest import PROGRAM, SETTINGS, Outcome, follows, run_program, run_script, write_phase
 
@@ -342,12 +344,17 @@ def test_an_error_of_ours_in_the_second_pass_is_a_warning_that_quotes_nothing(fi
 
 
 class Dead:
-    """A model process that has died."""
+    """A model process that has died and cannot be started."""
 
     process = SimpleNamespace(alive=False)
+    name = survivor = faster = "x"
+    explains = runs_code = True
 
     def __init__(self) -> None:
         self.frames = FrameServer()
+
+    def start(self, timeout_s: float) -> None:
+        raise LoadFailed(Problem("load_failed", "load", "model.py", f"x after {timeout_s} s", "y", "z"))
 
 
 class Late:
@@ -360,17 +367,22 @@ class Late:
         return 5.0
 
 
+def lane(task: Task) -> Lane:
+    return Lane(Dead(), task, Late(), hidden=False)  # type: ignore[arg-type]
+
+
 def test_no_model_is_started_again_where_loading_could_take_longer_than_there_is_time(
-    filmed: Path, tmp_path: Path
+    filmed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def revive() -> None:
+    def start(*_: object) -> None:
         raise AssertionError("20 s to load, 5 s of budget")
 
+    monkeypatch.setattr(Dead, "start", start)
     task, stats = read_task(filmed / "task.yaml"), RunStats()
     footage, claims = read_footage(filmed, task), {"c000": Claims(None, None, ())}
     (tmp_path / "output").mkdir()
     second = ProbePass(task, footage, claims, Draws(None, 1), Results(tmp_path / "output", task.targets), stats)
-    second.run(CallContext(Dead(), Late(), Log(tmp_path / "log.txt"), 0.1, revive))  # type: ignore[arg-type]
+    second.run(lane(task), Late(), Log(tmp_path / "log.txt"))  # type: ignore[arg-type]
     assert stats.probes is not None
     assert stats.probes.asked == 0 < stats.probes.planned
 
@@ -383,7 +395,6 @@ def test_no_model_is_started_again_where_loading_could_take_longer_than_there_is
 def test_copies_that_a_dead_model_should_be_asked_again_have_failed(
     filmed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, loaded: bool, left_s: float, told: bool
 ) -> None:
-    gone = Problem("restarts_used_up", "run", "the remaining clips", "x", "y", "z")
     monkeypatch.setattr(Late, "left_s", lambda _: left_s)
     task, stats = read_task(filmed / "task.yaml"), RunStats()
     footage = read_footage(filmed, task)
@@ -400,8 +411,7 @@ def test_copies_that_a_dead_model_should_be_asked_again_have_failed(
     answer = {"warmth": 0.5, "interview": 0.5}
     second._answers = {call: answer for calls in second._plan.values() for call in calls if call.kind != "twin"}
     log = Log(tmp_path / "log.txt")
-    means = CallContext(Dead(), Late(), log, 0.1, lambda: gone)  # type: ignore[arg-type]
-    second.ask_again(means, loaded=loaded)
+    second.ask_again(lane(task), log, loaded=loaded)
     lines = [json.loads(line) for line in (tmp_path / "probes.jsonl").read_text().splitlines()]
     assert [(line["again"], line["prediction"]) for line in lines] == [(True, None)] * (4 if told else 0)
     assert [problem.code for problem in second.problems()] == ["probes_unanswered", *["answers_depend"] * told]
