@@ -21,7 +21,6 @@ from typing import Any
 from ingest.confined import guard
 from ingest.confined.processor import waited_s
 from ingest.confined.refusals import Refusals
-from ingest.confined.share import Share
 from ingest.confined.watch import FILE_MB, Watch
 from ingest.errors import IngestionError, Problem, Stage, disk_full
 from ingest.settings import Isolation
@@ -53,8 +52,6 @@ class Confinement:
     """Processor time over all threads, seconds."""
     isolation: Isolation
     """How firmly it has to be held in."""
-    share: Share
-    """Its part of the machine."""
 
 
 class ConfinedProcess:
@@ -117,12 +114,10 @@ class ConfinedProcess:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 cwd=self._scratch,
-                env=_environment(self._scratch, self._confinement),
+                env=_environment(self._scratch, self._confinement.packages),
                 start_new_session=True,
             )
-        self._watch = Watch(
-            self._process, self._scratch, self._shared_before, self._confinement.memory_mb, self._confinement.share
-        )
+        self._watch = Watch(self._process, self._scratch, self._shared_before, self._confinement.memory_mb)
         self._drainer = Thread(target=self._drain, args=(self._process, self._watch), daemon=True)
         self._drainer.start()
         self._channel = ours
@@ -216,8 +211,7 @@ class ConfinedProcess:
             self._process.wait()
             self._process = None
             guard.end_descendants()
-            if self._confinement.share.alone:
-                guard.sweep_shared_files(self._shared_before)
+            guard.sweep_shared_files(self._shared_before)
         if self._watch is not None:
             self._watch.stop()
             self._watch = None
@@ -288,9 +282,9 @@ class ConfinedProcess:
             del self._printed[:-KEPT_OUTPUT]
 
 
-def _environment(scratch: Path, confinement: Confinement) -> dict[str, str]:
+def _environment(scratch: Path, packages: Path | None) -> dict[str, str]:
     """Return a clean environment: nothing of ours leaks into it, and results do not depend on the host's settings."""
-    cores, packages = str(confinement.share.cores), confinement.packages
+    cores = str(os.cpu_count() or 1)
     return {
         **{name: os.environ[name] for name in PASSED_VARIABLES if name in os.environ},
         **({"PYTHONPATH": str(packages)} if packages else {}),
