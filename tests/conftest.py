@@ -84,9 +84,8 @@ _COUNTS = pytest.StashKey[Counter[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let `--all` run everything, and `--once` one case of each test."""
+    """Let `--all` run everything."""
     parser.addoption("--all", action="store_true", help="run the tests, too, that `make test` leaves out")
-    parser.addoption("--once", action="store_true", help="run the first case alone of a test that has several")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -108,9 +107,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.stash[_COUNTS].update(mark for _, mark in marked if mark)
     config.hook.pytest_deselected(items=[item for item, mark in marked if mark])
     items[:] = [item for item, mark in marked if not mark]
-    if config.option.once:
-        first = {item.nodeid.partition("[")[0]: item for item in reversed(items)}
-        items[:] = [item for item in items if item is first[item.nodeid.partition("[")[0]]]
 
 
 @pytest.hookimpl(optionalhook=True)
