@@ -47,7 +47,7 @@ def weights(phase: Phase) -> str:
     """Make the table of the axes that apply, their weights, and what they are worth."""
     titles = {column["key"]: str(column["title"]) for column in phase.columns}
     lost = points_lost(phase)
-    rows = [(titles.get(axis, axis), weight(value), f"-{lost[axis]}") for axis, value in phase.weights.items()]
+    rows = [(titles.get(axis, axis), weight(value), lost[axis]) for axis, value in phase.weights.items()]
     return _table(("axis", "weight", "points lost at 0"), rows)
 
 
