@@ -179,7 +179,9 @@ def test_what_makes_all_else_pointless_comes_first(
 ) -> None:
     case = make_case(clips=6, statuses=[status] * 4 + ["ok"] * 2)
     case.prediction = 1 - case.truth if turned else case.prediction
-    case.problems = {clip: [recorded("predict_raised")] for clip in case.clip_ids[:4]}
+    unexplained = recorded("evidence_invalid", "explain")  # more often, but it costs no prediction
+    case.problems = {clip: [unexplained] for clip in case.clip_ids}
+    case.problems |= {clip: [recorded("predict_raised"), unexplained] for clip in case.clip_ids[:4]}
     first = screen(tmp_path, case).advice[0]
     assert first.sentence == sentence
     assert re.match(evidence, first.evidence)
