@@ -1,4 +1,4 @@
-"""The blocks of lines that can stand on a page, by name: tables made of registry, settings and lock, and pictures."""
+"""The blocks of lines that a page can hold, by name: tables made of registry, settings and lock, and pictures."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
