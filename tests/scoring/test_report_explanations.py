@@ -127,7 +127,10 @@ def test_the_verdict_gives_its_reasons_in_the_targets_own_range() -> None:
 def test_a_map_in_part_right_says_why() -> None:
     average, unordered = (
         reasons(replace(numbers, space=0.3, time=0.3), MAPS, (), WIDE)[1]
-        for numbers in (ORDERED, replace(NUMBERS, hidden={"time": [NUMBERS.hidden["time"][at] for at in (2, 0, 1)]}))
+        for numbers in (
+            ORDERED,
+            replace(NUMBERS, hidden={"time": tuple(NUMBERS.hidden["time"][at] for at in (2, 0, 1))}),
+        )
     )
     assert average.state == unordered.state == "part"
     most = "Altering the second marked most moved the prediction by 4.000"
