@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,10 +18,10 @@ Progress = Callable[[int, int], None]
 """Called with (steps done, steps in all)."""
 EVERY_S = 10
 """Time between two lines about progress, seconds."""
-PROGRESS = re.compile(r".*: \d+ of \d+ .* each; .*")
-"""A line with which a program reports progress."""
+PROGRESS = re.compile(r"(.*): \d+ of \d+ .* each; .*")
+"""A line with which a program reports progress, and the part of its work that it is about."""
 ONE_UP = "\x1b[1A\x1b[2K"
-"""Erases a terminal's last line."""
+"""Erases a terminal's last row."""
 
 
 def say(text: str = "") -> None:
@@ -41,19 +42,24 @@ def visible(text: str) -> str:
 
 
 class Screen:
-    """Passes on what programs print; on a terminal a line about progress takes the place of the one before it."""
+    """Passes on what programs print; on a terminal each part of their work has one line about its progress."""
 
     def __init__(self) -> None:
-        self._replace = False
+        self._part = ""
+        self._rows = 0
 
     def show(self, line: str, stream: TextIO) -> None:
         """Write a line to one of our outputs. A closed one, as in `| head`, changes nothing."""
         with suppress(OSError, ValueError):
             encoding = stream.encoding or "utf-8"
-            text = line.encode(encoding, "replace").decode(encoding)
-            stream.write(ONE_UP + text if self._replace and stream.isatty() else text)
+            text = from_here(line).encode(encoding, "replace").decode(encoding)
+            progress = PROGRESS.fullmatch(text.rstrip("\n"))
+            part = progress[1] if progress else ""
+            again = part and part == self._part and stream.isatty()
+            stream.write(ONE_UP * self._rows + text if again else text)
             stream.flush()
-        self._replace = PROGRESS.fullmatch(line.rstrip("\n")) is not None
+            # A line wider than the terminal takes several rows.
+            self._part, self._rows = part, -(-len(text.rstrip("\n")) // shutil.get_terminal_size().columns)
 
 
 def counted(number: int, what: str) -> str:

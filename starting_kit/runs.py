@@ -31,10 +31,10 @@ _LOGGED = re.compile(
 )
 _LISTED = re.compile(r"  - (?P<level>ERROR|WARNING) · (\d+ times · )?(?P<code>[a-z_]+) · .*")
 _LISTS = ("For you:", "For the organisers:")
-_PROGRESS = re.compile(r"\[ingestion\] .*: \d+ of \d+ .* each; .*")
+_PROGRESS = re.compile(r"(\[ingestion\] .*): \d+ of \d+ .* each; .*")
 _WATCHED = {"PROGRESS_EVERY_S": "1"}
 _ONE_UP = "\x1b[1A\x1b[2K"
-"""Deletes the terminal's last line."""
+"""Deletes the terminal's last row."""
 
 Say = Callable[[str], object]
 """Prints a line for the participant."""
@@ -85,18 +85,21 @@ class Once:
 
 
 class Screen:
-    """Prints lines; on a terminal a progress line replaces the previous one."""
+    """Prints lines; on a terminal each pass has one progress line."""
 
     def __init__(self) -> None:
-        self._replace = False
+        self._pass = ""
+        self._rows = 0
 
     def __call__(self, line: str) -> None:
         """Print a line at once."""
-        progress = _PROGRESS.fullmatch(line) is not None
-        before = _ONE_UP if progress and self._replace and sys.stdout.isatty() else ""
-        sys.stdout.write(f"{before}{line}\n")
+        progress = _PROGRESS.fullmatch(line)
+        about = progress[1] if progress else ""
+        again = about and about == self._pass and sys.stdout.isatty()
+        sys.stdout.write(f"{_ONE_UP * self._rows if again else ''}{line}\n")
         sys.stdout.flush()
-        self._replace = progress
+        # A line wider than the terminal takes several rows.
+        self._pass, self._rows = about, -(-len(line) // shutil.get_terminal_size().columns)
 
 
 def new_folder(submission: Path, name: str | None) -> Path:

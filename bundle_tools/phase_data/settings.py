@@ -55,7 +55,7 @@ class Challenge:
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Words for cues beyond the built-in lexicon, by cue."""
     skill_reference: Mapping[str, float] = field(default_factory=dict)
-    """By target, the mean absolute error that earns full credit."""
+    """By target, the mean absolute error that earns a skill factor of 1."""
 
     @property
     def main(self) -> int:

@@ -29,7 +29,7 @@ class Part:
     name: str
     """``mouth``, ``eyes``, ``hand``, or ``thing`` and the number of its place."""
     outline: Points
-    """Corners of a convex region outside of which nothing of it is seen, pixels."""
+    """Corners of a convex region that contains all of it, pixels."""
     event_s: tuple[float, float] | None
     """When it happens, seconds within the clip; None for what is there all the time."""
 

@@ -101,7 +101,7 @@ def write_phase(
 ) -> None:
     """Write what ingestion and scoring read of one phase, as docs/data_format.md describes.
 
-    Everything is made elsewhere first: whoever interrupts it keeps what was there.
+    Everything is made elsewhere first, so an interruption keeps what was there.
 
     Parameters
     ----------

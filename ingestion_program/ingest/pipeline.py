@@ -41,7 +41,7 @@ REPORT = (
 
 @dataclass
 class _Run:
-    """One run as far as it has come; whoever ends it, the main thread or the watchdog, writes its record."""
+    """A run in progress; the main thread or the watchdog, whichever ends it, writes its record."""
 
     input_data: Path
     output: Path

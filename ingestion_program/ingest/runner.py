@@ -61,7 +61,7 @@ class Runner:
             self._log.line(f"isolation: {self._asker.held}")
             self._log.line(f"{loaded.what} in {loaded.load_s:.1f} s; {len(clips)} clips, {budget}")
             if loaded.warm_up_s is not None:
-                self._log.line(f"warm-up: {loaded.warm_up_s:.1f} s, counted for no clip")
+                self._log.line(f"warm-up: {loaded.warm_up_s:.1f} s, not counted for any clip")
             self._run_clips(clips)
             self._tally.judge()
             self._tally.compare(list(self._answers.values()))

@@ -49,7 +49,7 @@ class Message:
     """A file descriptor that came with it, owned by the receiver."""
 
     def text(self, key: str, longest: int) -> str:
-        """Return what stands under a key, cut to `longest` characters; nothing where it is no text.
+        """Return the text of a key, cut to `longest` characters; empty if it is no text.
 
         Whatever else a stranger sends is never turned into text: that of a deep list does not end well.
         """

@@ -225,9 +225,7 @@ def judge(prepared: Prepared, target: Path, worker: Facts) -> None:
         _, unwritten = _made(lambda: write_scores(target, scores, columns(settings)), passing=OSError)
         if unwritten:
             findings = (unwritten, *findings)
-    _, _ = _made(
-        lambda: _say_scores(settings, outcomes, scores or {}, evaluation and may_tell(evaluation, settings), findings)
-    )
+    _, _ = _made(lambda: _say_scores(settings, outcomes, evaluation and may_tell(evaluation, settings), findings))
 
 
 def _made(step: Callable[[], Made], passing: type[Exception] | tuple[()] = ()) -> tuple[Made | None, Problem | None]:
@@ -266,7 +264,6 @@ def _give_up(error: ScoringError, target: Path, worker: Facts, context: _RunCont
 def _say_scores(
     settings: Settings,
     outcomes: Outcomes,
-    scores: Scores,
     evaluation: Evaluation | None,
     findings: Sequence[Problem],
 ) -> None:
@@ -277,9 +274,8 @@ def _say_scores(
     interval = (
         next((one.interval for column, one in evaluation.columns if column == first), None) if evaluation else None
     )
-    spread = ""
     if interval:
         places = spread_decimals(first, open_=settings.report.truth)
         low, high = (round(end, places) + 0.0 for end in interval)
-        spread = f", {100 * settings.bootstrap.level:g} % interval {low:.{places}f} to {high:.{places}f}"
-    say(f"{first.title}: {scores[first.key]:.{first.decimals}f}{spread}.")
+        level = f"{100 * settings.bootstrap.level:g} %"
+        say(f"{first.title}: {level} interval {low:.{places}f} to {high:.{places}f}.")

@@ -29,7 +29,7 @@ _RUBBISH = (yaml.YAMLError, RecursionError, ValueError, TypeError, LookupError, 
 Section = TypeVar("Section")
 Mark = TypeVar("Mark")
 Kind = Literal["unreadable", "unknown", "value"]
-"""Of a mistake: the whole file, a key that nobody knows, or what stands under one."""
+"""Of a mistake: the whole file, an unknown key, or the value of a key."""
 Found = tuple[str, str, str]
 """A key, what was found, what was expected."""
 
@@ -91,7 +91,7 @@ class Mistake:
     key: str
     """With the keys above it, as in `limits.call_s` or `targets[0].name`; empty for the whole file."""
     found: str
-    """What stands there."""
+    """What was found there."""
     expected: str
     """What should."""
 

@@ -228,7 +228,7 @@ class Settings:
     jury: _Json = None
     """Name of the file with the ratings of a jury; None before there are any."""
     skill_reference: dict[str, Annotated[float, Between(0, 2e6), Secret()]] = field(default_factory=dict)
-    """Mean absolute error that earns full credit in the total, by target; 0 where missing."""
+    """Mean absolute error that earns a skill factor of 1, by target; 0 where missing."""
     rank_by: RankBy = "explanation"
     """What the leaderboard is ordered by."""
 

@@ -356,7 +356,7 @@ def test_the_pages_of_the_repository_change_with_what_they_tell_of(copy: Path) -
     assert told >= {
         "pages/environment.md: call_s 30 -> 45",
         "pages/environment.md: packages_all | numpy | 2.4.6 | -> | numpy | 9.8.7 |",
-        "pages/evaluation.md: weights | Cue claims | 0.37 | -60 | -> | Cue claims | 0.40 | -64 |",
+        "pages/evaluation.md: weights | Cue claims | 0.37 | 60 | -> | Cue claims | 0.40 | 64 |",
         "pages/evaluation.md: points_alone.cue_claims 14 -> 16",
     }
     assert fill_pages(copy) == []

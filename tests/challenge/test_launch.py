@@ -56,14 +56,14 @@ def test_what_a_program_can_count_is_counted(bundle: Path) -> None:
     assert states(bundle, findings=(ERROR,))["The bundle is valid"].state == "open"
     assert found["Dates of Practice"].state == "done"
     assert states(bundle, now=datetime(2026, 11, 28))["Dates of Practice"].state == "open"
-    assert found["Baselines"].state == found["What earns full credit"].state == "done"
+    assert found["Baselines"].state == found["Skill reference"].state == "done"
     settings = bundle / "reference_data" / "final" / "task.yaml"
     text = settings.read_text()
     settings.write_text(text.replace("landmarks: landmarks.json\n", "").replace("skill_reference:", "group: #"))
     try:
         found = states(bundle)
         assert found["Baselines"].found == "in Practice: bundle data baselines"
-        assert found["What earns full credit"].state == "open"
+        assert found["Skill reference"].state == "open"
     finally:
         settings.write_text(text)
 

@@ -1,4 +1,4 @@
-"""`bundle data skill-reference`: a run's errors become what earns full credit in every phase; mistakes are named."""
+"""`bundle data skill-reference`: a run's errors earn a skill factor of 1 in every phase; mistakes are named."""
 
 import csv
 import json

@@ -12,6 +12,9 @@ LINES = (
     "[ingestion] first pass: 1 of 3 clips, 0.50 s each; about 0:01 to go\n",
     "[ingestion] first pass: 2 of 3 clips, 0.5 s each; about 0:00 to go\n",
     "[ingestion] first pass: 3 of 3 clips, 0.50 s each; 8:00 of the time budget left\n",
+    "[ingestion] second pass: 1 of 9 calls, 0.5 s each; 8:00 left\n",
+    "[ingestion] second pass: 9 of 9 calls, 0.50 s each; 8:00 left\n",
+    "[ingestion] complete\n",
 )
 
 
@@ -23,13 +26,18 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize(("stream", "replaced"), [(Terminal(), 2), (io.StringIO(), 0)])
-def test_progress_takes_the_place_of_progress_on_a_terminal_alone(stream: io.StringIO, replaced: int) -> None:
+@pytest.mark.parametrize(
+    ("stream", "columns", "erased"), [(Terminal(), 100, 3), (Terminal(), 60, 5), (io.StringIO(), 60, 0)]
+)
+def test_each_pass_has_one_line_of_progress_on_a_terminal_alone(
+    stream: io.StringIO, columns: int, erased: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
     screen = Screen()
     for line in LINES:
         screen.show(line, stream)
     printed = stream.getvalue()
-    assert printed.count(ONE_UP) == replaced
+    assert printed.count(ONE_UP) == erased  # rows: at 60 columns two of the lines take two
     assert printed.replace(ONE_UP, "") == "".join(LINES)
 
 

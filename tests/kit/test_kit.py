@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import jsonschema
@@ -162,6 +163,23 @@ def test_what_both_programs_say_of_a_problem_is_said_once() -> None:
         "  - WARNING · files_ignored · x · found a file",
     ]
     assert once.levels == {"ERROR": 1, "WARNING": 1}
+
+
+@pytest.mark.parametrize(("columns", "erased"), [(200, 1), (60, 2)])
+def test_each_pass_has_one_line_of_progress_on_a_terminal(
+    columns: int, erased: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    screen = runs.Screen()
+    for line in (
+        "[ingestion] first pass: 1 of 2 clips, 0.02 s each; about 0:00 to go, 8:00 of the time budget left",
+        "[ingestion] first pass: 2 of 2 clips, 0.02 s each; 8:00 left",
+        "[ingestion] second pass: 9 of 9 calls, 0.02 s each; 8:00 left",
+        "[ingestion] complete",
+    ):
+        screen(line)
+    assert capsys.readouterr().out.count(runs._ONE_UP) == erased
 
 
 def test_all_pages_that_a_model_is_written_from_are_there(kit: Path) -> None:

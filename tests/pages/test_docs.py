@@ -62,6 +62,12 @@ def test_every_guide_is_listed() -> None:
     assert unlisted == []
 
 
+def test_they_stay_short() -> None:
+    texts = [*(ROOT / "pages").glob("*.md"), *(ROOT / "docs").glob("*.md")]
+    assert sum(len(text.read_text("utf-8").split()) for text in texts) <= 23_000
+    assert 0 < (ROOT / "pages" / "glossary.md").read_text("utf-8").count("\n### ") <= 25
+
+
 def test_make_targets_that_are_named_exist() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     named = {(name_of(guide), target) for guide in GUIDES for target in commands(guide, "make", "[a-z]+(?:-[a-z]+)*")}

@@ -50,6 +50,8 @@ NUMBERS = ClipNumbers(
     told=frozenset(),
     epsilon=0.001,
 )  # fmt: skip
+ORDERED = replace(NUMBERS, hidden={**NUMBERS.hidden, "time": NUMBERS.hidden["time"][::-1]})
+"""The timeline's order is that of the effects, too."""
 MAPS = Explanation(
     text="The smile raised the age, and so did much else.",
     text_ok=True,
@@ -122,20 +124,35 @@ def test_the_verdict_gives_its_reasons_in_the_targets_own_range() -> None:
     assert cue_words == "1 of 3 claims tested are right."
 
 
+def test_a_map_in_part_right_says_why() -> None:
+    average, unordered = (
+        reasons(replace(numbers, space=0.3, time=0.3), MAPS, (), WIDE)[1]
+        for numbers in (
+            ORDERED,
+            replace(NUMBERS, hidden={"time": tuple(NUMBERS.hidden["time"][at] for at in (2, 0, 1))}),
+        )
+    )
+    assert average.state == unordered.state == "part"
+    most = "Altering the second marked most moved the prediction by 4.000"
+    assert average.words == f"{most}; the average timeline of the other clips fits about as well."
+    assert unordered.words == f"{most}; the order of the others is wrong."
+
+
 @pytest.mark.parametrize(
     ("held", "state"), [(1.0, "good"), (0.5, "good"), (0.499, "part"), (0.2, "part"), (0.199, "bad"), (-1.0, "bad")]
 )
 def test_words_for_values(held: float, state: str) -> None:
-    assert clip_state(replace(NUMBERS, held=held, space=held, time=held, claims=held, text=1.0)) == state
+    assert clip_state(replace(ORDERED, held=held, space=held, time=held, claims=held, text=1.0)) == state
 
 
 @pytest.mark.parametrize("weak", ["space", "time", "claims", "text"])
 def test_an_explanation_holds_up_only_where_all_that_was_tested_does(weak: str) -> None:
-    strong = replace(NUMBERS, held=0.9, space=0.9, time=0.9, claims=0.9, text=0.9)
+    strong = replace(ORDERED, held=0.9, space=0.9, time=0.9, claims=0.9, text=0.9)
     assert clip_state(strong) == "good"
+    assert clip_state(replace(strong, hidden=NUMBERS.hidden)) == "part"  # another second does more
     assert clip_state(replace(strong, **{weak: 0.49})) == "part"  # type: ignore[arg-type]
     if weak in NUMBERS.hidden:
-        kinds = {kind: hidden for kind, hidden in NUMBERS.hidden.items() if kind != weak}
+        kinds = {kind: hidden for kind, hidden in ORDERED.hidden.items() if kind != weak}
         assert clip_state(replace(strong, hidden=kinds, **{weak: 0.0})) == "good"  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""The error that earns full credit: that of the organisers' best model."""
+"""The error that earns a skill factor of 1: that of the organisers' best model."""
 
 import csv
 from collections.abc import Mapping

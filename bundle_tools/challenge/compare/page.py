@@ -231,8 +231,8 @@ class _Page:
             large = f"{NO_BREAK}(large)" if reaction.large else ""
             value = reaction.value
             sizes.append(Cell(NONE if value is None else number(value, 2 if self.clips else 1) + large))
-        meaning = f"Effect of hiding the named places, beside the claims. From {LARGE:g} on the model's code deserves "
-        yield Line("Reaction size", f"{meaning}a look.", tuple(sizes))
+        meaning = f"Effect of altering the picture, relative to the claims. From {LARGE:g}, look at the code."
+        yield Line("Reaction size", meaning, tuple(sizes))
 
     def _score(self, column: Column, value: float, ends: tuple[float, float] | None) -> Cell:
         """Write and draw a score on its column's scale, with as many decimals as the report has."""

@@ -79,7 +79,7 @@ def lines(rows: Sequence[Row], phase: str, resamples: int) -> list[str]:
     text += ["", *_aligned(axes)]
     text += ["", *_aligned(_beside(rows, names))]
     if any(row.large_reaction for row in rows):
-        text.append(f"{LARGE_REACTION} Hiding the named places moves this model more than it claims: read its code.")
+        text.append(f"{LARGE_REACTION} Altering the picture moves this model more than it claims: read its code.")
     if 1 < len(rows) <= MOST_PAIRED:
         pairs = [["higher than", *(str(number) for number in range(1, len(rows) + 1)), "run"]]
         for number, (row, name) in enumerate(zip(rows, names, strict=True), 1):

@@ -1,4 +1,4 @@
-"""The blocks of lines that can stand on a page, by name: tables made of registry, settings and lock, and pictures."""
+"""The blocks of lines that a page can hold, by name: tables made of registry, settings and lock, and pictures."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -47,7 +47,7 @@ def weights(phase: Phase) -> str:
     """Make the table of the axes that apply, their weights, and what they are worth."""
     titles = {column["key"]: str(column["title"]) for column in phase.columns}
     lost = points_lost(phase)
-    rows = [(titles.get(axis, axis), weight(value), f"-{lost[axis]}") for axis, value in phase.weights.items()]
+    rows = [(titles.get(axis, axis), weight(value), lost[axis]) for axis, value in phase.weights.items()]
     return _table(("axis", "weight", "points lost at 0"), rows)
 
 

@@ -42,7 +42,7 @@ class Change:
     name: str
     """Of the figure or block."""
     found: str
-    """What stands there: the figure, or the first line that differs."""
+    """What the page has: the figure, or the first line that differs."""
     expected: str
     """What should stand there."""
 
@@ -73,7 +73,7 @@ class Filled:
     """A text with all figures that are known."""
 
     text: str
-    """The same but for what stands between marks."""
+    """The same except between marks."""
     changes: list[Change]
     """In the order of the text."""
     problems: list[Problem]
@@ -111,7 +111,7 @@ class Table:
 def fill(text: str, values: Table, blocks: Table) -> Filled:
     """Put current figures between all marks of a text.
 
-    Filling a second time changes nothing, and what stands outside marks never changes.
+    Filling a second time changes nothing, and text outside marks never changes.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def fill(text: str, values: Table, blocks: Table) -> Filled:
 
 
 def strip(text: str) -> str:
-    """Take the marks out of a text, for readers who see Markdown as it is written; what stands between them stays."""
+    """Take the marks out of a text, for readers of plain Markdown; the text between them stays."""
 
     def content(mark: re.Match[str]) -> str:
         if mark["lines"] is not None:

@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class Figures:
-    """The two tables of what can stand on the pages of a bundle; nothing is computed before one is looked at."""
+    """The two tables of what a bundle's pages can hold; nothing is computed before it is needed."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -89,7 +89,7 @@ def open_bundle(root: Path) -> Draft:
 
 
 def look_through(draft: Draft, only: Sequence[Path] | None = None) -> Iterator[Page]:
-    """Compute what stands between the marks of every page and guide; nothing is written.
+    """Compute the content of all marks of every page and guide; nothing is written.
 
     Parameters
     ----------

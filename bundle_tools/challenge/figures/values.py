@@ -1,4 +1,4 @@
-"""The figures that can stand in a sentence, by name: each is computed from what a phase is."""
+"""The figures that a sentence can hold, by name: each is computed from a phase."""
 
 import math
 import re

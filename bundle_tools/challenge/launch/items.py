@@ -116,7 +116,7 @@ def _baselines(competition: Competition) -> Iterator[Item]:
             computed.append(phase.name)
         referenced += [phase.name] if settings.get("skill_reference") else []
     yield _in_all("Baselines", computed, known, "bundle data baselines")
-    yield _in_all("What earns full credit", referenced, known, "bundle data skill-reference RUN")
+    yield _in_all("Skill reference", referenced, known, "bundle data skill-reference RUN")
 
 
 def _in_all(title: str, phases: Sequence[str], known: int, command: str) -> Item:

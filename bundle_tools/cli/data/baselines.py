@@ -17,7 +17,9 @@ def add_baselines(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         kinds, "data baselines", "Compute the scores of simple methods and of the solutions, for reports and pages.",
         "\n--phase practice --run runs/best-practice",
     )  # fmt: skip
-    baselines.add_argument("--phase", metavar="NAME", action="append", help="default: every phase with folders as data")
+    baselines.add_argument(
+        "--phase", metavar="PHASE", action="append", help="default: every phase with folders as data"
+    )
     baselines.add_argument(
         "--solution", metavar="DIR", type=Path, action="append",
         help="a submission to run (default: the solutions of competition.yaml, unless --run is given)",

@@ -1,4 +1,4 @@
-"""`bundle data skill-reference`: the error that earns full credit, from a run of the best model."""
+"""`bundle data skill-reference`: the error that earns a skill factor of 1, from a run of the best model."""
 
 import argparse
 import tempfile
@@ -13,7 +13,7 @@ from bundle_tools.console import say
 def add(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
     reference = add_command(
-        kinds, "data skill-reference", "Set what earns full credit from a run of your best model.",
+        kinds, "data skill-reference", "Set what earns a skill factor of 1, from a run of your best model.",
         "runs/best-practice",
     )  # fmt: skip
     reference.add_argument("run", metavar="RUN", type=Path, help="the folder of `bundle run` on a phase, or a download")
@@ -26,7 +26,7 @@ def _skill_reference(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="bundle-reference-") as scratch:
         errors, changed = enter_skill_reference(competition, arguments.run, Path(scratch))
     for target, error in errors.items():
-        say(f"{target}: a mean absolute error of {error:g} earns full credit.")
+        say(f"{target}: a mean absolute error of {error:g} earns a skill factor of 1.")
     for path in changed:
         say(f"Written: skill_reference in {path}")
     if changed:

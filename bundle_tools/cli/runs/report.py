@@ -31,7 +31,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     report.add_argument(
         "--out", metavar="FILE", type=Path, help=f"default: {PAGE} in the folder of the run; with --full {FULL_PAGE}"
     )
-    report.add_argument("--phase", metavar="NAME", help="default: the phase that the run names")
+    report.add_argument("--phase", metavar="PHASE", help="default: the phase that the run names")
     add_bundle(report)
     report.set_defaults(action=_report)
 

@@ -34,7 +34,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )  # fmt: skip
     run.usage = "bundle run SUBMISSION [options]"
     run.add_argument("submission", metavar="SUBMISSION", type=Path, help="a folder with model.py, or its zip")
-    run.add_argument("--phase", metavar="NAME", help="default: practice, else the first phase")
+    run.add_argument("--phase", metavar="PHASE", help="default: practice, else the first phase")
     run.add_argument("--out", metavar="DIR", type=Path, help="results (default: runs/<submission>-<phase>)")
     run.add_argument(
         "--bundle", metavar="PATH", type=Path, help="folder or zip (default: this folder, else the checkout)"

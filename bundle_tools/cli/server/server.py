@@ -42,11 +42,11 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     _add_yes(publish)
 
     rehearse = _competition(actions, "rehearse", "Submit the solutions, and compare each column with a run at home.")
-    rehearse.add_argument("--submission", metavar="PATH", type=Path, action="append", default=[],
-                          help="a folder or a zip (default: the solutions of the bundle); may be repeated")  # fmt: skip
+    rehearse.add_argument("--submission", metavar="SUBMISSION", type=Path, action="append", default=[],
+                          help="folder or zip (default: the solutions of the bundle); may be repeated")  # fmt: skip
     rehearse.add_argument("--bundle", metavar="ZIP", type=Path, default=DEFAULT_BUNDLE,
                           help="what was uploaded (default: %(default)s)")  # fmt: skip
-    rehearse.add_argument("--phase", metavar="NAME", action="append", help="default: all; may be repeated")
+    rehearse.add_argument("--phase", metavar="PHASE", action="append", help="default: all; may be repeated")
     rehearse.add_argument(
         "--engine", choices=("process", "docker"), default="process", help="at home; default: process"
     )
@@ -59,23 +59,23 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )  # fmt: skip
 
     fetch = _competition(actions, "fetch", "Fetch all submissions of a phase, with outputs, reports and logs.")
-    fetch.add_argument("--phase", metavar="NAME", required=True, help="such as practice or final")
+    fetch.add_argument("--phase", metavar="PHASE", required=True, help="such as practice or final")
     fetch.add_argument("--out", metavar="DIR", type=Path, required=True, help="new, or of an earlier call")
 
     replace = _competition(
         actions, "replace", "Give a phase new programs or data, and run its submissions again.",
-        "Each part is a folder or a zip. Take programs from an unpacked dist/bundle.zip: they share a secret key "
-        "that the folders lack. Without any part, submissions with results of older parts are run again.",
+        "Take programs from an unpacked dist/bundle.zip: they share a secret key that the folders lack. Without any\n"
+        "part, submissions with results of older parts are run again.",
     )  # fmt: skip
-    replace.add_argument("--phase", metavar="NAME", required=True, help="such as practice or final")
+    replace.add_argument("--phase", metavar="PHASE", required=True, help="such as practice or final")
     for part in ("ingestion-program", "scoring-program", "input-data", "reference-data"):
-        replace.add_argument(f"--{part}", metavar="PATH", type=Path)
+        replace.add_argument(f"--{part}", metavar="PATH", type=Path, help="the new one: a folder or a zip")
     replace.add_argument("--no-rerun", action="store_true", help="leave the submissions as they are")
     _add_wait(replace)
     _add_yes(replace)
 
     board = _competition(actions, "board", "Show a leaderboard, and the problems of its rows.")
-    board.add_argument("--phase", metavar="NAME", required=True, help="such as practice or final")
+    board.add_argument("--phase", metavar="PHASE", required=True, help="such as practice or final")
 
 
 def _action(

@@ -40,7 +40,8 @@ class Verdict:
         if self.values or self.status != "Failed":
             lines += [f"Leaderboard row ({title})", *row(self.values, columns)]
             mine = my_submissions(self.values, columns)
-            lines += [f'Score in "My submissions": {mine}'] if mine else []
+            if mine and columns[0].hidden:  # otherwise the row begins with it
+                lines.append(f'Score in "My submissions": {mine}')
             if all(column.hidden for column in columns):
                 lines.append("All columns are hidden: the leaderboard page ends in an error.")
         if self.notes:

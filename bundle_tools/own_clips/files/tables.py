@@ -21,7 +21,7 @@ class Table:
     rows: tuple[tuple[int, dict[str, str]], ...]
     """Line number and cells by column of every row."""
     separator: str
-    """What stands between cells."""
+    """The separator of cells."""
 
     def number(self, text: str) -> float:
         """Read a number, with a decimal comma if commas do not separate; NaN if it is not a number."""

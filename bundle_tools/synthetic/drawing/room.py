@@ -11,7 +11,7 @@ from bundle_tools.synthetic.drawing.canvas import from_hsv
 from bundle_tools.synthetic.people.cast import Cast, Colour
 
 SLOTS = ((60, 80), (580, 90), (158, 210), (492, 220), (245, 70), (420, 60), (38, 230), (612, 250))
-"""Middles of the places where things hang or stand, pixels of a 640 x 360 picture; what stands there never meets."""
+"""Middles of the places where things hang or stand, pixels of a 640 x 360 picture; things never meet."""
 REACH = (58, 65)
 """How far a thing reaches from the middle of its place, out of focus, pixels to the side and up or down."""
 _KINDS = 4
@@ -30,7 +30,7 @@ class Thing:
 
 
 def choose_things(clutter: float, random: np.random.Generator) -> dict[int, Thing]:
-    """Return what stands where, by number of the place; `clutter` in [0, 1] sets how many things there are."""
+    """Return what hangs or stands at each place, by its number; `clutter` in [0, 1] sets how many things there are."""
     order = random.permutation(len(SLOTS))
     things = [
         Thing(int(random.integers(_KINDS)), tuple(random.uniform(40, 150, 3).tolist()), int(random.integers(2**31)))

@@ -47,10 +47,10 @@ def contributions(rule: LabelRule, cues: Cues) -> dict[str, dict[str, float]]:
 
 
 def choose_edits(rule: LabelRule, cues: Cues, target: str, random: np.random.Generator) -> tuple[str, ...]:
-    """Return the cues of which copies are made: two that cause the target's label and one that does not.
+    """Return the cues that get edits: two that cause the target's label and one that does not.
 
     The larger a contribution, the likelier the cue is drawn (in proportion to its square); nothing is certain, so that
-    the edits of a clip tell neither which cues matter most nor which one is a distractor.
+    the edits of a clip do not reveal which cues matter most or which one is a distractor.
 
     Parameters
     ----------

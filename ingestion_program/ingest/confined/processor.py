@@ -34,7 +34,7 @@ class Processor:
     """Whether others had so much of the machine that the run was short of it."""
 
     def record(self) -> dict[str, Any]:
-        """Return it as it stands in `run.json`."""
+        """Return it as `run.json` holds it."""
         return {
             key: value if value is None or key == "busy" else round(value, 3) for key, value in asdict(self).items()
         }

@@ -1,6 +1,7 @@
 """The calls that the sandbox refuses: answered as the rules say, and counted by name.
 
-The kernel asks whoever has the filter's listener, see seccomp_unotify(2). Where it has no listeners nothing is counted.
+The kernel asks the process that has the filter's listener, see seccomp_unotify(2). Where it has no listeners
+nothing is counted.
 """
 
 import contextlib

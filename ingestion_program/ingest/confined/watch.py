@@ -60,7 +60,7 @@ class Watch:
         self._headless = False
         self._done = Event()
         self.printed_bytes = 0
-        """What the model has printed; counted by whoever reads it."""
+        """What the model has printed, counted by its reader."""
         self.reason: Excess | None = None
         """What it took too much of; None while all is well."""
         self.disk_filled = False
@@ -93,7 +93,7 @@ class Watch:
             return
 
     def _blame(self, before: "_Room") -> None:
-        """Whoever gives room back has taken it: what no count has seen was the model's, too."""
+        """Room that is given back was taken by the model, even if no count has seen it."""
         until = time.monotonic() + PATIENCE_S
         while not (back := _room(self._scratch).since(before)) and time.monotonic() < until:
             time.sleep(PERIOD_S)

@@ -37,7 +37,7 @@ MOST_RATES = 4
 KEPT_READINGS = 64
 """How many readings of one clip are kept, however small; each has a block of memory with a file descriptor."""
 REMEMBERED = 64
-"""How many requests for a clip are looked at for habits."""
+"""How many requests for a clip are searched for habits."""
 OPEN_BYTES = 768 << 20
 """How much memory the readings of one clip may hold at once."""
 
@@ -350,7 +350,7 @@ def _threads(count: int) -> ThreadPoolExecutor:
 
 
 def _stop(streams: Sequence[FrameStream]) -> None:
-    """End decoding: all are told to stop before the first one is waited for."""
+    """End decoding: tell all to stop before waiting for the first."""
     for stream in streams:
         stream.leave()
         stream.cancel()

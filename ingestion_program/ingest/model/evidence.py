@@ -50,7 +50,7 @@ class Evidence:
     """Claims, each cue and target once."""
 
     def record(self) -> dict[str, Any]:
-        """Return the evidence as it stands in the output files."""
+        """Return the evidence as the output files hold it."""
         return {
             "space": None
             if self.space is None

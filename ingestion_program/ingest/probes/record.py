@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def line(
     call: Call, prediction: dict[str, float] | None, explanation: Told | None, *, again: bool = False
 ) -> dict[str, Any]:
-    """Return one call and its answer as they stand in `probes.jsonl`.
+    """Return one call and its answer as `probes.jsonl` holds them.
 
     Parameters
     ----------

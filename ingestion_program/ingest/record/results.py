@@ -54,7 +54,7 @@ class Results:
     def cut_off(self, clip_ids: Sequence[str]) -> int:
         """Let nobody write any more and record those of the clips that were not reached; return how many.
 
-        For the watchdog: whoever stands still in the middle of a record is not waited for.
+        For the watchdog: a thread that stopped in the middle of a record is not waited for.
         """
         self._writing.acquire(timeout=PATIENCE_S)
         left = [clip_id for clip_id in clip_ids if clip_id not in self._recorded]

@@ -39,7 +39,7 @@ class ProbeCount:
     """What came of asking some of them again in a fresh process; None where that was not done."""
 
     def record(self) -> dict[str, Any]:
-        """Return the counts as they stand in `run.json`."""
+        """Return the counts as `run.json` holds them."""
         return {
             "planned": self.planned,
             "asked": self.asked,

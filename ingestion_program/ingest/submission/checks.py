@@ -16,7 +16,7 @@ from ingest.settings import Limits
 METADATA = ("metadata", "metadata.yaml")
 LISTED = 20
 DEEPEST = 50
-"""Folders below folders that are looked at."""
+"""Levels of folders that are searched."""
 RECORDED = 2_000
 LONGEST_NAME = 64
 LARGEST_LISTED = 5

@@ -15,7 +15,7 @@ SUFFIX = ".mp4"
 
 
 class SubmittedResults:
-    """What stands in the place of a participant's model."""
+    """What replaces a participant's model."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class SubmittedResults:
         self._entries = self._content.explanations or {}
         every = [*self._tables.values(), self._entries]
         self.names = {str(name) for table in every for name in table}
-        """The names of all clips that something is said of."""
+        """The names of all clips with a description."""
         unknown = sorted(self.names - {self._find(table, clip_id) for table in every for clip_id in clips})
         self.notes = dict.fromkeys(self._content.oddities, "")
         """What there is to say of the files as a whole: what was found, by code; empty where the code says it all."""

@@ -24,7 +24,7 @@ PASSING_ON = ("sendmsg", "seccomp")
 NUMBER_AT, ARCHITECTURE_AT, ARGUMENTS_AT = 0, 4, 16
 SET_MODE_FILTER, MODE_FILTER, ALL_THREADS, WITH_LISTENER = 1, 2, 1, 8
 ASK = 0x7FC00000
-"""Whoever has the listener says what the call fails with; where nobody has it any more, it is unknown here."""
+"""The owner of the listener chooses the error; without an owner, the call is unknown here."""
 
 Instruction = tuple[int, int, int, int]
 """Code, offset if true, offset if false, operand."""
@@ -60,7 +60,7 @@ def restrict(rules: dict[str, Rule]) -> bool:
 
 
 def listen(rules: dict[str, Rule]) -> int | None:
-    """Install the filter for this thread and all later ones, with a listener that is told of each refused call.
+    """Install the filter for this thread and all later ones, with a listener for refused calls.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def program(machine: Machine, rules: dict[str, Rule], *, told: bool = False) -> 
     Parameters
     ----------
     told
-        Whether a listener is told of what is refused.
+        Whether a listener hears of refused calls.
     """
     foreign: Body = (_fail(errno.ENOSYS),)
     unknown: Body = (_fail(errno.ENOSYS, told=told),)

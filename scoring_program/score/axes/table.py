@@ -64,7 +64,7 @@ class AxisSums(Sums):
     baseline_error: Array
     """(rows, k) absolute error of the constant baseline."""
     reference_error: Array
-    """(rows, k) absolute error that earns full credit."""
+    """(rows, k) absolute error that earns a skill factor of 1."""
 
 
 @dataclass(frozen=True)

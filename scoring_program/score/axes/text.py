@@ -79,7 +79,7 @@ def distance(first: frozenset[Triple], second: frozenset[Triple]) -> float:
 
 
 def _between(explanations: Sequence[Explanation], readings: Readings, seed: int) -> Array:
-    """Compare each clip's claims with those of all others, or of 50 that stand beside it in a drawn order."""
+    """Compare each clip's claims with those of all others, or of its 50 neighbours in a drawn order."""
     result = np.full(len(explanations), np.nan)
     speak = [clip for clip, explanation in enumerate(explanations) if explanation.text_ok]
     if len(speak) < 2:

@@ -47,7 +47,7 @@ def credited_skill(error: Array, baseline: Array, reference: Array) -> Array:
     baseline
         (b, k) those of the constant baseline.
     reference
-        (b, k) those that earn full credit.
+        (b, k) those that earn a skill factor of 1.
 
     Returns
     -------

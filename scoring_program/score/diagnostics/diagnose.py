@@ -80,7 +80,7 @@ def _mean(values: Iterable[float]) -> float | None:
 
 def _of_probes(effects: Effects) -> Iterable[Diagnostic]:
     share = effects.answered / effects.asked if effects.asked else None
-    yield Diagnostic("Probes answered", share, "share", "Share of calls on altered copies with a valid answer.")
+    yield Diagnostic("Altered copies answered", share, "share", "Share of calls on altered copies with a valid answer.")
     floor = float(effects.floor.mean()) if effects.asked else None
     yield Diagnostic(
         "Noise floor", floor, "range", "Difference between two answers to the same clip after a slight jitter."
@@ -98,21 +98,21 @@ def _of_ranks(curves: Iterable[RankCurve]) -> Iterable[Diagnostic]:
     for curve in curves:
         words = "the part of the picture" if curve.kind == "space" else "the second"
         first = curve.ranks[0].change if curve.ranks else None
-        meaning = f"Mean change after hiding {words} marked most."
-        yield Diagnostic(f"Effect of hiding, {curve.kind}, marked most", first, "range", meaning)
+        meaning = f"Mean change when {words} marked most is altered."
+        yield Diagnostic(f"Effect, {curve.kind}, marked most", first, "range", meaning)
         last = curve.ranks[-1].change if len(curve.ranks) > 1 else None
-        meaning = f"Mean change after hiding {words} marked least."
-        yield Diagnostic(f"Effect of hiding, {curve.kind}, marked least", last, "range", meaning)
+        meaning = f"Mean change when {words} marked least is altered."
+        yield Diagnostic(f"Effect, {curve.kind}, marked least", last, "range", meaning)
         flag = None if curve.rises is None else float(curve.rises)
         meaning = "Raised if a lower rank changes the prediction more than a higher one by three standard errors."
         yield Diagnostic(f"Order flag, {curve.kind}", flag, "flag", meaning)
 
 
 def _of_reaction(reaction: ReactionSize) -> Iterable[Diagnostic]:
-    meaning = "Sum of the changes after hiding each part of the picture, divided by the sum of your visual claims."
+    meaning = "Sum of the changes when each part of the picture is altered, divided by the sum of your visual claims."
     yield Diagnostic("Reaction size", reaction.value, "", meaning)
     flag = None if reaction.large is None else float(reaction.large)
-    meaning = f"Raised from a size of {LARGE:g}: hiding moves the model more than its claims say; find out why."
+    meaning = f"Raised from a size of {LARGE:g}: altering moves the model more than its claims say; find out why."
     yield Diagnostic("Reaction-size flag", flag, "flag", meaning)
 
 

@@ -27,7 +27,7 @@ class RightReasons:
     right_grounded: int
     """Right, and for a true reason."""
     right_ungrounded: int
-    """Right, but for no reason given that is true."""
+    """Right, but no given reason is true."""
     wrong_grounded: int
     """True reasons, and yet a wrong number."""
     wrong_ungrounded: int

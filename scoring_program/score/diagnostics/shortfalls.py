@@ -27,7 +27,7 @@ class Shortfalls:
     no_time: Share
     """Without valid seconds."""
     no_claims: Share
-    """Without any claim, neither as evidence nor in the text."""
+    """Without any claim in evidence or text."""
     space_reversed: Share
     """Of the clips whose map was tried: it puts what changed the prediction no higher than the rest."""
     space_foreign: Share

@@ -53,7 +53,7 @@ class ClipNumbers:
     held: float
     """Mean of the four that do not depend on labels, by their weights in the total, in [-1, 1]."""
     hidden: Mapping[str, tuple[HiddenNumbers, ...]]
-    """By kind what was hidden, from the highest to the lowest weight; kinds of which nothing was are not in it."""
+    """By kind, what was hidden, from the highest to the lowest weight; kinds without anything hidden are left out."""
     edited: Mapping[str, float | None]
     """By cue: how much lower the prediction is without it; None where the model gave no valid answer."""
     claimed: Mapping[str, float]

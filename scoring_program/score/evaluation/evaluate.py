@@ -232,7 +232,7 @@ class _Judge:
     level: float
 
     def column(self, column: Column) -> Estimate:
-        """Estimate one score column; facts such as the run time have neither interval nor baseline."""
+        """Estimate one score column; facts such as the run time have no interval and no baseline."""
         value = column.compute(self.point)
         if isinstance(value, float | int):
             return Estimate(float(value), None, None)

@@ -21,11 +21,11 @@ class FileReader:
     Parameters
     ----------
     name
-        Of the file, as it is told.
+        Of the file, as messages show it.
     code
         Of its problems, unless another one is given.
     problems
-        What is wrong with other files, if all of it is told together.
+        Problems of other files, if all are reported together.
     """
 
     def __init__(self, name: str, code: str, problems: list[Problem] | None = None) -> None:

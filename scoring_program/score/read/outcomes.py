@@ -46,7 +46,7 @@ class Outcomes:
 
     @property
     def counted(self) -> NDArray[np.bool_]:
-        """(n,) whether a clip is scored: all but the unreadable ones."""
+        """(n,) whether a clip is scored: all except the unreadable ones."""
         return np.array([status != "unreadable" for status in self.statuses], dtype=bool)
 
     def only_counted(self) -> Outcomes:

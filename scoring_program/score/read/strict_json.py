@@ -29,7 +29,7 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def parse_object(data: bytes, limit: int) -> dict[str, Any]:
     """Read one JSON object.
 
-    Numbers such as 1e999 still become infinite: whoever uses a number checks that it is finite.
+    Numbers such as 1e999 become infinite: check that a number is finite before you use it.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ MOST_DECIMALS = 3
 
 @dataclass(frozen=True)
 class ReportExtras:
-    """Report content from neither the run nor the evaluation; each part may be empty."""
+    """Report content from outside the run and the evaluation; each part may be empty."""
 
     worker: Facts = ()
     """Recorded by the platform's worker."""

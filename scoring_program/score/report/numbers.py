@@ -26,8 +26,9 @@ def signed(value: float | None, places: int) -> str:
 
 
 def factor(value: float | None) -> str:
-    """Write a factor in two decimals, or in up to four where it would look like 0."""
-    return number(value, next((places for places in (2, 3, 4) if round(value or 0.0, places)), 2))
+    """Write a factor in as many decimals, up to five, as the two decimals of the total need."""
+    text = number(value, 5)
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def percent(share: float | None, places: int = 0) -> str:

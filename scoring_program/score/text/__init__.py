@@ -1,6 +1,6 @@
 """Claims from plain English: which cue raised or lowered which target, by the published lexicon and grammar.
 
-Deterministic, without data beyond ``lexicon.yaml``, and linear in the text, of which the first 1,200 characters count.
+Deterministic, without data beyond ``lexicon.yaml``, and linear in the text; its first 1,200 characters count.
 The rules are in ``docs/language.md`` in plain words.
 """
 
@@ -37,7 +37,7 @@ __all__ = [
 def parse_claims(text: str, vocabulary: Vocabulary) -> tuple[TextClaim, ...]:
     """Return what a text claims: each cue and target at most once, in the order of first mention.
 
-    A cue that is said both to raise and to lower a target is left out: who says both says nothing.
+    A cue that is said both to raise and to lower a target is left out.
 
     Parameters
     ----------

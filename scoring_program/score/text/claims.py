@@ -49,7 +49,7 @@ class ClaimReader:
         self._excluded = False
         """Whether the effect before was said not to come from a cue: "it was not the smile that ..."."""
         self._explained = False
-        """Whether the effect before was told as a result: "a bright wall makes openness go up"."""
+        """Whether the effect before was given as a result: "a bright wall makes openness go up"."""
         self._found: dict[tuple[str, str], set[int]] = {}
 
     def read(self, sentence: Sequence[Item]) -> None:

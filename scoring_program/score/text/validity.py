@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?%?")
 def text_validity(text: str) -> tuple[str, ...]:
     """Return why a text is no valid explanation; empty if it is one.
 
-    Only the first 1,200 characters are looked at, so that a text of any size costs the same.
+    Only the first 1,200 characters are read, so that a text of any size costs the same.
     """
     reasons = []
     length = len(text)

@@ -1,7 +1,7 @@
 """Finding the face, and then its eyes in every frame, by colour alone.
 
-An eye is a patch without skin colour that has skin below it and beside it. Colour is taken as a ratio, so that neither
-the light nor how dark the skin is matters much.
+An eye is a patch without skin colour that has skin below it and beside it. Colour is taken as a ratio, so that
+light and skin tone matter little.
 """
 
 from collections.abc import Sequence

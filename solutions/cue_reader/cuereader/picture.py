@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from contract import Clip
 
 FRAMES = 30
-"""Frames that are looked at, evenly spread."""
+"""Frames that are measured, evenly spread."""
 
 CLEARLY = 0.15
 """Change of a pixel, against the mean brightness, that is no noise."""

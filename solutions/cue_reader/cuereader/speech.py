@@ -51,7 +51,7 @@ def valence(transcript: str) -> float:
 
 
 def telling_words(transcript: str) -> list[str]:
-    """Return the words that judge something, in the order in which they are said."""
+    """Return the words that judge something, in spoken order."""
     return [word for word in _words(transcript) if word in _SCORES]
 
 

@@ -147,7 +147,7 @@ def test_a_large_reaction_is_marked() -> None:
     said = lines([row("gate", 3.716, large=True), row("honest", 1.26, large=False)], "practice", 10)
     assert ["3.72", "!", "gate"] in [line.split() for line in said]
     assert ["1.26", "honest"] in [line.split() for line in said]
-    assert any(line.startswith("! Hiding") for line in said)
+    assert any(line.startswith("! Altering") for line in said)
     assert not any("grounded" in line for line in said)
     alone = lines([row("honest", 1.26, large=False)], "practice", 10)
     assert not any("!" in line for line in alone)

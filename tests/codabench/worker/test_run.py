@@ -34,7 +34,7 @@ def test_a_run_prints_the_row_and_keeps_everything(tiny: Path, run: Run) -> None
     ran = run()
     assert ran.code == 0
     assert "Status on Codabench: Finished\nLeaderboard row (Practice)\n  Accuracy  1.0\n  Errors    0.0\n" in ran.said
-    assert 'Score in "My submissions": 1.00' in ran.said
+    assert "My submissions" not in ran.said
     assert "--image" not in ran.said
     assert f"Report: {ran.out / 'scoring_output' / 'detailed_results.html'}" in ran.said
     assert names(ran.out) == [".bundle-run", "ingestion_output", "logs", "scoring_output"]
@@ -227,6 +227,7 @@ def test_a_board_of_hidden_columns_is_told(tiny: Path, run: Run) -> None:
     assert "  Errors  0.0\n" in said
     assert "Accuracy  " not in said
     assert "All columns are hidden" not in said
+    assert 'Score in "My submissions": 1.00' in said
     swap(tiny / "competition.yaml", "sorting: asc", "sorting: asc, hidden: true")
     assert "All columns are hidden" in run().said
 

@@ -25,7 +25,7 @@ from bundle_tools.console import Progress
 def check_data(draft: Draft) -> Iterator[Finding]:
     """Find where input data, reference data and phases contradict each other, and clips that cannot be used.
 
-    Every clip is decoded whole, so that large sets take a while; the draft's `progress` is told of each clip of a task.
+    Every clip is decoded whole, so that large sets take a while; the draft's `progress` hears of each clip of a task.
     """
     for task in draft.keys.tasks:
         inputs, reference = (side_of(draft, task, key) for key in ("input_data", "reference_data"))

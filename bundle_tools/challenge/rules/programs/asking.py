@@ -76,7 +76,7 @@ class Refusal:
     where: str
     """The name of the file, and the key or line."""
     found: str
-    """What stands there."""
+    """What was found there."""
     expected: str
     """The expected value."""
     fix: str

@@ -32,7 +32,7 @@ def check_keys(draft: Draft) -> Iterator[Finding]:
 
 
 def _keys_of(program: Dataset) -> list[str]:
-    """Return the keys that the Python files which write scores use in dictionaries; empty where it cannot be told."""
+    """Return the keys that the Python files which write scores use in dictionaries; empty if unknown."""
     sources = read_sources(program)
     if not any(text.endswith(WRITES) for source in sources for _, text in source.texts()):
         return []

@@ -47,7 +47,7 @@ class Part:
     name: str
     """What it is called in the records."""
     outline: Corners
-    """Corners of a region outside of which nothing of it is seen: shares of width and height, 0 to 1."""
+    """Corners of a region that contains all of it: shares of width and height, 0 to 1."""
     event_s: tuple[float, float] | None
     """Seconds between which it happens; None for what is there all the time."""
 

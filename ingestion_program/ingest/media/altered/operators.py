@@ -109,7 +109,7 @@ class Imputation:
 class HalvedImputation:
     """Imputation of a large mask, solved at half the size and stretched: a quarter of the unknowns.
 
-    What is imputed is smooth, but for the edge of what is visible: in pictures with detail of a cell's size the two
+    What is imputed is smooth except at the edge of what is visible: in pictures with detail of a cell's size the two
     differ by less than 2 % of the range in the mean. Visible pixels stay as they are.
 
     Parameters

@@ -175,7 +175,7 @@ def is_regular(root: Path, name: str) -> bool:
 
 
 def why_unread(root: Path, name: str) -> str:
-    """Say why a file of the results is not read, whoever names it; an empty text when it may be."""
+    """Say why a file of the results is not read; an empty text if it may be."""
     if not _SAFE_PATH.fullmatch(name):
         return "an unsafe path"
     if not is_regular(root, name):

@@ -1,6 +1,6 @@
 """Files beside the results not written by ingestion: named and hashed, otherwise ignored.
 
-The platform copies a submission into the output folder before ingestion runs, and whoever controls a container of the
+The platform copies a submission into the output folder before ingestion runs, and a container of the
 prediction step may put more there. Names are a participant's text; the count is bounded, whatever lies there.
 """
 

@@ -1,6 +1,6 @@
 """The platform's records about a submission and its run, and checks whether the run's output can be trusted.
 
-Whoever has a bundle's key can seal a record. The worker's notes need no secret: it writes them when it takes the step
+Anybody with a bundle's key can seal a record. The worker's notes need no secret: it writes them when it takes the step
 for ended. A container that outlives that could still change them; docs/security.md says what to do against it.
 """
 

@@ -25,7 +25,7 @@ from score.read.output.run_facts import RunFacts, read_run
 from score.settings import Settings
 
 _SPARE = 4
-"""Times the lines that a phase can have: so many are read, and what is wrong with them is told one by one."""
+"""Times the lines that a phase can have: this many are read and checked one by one."""
 _DAMAGED = "The results are damaged."
 
 

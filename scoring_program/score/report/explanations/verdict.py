@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from score.evaluation.clip_numbers import ClipNumbers
 from score.read.output.explanation_record import Explanation
@@ -18,6 +19,7 @@ STATES = ("good", "part", "bad", "none")
 """Best first; ``none`` where nothing was measured."""
 _WHERE = {"space": "a place", "time": "a moment"}
 _OTHER = {"space": "place", "time": "second"}
+_GIVEN = {"space": "map", "time": "timeline"}
 _NOT_GIVEN = {"space": "No map given: scores 0.", "time": "No timeline given: scores 0."}
 
 
@@ -42,10 +44,17 @@ def clip_state(numbers: ClipNumbers) -> str:
     """Return how well an explanation held up: ``good`` only if every tested part did, ``none`` if none was tested."""
     if not (numbers.hidden or numbers.edited):
         return "none"
-    tested = [getattr(numbers, kind) for kind in numbers.hidden]
-    tested += [numbers.claims] if numbers.edited else []
+    tested = [_hidden_state(numbers, kind) for kind in numbers.hidden]
+    tested += [state_of(value) for value in ((numbers.claims,) if numbers.edited else ()) + (numbers.text,)]
     found = state_of(numbers.held)
-    return "part" if found == "good" and min((*tested, numbers.text)) < HOLDS else found
+    return "part" if found == "good" and set(tested) != {"good"} else found
+
+
+def _hidden_state(numbers: ClipNumbers, kind: str) -> str:
+    """Return the state of a map or timeline: ``good`` only if no other part moved the prediction more."""
+    found = state_of(getattr(numbers, kind))
+    changes = [one.change or 0.0 for one in numbers.hidden[kind]]
+    return "part" if found == "good" and max(changes) - changes[0] > numbers.epsilon else found
 
 
 def reasons(
@@ -65,14 +74,14 @@ def reasons(
         The target on which it is judged.
     """
     return (
-        _hidden("Place", "space", explanation.space is not None, numbers.space, numbers, target),
-        _hidden("Time", "time", explanation.time is not None, numbers.time, numbers, target),
+        _hidden("Place", "space", explanation.space is not None, numbers, target),
+        _hidden("Time", "time", explanation.time is not None, numbers, target),
         _cues(numbers, claims, target),
         _text(numbers, explanation),
     )
 
 
-def _hidden(part: str, kind: str, given: bool, value: float, numbers: ClipNumbers, target: Target) -> Reason:
+def _hidden(part: str, kind: str, given: bool, numbers: ClipNumbers, target: Target) -> Reason:
     hidden = numbers.hidden.get(kind, ())
     if not given:
         return Reason("none", part, _NOT_GIVEN[kind])
@@ -82,11 +91,16 @@ def _hidden(part: str, kind: str, given: bool, value: float, numbers: ClipNumber
     if len(changes) < len(hidden):
         return Reason("bad", part, f"No valid answer when {_WHERE[kind]} was altered: gets the worst score.")
     span = target.maximum - target.minimum
+    state, epsilon = _hidden_state(numbers, kind), numbers.epsilon
     most, largest = number(changes[0] * span, 3), number(max(changes) * span, 3)
     words = f"Altering the {_OTHER[kind]} marked most moved the prediction by {most}"
     if most != largest:
         words += f"; altering another {_OTHER[kind]} moved it by up to {largest}"
-    return Reason(state_of(value), part, f"{words}.")
+    elif state != "good" and max(changes) > epsilon:
+        in_order = all(higher > lower - epsilon for higher, lower in pairwise(changes))
+        average = f"the average {_GIVEN[kind]} of the other clips fits about as well"
+        words += f"; {average if in_order else 'the order of the others is wrong'}"
+    return Reason(state, part, f"{words}.")
 
 
 def _cues(numbers: ClipNumbers, claims: Sequence[ClaimRow], target: Target) -> Reason:

@@ -136,7 +136,8 @@ def _unreached(scored: Scored, usable: Factors) -> Iterable[Advice]:
 
 
 def _most_often(findings: Iterable[Problem]) -> str:
-    yours = [finding for finding in findings if finding.yours and finding.severity == "error"]
+    # What goes wrong in an explanation costs no prediction.
+    yours = [one for one in findings if one.yours and one.severity == "error" and one.stage != "explain"]
     if not yours:
         return ""
     most = max(yours, key=lambda finding: finding.count)

@@ -72,6 +72,7 @@ def first_screen(scored: Scored) -> dict[str, Any]:
     shares = {name: weight / whole for name, weight in weights.items()} if whole else {}
     rows = {column.key: _row(column, one, scored, shares.get(column.key)) for column, one in columns}
     limits = settings.explanation.bands
+    given = {"known_causes": settings.causes, "plausibility": settings.observations, "jury": settings.jury}
     return {
         "total": rows[TOTAL],
         "band": (word := settings.explanation.word(rows[TOTAL].estimate.value)),
@@ -88,7 +89,7 @@ def first_screen(scored: Scored) -> dict[str, Any]:
         "parts": parts,
         "axes": [rows[name] for name in parts.axes],
         "predictions": [rows[key] for key in _prediction_keys(settings)],
-        "rows": list(rows.values()),
+        "rows": [row for key, row in rows.items() if given.get(key, True)],
         # One mark of each kind that occurs, for the legend and the headings of the table.
         "compared": list({(mark.kind, mark.title): mark for row in rows.values() for mark in row.marks}.values()),
         "advice": advice(scored, parts),
@@ -122,8 +123,8 @@ def _marks(column: Column, estimate: Estimate, scored: Scored) -> Iterator[Mark]
     low, high = column.minimum, column.maximum
     places = min(column.decimals, scored.spread_places(column))
     known: list[tuple[str, str, float | None]] = [
-        ("chance", "chance", column.chance),
-        ("constant", "constant", estimate.baseline),
+        ("chance", "Chance", column.chance),
+        ("constant", "Constant", estimate.baseline),
     ]
     for landmark in scored.beside.landmarks.items:
         if landmark.kind != "constant" or estimate.baseline is None:

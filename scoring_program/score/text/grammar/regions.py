@@ -1,4 +1,4 @@
-"""What stands around an effect: cues, targets, concessions and negations."""
+"""What surrounds an effect: cues, targets, concessions and negations."""
 
 from __future__ import annotations
 
