@@ -42,6 +42,7 @@ def test_verdict(case: Case, short_phase: Path, honest: Played, tmp_path: Path) 
     check(case, machines_tier(honest), short_phase, honest, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "level"),
     [pytest.param(case, level, id=f"{case.name}-{level}") for case in ALONE for level in case.elsewhere],
@@ -52,6 +53,7 @@ def test_verdict_behind_weaker_walls(case: Case, level: str, short_phase: Path, 
     check(case, level, short_phase, honest, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [1, 2])
 def test_files_stay_whole_under_every_version_of_landlock(
     version: int, short_phase: Path, honest: Played, tmp_path: Path

@@ -72,7 +72,13 @@ def played(
     return Play(cases, short_phase, machines_tier(honest), tmp_path_factory.mktemp("together"))
 
 
-ALL = [pytest.param(case, group, id=f"{case.name}-{group}") for group in CALL_S for case in members(group)]
+LONG_RUN = {group: [pytest.mark.slow] if group in WEAKER else [] for group in CALL_S}
+GROUPS = [pytest.param(group, marks=marks) for group, marks in LONG_RUN.items()]
+ALL = [
+    pytest.param(case, group, id=f"{case.name}-{group}", marks=marks)
+    for group, marks in LONG_RUN.items()
+    for case in members(group)
+]
 
 
 @pytest.mark.parametrize(("case", "group"), ALL)
@@ -89,7 +95,7 @@ def test_verdict(case: Case, group: str, played: Play, honest: Played) -> None:
         check_problems(verdict, clip.problems + behind.problems)
 
 
-@pytest.mark.parametrize("group", CALL_S)
+@pytest.mark.parametrize("group", GROUPS)
 def test_what_never_happens(group: str, played: Play, honest: Played, tmp_path: Path) -> None:
     gathered = played.of(group)
     check_what_never_happens(gathered.stage, gathered.before, gathered.outcome)
