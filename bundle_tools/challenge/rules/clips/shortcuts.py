@@ -44,7 +44,8 @@ def check_shortcuts(draft: Draft) -> Iterator[Finding]:
         found = "; ".join(f"{one.feature} and {one.target} {one.correlation:+.2f}" for one in verdict.relations)
         what = f"Labels can be predicted without watching a clip (p = {verdict.p:.4f}): {found}."
         effect = "A model can score without looking at a clip."
-        fix = "Shuffle and rename the clips at random. Encode all alike, with one length, one size and no dates."
+        alike = "Encode all alike (`bundle data from-folder --reencode 360`), with one length, one size and no dates."
+        fix = f"Shuffle and rename the clips at random. {alike}"
         strong = any(abs(one.correlation) >= ERROR_CORRELATION for one in verdict.relations)
         severity: Severity = "error" if strong and verdict.p < ERROR_P else "warning"
         yield Finding("giveaway", severity, place, what, effect, fix)
