@@ -111,6 +111,15 @@ def test_the_map_marks_the_place_that_moves_and_the_timeline_every_second(model:
     assert [row[:2] for row in told["time"]] == [[0, 1], [1, 2], [2, 3], [3, 4]]
 
 
+def test_what_stands_still_has_no_weight_however_much_clips_usually_move(model: Any) -> None:  # noqa: ANN401
+    light, loudness = np.full((4, 9, 16), 0.5), np.full(4, -30.0)
+    motion = np.zeros((4, 9, 16))
+    motion[2, 4, 7] = 0.2
+    seen = module("model").Measured(light, motion, loudness, 2.0, 4.0)
+    assert np.argwhere(model.where(seen)).tolist() == [[4, 7]]
+    assert [start for start, _, weight in model.when(seen) if weight] == [2]
+
+
 def test_training_finds_what_can_be_found_and_leaves_the_constant_where_nothing_can(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -75,7 +75,8 @@ class Model:
 
     def standard(self, measured: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return how far each measurement is from its mean, in spreads; one that is unknown counts as usual."""
-        return np.nan_to_num((measured - self.means) / self.scales)
+        away: NDArray[np.float64] = np.nan_to_num((measured - self.means) / self.scales)
+        return away
 
     def contributions(self, measured: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return what each measurement adds to each target, beside what it is once its cue is edited.
