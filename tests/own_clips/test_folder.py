@@ -144,6 +144,9 @@ def test_the_example_is_trained_and_the_kit_shows_what_it_records(bundle: Path) 
     assert "`hat` cannot be edited out of footage" in explanations
     assert "Bright lighting raised the warmth score" in explanations
     assert "the rules hold for yours" in (bundle / "docs" / "language.md").read_text()
+    guide = (bundle / "docs" / "participant.md").read_text()
+    assert re.findall("^#.*", guide, re.MULTILINE) == ["# Participant's guide", "## Read the report", "## Before Final"]
+    assert "| low < <!--=level_low-->0.45<!--/-->" in guide
 
 
 def test_without_a_vocabulary_every_cue_can_be_tried(tmp_path: Path) -> None:
