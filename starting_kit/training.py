@@ -2,6 +2,8 @@
 
 import csv
 import json
+import sys
+import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -15,6 +17,8 @@ Numbers = NDArray[np.float64]
 Fit = Callable[[Numbers, Numbers], Callable[[Numbers], Numbers]]
 """Takes measurements (clips, features) and labels (clips, targets); returns a function that predicts the labels."""
 FOLDS = 5
+EVERY_S = 10
+"""Between two lines about progress, seconds."""
 FEW_CLIPS = 100
 """With fewer clips a model overfits."""
 
@@ -48,7 +52,7 @@ def read_labelled(folder: Path) -> Labelled:
 
 
 def measure_all(measure: Callable[[tuple[Path, str]], Numbers], data: Labelled, workers: int) -> Numbers:
-    """Measure all clips in parallel, and print progress.
+    """Measure all clips in parallel, and print progress: on a terminal in one line, elsewhere every ten seconds.
 
     Parameters
     ----------
@@ -59,12 +63,16 @@ def measure_all(measure: Callable[[tuple[Path, str]], Numbers], data: Labelled, 
     workers
         Number of processes.
     """
-    found = []
+    found: list[Numbers] = []
+    told_s, terminal = time.monotonic(), sys.stdout.isatty()
     with ProcessPoolExecutor(workers) as pool:
         for values in pool.map(measure, data.clips):
             found.append(values)
-            end = "\n" if len(found) == len(data.clips) else "\r"
-            print(f"measured {len(found)} of {len(data.clips)} clips", end=end, flush=True)
+            last = len(found) == len(data.clips)
+            if last or terminal or time.monotonic() - told_s >= EVERY_S:
+                end = "\r" if terminal and not last else "\n"
+                print(f"measured {len(found)} of {len(data.clips)} clips", end=end, flush=True)
+                told_s = time.monotonic()
     return np.array(found)
 
 

@@ -43,6 +43,7 @@ def lines(capsys: pytest.CaptureFixture[str], runs: Path, *names: str) -> dict[s
 def test_the_numbers_are_those_of_the_scoring_program(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = lines(capsys, runs, "good", "noisy")
     assert {"explanation", "skill", "cue_claims", "text", "coverage"} <= set(found)
+    assert not {"plausibility", "jury"} & set(found)  # 0 for everybody at home
     for place, name in enumerate(("good", "noisy")):
         scores = json.loads((runs / name / "output/scores.json").read_text("utf-8"))
         for key, values in found.items():

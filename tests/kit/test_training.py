@@ -1,11 +1,16 @@
 """What training scripts share: nobody is on both sides, the constant is the constant, and few clips are told."""
 
+import io
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from training import FEW_CLIPS, Labelled, Numbers, errors_of_unseen, read_labelled, say_skill
+import training
+from training import FEW_CLIPS, Labelled, Numbers, errors_of_unseen, measure_all, read_labelled, say_skill
 
 PEOPLE = [f"s{number // 3}" for number in range(30)]
 
@@ -65,3 +70,22 @@ def test_a_labelled_folder_is_read(tmp_path: Path) -> None:
     data = read_labelled(tmp_path)
     assert data.clips == [(tmp_path / "clips" / "c1.mp4", ""), (tmp_path / "clips" / "c2.mp4", "Well.")]
     assert (data.sources, data.targets, data.labels.tolist()) == (["s1", "s2"], ("one", "two"), [[0.5, 1], [0.25, 2]])
+
+
+@pytest.mark.parametrize(
+    ("terminal", "told"),
+    [
+        (False, ["measured 3 of 4 clips\n", "measured 4 of 4 clips\n"]),
+        (True, [f"measured {number} of 4 clips\r" for number in (1, 2, 3)] + ["measured 4 of 4 clips\n"]),
+    ],
+)
+def test_progress_is_one_line_on_a_terminal_and_a_line_every_ten_seconds_elsewhere(
+    terminal: bool, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = io.StringIO(newline="")
+    monkeypatch.setattr(screen, "isatty", lambda: terminal)
+    monkeypatch.setattr("sys.stdout", screen)
+    monkeypatch.setattr(training, "ProcessPoolExecutor", ThreadPoolExecutor)
+    monkeypatch.setattr(training, "time", SimpleNamespace(monotonic=count(step=4).__next__))
+    assert measure_all(lambda _: np.ones(2), labelled(np.zeros((4, 2))), 1).shape == (4, 2)
+    assert screen.getvalue() == "".join(told)

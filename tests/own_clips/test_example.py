@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from bundle_tools.own_clips.bundle.make import EXAMPLE
+from ingest.probes.edits import PACES
 from score.text import Vocabulary, parse_claims
 from training import Labelled, errors_of_unseen
 
@@ -73,9 +74,12 @@ def model(tmp_path: Path) -> Any:  # noqa: ANN401
 def test_the_claims_add_up_to_the_prediction_and_the_text_says_the_same(model: Any, clip: DrawnClip) -> None:  # noqa: ANN401
     prediction = model.predict(clip)
     told = model.explain(clip, prediction)
+    moved = float(module("model").measure(clip).mean()[1])
+    slowed = (sum(PACES) / 2 * moved - model.means[1]) / model.scales[1]  # the other cues are usual once edited
     for name, target in LEARNED["targets"].items():  # type: ignore[attr-defined]
         parts = {one["cue"]: one["contribution"] for one in told["evidence"]["cues"] if one["target"] == name}
-        whole = target["mean"] + sum(parts.values()) * (target["maximum"] - target["minimum"])
+        edited = target["mean"] + target["weights"][1] * slowed
+        whole = edited + sum(parts.values()) * (target["maximum"] - target["minimum"])
         assert prediction[name] == pytest.approx(np.clip(whole, target["minimum"], target["maximum"]))
         if name == "warmth":
             vocabulary = Vocabulary(cues=tuple(CUES), targets=("warmth", "calm"), main="warmth", aliases={})
@@ -105,6 +109,15 @@ def test_the_map_marks_the_place_that_moves_and_the_timeline_every_second(model:
     assert places.shape == (9, 16)
     assert places[:3, :8].mean() > 2 * places[4:].mean()
     assert [row[:2] for row in told["time"]] == [[0, 1], [1, 2], [2, 3], [3, 4]]
+
+
+def test_what_stands_still_has_no_weight_however_much_clips_usually_move(model: Any) -> None:  # noqa: ANN401
+    light, loudness = np.full((4, 9, 16), 0.5), np.full(4, -30.0)
+    motion = np.zeros((4, 9, 16))
+    motion[2, 4, 7] = 0.2
+    seen = module("model").Measured(light, motion, loudness, 2.0, 4.0)
+    assert np.argwhere(model.where(seen)).tolist() == [[4, 7]]
+    assert [start for start, _, weight in model.when(seen) if weight] == [2]
 
 
 def test_training_finds_what_can_be_found_and_leaves_the_constant_where_nothing_can(

@@ -144,6 +144,9 @@ def test_the_example_is_trained_and_the_kit_shows_what_it_records(bundle: Path) 
     assert "`hat` cannot be edited out of footage" in explanations
     assert "Bright lighting raised the warmth score" in explanations
     assert "the rules hold for yours" in (bundle / "docs" / "language.md").read_text()
+    guide = (bundle / "docs" / "participant.md").read_text()
+    assert re.findall("^#.*", guide, re.MULTILINE) == ["# Participant's guide", "## Read the report", "## Before Final"]
+    assert "| low < <!--=level_low-->0.45<!--/-->" in guide
 
 
 def test_without_a_vocabulary_every_cue_can_be_tried(tmp_path: Path) -> None:
@@ -260,8 +263,11 @@ def test_no_person_is_in_two_parts_and_groups_reach_the_reference_data_alone(bun
     assert not [*bundle.glob("input_data/**/groups.csv"), *bundle.glob("public_data/groups.csv")]
 
 
-def test_the_data_alone(tmp_path: Path) -> None:
-    assert make(write_sources(tmp_path / "sources"), tmp_path / "out", "--data-only") == 0
+def test_the_data_alone_and_which_clips_were_encoded_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sources = write_sources(tmp_path / "sources")
+    (sources.clips / "Bob-1.mp4").write_bytes(make_clip(seconds=1, container="webm", codec="libvpx"))
+    assert make(sources, tmp_path / "out", "--data-only") == 0
+    assert "1 clip had to be re-encoded, because MP4 cannot hold such formats: Bob-1.mp4." in capsys.readouterr().out
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         *("SHA256SUMS", "input_data", "private", "public_data", "reference_data")
     ]

@@ -29,12 +29,17 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join("|" + "|".join(line) + "|" if line[0] == "---" else f"| {' | '.join(line)} |" for line in lines)
 
 
+def _applies(phase: Phase, key: str) -> bool:
+    """Return whether a column can hold anything but 0 in a phase."""
+    needed = NEEDS.get(key)
+    return needed is None or phase.scoring(needed) is not None
+
+
 def columns(phase: Phase) -> str:
     """Make the table of score columns, the primary one first and bold; those that are always 0 here are left out."""
     rows: list[tuple[str, ...]] = []
     for column in phase.columns:
-        needed = NEEDS.get(column["key"])
-        if needed and phase.scoring(needed) is None:
+        if not _applies(phase, column["key"]):
             continue
         title = column["title"] if rows else f"**{column['title']}**"
         low, high = (column[field] for field in ("minimum", "maximum"))
@@ -105,7 +110,8 @@ def landmarks_short(phase: Phase) -> str:
 
 
 def _landmarks(phase: Phase, columns: Sequence[Column]) -> str:
-    table = landmark_table(phase.landmarks or {}, columns, open_=phase.is_open)
+    shown = [one for one in columns if _applies(phase, one.key)]
+    table = landmark_table(phase.landmarks or {}, shown, open_=phase.is_open)
     return f"In **{phase.entry.name}**{'' if phase.is_open else ', roughly'}:\n\n{table}"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bundle_tools.cli.options import add_command, count, moment, positive, workers
 from bundle_tools.codabench.rules import clock
-from bundle_tools.console import progress_bar, say
+from bundle_tools.console import counted, progress_bar, say
 from bundle_tools.errors import BundleError
 from bundle_tools.own_clips.bundle.make import add_bundle
 from bundle_tools.own_clips.look_up import look_up_table
@@ -209,7 +209,7 @@ def _from_folder(arguments: argparse.Namespace) -> int:
 def _say_encoded(names: Sequence[str]) -> None:
     if names:
         listed = ", ".join(names[:NAMED]) + (", ..." if len(names) > NAMED else "")
-        say(f"{len(names)} clips were re-encoded, because MP4 cannot hold them as they are: {listed}.")
+        say(f"{counted(len(names), 'clip')} had to be re-encoded, because MP4 cannot hold such formats: {listed}.")
 
 
 def _usual_start() -> datetime:

@@ -33,7 +33,9 @@ COPIED = (
     *("logo.png", "starting_kit/requirements.txt", "starting_kit/augmentations.md"),
     *("solutions/constant/model.py", "solutions/constant/README.md", "docs/error_codes.md"),
 )
-LANGUAGE = "docs/language.md"
+LANGUAGE, GUIDE = "docs/language.md", "docs/participant.md"
+ANYWHERE = ("## Read the report\n", "## Before Final\n")
+"""Beginnings of the guide's sections that hold for any challenge."""
 FOREIGN_EXAMPLES = (
     "> The examples are those of a challenge with the targets *interview* and *openness*; the rules hold for yours.\n"
 )
@@ -93,6 +95,9 @@ def add_bundle(
         path.write_text(texts.get_template(name).render(facts), encoding="utf-8")
     title, _, rest = (CHECKOUT / LANGUAGE).read_text("utf-8").partition("\n\n")
     (folder / LANGUAGE).write_text(f"{title}\n\n{FOREIGN_EXAMPLES}\n{rest}", encoding="utf-8")
+    sections = re.split("^(?=## )", (CHECKOUT / GUIDE).read_text("utf-8"), flags=re.MULTILINE)
+    kept = "".join(section for section in sections if section.startswith(ANYWHERE))
+    (folder / GUIDE).write_text(f"# Participant's guide\n\n{kept}", encoding="utf-8")
     _train_example(folder, workers)
     _add_sample(folder)
     fill_pages(folder)

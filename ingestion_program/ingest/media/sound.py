@@ -6,6 +6,7 @@ from pathlib import Path
 import av
 import numpy as np
 import numpy.typing as npt
+from av.container import InputContainer
 
 Sound = npt.NDArray[np.float32]
 RATES = (4_000, 48_000)
@@ -15,22 +16,26 @@ FADE_S = 0.01
 def read_sound(path: Path, rate: int, duration_s: float) -> Sound | None:
     """Return the first audio stream as mono float32 in [-1, 1] at `rate` samples a second.
 
-    The result has exactly `duration_s * rate` samples: the sound that lies beside the picture, padded with silence.
-    None when the clip has no sound that can be decoded; a clip without sound is a valid clip.
+    The result has exactly `duration_s * rate` samples: the sound that lies beside the picture, padded with silence
+    where it begins later or ends earlier. None when the clip has no sound that can be decoded; a clip without sound is
+    a valid clip.
     """
-    samples = _decode(path, rate)
-    if samples is None:
+    decoded = _decode(path, rate)
+    if decoded is None:
         return None
+    samples, later_s = decoded
     length = round(duration_s * rate)
+    later = round(min(max(later_s, -duration_s), duration_s) * rate)
     sound = np.zeros(length, np.float32)
-    sound[: len(samples)] = samples[:length]
+    heard = samples[max(0, -later) :][: length - max(0, later)]
+    sound[max(0, later) :][: len(heard)] = heard
     return sound
 
 
 def read_repeated_sound(path: Path, rate: int, duration_s: float) -> Sound | None:
     """Return the sound as `read_sound` does, but begun again where it is too short."""
-    samples = _decode(path, rate)
-    return None if samples is None else np.resize(samples, round(duration_s * rate))
+    decoded = _decode(path, rate)
+    return None if decoded is None else np.resize(decoded[0], round(duration_s * rate))
 
 
 def replace_by_another_moment(sound: Sound, rate: int, seconds: Collection[int], seed: int) -> Sound:
@@ -75,19 +80,27 @@ def has_sound(path: Path) -> bool:
         return False
 
 
-def _decode(path: Path, rate: int) -> Sound | None:
-    """Return the first audio stream as it is, None where there is nothing to decode."""
+def _decode(path: Path, rate: int) -> tuple[Sound, float] | None:
+    """Return the first audio stream and how many seconds it begins after the picture; None where there is none."""
     try:
         with av.open(str(path)) as container:
             if not container.streams.audio:
                 return None
             resampler = av.AudioResampler(format="fltp", rate=rate)
-            pieces = [
-                piece for frame in container.decode(audio=0) for piece in resampler.resample(frame)
-            ] + resampler.resample(None)
+            later_s, pieces = None, list[av.AudioFrame]()
+            for frame in container.decode(audio=0):
+                if later_s is None:
+                    later_s = (frame.time or 0.0) - _picture_begins_s(container)
+                pieces += resampler.resample(frame)
+            pieces += resampler.resample(None)
             # The mean of the channels: FFmpeg's own mix to mono raises the level of floats by up to 3 dB per pair.
             parts = [np.asarray(piece.to_ndarray(), np.float32).mean(axis=0) for piece in pieces]
     except (av.error.FFmpegError, OSError, ValueError):
         return None
     samples = np.concatenate(parts) if parts else np.zeros(0, np.float32)
-    return np.clip(samples, -1.0, 1.0) if len(samples) else None
+    return (np.clip(samples, -1.0, 1.0), later_s or 0.0) if len(samples) else None
+
+
+def _picture_begins_s(container: InputContainer) -> float:
+    video = next(iter(container.streams.video), None)
+    return 0.0 if video is None else float((video.start_time or 0) * (video.time_base or 0))

@@ -130,7 +130,13 @@ def test_two_thousand_clips_take_seconds() -> None:
 
 
 def encode(
-    *, frames: int = 10, size: int = 32, tags: dict[str, str] | None = None, sound: bool = False, rate: int = 10
+    *,
+    frames: int = 10,
+    size: int = 32,
+    tags: dict[str, str] | None = None,
+    sound: bool = False,
+    rate: int = 10,
+    moving: int = 0,
 ) -> bytes:
     buffer = io.BytesIO()
     with av.open(buffer, "w", format="mp4") as container:
@@ -139,9 +145,10 @@ def encode(
         stream.width = stream.height = size
         stream.pix_fmt = "yuv420p"
         voice = container.add_stream("aac", rate=16000, layout="mono") if sound else None
-        for _ in range(frames):
-            picture = av.VideoFrame.from_ndarray(np.zeros((size, size, 3), np.uint8), format="rgb24")
-            container.mux(stream.encode(picture))
+        noise = np.random.default_rng(0).integers(0, 255, (frames, size, size, 3), np.uint8)
+        noise[:, moving:] = 0
+        for pixels in noise:
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
         container.mux(stream.encode(None))
         if voice is not None:
             silence = av.AudioFrame.from_ndarray(np.zeros((1, 1024), np.float32), format="fltp", layout="mono")
@@ -221,6 +228,29 @@ def test_a_giveaway_is_named(tiny: Path, feature: str, options: dict[str, object
     assert [(finding.code, finding.severity) for finding in found] == [("giveaway", "error")]
     assert re.search(rf"(: |= ){feature} ", found[0].what)
     assert "openness" in found[0].what
+
+
+@pytest.mark.parametrize(
+    ("order", "copies", "severity"),
+    [
+        (None, False, "warning"),
+        (None, True, "error"),
+        (RANKS.argsort().tolist(), False, "error"),
+    ],
+)
+def test_sizes_may_follow_what_moves_in_filmed_clips_alone(
+    tiny: Path, order: list[int] | None, copies: bool, severity: str
+) -> None:
+    draft = write_set(tiny, lambda at: encode(moving=int(RANKS[at])), order=order)
+    if copies:
+        folder = tiny / "input_data/practice"
+        with (folder / "task.yaml").open("a") as settings:
+            settings.write("copies: copies.csv\n")
+        (folder / "copies.csv").write_text("copy_id,clip_id,cue,file,sha256\nx,y,smile,copies/x.mp4,0\n")
+    (found,) = check_shortcuts(draft)
+    assert (found.code, found.severity) == ("giveaway", severity)
+    assert "file size" in found.what
+    assert ("follow motion" in found.effect) == (severity == "warning")
 
 
 def test_too_few_clips_prove_nothing(tiny: Path) -> None:

@@ -99,9 +99,8 @@ def check_alike(where: str, videos: dict[str, Video]) -> Iterator[Finding]:
             example = next(clip for clip, value in values.items() if value == odd)
             what = f"{form}: {usual} for most clips, {odd} for {count}, such as {example}; {len(counts)} kinds in all."
             effect = "Models must cope with all of them."
-            yield Finding(
-                "clips-mixed", "note", where, what, effect, "Encode all clips alike, unless this is intended."
-            )
+            fix = "Encode all clips alike (`bundle data from-folder --reencode 360`), unless this is intended."
+            yield Finding("clips-mixed", "note", where, what, effect, fix)
     silent = sorted(clip for clip, video in videos.items() if not video.sound)
     if silent and len(silent) < len(videos):
         what = f"{len(silent)} clips without sound among {len(videos)}, such as {silent[0]}."

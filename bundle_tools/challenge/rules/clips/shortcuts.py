@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from bundle_tools.challenge.rules.clips.chance import judge
-from bundle_tools.challenge.rules.clips.tables import read_clips, read_json, read_labels
+from bundle_tools.challenge.rules.clips.chance import Verdict, judge
+from bundle_tools.challenge.rules.clips.tables import read_clips, read_copies, read_json, read_labels
 from bundle_tools.challenge.rules.clips.video import UnreadableVideo, describe_file
 from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import Draft
@@ -19,6 +19,8 @@ FEWEST_CLIPS = 8
 ERROR_P, WARNING_P = 0.001, 0.01
 # In a large set even a trace is certain; below this correlation it is worth a warning, as in files of real video.
 ERROR_CORRELATION = 0.2
+OF_MOTION = ("file size", "bit rate")
+"""What no encoder can keep from following the picture. Models see neither."""
 # Numbers in a name beyond these are not looked at.
 MOST_NUMBERS = 3
 MISSING = -1.0
@@ -38,16 +40,32 @@ def check_shortcuts(draft: Draft) -> Iterator[Finding]:
         if len(clips) < FEWEST_CLIPS:
             continue
         targets = {name: [labels.rows[clip][at] for clip in clips] for at, name in enumerate(labels.targets)}
-        verdict = judge(columns, targets, [labels.sources[clip] for clip in clips])
+        sources = [labels.sources[clip] for clip in clips]
+        verdict = judge(columns, targets, sources)
         if verdict is None or verdict.p >= WARNING_P:
             continue
         found = "; ".join(f"{one.feature} and {one.target} {one.correlation:+.2f}" for one in verdict.relations)
         what = f"Labels can be predicted without watching a clip (p = {verdict.p:.4f}): {found}."
         effect = "A model can score without looking at a clip."
-        fix = "Shuffle and rename the clips at random. Encode all alike, with one length, one size and no dates."
-        strong = any(abs(one.correlation) >= ERROR_CORRELATION for one in verdict.relations)
-        severity: Severity = "error" if strong and verdict.p < ERROR_P else "warning"
+        alike = "Encode all alike (`bundle data from-folder --reencode 360`), with one length, one size and no dates."
+        fix = f"Shuffle and rename the clips at random. {alike}"
+        severity: Severity = "error" if _is_plain(verdict) else "warning"
+        if severity == "error" and not read_copies(given):
+            others = {name: values for name, values in columns.items() if name not in OF_MOTION}
+            if not _is_plain(judge(others, targets, sources)):
+                severity = "warning"
+                effect = "What moves makes a filmed clip's file larger: these labels may follow motion."
+                fix = f"{alike} If this stays, compare models with the baseline *File metadata only*."
         yield Finding("giveaway", severity, place, what, effect, fix)
+
+
+def _is_plain(verdict: Verdict | None) -> bool:
+    """Return whether labels can be told beyond doubt, and not just a trace of them."""
+    return (
+        verdict is not None
+        and verdict.p < ERROR_P
+        and any(abs(one.correlation) >= ERROR_CORRELATION for one in verdict.relations)
+    )
 
 
 def features(data: Dataset, clips: list[tuple[str, str, str]]) -> tuple[list[str], dict[str, list[float | str]]]:

@@ -15,9 +15,11 @@ RATE_HZ = 16_000
 FRAMES_A_SECOND = 4
 FEATURES = {"brightness": "lighting", "motion": "motion", "loudness": "voice", "words_a_second": "words"}
 """What is measured, and the cue that it belongs to."""
+SLOWED = 0.175
+"""The share of a clip's motion that is left when motion is edited: it is shown at 0.05 to 0.3 of its pace."""
 PHRASES = {
     "lighting": ("Dim lighting", "Bright lighting"),
-    "motion": ("Little motion", "A lot of motion"),
+    "motion": ("A little motion", "A lot of motion"),
     "voice": ("A quiet voice", "A loud voice"),
     "words": ("Few words", "Many words"),
 }
@@ -45,18 +47,19 @@ class Model:
 
     def predict(self, clip: "Clip") -> dict[str, float]:
         """Return every target, inside its range."""
-        parts = self.contributions(measure(clip).mean())
+        standard = self.standard(measure(clip).mean())
         return {
-            name: float(np.clip(target["mean"] + parts[name].sum(), target["minimum"], target["maximum"]))
+            name: float(np.clip(target["mean"] + self.weights[name] @ standard, target["minimum"], target["maximum"]))
             for name, target in self.targets.items()
         }
 
     def explain(self, clip: "Clip", prediction: dict[str, float]) -> dict[str, Any]:
         """Say in words, in a picture and in numbers what the sum was made of."""
         seen = measure(clip)
-        parts = self.contributions(seen.mean())
+        measured = seen.mean()
+        parts = self.contributions(measured)
         return {
-            "text": self.tell(prediction, parts[self.main]),
+            "text": self.tell(prediction, parts[self.main], measured > self.means),
             "image": clip.frame_at(clip.duration_s / 2, size=(355, 200)),
             "evidence": {
                 "space": self.where(seen),
@@ -70,12 +73,21 @@ class Model:
             },
         }
 
-    def contributions(self, measured: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-        """Return what each measurement adds to each target; one that is unknown counts as usual and adds nothing."""
-        standard = np.nan_to_num((measured - self.means) / self.scales)
-        return {name: weights * standard for name, weights in self.weights.items()}
+    def standard(self, measured: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return how far each measurement is from its mean, in spreads; one that is unknown counts as usual."""
+        away: NDArray[np.float64] = np.nan_to_num((measured - self.means) / self.scales)
+        return away
 
-    def tell(self, prediction: dict[str, float], parts: NDArray[np.float64]) -> str:
+    def contributions(self, measured: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        """Return what each measurement adds to each target, beside what it is once its cue is edited.
+
+        Edits take light, voice and words from other clips, so these are usual on average; motion is slowed down.
+        """
+        edited = np.where([cue == "motion" for cue in FEATURES.values()], SLOWED * measured, self.means)
+        lost = self.standard(measured) - self.standard(edited)
+        return {name: weights * lost for name, weights in self.weights.items()}
+
+    def tell(self, prediction: dict[str, float], parts: NDArray[np.float64], above: NDArray[np.bool_]) -> str:
         """Name the level of the main target, and what raised and what lowered it, the largest first."""
         target = self.targets[self.main]
         place = (prediction[self.main] - target["minimum"]) / self.span(self.main)
@@ -87,24 +99,23 @@ class Model:
             part, cue = float(parts[place_of]), list(FEATURES.values())[place_of]
             if abs(part) < TOLD * self.span(self.main) or cue not in self.claimable:
                 continue
-            # The weight's sign says on which side of its mean the measurement lies.
-            above = bool((part > 0) == (self.weights[self.main][place_of] > 0))
-            sentences.append(f"{PHRASES[cue][above]} {'raised' if part > 0 else 'lowered'} it.")
+            sentences.append(f"{PHRASES[cue][int(above[place_of])]} {'raised' if part > 0 else 'lowered'} it.")
         if len(sentences) == 1:
             sentences.append("All measurements of this clip are close to their average.")
         return " ".join(sentences)
 
     def where(self, seen: "Measured") -> NDArray[np.float64] | None:
-        """Return what each place of the picture adds to the main target, up or down."""
+        """Return what each place of the picture adds to the main target, up or down; what hides it stands still."""
         light, motion = self.weights[self.main][:2] / self.scales[:2]
-        cells = light * (seen.light - self.means[0]) + motion * (np.nan_to_num(seen.motion) - self.means[1])
+        cells = light * (seen.light - self.means[0]) + motion * np.nan_to_num(seen.motion)
         places = np.abs(cells.mean(axis=0))
         return places if places.min() < places.max() else None
 
     def when(self, seen: "Measured") -> list[list[float]] | None:
-        """Return what each second adds to the main target, up or down."""
+        """Return what each second adds to the main target, up or down; one that is frozen stands still."""
         a_second = np.stack([seen.light.mean(axis=(1, 2)), seen.motion.mean(axis=(1, 2)), seen.loudness], axis=1)
-        away = np.nan_to_num((a_second - self.means[:3]) / self.scales[:3])
+        still = [self.means[0], 0, self.means[2]]
+        away = np.nan_to_num((a_second - still) / self.scales[:3])
         weights = np.abs(away @ self.weights[self.main][:3])
         if weights.min() == weights.max():
             return None
