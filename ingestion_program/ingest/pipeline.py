@@ -13,7 +13,9 @@ from ingest.confined.guard import end_descendants, harden_process
 from ingest.confined.processor import Meter, blame
 from ingest.confined.watchdog import Watchdog
 from ingest.errors import IngestionError, Problem, disk_full
+from ingest.lanes.asker import Asker
 from ingest.lanes.lane import Lane
+from ingest.lanes.pool import Lanes, Setup, workers_for
 from ingest.log import Log
 from ingest.media.altered.draws import Draws
 from ingest.model.process import ModelProcess
@@ -68,7 +70,7 @@ class _Run:
     def seal(self) -> None:
         """Write the summary, `run.json` and the manifest."""
         elapsed_s = self.clock.elapsed_s()
-        used = self.meter.read(elapsed_s, self.stats.waited_s)
+        used = self.meter.read(elapsed_s, self.stats.waited_s, self.stats.helpers_s)
         timeouts = any(code == "timeout" for code, _ in self.stats.clip_problems)
         self.stats.problems = blame(self.stats.problems, used, elapsed_s, timeouts=timeouts)
         self.stats.summarise(self.log)
@@ -162,14 +164,21 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     this.stats.warn([*problems, *doubts], this.log)
     feedback = Feedback(submission, tuple(target.name for target in task.targets), hidden=this.hidden)
     results = this.results = Results(this.folder, task.targets)
+    asker: Asker
     if not task.results or (submission / "model.py").is_file():
-        model = ModelProcess(submission, packages, task.limits, task.isolation)
+        workers = min(workers_for(task.limits), len(this.footage.clips))
+        if workers > 1:
+            setup = Setup(this.input_data, this.input_data / SETTINGS, submission, packages)
+            asker = Lanes(setup, task, this.clock, workers)
+        else:
+            model = ModelProcess(submission, packages, task.limits, task.isolation)
+            asker = Lane(model, task, this.clock, hidden=this.hidden)
     else:
         this.stats.results = True
         listed = None if task.aliases_file is None else this.input_data / task.aliases_file
         names = older_names(listed, [clip.clip_id for clip in this.footage.clips])
-        model = ResultsReader(submission, packages, task, names)
-    asker = Lane(model, task, this.clock, hidden=this.hidden)
+        reader = ResultsReader(submission, packages, task, names)
+        asker = Lane(reader, task, this.clock, hidden=this.hidden)
     runner = Runner(task, asker, results, this.clock, this.log, this.stats, feedback)
     runner.run(this.footage, Draws(this.key, task.seed))
     said = asker.output()

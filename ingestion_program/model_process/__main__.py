@@ -44,7 +44,7 @@ def main() -> None:
     except loading.LoadFailure as failure:
         connection.send({"op": "failed", **failure.report})
         return
-    connection.send({"op": "ready", "notes": model.notes if submitted else None})
+    connection.send({"op": "ready", "notes": model.notes if submitted else {"alone": loading.runs_alone(model)}})
 
     while True:
         order = connection.wait_for_call()

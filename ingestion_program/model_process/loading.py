@@ -44,6 +44,14 @@ def load_model(submission: Path) -> Any:  # noqa: ANN401 - a participant's objec
         ) from None
 
 
+def runs_alone(model: Any) -> bool:  # noqa: ANN401 - a participant's object
+    """Tell whether a model asks that no other process holds it at the same time: `runs_alone = True`."""
+    try:
+        return model.runs_alone is True
+    except BaseException:  # noqa: BLE001 - most models say nothing, and some answer for their names themselves
+        return False
+
+
 def _find_class(module: Any, submission: Path) -> Any:  # noqa: ANN401 - a participant's module and class
     try:
         model_class = getattr(module, "Model", None)

@@ -177,7 +177,10 @@ def write_phase(folder: Path, clips: list[Path], settings: dict[str, Any] | None
         rows.append([target.stem, f"clips/{target.name}", hashlib.sha256(target.read_bytes()).hexdigest()])
     (folder / "clips.csv").write_text("".join(",".join(row) + "\n" for row in rows))
     (folder / "transcripts.json").write_text(json.dumps({"c000": "hello there"}))
-    (folder / "task.yaml").write_text(yaml.safe_dump(settings or SETTINGS))
+    settings = settings or SETTINGS
+    # Whatever the machine has room for, unless a test says otherwise.
+    limits = {"workers": 1, **settings["limits"]}
+    (folder / "task.yaml").write_text(yaml.safe_dump({**settings, "limits": limits}))
     return folder
 
 

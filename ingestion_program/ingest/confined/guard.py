@@ -64,10 +64,8 @@ def shared_files() -> set[Path]:
 def sweep_shared_files(before: set[Path]) -> None:
     """Remove what a model left in the machine's shared memory.
 
-    Only in a container of our own, where we are the first process: elsewhere others use that memory too.
+    Not where others use that memory too.
     """
-    if os.getpid() != 1:
-        return
     for path in shared_files() - before:
         if path.is_dir() and not path.is_symlink():
             remove(path)

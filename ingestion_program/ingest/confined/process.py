@@ -21,6 +21,7 @@ from typing import Any
 from ingest.confined import guard
 from ingest.confined.processor import waited_s
 from ingest.confined.refusals import Refusals
+from ingest.confined.share import Share
 from ingest.confined.watch import FILE_MB, Watch
 from ingest.errors import IngestionError, Problem, Stage, disk_full
 from ingest.settings import Isolation
@@ -52,6 +53,8 @@ class Confinement:
     """Processor time over all threads, seconds."""
     isolation: Isolation
     """How firmly it has to be held in."""
+    share: Share
+    """Its part of the machine."""
 
 
 class ConfinedProcess:
@@ -114,10 +117,12 @@ class ConfinedProcess:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 cwd=self._scratch,
-                env=_environment(self._scratch, self._confinement.packages),
+                env=_environment(self._scratch, self._confinement),
                 start_new_session=True,
             )
-        self._watch = Watch(self._process, self._scratch, self._shared_before, self._confinement.memory_mb)
+        self._watch = Watch(
+            self._process, self._scratch, self._shared_before, self._confinement.memory_mb, self._confinement.share
+        )
         self._drainer = Thread(target=self._drain, args=(self._process, self._watch), daemon=True)
         self._drainer.start()
         self._channel = ours
@@ -211,7 +216,8 @@ class ConfinedProcess:
             self._process.wait()
             self._process = None
             guard.end_descendants()
-            guard.sweep_shared_files(self._shared_before)
+            if self._confinement.share.alone:
+                guard.sweep_shared_files(self._shared_before)
         if self._watch is not None:
             self._watch.stop()
             self._watch = None
@@ -282,9 +288,9 @@ class ConfinedProcess:
             del self._printed[:-KEPT_OUTPUT]
 
 
-def _environment(scratch: Path, packages: Path | None) -> dict[str, str]:
+def _environment(scratch: Path, confinement: Confinement) -> dict[str, str]:
     """Return a clean environment: nothing of ours leaks into it, and results do not depend on the host's settings."""
-    cores = str(os.cpu_count() or 1)
+    cores, packages = str(confinement.share.cores), confinement.packages
     return {
         **{name: os.environ[name] for name in PASSED_VARIABLES if name in os.environ},
         **({"PYTHONPATH": str(packages)} if packages else {}),

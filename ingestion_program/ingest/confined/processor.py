@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ingest.confined.share import cores
 from ingest.errors import Problem
 
 WAITED_SHARE = 0.25
@@ -48,7 +49,7 @@ class Meter:
         self._children_s = _processor_s(resource.RUSAGE_CHILDREN)
         self._waited_s = waited_s(os.getpid())
 
-    def read(self, elapsed_s: float, model_waited_s: float) -> Processor:
+    def read(self, elapsed_s: float, model_waited_s: float, helpers_s: float = 0.0) -> Processor:
         """Say what was used.
 
         Parameters
@@ -57,19 +58,21 @@ class Meter:
             Seconds since the start of the run.
         model_waited_s
             How long the processes that held the submission stood in line.
+        helpers_s
+            Processor time of this program's helpers, which have ended.
         """
-        own_s = _processor_s(resource.RUSAGE_SELF) - self._own_s
-        model_s = _processor_s(resource.RUSAGE_CHILDREN) - self._children_s
+        own_s = _processor_s(resource.RUSAGE_SELF) - self._own_s + helpers_s
+        model_s = _processor_s(resource.RUSAGE_CHILDREN) - self._children_s - helpers_s
         now_s = waited_s(os.getpid())
         if now_s is None or self._waited_s is None:
             return Processor(model_s, own_s, None, busy=False)
         waiting_s = now_s - self._waited_s + model_waited_s
-        return Processor(model_s, own_s, waiting_s, busy=is_busy(own_s + model_s, waiting_s, elapsed_s, _cores()))
+        return Processor(model_s, own_s, waiting_s, busy=is_busy(own_s + model_s, waiting_s, elapsed_s, cores()))
 
 
-def is_busy(used_s: float, waiting_s: float, elapsed_s: float, cores: int) -> bool:
+def is_busy(used_s: float, waiting_s: float, elapsed_s: float, count: int) -> bool:
     """Tell whether others kept a run waiting: it stood in line for long, and not for its own threads."""
-    return waiting_s >= WAITED_SHARE * elapsed_s and used_s < OWN_SHARE * elapsed_s * cores
+    return waiting_s >= WAITED_SHARE * elapsed_s and used_s < OWN_SHARE * elapsed_s * count
 
 
 def blame(problems: list[Problem], used: Processor, elapsed_s: float, *, timeouts: bool) -> list[Problem]:
@@ -105,9 +108,3 @@ def waited_s(pid: int) -> float | None:
 def _processor_s(who: int) -> float:
     usage = resource.getrusage(who)
     return usage.ru_utime + usage.ru_stime
-
-
-def _cores() -> int:
-    with contextlib.suppress(AttributeError):  # macOS has no such call
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -78,6 +78,8 @@ class Loaded:
     """How long that took, seconds."""
     warm_up_s: float | None
     """How long the first call took, which is no clip's own; None where there was none."""
+    alone: bool
+    """Whether it asks that no other process holds it at the same time."""
 
 
 class Asker(Protocol):
@@ -114,6 +116,10 @@ class Asker(Protocol):
     @property
     def waited_s(self) -> float:
         """How long the model's processes that were ended had stood in line for a processor, seconds."""
+
+    @property
+    def own_s(self) -> float:
+        """Processor time of this program's helpers, seconds."""
 
     def start(self, clips: Sequence[ClipSource]) -> Loaded:
         """Load the model, and ask it once about the first of the clips that can be decoded.

@@ -51,6 +51,11 @@ class Lane:
         return self._restarts.count
 
     @property
+    def own_s(self) -> float:
+        """See `Asker.own_s`."""
+        return 0.0
+
+    @property
     def held(self) -> Isolated | None:
         """See `Asker.held`."""
         return self._model.process.held
@@ -70,7 +75,8 @@ class Lane:
         started = time.monotonic()
         self._start()
         load_s = time.monotonic() - started
-        return Loaded(self._model.loaded, load_s, self._warm_up(clips) if self.runs_code else None)
+        warm_up_s = self._warm_up(clips) if self.runs_code else None
+        return Loaded(self._model.loaded, load_s, warm_up_s, self._model.alone)
 
     def start_afresh(self, *, alone: bool = False) -> bool:
         """See `Asker.start_afresh`."""
@@ -125,6 +131,10 @@ class Lane:
         took_s = time.monotonic() - self._began
         self._longest_s = max(self._longest_s, took_s)
         return replace(answer, died=not self._model.process.alive and not self._spared, took_s=took_s)
+
+    def rest(self) -> None:
+        """End the model until it is started again."""
+        self._model.stop()
 
     def remarks(self) -> list[Problem]:
         """See `Asker.remarks`."""

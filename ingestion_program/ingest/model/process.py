@@ -1,13 +1,13 @@
 """The model process, seen from outside: load a model, ask it, and serve the requests that it makes meanwhile."""
 
 import contextlib
-import os
 import time
 from pathlib import Path
 from threading import RLock
 from typing import Any
 
 from ingest.confined.process import ConfinedProcess, Confinement
+from ingest.confined.share import Share, cores, whole_machine
 from ingest.errors import IngestionError, Problem, Stage
 from ingest.media.buffers import FrameBuffer
 from ingest.media.clip import ClipSource
@@ -46,8 +46,17 @@ class ModelProcess:
     faster = "make the model faster: read fewer or smaller frames"
     """What messages advise where time runs out."""
 
-    def __init__(self, submission: Path, packages: Path | None, limits: Limits, isolation: Isolation) -> None:
-        self.frames = FrameServer()
+    def __init__(
+        self,
+        submission: Path,
+        packages: Path | None,
+        limits: Limits,
+        isolation: Isolation,
+        share: Share | None = None,
+    ) -> None:
+        """Take where packages were installed for this run, and the model's share of the machine: else it has all."""
+        share = share or whole_machine()
+        self.frames = FrameServer(share.cores)
         """Frames and sound of the clips that it is asked about."""
         self._submission = submission.resolve()
         self._results: dict[str, Any] | None = None
@@ -59,8 +68,9 @@ class ModelProcess:
                 submission=self._submission,
                 packages=packages,
                 memory_mb=limits.memory_mb,
-                cpu_s=int(limits.time_limit_s) * (os.cpu_count() or 1),
+                cpu_s=int(limits.time_limit_s) * cores(),
                 isolation=isolation,
+                share=share,
             )
         )
         """Where the model runs: whether it lives, what it printed, how often it was started."""
@@ -131,6 +141,11 @@ class ModelProcess:
         """
         order = {"call": "explain", **self._view(clip, facts), "prediction": prediction}
         return self._call(order, "explain", timeout_s)
+
+    @property
+    def alone(self) -> bool:
+        """Whether the model asks that no other process holds it at the same time."""
+        return isinstance(self._notes, dict) and self._notes.get("alone") is True
 
     def remarks(self) -> list[Problem]:
         """Return warnings about what was submitted as a whole."""
