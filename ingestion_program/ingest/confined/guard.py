@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 from model_process.sandbox import kernel
@@ -23,11 +24,15 @@ def harden_process() -> None:
             kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
 
 
-def end_descendants() -> None:
-    """End every process below this one. Killing one makes its children ours, so it is done until none is left."""
+def end_descendants(spared: Collection[int] = ()) -> None:
+    """End every process below this one but those `spared`.
+
+    Killing one makes its children ours, so it is done until none is left. Helpers of this program have its session,
+    which no confined process can join.
+    """
     if sys.platform != "linux":
         return
-    while children := _children(os.getpid()):
+    while children := _children(os.getpid()) - set(spared):
         for pid in children:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
@@ -64,8 +69,10 @@ def shared_files() -> set[Path]:
 def sweep_shared_files(before: set[Path]) -> None:
     """Remove what a model left in the machine's shared memory.
 
-    Not where others use that memory too.
+    Only in a container of our own, where we are the first process: elsewhere others use that memory too.
     """
+    if os.getpid() != 1:
+        return
     for path in shared_files() - before:
         if path.is_dir() and not path.is_symlink():
             remove(path)
@@ -74,11 +81,12 @@ def sweep_shared_files(before: set[Path]) -> None:
                 path.unlink()
 
 
-def _children(parent: int) -> list[int]:
-    found = []
+def _children(parent: int) -> set[int]:
+    found = set()
     for path in Path("/proc").glob("[0-9]*/stat"):
-        # The name of a process may hold spaces and brackets; the state and the parent follow its last bracket.
+        # The name of a process may hold spaces and brackets; state, parent, group and session follow its last bracket.
         with contextlib.suppress(OSError, ValueError, IndexError):
-            if int(path.read_text(errors="replace").rpartition(")")[2].split()[1]) == parent:
-                found.append(int(path.parent.name))
+            _, its_parent, _, session, *_ = path.read_text(errors="replace").rpartition(")")[2].split()
+            if int(its_parent) == parent and int(session) != os.getsid(0):
+                found.add(int(path.parent.name))
     return found
