@@ -45,7 +45,7 @@ class Lane:
         """
         self._model, self._task, self._clock, self._hidden = model, task, clock, hidden
         self._frames = model.frames
-        self._ahead = 1 if beside else AHEAD_CLIPS
+        self._ahead = 1 if beside else AHEAD_CLIPS + 1
         self._restarts = None if beside else Restarts(task.limits.restarts, model.name, model.survivor)
         # Whether it was ended for no fault of its own.
         self._spared = False
@@ -99,7 +99,7 @@ class Lane:
     def ask(self, works: Iterable[Work], how: Pass) -> Iterator[tuple[Work, int, Answer]]:
         """See `Asker.ask`."""
         coming = ((work, place) for work in works for place in range(len(work.askings)))
-        window = deque(islice(coming, self._ahead + 1))
+        window = deque(islice(coming, self._ahead))
         while window and self.may_go_on(how):
             work, place = window.popleft()
             window.extend(islice(coming, 1))

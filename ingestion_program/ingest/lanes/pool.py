@@ -160,15 +160,15 @@ class Lanes:
         try:
             for taken in course.taken():
                 for place in range(len(taken.work.askings)):
+                    if self._died and (gone := self._restarts.one_more()) is not None:
+                        self.stopped_by = gone
+                        return
+                    self._died = False
                     said = taken.said.get()
                     if isinstance(said, Exception):
                         raise said
-                    if said is not None and self._died:
-                        self.stopped_by = self._restarts.one_more()
                     if not isinstance(said, Answer):
-                        self.stopped_by = self.stopped_by or said
-                        return
-                    if self.stopped_by is not None:
+                        self.stopped_by = said
                         return
                     self._died = said.died
                     yield taken.work, place, said
