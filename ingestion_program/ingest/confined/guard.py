@@ -10,6 +10,7 @@ import sys
 from collections.abc import Collection
 from pathlib import Path
 
+from ingest.confined import container
 from model_process.sandbox import kernel
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of the system, looked at and swept
@@ -66,19 +67,33 @@ def shared_files() -> set[Path]:
     return set(SHARED_MEMORY.iterdir()) if SHARED_MEMORY.is_dir() else set()
 
 
-def sweep_shared_files(before: set[Path]) -> None:
-    """Remove what a model left in the machine's shared memory.
+def sweep_shared_files(before: set[Path], living: Collection[int] = ()) -> None:
+    """Remove what a model left in the machine's shared memory, but for what others, still `living`, have open.
 
-    Only in a container of our own, where we are the first process: elsewhere others use that memory too.
+    Only in a container of our own: elsewhere others use that memory too.
     """
-    if os.getpid() != 1:
+    if not container.is_our_own():
         return
-    for path in shared_files() - before:
+    held = {path for pid in living for path in _held(pid)}
+    for path in shared_files() - before - held:
         if path.is_dir() and not path.is_symlink():
             remove(path)
         else:
             with contextlib.suppress(OSError):
                 path.unlink()
+
+
+def _held(pid: int) -> set[Path]:
+    """Return the files that a process has open or mapped."""
+    links: list[Path] = []
+    for folder in ("fd", "map_files"):
+        with contextlib.suppress(OSError):
+            links += Path(f"/proc/{pid}/{folder}").iterdir()
+    found = set()
+    for link in links:
+        with contextlib.suppress(OSError):
+            found.add(link.readlink())
+    return found
 
 
 def _children(parent: int) -> set[int]:

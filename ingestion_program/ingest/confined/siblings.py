@@ -1,7 +1,4 @@
-"""Confined processes that live side by side: none is taken for what another one has left behind.
-
-What cannot be told apart is nobody's before all have ended: files in shared memory stay until then.
-"""
+"""Confined processes that live side by side: none is taken for what another one has left behind."""
 
 from __future__ import annotations
 
@@ -51,5 +48,4 @@ class Siblings:
             process.wait()
             self._alive.discard(process.pid)
             guard.end_descendants(self._alive)
-            if not self._alive:
-                guard.sweep_shared_files(self.shared_before)
+            guard.sweep_shared_files(self.shared_before, self._alive)

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from threading import Event, Thread
 
-from ingest.confined.container import limits
+from ingest.confined.container import is_our_own, limits
 from ingest.confined.guard import remove, shared_files
 from ingest.confined.siblings import Siblings
 
@@ -146,7 +146,7 @@ def _status(pid: int) -> dict[str, str]:
 
 def _container_mb() -> int:
     """Return the memory of all processes and of the kernel in a container of our own, MB; 0 where nobody tells."""
-    if os.getpid() != 1:
+    if not is_our_own():
         return 0
     size = 0
     for path in STATISTICS:
@@ -258,7 +258,7 @@ def _device_of_frames() -> int:
 
 def _left_in_shared_memory_mb(before: set[Path]) -> int:
     """Return the size of what appeared in the machine's shared memory, MB, where it is the model's alone."""
-    if os.getpid() != 1:
+    if not is_our_own():
         return 0
     size = 0
     for path in shared_files() - before:
