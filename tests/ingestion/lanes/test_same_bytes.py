@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.ingestion.clips import Format, write_clip
-from tests.ingestion.conftest import run_program, write_phase
+from tests.ingestion.conftest import model_source, run_program, write_phase
 from tests.ingestion.probes.test_second_pass import probing
 
 if TYPE_CHECKING:
@@ -97,6 +97,11 @@ def test_two_models_that_die_and_raise_leave_the_files_of_one(tmp_path: Path, cl
     left = check_same(tmp_path, clips, model, [2], restarts=30)
     assert left["restarts"] > 0
     assert left["probes"]["again"] is not None
+
+
+def test_a_model_can_ask_to_run_alone(tmp_path: Path, clips: list[Path]) -> None:
+    model = model_source().replace("self.assets = assets", "self.runs_alone = True")
+    assert run(tmp_path, clips[:2], model, {"workers": 2, "load_s": 200}).json("run.json")["workers"] == 1
 
 
 @pytest.mark.slow
