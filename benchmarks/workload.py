@@ -120,7 +120,7 @@ def make_phase(folder: Path, count: int, *, at_most: str = "full") -> Path:
         "clips": "clips.csv",
         "transcripts": "transcripts.json",
         "targets": [{"name": "interview", "minimum": 0.0, "maximum": 1.0}],
-        "limits": {"time_limit_s": 100_000, "load_s": 60, "call_s": 600, "restarts": 0},
+        "limits": {"time_limit_s": 100_000, "load_s": 60, "call_s": 600, "restarts": 0, "workers": 1},
         "explanation": {
             "text": {"minimum_chars": 20, "maximum_chars": 1200},
             "image": {"width": 355, "height": 200},

@@ -21,10 +21,6 @@ class Clock:
         """
         self.budget_s = max(0.5 * time_limit_s, min(SHARE * time_limit_s, time_limit_s - RESERVE_S))
 
-    def set_left(self, left_s: float) -> None:
-        """Set how many seconds of the budget are left."""
-        self.budget_s = self.elapsed_s() + left_s
-
     def elapsed_s(self) -> float:
         """Return the seconds since the start."""
         return time.monotonic() - self._start

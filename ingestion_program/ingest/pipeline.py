@@ -11,11 +11,13 @@ from ingest.clips.footage import Footage, read_footage
 from ingest.clock import Clock
 from ingest.confined.guard import end_descendants, harden_process
 from ingest.confined.processor import Meter, blame
+from ingest.confined.siblings import Siblings
 from ingest.confined.watchdog import Watchdog
 from ingest.errors import IngestionError, Problem, disk_full
 from ingest.lanes.asker import Asker
 from ingest.lanes.lane import Lane
-from ingest.lanes.pool import Lanes, Setup, workers_for
+from ingest.lanes.pool import Lanes
+from ingest.lanes.room import workers_for
 from ingest.log import Log
 from ingest.media.altered.draws import Draws
 from ingest.model.process import ModelProcess
@@ -70,7 +72,7 @@ class _Run:
     def seal(self) -> None:
         """Write the summary, `run.json` and the manifest."""
         elapsed_s = self.clock.elapsed_s()
-        used = self.meter.read(elapsed_s, self.stats.waited_s, self.stats.helpers_s)
+        used = self.meter.read(elapsed_s, self.stats.waited_s)
         timeouts = any(code == "timeout" for code, _ in self.stats.clip_problems)
         self.stats.problems = blame(self.stats.problems, used, elapsed_s, timeouts=timeouts)
         self.stats.summarise(self.log)
@@ -166,13 +168,7 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     results = this.results = Results(this.folder, task.targets)
     asker: Asker
     if not task.results or (submission / "model.py").is_file():
-        workers = min(workers_for(task.limits), len(this.footage.clips))
-        if workers > 1:
-            setup = Setup(this.input_data, this.input_data / SETTINGS, submission, packages)
-            asker = Lanes(setup, task, this.clock, workers)
-        else:
-            model = ModelProcess(submission, packages, task.limits, task.isolation)
-            asker = Lane(model, task, this.clock, hidden=this.hidden)
+        asker = _models(this, task, submission, packages)
     else:
         this.stats.results = True
         listed = None if task.aliases_file is None else this.input_data / task.aliases_file
@@ -184,6 +180,23 @@ def _run(this: _Run, submission: Path, packages: Path | None, watchdog: Watchdog
     said = asker.output()
     if task.feedback.model_output and said:
         write_text(this.folder, "model_output.txt", said.decode("utf-8", "backslashreplace"))
+
+
+def _models(this: _Run, task: Task, submission: Path, packages: Path | None) -> Asker:
+    """Return what asks the submission's model: one process, or as many as there is room for."""
+    workers = min(workers_for(task.limits.workers, task.limits.memory_mb), max(1, len(this.footage.clips)))
+    siblings = Siblings(workers)
+    lanes = [
+        Lane(
+            ModelProcess(submission, packages, task.limits, task.isolation, siblings),
+            task,
+            this.clock,
+            hidden=this.hidden,
+            beside=workers > 1,
+        )
+        for _ in range(workers)
+    ]
+    return lanes[0] if workers == 1 else Lanes(lanes, task.limits)
 
 
 def _unexpected(error: Exception, output: Path, *, hidden: bool) -> Problem:

@@ -51,7 +51,7 @@ class Limits:
     memory_mb: Annotated[int, Between(64, 10**7)] = 4096
     """Private memory of the model process, MB (2**20 bytes)."""
     workers: Annotated[int | None, Between(1, 256)] = None
-    """Model processes side by side; None takes as many as cores and free memory allow."""
+    """Model processes side by side at most; None for one a core. The machine may have room for fewer."""
     submission_mb: Annotated[int, Between(1, 10**6)] = 500
     """An unzipped submission, MB (2**20 bytes)."""
     submission_files: Annotated[int, Between(1, 10**6)] = 10_000

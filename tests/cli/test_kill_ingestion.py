@@ -12,12 +12,25 @@ import pytest
 from score import pipeline
 from tests import warm
 from tests.hostile.cases import CASES
-from tests.hostile.stage import KEY, Scored, Stage, command, play, score, set_stage, start, write_clips, write_reference
+from tests.hostile.stage import (
+    KEY,
+    LIMITS,
+    Scored,
+    Stage,
+    command,
+    play,
+    score,
+    set_stage,
+    start,
+    write_clips,
+    write_reference,
+)
 from tests.ingestion.conftest import Outcome
 from tests.scoring.conftest import run_scoring
 
 CLIPS = 4
 MOMENTS = 4
+WORKERS = LIMITS["workers"]
 KILLED = Path(__file__).with_name("killed.py")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends the model together with ingestion")
 
@@ -55,6 +68,10 @@ def score_here(stage: Stage, folder: Path, monkeypatch: pytest.MonkeyPatch) -> S
 def check_what_scoring_says(stage: Stage, honest: Outcome, scored: Scored, *, planted: bool) -> bool:
     """Return whether there are scores."""
     assert stage.strangers() == []
+    # Nobody is there to remove the folder of each model; it goes with the container.
+    left = [path.name for path in (stage.app / "tmp").iterdir()]
+    assert len(left) <= WORKERS
+    assert all(name.startswith("model-") for name in left)
     assert "Traceback" not in scored.printed
     if scored.exit_code != 0:
         assert scored.exit_code == 1, scored.printed

@@ -178,7 +178,7 @@ def write_phase(folder: Path, clips: list[Path], settings: dict[str, Any] | None
     (folder / "clips.csv").write_text("".join(",".join(row) + "\n" for row in rows))
     (folder / "transcripts.json").write_text(json.dumps({"c000": "hello there"}))
     settings = settings or SETTINGS
-    # Whatever the machine has room for, unless a test says otherwise.
+    # How many models there are must not depend on the machine.
     limits = {"workers": 1, **settings["limits"]}
     (folder / "task.yaml").write_text(yaml.safe_dump({**settings, "limits": limits}))
     return folder

@@ -27,6 +27,11 @@ def container() -> dict[str, int | bool | None]:
     }
 
 
+def is_our_own() -> bool:
+    """Tell whether nobody else runs in this container: we are its first process."""
+    return os.getpid() == 1
+
+
 def limits(proc: Path = PROC, groups: Path = GROUPS) -> dict[str, int | None]:
     """Give the memory (with swap) and the number of processes that this process and its like may have together.
 

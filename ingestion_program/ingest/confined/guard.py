@@ -7,8 +7,10 @@ import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
+from ingest.confined import container
 from model_process.sandbox import kernel
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of the system, looked at and swept
@@ -23,11 +25,15 @@ def harden_process() -> None:
             kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
 
 
-def end_descendants() -> None:
-    """End every process below this one. Killing one makes its children ours, so it is done until none is left."""
+def end_descendants(spared: Collection[int] = ()) -> None:
+    """End every process below this one but those `spared`.
+
+    Killing one makes its children ours, so it is done until none is left. Helpers of this program have its session,
+    which no confined process can join.
+    """
     if sys.platform != "linux":
         return
-    while children := _children(os.getpid()):
+    while children := _children(os.getpid()) - set(spared):
         for pid in children:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
@@ -61,12 +67,15 @@ def shared_files() -> set[Path]:
     return set(SHARED_MEMORY.iterdir()) if SHARED_MEMORY.is_dir() else set()
 
 
-def sweep_shared_files(before: set[Path]) -> None:
-    """Remove what a model left in the machine's shared memory.
+def sweep_shared_files(before: set[Path], living: Collection[int] = ()) -> None:
+    """Remove what a model left in the machine's shared memory, but for what others, still `living`, have open.
 
-    Not where others use that memory too.
+    Only in a container of our own: elsewhere others use that memory too.
     """
-    for path in shared_files() - before:
+    if not container.is_our_own():
+        return
+    held = {path for pid in living for path in _held(pid)}
+    for path in shared_files() - before - held:
         if path.is_dir() and not path.is_symlink():
             remove(path)
         else:
@@ -74,11 +83,25 @@ def sweep_shared_files(before: set[Path]) -> None:
                 path.unlink()
 
 
-def _children(parent: int) -> list[int]:
-    found = []
+def _held(pid: int) -> set[Path]:
+    """Return the files that a process has open or mapped."""
+    links: list[Path] = []
+    for folder in ("fd", "map_files"):
+        with contextlib.suppress(OSError):
+            links += Path(f"/proc/{pid}/{folder}").iterdir()
+    found = set()
+    for link in links:
+        with contextlib.suppress(OSError):
+            found.add(link.readlink())
+    return found
+
+
+def _children(parent: int) -> set[int]:
+    found = set()
     for path in Path("/proc").glob("[0-9]*/stat"):
-        # The name of a process may hold spaces and brackets; the state and the parent follow its last bracket.
+        # The name of a process may hold spaces and brackets; state, parent, group and session follow its last bracket.
         with contextlib.suppress(OSError, ValueError, IndexError):
-            if int(path.read_text(errors="replace").rpartition(")")[2].split()[1]) == parent:
-                found.append(int(path.parent.name))
+            _, its_parent, _, session, *_ = path.read_text(errors="replace").rpartition(")")[2].split()
+            if int(its_parent) == parent and int(session) != os.getsid(0):
+                found.add(int(path.parent.name))
     return found

@@ -19,9 +19,9 @@ from threading import RLock, Thread
 from typing import Any
 
 from ingest.confined import guard
-from ingest.confined.processor import waited_s
+from ingest.confined.processor import used_s, waited_s
 from ingest.confined.refusals import Refusals
-from ingest.confined.share import Share
+from ingest.confined.siblings import Siblings
 from ingest.confined.watch import FILE_MB, Watch
 from ingest.errors import IngestionError, Problem, Stage, disk_full
 from ingest.settings import Isolation
@@ -53,22 +53,21 @@ class Confinement:
     """Processor time over all threads, seconds."""
     isolation: Isolation
     """How firmly it has to be held in."""
-    share: Share
-    """Its part of the machine."""
 
 
 class ConfinedProcess:
     """One process in a sandbox. After it has ended a new one is started with `start`."""
 
-    def __init__(self, confinement: Confinement) -> None:
+    def __init__(self, confinement: Confinement, siblings: Siblings | None = None) -> None:
+        """Take what it shares with others that live side by side."""
         self._confinement = confinement
+        self._siblings = siblings or Siblings()
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: socket.socket | None = None
         self._drainer: Thread | None = None
         self._scratch: Path | None = None
         self._watch: Watch | None = None
         self._refusals: Refusals | None = None
-        self._shared_before: set[Path] = set()
         # Several threads may have something to say.
         self._sending = RLock()
         self._printed = bytearray()
@@ -105,24 +104,22 @@ class ConfinedProcess:
         self.stop()
         self.starts += not again
         self.killed = self._deaf = False
-        self._scratch = Path(tempfile.mkdtemp(prefix="model-")).resolve()
-        self._shared_before = guard.shared_files()
+        scratch = self._scratch = Path(tempfile.mkdtemp(prefix="model-")).resolve()
         ours, theirs = socket.socketpair()
-        policy = json.dumps(self._policy(self._scratch).record())
-        with theirs:
+        policy = json.dumps(self._policy(scratch).record())
+        with theirs, self._siblings.starting() as alive:
             self._process = subprocess.Popen(  # noqa: S603 - the interpreter and our own file
                 [sys.executable, "-s", "-P", str(MAIN), policy],
                 # A descriptor with a number of its own would tell one start from another.
                 stdin=theirs.fileno(),
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                cwd=self._scratch,
-                env=_environment(self._scratch, self._confinement),
+                cwd=scratch,
+                env=_environment(scratch, self._confinement.packages),
                 start_new_session=True,
             )
-        self._watch = Watch(
-            self._process, self._scratch, self._shared_before, self._confinement.memory_mb, self._confinement.share
-        )
+            alive.add(self._process.pid)
+        self._watch = Watch(self._process, scratch, self._confinement.memory_mb, self._siblings)
         self._drainer = Thread(target=self._drain, args=(self._process, self._watch), daemon=True)
         self._drainer.start()
         self._channel = ours
@@ -204,6 +201,16 @@ class ConfinedProcess:
             raise ChannelClosed
         return receive(self._channel, self._deadline)
 
+    def used_s(self) -> float:
+        """Return the processor time of the process so far, all threads, seconds."""
+        return 0.0 if self.pid is None else used_s(self.pid)
+
+    def kill(self) -> None:
+        """Kill the process; for other threads than the one that talks to it, which finds out and ends it in order."""
+        process = self._process
+        if process is not None:
+            self._siblings.kill(process)
+
     def stop(self) -> None:
         """End the process and everything that it started."""
         if self._channel is not None:
@@ -211,13 +218,8 @@ class ConfinedProcess:
             self._channel = None
         if self._process is not None:
             self.waited_s += waited_s(self._process.pid) or 0.0
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
+            self._siblings.end(self._process)
             self._process = None
-            guard.end_descendants()
-            if self._confinement.share.alone:
-                guard.sweep_shared_files(self._shared_before)
         if self._watch is not None:
             self._watch.stop()
             self._watch = None
@@ -288,9 +290,9 @@ class ConfinedProcess:
             del self._printed[:-KEPT_OUTPUT]
 
 
-def _environment(scratch: Path, confinement: Confinement) -> dict[str, str]:
+def _environment(scratch: Path, packages: Path | None) -> dict[str, str]:
     """Return a clean environment: nothing of ours leaks into it, and results do not depend on the host's settings."""
-    cores, packages = str(confinement.share.cores), confinement.packages
+    cores = str(os.cpu_count() or 1)
     return {
         **{name: os.environ[name] for name in PASSED_VARIABLES if name in os.environ},
         **({"PYTHONPATH": str(packages)} if packages else {}),

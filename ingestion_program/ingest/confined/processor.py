@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ingest.confined.share import cores
 from ingest.errors import Problem
 
 WAITED_SHARE = 0.25
@@ -49,7 +48,7 @@ class Meter:
         self._children_s = _processor_s(resource.RUSAGE_CHILDREN)
         self._waited_s = waited_s(os.getpid())
 
-    def read(self, elapsed_s: float, model_waited_s: float, helpers_s: float = 0.0) -> Processor:
+    def read(self, elapsed_s: float, model_waited_s: float) -> Processor:
         """Say what was used.
 
         Parameters
@@ -58,11 +57,9 @@ class Meter:
             Seconds since the start of the run.
         model_waited_s
             How long the processes that held the submission stood in line.
-        helpers_s
-            Processor time of this program's helpers, which have ended.
         """
-        own_s = _processor_s(resource.RUSAGE_SELF) - self._own_s + helpers_s
-        model_s = _processor_s(resource.RUSAGE_CHILDREN) - self._children_s - helpers_s
+        own_s = _processor_s(resource.RUSAGE_SELF) - self._own_s
+        model_s = _processor_s(resource.RUSAGE_CHILDREN) - self._children_s
         now_s = waited_s(os.getpid())
         if now_s is None or self._waited_s is None:
             return Processor(model_s, own_s, None, busy=False)
@@ -103,6 +100,22 @@ def waited_s(pid: int) -> float | None:
     with contextlib.suppress(OSError, ValueError, IndexError):
         return int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
     return None
+
+
+def used_s(pid: int) -> float:
+    """Return the processor time of all threads of a process, seconds; 0 where nobody tells."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        # State, parent and what follows them: the name before may hold spaces and brackets.
+        facts = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+        return (int(facts[11]) + int(facts[12])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    with contextlib.suppress(AttributeError):  # macOS has no such call
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _processor_s(who: int) -> float:

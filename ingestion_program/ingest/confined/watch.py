@@ -6,15 +6,14 @@ import signal
 import stat
 import subprocess
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from threading import Event, Thread
 
-from ingest.confined.container import limits
+from ingest.confined.container import is_our_own, limits
 from ingest.confined.guard import remove, shared_files
-from ingest.confined.share import Share
+from ingest.confined.siblings import Siblings
 
 PERIOD_S = 0.2
 # The frames that ingestion shares with the model count as the model's memory too.
@@ -46,21 +45,14 @@ Excess = tuple[str, str, str]
 class Watch:
     """Ends a model process that takes too much, and remembers why."""
 
-    def __init__(
-        self,
-        process: "subprocess.Popen[bytes]",
-        scratch: Path,
-        shared_before: set[Path],
-        memory_mb: int,
-        share: Share,
-    ) -> None:
+    def __init__(self, process: "subprocess.Popen[bytes]", scratch: Path, memory_mb: int, siblings: Siblings) -> None:
+        """Take those beside it, too: the container's memory is all of theirs."""
+        self._most = siblings.most
         self._process = process
         self._scratch = scratch
-        self._shared_before = shared_before
+        self._shared_before = siblings.shared_before
         self._memory_mb = memory_mb
-        # What cannot be told apart is counted for all models together.
-        self._models, self._own_container = share.models, share.own_container
-        self._container_mb = self._of_container(_container_mb)
+        self._container_mb = _container_mb()
         # Ingestion needs threads, too.
         self._threads = min(THREADS, (limits()["processes"] or 2 * THREADS) // 2)
         self._had_room = not _room(scratch).short
@@ -126,13 +118,12 @@ class Watch:
         if memory > self._memory_mb + SHARED_FRAMES_MB:
             fix = "use less memory; do not keep frames"
             return f"{memory} MB of memory", f"at most {self._memory_mb} MB", fix
-        grown = self._of_container(_container_mb) - self._container_mb
-        if grown > self._models * (self._memory_mb + SHARED_FRAMES_MB + INGESTION_MB):
+        grown = _container_mb() - self._container_mb
+        if grown > self._most * (self._memory_mb + SHARED_FRAMES_MB + INGESTION_MB):
             fix = "use less memory, including kernel memory: pipes, sockets, many small mappings"
             return f"{grown} MB of memory of the container", f"at most {self._memory_mb} MB", fix
         files, size = _measure(self._scratch)
-        left_mb = self._of_container(lambda: _left_in_shared_memory_mb(self._shared_before))
-        size += unnamed_mb + max(0, left_mb - (self._models - 1) * SCRATCH_MB)
+        size += unnamed_mb + _left_in_shared_memory_mb(self._shared_before)
         if size > SCRATCH_MB or files > SCRATCH_FILES:
             fix = "keep data in memory, and delete temporary files"
             return f"{files} temporary files of {size} MB", f"at most {SCRATCH_FILES} files and {SCRATCH_MB} MB", fix
@@ -142,10 +133,6 @@ class Watch:
         if self.printed_bytes > OUTPUT_MB << 20:
             return f"{self.printed_bytes >> 20} MB of printed text", f"at most {OUTPUT_MB} MB", "print less"
         return None
-
-    def _of_container(self, measure: Callable[[], int]) -> int:
-        """Measure what belongs to the container as a whole; 0 where others have a part in it."""
-        return measure() if self._own_container else 0
 
 
 def _status(pid: int) -> dict[str, str]:
@@ -158,7 +145,9 @@ def _status(pid: int) -> dict[str, str]:
 
 
 def _container_mb() -> int:
-    """Return the memory of all processes and of the kernel in this container, MB; 0 where nobody tells."""
+    """Return the memory of all processes and of the kernel in a container of our own, MB; 0 where nobody tells."""
+    if not is_our_own():
+        return 0
     size = 0
     for path in STATISTICS:
         with contextlib.suppress(OSError, ValueError):
@@ -268,7 +257,9 @@ def _device_of_frames() -> int:
 
 
 def _left_in_shared_memory_mb(before: set[Path]) -> int:
-    """Return the size of what appeared in the machine's shared memory, MB."""
+    """Return the size of what appeared in the machine's shared memory, MB, where it is the model's alone."""
+    if not is_our_own():
+        return 0
     size = 0
     for path in shared_files() - before:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):

@@ -1,1 +1,1 @@
-"""Ways to have a model asked: by one process, by several side by side, or by what was answered before."""
+"""Ways to have a model asked: by one process, or by several side by side."""

@@ -80,6 +80,8 @@ class Loaded:
     """How long the first call took, which is no clip's own; None where there was none."""
     alone: bool
     """Whether it asks that no other process holds it at the same time."""
+    cores: float
+    """How many cores it kept busy in its first call; 1 where that was too short to tell."""
 
 
 class Asker(Protocol):
@@ -106,6 +108,10 @@ class Asker(Protocol):
         """How often a model that had died was started again."""
 
     @property
+    def workers(self) -> int:
+        """How many processes hold the model side by side, at most."""
+
+    @property
     def held(self) -> Isolated | None:
         """What holds the model in; None before the first start."""
 
@@ -116,10 +122,6 @@ class Asker(Protocol):
     @property
     def waited_s(self) -> float:
         """How long the model's processes that were ended had stood in line for a processor, seconds."""
-
-    @property
-    def own_s(self) -> float:
-        """Processor time of this program's helpers, seconds."""
 
     def start(self, clips: Sequence[ClipSource]) -> Loaded:
         """Load the model, and ask it once about the first of the clips that can be decoded.

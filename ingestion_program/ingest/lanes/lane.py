@@ -27,17 +27,26 @@ if TYPE_CHECKING:
     from ingest.settings import Task
     from model_process.sandbox import Isolated
 
+TELLING_S = 0.2
+"""A call that takes less tells nothing of the cores that a model keeps busy, seconds."""
 _SPOILED = ("what decoding needs: threads or memory", "room for the decoder", "start fewer threads, use less memory")
 
 
 class Lane:
     """Asks one model; see `Asker`."""
 
-    def __init__(self, model: ModelProcess, task: Task, clock: Clock, *, hidden: bool) -> None:
-        """Take whether messages must not name clips, as `hidden`."""
+    workers = 1
+
+    def __init__(self, model: ModelProcess, task: Task, clock: Clock, *, hidden: bool, beside: bool = False) -> None:
+        """Take whether messages must not name clips, as `hidden`.
+
+        One of several `beside` each other looks no farther ahead than to its next clip, which no other can take then.
+        It counts no restarts: which one is the last is seen where all answers come together.
+        """
         self._model, self._task, self._clock, self._hidden = model, task, clock, hidden
         self._frames = model.frames
-        self._restarts = Restarts(task.limits.restarts, model.name, model.survivor)
+        self._ahead = 1 if beside else AHEAD_CLIPS + 1
+        self._restarts = None if beside else Restarts(task.limits.restarts, model.name, model.survivor)
         # Whether it was ended for no fault of its own.
         self._spared = False
         self._longest_s = 0.0
@@ -48,12 +57,7 @@ class Lane:
     @property
     def restarts(self) -> int:
         """See `Asker.restarts`."""
-        return self._restarts.count
-
-    @property
-    def own_s(self) -> float:
-        """See `Asker.own_s`."""
-        return 0.0
+        return self._restarts.count if self._restarts else 0
 
     @property
     def held(self) -> Isolated | None:
@@ -75,8 +79,10 @@ class Lane:
         started = time.monotonic()
         self._start()
         load_s = time.monotonic() - started
+        used_s = self._model.process.used_s()
         warm_up_s = self._warm_up(clips) if self.runs_code else None
-        return Loaded(self._model.loaded, load_s, warm_up_s, self._model.alone)
+        cores = (self._model.process.used_s() - used_s) / max(warm_up_s or 0.0, TELLING_S)
+        return Loaded(self._model.loaded, load_s, warm_up_s, self._model.alone, max(1.0, cores))
 
     def start_afresh(self, *, alone: bool = False) -> bool:
         """See `Asker.start_afresh`."""
@@ -93,7 +99,7 @@ class Lane:
     def ask(self, works: Iterable[Work], how: Pass) -> Iterator[tuple[Work, int, Answer]]:
         """See `Asker.ask`."""
         coming = ((work, place) for work in works for place in range(len(work.askings)))
-        window = deque(islice(coming, AHEAD_CLIPS + 1))
+        window = deque(islice(coming, self._ahead))
         while window and self.may_go_on(how):
             work, place = window.popleft()
             window.extend(islice(coming, 1))
@@ -106,7 +112,7 @@ class Lane:
         if self._clock.left_s() < self._longest_s + (0.0 if self._model.process.alive else how.spare_s):
             return False
         if not self._model.process.alive:
-            self.stopped_by = None if self._spared else self._restarts.one_more()
+            self.stopped_by = None if self._spared or self._restarts is None else self._restarts.one_more()
             if self.stopped_by is None:
                 try:
                     self._start()
@@ -135,6 +141,10 @@ class Lane:
     def rest(self) -> None:
         """End the model until it is started again."""
         self._model.stop()
+
+    def kill(self) -> None:
+        """Have whatever is under way end soon; for other threads."""
+        self._model.process.kill()
 
     def remarks(self) -> list[Problem]:
         """See `Asker.remarks`."""

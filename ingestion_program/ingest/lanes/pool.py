@@ -1,310 +1,227 @@
-"""Several models side by side, each held by a lane in a program of its own; answers come back in order."""
+"""Several models side by side, each asked by a thread of its own; the answers come in the order of a single model.
+
+What one model would not have answered, because it had died too often before, is not used.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
-import subprocess
-import sys
 from collections import Counter, deque
-from dataclasses import asdict, dataclass, field
-from itertools import count
-from pathlib import Path
-from queue import Empty, SimpleQueue
-from threading import Thread
-from typing import IO, TYPE_CHECKING, Any
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Any
 
-from ingest.confined import guard
-from ingest.confined.share import Share, models_that_fit
-from ingest.confined.watch import INGESTION_MB, SHARED_FRAMES_MB
-from ingest.errors import IngestionError, Problem
-from ingest.lanes.asker import Answer, Loaded, Restarts
-from ingest.lanes.messages import Record, clip_record, pass_record, read_answer, read_problem, work_record
-from ingest.media.frame_server import AHEAD_CLIPS
-from ingest.model.process import LoadFailed, ModelProcess
-from model_process.sandbox import Isolated
+from ingest.confined.processor import cores
+from ingest.errors import Problem
+from ingest.lanes.asker import Answer, Restarts
+from ingest.model.process import ModelProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ingest.clock import Clock
-    from ingest.lanes.asker import Pass, Work
+    from ingest.lanes.asker import Loaded, Pass, Work
+    from ingest.lanes.lane import Lane
     from ingest.media.clip import ClipSource
-    from ingest.settings import Limits, Task
+    from ingest.settings import Limits
+    from model_process.sandbox import Isolated
 
-PROGRAM = Path(__file__).resolve().parents[2] / "lane.py"
-WARM_UP_CLIPS = 20
-"""Among so many clips one can surely be decoded."""
-CLOSE_S = 10.0
-"""How long lanes may take to say their last words."""
 CALM = 2.0
-"""A call must be so many times quicker than its limit, or no other model runs beside it."""
+"""Others run beside a model whose first call, so many times slower for each of them, would still end in time."""
+PAUSE_S = 0.05
 
-
-def workers_for(limits: Limits) -> int:
-    """Return how many models may run side by side: as the settings say, else as many as the machine has room for."""
-    return limits.workers or models_that_fit(limits.memory_mb + SHARED_FRAMES_MB + INGESTION_MB)
+End = Exception | Problem | None
+"""Why a lane ended in the middle of a work: an error of this program, what stopped the model, or the end of time."""
 
 
 @dataclass(frozen=True)
-class Setup:
-    """What a lane is told before anything else."""
-
-    input_data: Path
-    """The phase's input folder."""
-    settings: Path
-    """Its `task.yaml`."""
-    submission: Path
-    """The participant's files."""
-    packages: Path | None
-    """Where packages were installed for this run."""
-
-    def record(self, share: Share, left_s: float) -> Record:
-        """Return it as JSON, with the model's share of the machine and the seconds of the budget that are left."""
-        names = {name: value and str(value.resolve()) for name, value in vars(self).items()}
-        return {**names, "share": asdict(share), "left_s": left_s}
-
-
-@dataclass
-class _Open:
-    """A work that was handed out."""
+class _Taken:
+    """A work that a lane has taken."""
 
     work: Work
-    answers: deque[tuple[int, Answer]] = field(default_factory=deque)
-    left: int = 0
-    """Questions without an answer yet."""
-    ended: bool = False
-    reason: Problem | None = None
+    said: SimpleQueue[Answer | End] = field(default_factory=SimpleQueue)
+    """Answer after answer, or why there are no more."""
 
 
-Inbox = SimpleQueue["tuple[LaneProgram, Record | None]"]
+class _Course:
+    """One pass: every lane takes the next work as soon as it can."""
 
+    def __init__(self, works: Iterable[Work]) -> None:
+        self.over = Event()
+        """Set when nobody wants answers any more."""
+        self._works = iter(works)
+        self._turn = Lock()
+        self._order: SimpleQueue[_Taken | Exception | None] = SimpleQueue()
 
-class LaneProgram:
-    """One lane, seen from the program that hands out works."""
+    def works(self, mine: deque[_Taken]) -> Iterator[Work]:
+        """Yield the works of one lane; `mine` are those that it has not done yet."""
+        while (taken := self._take()) is not None:
+            mine.append(taken)
+            yield taken.work
 
-    def __init__(self, command: Sequence[str], setup: Record, inbox: Inbox) -> None:
-        """Start it; what it says goes into the inbox, and None when it has ended."""
-        self.ready = False
-        """Whether its model can be asked."""
-        self.gone = False
-        """Whether it has ended by itself."""
-        self.open: dict[int, int] = {}
-        """Number of each of its works -> questions that are left of it."""
-        self._inbox = inbox
-        self._process = subprocess.Popen(  # noqa: S603 - this program, or the organiser's engine
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", bufsize=1
-        )
-        self.say(setup)
-        Thread(target=self._listen, args=(self._process.stdout,), daemon=True).start()
+    def taken(self) -> Iterator[_Taken]:
+        """Yield all works in their order."""
+        while (taken := self._order.get()) is not None:
+            if isinstance(taken, Exception):
+                raise taken
+            yield taken
 
-    def say(self, order: Record) -> None:
-        """Send an order; whoever waits for an answer finds out where the lane has gone."""
-        with contextlib.suppress(OSError, ValueError):
-            if self._process.stdin is not None:
-                self._process.stdin.write(json.dumps(order, separators=(",", ":")) + "\n")
-                self._process.stdin.flush()
-
-    def end(self) -> None:
-        """End it, whatever it does."""
-        self.ready = False
-        self._process.kill()
-        self._process.wait()
-
-    def _listen(self, answers: IO[str]) -> None:
-        for line in answers:
-            self._inbox.put((self, json.loads(line)))
-        self._inbox.put((self, None))
+    def _take(self) -> _Taken | None:
+        with self._turn:
+            try:
+                work = None if self.over.is_set() else next(self._works, None)
+            except Exception as error:  # noqa: BLE001 - raised where its turn has come
+                self._order.put(error)
+                return None
+            taken = None if work is None else _Taken(work)
+            self._order.put(taken)
+            return taken
 
 
 class Lanes:
     """Asks several models; see `Asker`."""
 
-    explains = True
-    runs_code = True
+    explains = runs_code = True
     faster = ModelProcess.faster
 
-    def __init__(self, setup: Setup, task: Task, clock: Clock, most: int) -> None:
-        """Take how many models run side by side at most."""
-        self._setup, self._task, self._clock, self._most = setup, task, clock, most
-        self._lanes: list[LaneProgram] = []
-        self._inbox: Inbox = SimpleQueue()
-        self._numbers = count()
-        self._restarts = Restarts(task.limits.restarts, ModelProcess.name, ModelProcess.survivor)
-        self._longest_s = 0.0
-        self._shared_before = guard.shared_files()
-        self._last_words: list[Record] = []
+    def __init__(self, lanes: Sequence[Lane], limits: Limits) -> None:
+        """Take the lanes, which run `beside` each other."""
+        self._lanes = list(lanes)
+        self._limits = limits
+        # The kernel ends a model together with the thread that has started it.
+        self._threads = [ThreadPoolExecutor(1) for _ in lanes]
+        self._tasks: list[Future[Any]] = []
+        self._starts: list[Future[Any]] = []
+        self._asked: set[int] = set()
+        self._course = _Course(())
+        self._restarts = Restarts(limits.restarts, ModelProcess.name, ModelProcess.survivor)
+        self._died = False
         self.stopped_by: Problem | None = None
-        self.held: Isolated | None = None
 
     @property
     def restarts(self) -> int:
-        """See `Asker.restarts`."""
+        """See `Asker.restarts`; those that a single model would have needed."""
         return self._restarts.count
+
+    @property
+    def workers(self) -> int:
+        """See `Asker.workers`."""
+        return max(1, len(self._asked))
+
+    @property
+    def held(self) -> Isolated | None:
+        """See `Asker.held`."""
+        return self._lanes[0].held
 
     @property
     def refused(self) -> Counter[str]:
         """See `Asker.refused`."""
-        total: Counter[str] = Counter()
-        for words in self._last_words:
-            total.update(words["refused"])
-        return total
+        return sum((lane.refused for lane in self._lanes), Counter[str]())
 
     @property
     def waited_s(self) -> float:
-        """See `Asker.waited_s`; of the one that waited longest."""
-        return max((float(words["waited_s"]) for words in self._last_words), default=0.0)
-
-    @property
-    def own_s(self) -> float:
-        """See `Asker.own_s`."""
-        return sum(float(words["own_s"]) for words in self._last_words)
+        """See `Asker.waited_s`; of the one that has waited longest."""
+        return max(lane.waited_s for lane in self._lanes)
 
     def start(self, clips: Sequence[ClipSource]) -> Loaded:
-        """See `Asker.start`. Others are started beside the first where it is quick and does not ask to be alone."""
-        order = {"do": "load", "clips": [clip_record(clip, self._setup.input_data) for clip in clips[:WARM_UP_CLIPS]]}
-        first = self._open_lane(order)
-        message = self._wait_for(first, "loaded", "not_loaded")
-        if message["op"] == "not_loaded":
-            raise LoadFailed(read_problem(message["problem"]))
-        loaded = Loaded(**message["loaded"])
-        self.held = message["held"] and Isolated(**message["held"])
-        slow = CALM * self._most * (loaded.warm_up_s or 0.0) > self._task.limits.call_s
-        for _ in range(1, 1 if loaded.alone or slow else self._most):
-            self._open_lane(order)
+        """See `Asker.start`. The first one tells whether others may run beside it."""
+        self._starts = [self._submit(0, self._lanes[0].start, clips)]
+        loaded: Loaded = self._starts[0].result()
+        calm = CALM * len(self._lanes) * (loaded.warm_up_s or 0.0) <= self._limits.call_s
+        most = round(max(cores(), len(self._lanes)) / loaded.cores)
+        kept = max(1, most) if calm and not loaded.alone else 1
+        for lane in self._lanes[kept:]:
+            lane.stop()
+        del self._lanes[kept:]
+        for number, lane in enumerate(self._lanes[1:], 1):
+            self._starts.append(self._submit(number, lane.start, clips))
         return loaded
 
     def start_afresh(self, *, alone: bool = False) -> bool:
-        """See `Asker.start_afresh`."""
-        for number, lane in enumerate(self._lanes):
-            lane.ready = False
-            lane.say({"do": "rest" if alone and number else "load_afresh"})
-        waiting = set(self._lanes[:1] if alone else self._lanes)
-        while waiting and not any(lane.ready for lane in waiting):
-            lane, message = self._receive()
-            if message["op"] == "not_loaded":
-                waiting.discard(lane)
-        return bool(waiting)
+        """See `Asker.start_afresh`. No process of before is left when the first new one starts."""
+        self._settle()
+        for lane in self._lanes:
+            lane.rest()
+        self._died = False
+        awake = self._lanes[: 1 if alone else None]
+        self._starts = [self._submit(number, lane.start_afresh) for number, lane in enumerate(awake)]
+        return bool(self._starts[0].result())
 
     def has_time_to_start(self) -> bool:
         """See `Asker.has_time_to_start`."""
-        return self._clock.left_s() >= self._task.limits.load_s + self._longest_s
+        return all(lane.has_time_to_start() for lane in self._lanes)
 
     def ask(self, works: Iterable[Work], how: Pass) -> Iterator[tuple[Work, int, Answer]]:
         """See `Asker.ask`."""
         self.stopped_by = None
-        coming, handed = iter(works), dict[int, _Open]()
-        more, died = True, False
-        while True:
-            more = more and self._hand_out(coming, handed, how)
-            while handed:
-                number, first = next(iter(handed.items()))
-                while first.answers:
-                    place, answer = first.answers.popleft()
-                    if died and (gone := self._restarts.one_more()) is not None:
+        self._course = course = _Course(works)
+        for number in range(len(self._starts)):
+            self._submit(number, self._serve, number, course, how)
+        try:
+            for taken in course.taken():
+                for place in range(len(taken.work.askings)):
+                    if self._died and (gone := self._restarts.one_more()) is not None:
                         self.stopped_by = gone
                         return
-                    died = answer.died
-                    yield first.work, place, answer
-                if not first.ended:
-                    break
-                if first.reason is not None:
-                    self.stopped_by = first.reason
-                    return
-                del handed[number]
-            if not handed:
-                return
-            self._take_in(handed)
+                    self._died = False
+                    said = taken.said.get()
+                    if isinstance(said, Exception):
+                        raise said
+                    if not isinstance(said, Answer):
+                        self.stopped_by = said
+                        return
+                    self._died = said.died
+                    yield taken.work, place, said
+        finally:
+            course.over.set()
 
     def remarks(self) -> list[Problem]:
         """See `Asker.remarks`."""
-        return []
+        return self._lanes[0].remarks()
 
     def output(self) -> bytes:
-        """See `Asker.output`; what each model printed stands together."""
-        return "".join(words["output"] for words in self._last_words).encode("utf-8", "backslashreplace")
+        """See `Asker.output`; one model after the other."""
+        return b"".join(lane.output() for lane in self._lanes)
 
     def stop(self) -> None:
         """See `Asker.stop`."""
-        idle = [lane for lane in self._lanes if not (lane.open or lane.gone)]
-        for lane in idle:
-            lane.say({"do": "tell"})
-        with contextlib.suppress(Empty, IngestionError):
-            while len(self._last_words) < len(idle):
-                _, message = self._receive(CLOSE_S)
-                if message["op"] == "told":
-                    self._last_words.append(message)
+        self._settle()
         for lane in self._lanes:
-            lane.end()
-        guard.end_descendants()
-        if os.getpid() == 1:
-            guard.sweep_shared_files(self._shared_before)
-        self._lanes = []
+            lane.stop()
+        for thread in self._threads:
+            thread.shutdown()
 
-    def _open_lane(self, order: Record) -> LaneProgram:
-        share = Share(self._most, own_container=os.getpid() == 1)
-        command = [sys.executable, "-s", str(PROGRAM)]
-        lane = LaneProgram(command, self._setup.record(share, self._clock.left_s()), self._inbox)
-        lane.say(order)
-        self._lanes.append(lane)
-        return lane
+    def _submit(self, number: int, do: Callable[..., Any], *arguments: object) -> Future[Any]:
+        task = self._threads[number].submit(do, *arguments)
+        self._tasks.append(task)
+        return task
 
-    def _hand_out(self, coming: Iterator[Work], handed: dict[int, _Open], how: Pass) -> bool:
-        """Give every lane enough to do; return whether there is more."""
-        for enough in range(1, AHEAD_CLIPS + 1):  # the first of all lanes comes before the second of any
+    def _serve(self, number: int, course: _Course, how: Pass) -> None:
+        """Ask one model about all that it can take; in its thread."""
+        start = self._starts[number]
+        if number > 0 and (start.exception() is not None or start.result() is False):
+            # The first one was loaded: a run does not depend on the others.
+            return
+        self._asked.add(number)
+        mine: deque[_Taken] = deque()
+        end: End
+        try:
+            for work, place, answer in self._lanes[number].ask(course.works(mine), how):
+                mine[0].said.put(answer)
+                if place + 1 == len(work.askings):
+                    mine.popleft()
+                if course.over.is_set():
+                    return
+            end = self._lanes[number].stopped_by
+        except Exception as error:  # noqa: BLE001 - raised where its turn has come
+            end = error
+        for taken in mine:
+            taken.said.put(end)
+
+    def _settle(self) -> None:
+        """See that no lane is at work; what has no answer yet is not wanted any more."""
+        self._course.over.set()
+        while wait(self._tasks, PAUSE_S).not_done:
             for lane in self._lanes:
-                while lane.ready and sum(lane.open.values()) < enough:
-                    work = next(coming, None) if self._clock.left_s() >= self._longest_s else None
-                    if work is None:
-                        return False
-                    number = next(self._numbers)
-                    handed[number] = _Open(work)
-                    lane.open[number] = len(work.askings)
-                    record = work_record(work, self._setup.input_data)
-                    lane.say({"do": "ask", "number": number, "work": record, "how": pass_record(how)})
-        return True
-
-    def _take_in(self, handed: dict[int, _Open]) -> None:
-        lane, message = self._receive()
-        if message["op"] not in {"answer", "end"}:
-            return
-        number = message["number"]
-        mine = handed.get(number)
-        if message["op"] == "answer":
-            lane.open[number] -= 1
-            answer = read_answer(message["answer"])
-            self._longest_s = max(self._longest_s, answer.took_s)
-            if mine is not None:
-                mine.answers.append((message["place"], answer))
-            return
-        del lane.open[number]
-        if mine is not None:
-            mine.ended = True
-            mine.reason = message["reason"] and read_problem(message["reason"])
-
-    def _wait_for(self, lane: LaneProgram, *operations: str) -> dict[str, Any]:
-        while True:
-            sender, message = self._receive()
-            if sender is lane and message["op"] in operations:
-                return message
-
-    def _receive(self, timeout_s: float | None = None) -> tuple[LaneProgram, Record]:
-        """Take the next message of any lane.
-
-        Raises
-        ------
-        IngestionError
-            When a lane is gone, or has found the machine at fault.
-        """
-        lane, message = self._inbox.get(timeout=timeout_s)
-        if message is None:
-            lane.gone, lane.ready = True, False
-            found, fix = "a helper of the ingestion program that has ended", "run it again; give the job more memory"
-            expected = "one that runs to the end"
-            raise IngestionError([Problem("unexpected", "run", "ingestion", found, expected, fix, fault="organiser")])
-        if message["op"] == "fault":
-            raise IngestionError([read_problem(problem) for problem in message["problems"]])
-        if message["op"] == "loaded":
-            lane.ready = True
-        return lane, message
+                lane.kill()
+        self._tasks.clear()

@@ -5,6 +5,7 @@ ones while it is still busy: one single-threaded decoder a core is the fastest a
 large for that is streamed, with all cores on one decoder.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -56,9 +57,8 @@ class ClipEnd:
 class FrameServer:
     """Frames and sound of one clip at a time, with those of the next ones under way."""
 
-    def __init__(self, cores: int) -> None:
-        """Take how many cores there are for decoding."""
-        self._cores = cores
+    def __init__(self) -> None:
+        self._cores = os.cpu_count() or 1
         # OpenCV's own threads spin while they wait for one another; the cores are busy decoding.
         cv2.setNumThreads(1)
         # FFmpeg's frame threads are its look-ahead too: with one a core it would wait while frames are converted.

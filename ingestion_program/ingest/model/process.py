@@ -1,13 +1,14 @@
 """The model process, seen from outside: load a model, ask it, and serve the requests that it makes meanwhile."""
 
 import contextlib
+import os
 import time
 from pathlib import Path
 from threading import RLock
 from typing import Any
 
 from ingest.confined.process import ConfinedProcess, Confinement
-from ingest.confined.share import Share, cores, whole_machine
+from ingest.confined.siblings import Siblings
 from ingest.errors import IngestionError, Problem, Stage
 from ingest.media.buffers import FrameBuffer
 from ingest.media.clip import ClipSource
@@ -52,11 +53,10 @@ class ModelProcess:
         packages: Path | None,
         limits: Limits,
         isolation: Isolation,
-        share: Share | None = None,
+        siblings: Siblings | None = None,
     ) -> None:
-        """Take where packages were installed for this run, and the model's share of the machine: else it has all."""
-        share = share or whole_machine()
-        self.frames = FrameServer(share.cores)
+        """Take where packages were installed for this run, and what it shares with models beside it."""
+        self.frames = FrameServer()
         """Frames and sound of the clips that it is asked about."""
         self._submission = submission.resolve()
         self._results: dict[str, Any] | None = None
@@ -68,10 +68,10 @@ class ModelProcess:
                 submission=self._submission,
                 packages=packages,
                 memory_mb=limits.memory_mb,
-                cpu_s=int(limits.time_limit_s) * cores(),
+                cpu_s=int(limits.time_limit_s) * (os.cpu_count() or 1),
                 isolation=isolation,
-                share=share,
-            )
+            ),
+            siblings,
         )
         """Where the model runs: whether it lives, what it printed, how often it was started."""
         # Numbers of buffers as this process knows them: ours would tell it how many clips there were before.

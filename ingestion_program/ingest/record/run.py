@@ -79,6 +79,7 @@ def run_record(
         "container": container(),
         "load_s": round(stats.load_s, 3),
         "processor": used and used.record(),
+        "workers": stats.workers,
         "restarts": stats.restarts,
         "results": stats.results,
         "determinism": stats.determinism and asdict(stats.determinism),

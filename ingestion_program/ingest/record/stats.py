@@ -73,8 +73,8 @@ class RunStats:
     """Seconds until the model was loaded."""
     waited_s: float = 0.0
     """How long the process that held the submission stood in line for a processor, seconds."""
-    helpers_s: float = 0.0
-    """Processor time of the programs of ours that asked models beside this one, seconds."""
+    workers: int = 1
+    """How many processes held the submission side by side, at most."""
     refused: Counter[str] = field(default_factory=Counter)
     """System calls that it was refused, by name."""
     restarts: int = 0
@@ -100,7 +100,7 @@ class RunStats:
     def note(self, asker: Asker, feedback: Feedback) -> None:
         """Take down what became of it; which calls were refused may explain what it could not do."""
         self.begin(asker)
-        self.waited_s, self.helpers_s = asker.waited_s, asker.own_s
+        self.waited_s, self.workers = asker.waited_s, asker.workers
         if self.refused:
             common = self.refused.most_common(NAMED_CALLS)
             found = ", ".join(f"{name} ({count}\N{MULTIPLICATION SIGN})" for name, count in common)

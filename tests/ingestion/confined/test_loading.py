@@ -6,11 +6,12 @@ import socket
 import sys
 import urllib.error
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from model_process.failures import describe, location
-from model_process.loading import LoadFailure, load_model
+from model_process.loading import LoadFailure, load_model, runs_alone
 
 METHODS = "  def predict(self, clip): pass\n  def explain(self, clip, prediction): pass\n"
 INIT = "  def __init__(self, assets): pass\n"
@@ -217,3 +218,18 @@ def test_long_and_broken_exceptions(tmp_path: Path) -> None:
     assert len(describe(ValueError("x" * 9999))) == 500
     assert len(describe(FileNotFoundError("x" * 9999))) <= 500
     assert location(ValueError(), tmp_path) == "model.py"
+
+
+@pytest.mark.parametrize(
+    ("body", "alone"),
+    [
+        ("runs_alone = True", True),
+        ("pass", False),
+        ("runs_alone = 'yes'", False),
+        ("def __getattr__(self, name): raise SystemExit", False),
+    ],
+)
+def test_a_model_asks_to_run_alone_in_one_way(body: str, alone: bool) -> None:
+    names: dict[str, Any] = {}
+    exec(f"class Model:\n    {body}", names)  # noqa: S102 - a line of this test
+    assert runs_alone(names["Model"]()) is alone

@@ -17,7 +17,6 @@ import yaml
 
 from ingest.confined import watch
 from ingest.confined.process import ConfinedProcess, Confinement
-from ingest.confined.share import whole_machine
 from ingest.errors import Problem, Stage
 from ingest.model.process import LoadFailed, ModelProcess
 from ingest.record.folder import append, open_private, publish
@@ -297,7 +296,7 @@ def test_shared_memory_counts_by_what_is_mapped(tmp_path: Path) -> None:
 
 def test_a_process_that_does_not_read_keeps_nobody_waiting_twice() -> None:
     ours, theirs = socket.socketpair()
-    process = ConfinedProcess(Confinement("x", Path("x"), None, 1, 1, Isolation(), whole_machine()))
+    process = ConfinedProcess(Confinement("x", Path("x"), None, memory_mb=1, cpu_s=1, isolation=Isolation()))
     process._channel = ours
     process.allow(0)  # a second is the least
     with theirs:

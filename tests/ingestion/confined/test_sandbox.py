@@ -26,7 +26,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="a sandbox of the Lin
 # Tries everything in its table inside the policy; prints what was stopped.
 INSIDE = """
 import asyncio, ctypes, fcntl, json, mmap, os, resource, shutil, signal, socket, struct, subprocess, sys, tempfile
-import threading
+import threading, time
 sys.path.insert(0, sys.argv[1])
 from model_process.sandbox import SandboxPolicy, enter_sandbox
 from model_process.sandbox.syscalls import this_machine
@@ -34,7 +34,7 @@ NUMBERS = this_machine().numbers
 policy = SandboxPolicy.from_record(json.loads(sys.argv[2]))
 os.chdir(policy.scratch)
 held = enter_sandbox(policy)
-outside, parent = sys.argv[3], os.getppid()
+outside, parent, sibling, siblings_scratch = sys.argv[3], os.getppid(), int(sys.argv[5]), sys.argv[6]
 
 def fork():
     pid = os.fork()
@@ -50,6 +50,10 @@ def done(result):
 
 def syscall(name, *arguments):
     done(libc.syscall(*(ctypes.c_long(one) if isinstance(one, int) else one for one in (NUMBERS[name], *arguments))))
+
+def by_key(number, control):
+    done(number)
+    control(number, 0, None)
 
 def seen(flags=os.O_RDONLY):
     return os.open(policy.submission / "model.py", flags)
@@ -98,6 +102,16 @@ attempts = {
     "the parent's memory": lambda: open(f"/proc/{parent}/mem", "rb").close(),
     "signal the parent": lambda: os.kill(parent, 0),
     "signal itself": lambda: os.kill(os.getpid(), 0),
+    "a sibling's memory": lambda: open(f"/proc/{sibling}/mem", "rb").close(),
+    "what a sibling does": lambda: open(f"/proc/{sibling}/stat", "rb").read(),
+    "notes of a sibling": lambda: open(siblings_scratch + "/notes").read(),
+    "notes for a sibling": lambda: write(siblings_scratch + "/new"),
+    "signal a sibling": lambda: os.kill(sibling, 0),
+    "limit a sibling": lambda: resource.prlimit(sibling, resource.RLIMIT_NOFILE),
+    "watch a sibling": lambda: syscall("pidfd_open", sibling, 0),
+    "a sibling's clock": lambda: time.clock_gettime(~sibling << 3 | 2),
+    "memory shared by a key": lambda: by_key(libc.shmget(7001, 4096, 0o1600), libc.shmctl),
+    "a queue by a key": lambda: by_key(libc.msgget(7001, 0o1600), libc.msgctl),
     "limit the parent": lambda: resource.prlimit(parent, resource.RLIMIT_NOFILE),
     "fork": fork,
     "run a program": lambda: subprocess.run(["true"], check=True),
@@ -179,6 +193,10 @@ CLOSED = {
     "send to a stranger": errno.EACCES,
     "connect to a stranger": errno.EACCES,
     "a pair for the network": errno.EACCES,
+    "watch a sibling": errno.EPERM,
+    "a sibling's clock": errno.EINVAL,
+    "memory shared by a key": errno.EPERM,
+    "a queue by a key": errno.EPERM,
 }
 LACKING = {
     "what is cached",
@@ -190,14 +208,25 @@ LACKING = {
 """What an older kernel, or the file system of temporary files, does not have either."""
 BY_SECCOMP = {
     *CLOSED,
-    *("signal the parent", "limit the parent", "fork", "run a program", "internet", "datagrams"),
+    *(
+        "signal the parent",
+        "limit the parent",
+        "signal a sibling",
+        "limit a sibling",
+        "fork",
+        "run a program",
+        "internet",
+        "datagrams",
+    ),
     *("io_uring", "forget the parent", "a pipe", "a local socket", "memory without a limit", "lock others out"),
 }
 BY_LANDLOCK = {
     *("read outside", "list outside", "write outside", "empty a file by path", "write the submission", "a link"),
     *("the parent's environment", "the parent's memory"),
+    *("a sibling's memory", "what a sibling does", "notes of a sibling", "notes for a sibling"),
 }
 WITHOUT_PATHS = {
+    "notes for a sibling",
     *("copy a file", "write outside", "write the submission", "write scratch", "a temporary file", "a link"),
     *("empty a file by path", "empty a file by opening it"),
 }
@@ -206,8 +235,9 @@ NEEDS_WRITING = {"room in no length", "write with flags", "flags of a file"}
 
 
 def inside(tmp_path: Path, level: str) -> tuple[str, dict[str, int | str]]:
-    for name in ("outside", "scratch", "submission"):
+    for name in ("outside", "scratch", "submission", "sibling"):
         (tmp_path / name).mkdir()
+    (tmp_path / "sibling" / "notes").write_text("what was seen so far")
     (tmp_path / "outside" / "secret").write_text("label")
     (tmp_path / "submission" / "model.py").write_text("model")
     policy = SandboxPolicy(
@@ -223,12 +253,15 @@ def inside(tmp_path: Path, level: str) -> tuple[str, dict[str, int | str]]:
     service = f"fie-{os.getpid()}-{tmp_path.name}"
     arguments = [str(PROGRAM), json.dumps(policy.record()), str(tmp_path / "outside"), service]
     environment = {"PATH": os.environ["PATH"], "OPENBLAS_NUM_THREADS": "1", "TMPDIR": str(tmp_path / "scratch")}
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as stranger:
+    sibling = subprocess.Popen(["sleep", "1000"])
+    arguments += [str(sibling.pid), str(tmp_path / "sibling")]
+    with sibling, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as stranger:
         if sys.platform == "linux":
             stranger.bind(f"\0{service}")
         done = subprocess.run(
             [sys.executable, "-c", INSIDE, *arguments], capture_output=True, text=True, env=environment, check=False
         )
+        sibling.kill()
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
     return told["level"], told["stopped"]

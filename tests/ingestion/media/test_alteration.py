@@ -365,7 +365,7 @@ def test_an_altered_call_goes_through_the_server_like_any_other(clip: Path, stag
         Call("c0", "cue", "other_words", cue="words"),
     ]
     staged = list(stage.clips(source, calls))
-    server = FrameServer(2)
+    server = FrameServer()
     reader = Reader(server)
     try:
         for position, shown in enumerate(staged):

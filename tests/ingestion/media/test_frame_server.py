@@ -78,7 +78,7 @@ def clips(numbered_clip: Path) -> list[ClipSource]:
 
 @pytest.fixture
 def server() -> Iterator[FrameServer]:
-    server = FrameServer(2)
+    server = FrameServer()
     yield server
     server.close()
 

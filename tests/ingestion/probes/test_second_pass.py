@@ -351,7 +351,7 @@ class Dead:
     explains = runs_code = True
 
     def __init__(self) -> None:
-        self.frames = FrameServer(2)
+        self.frames = FrameServer()
 
     def start(self, timeout_s: float) -> None:
         raise LoadFailed(Problem("load_failed", "load", "model.py", f"x after {timeout_s} s", "y", "z"))

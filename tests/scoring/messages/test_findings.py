@@ -140,7 +140,13 @@ def test_the_version_of_landlock_is_told(score: Score, landlock: object, words: 
 @pytest.mark.parametrize(("receipt", "words"), RECEIPTS)
 def test_the_determinism_receipt_is_put_into_words(score: Score, receipt: object, words: str) -> None:
     case = make_case(clips=2)
-    case.run = {"determinism": receipt, "isolation": "seccomp", "restarts": 3, "probes": {"again": receipt}}
+    case.run = {
+        "determinism": receipt,
+        "isolation": "seccomp",
+        "restarts": 3,
+        "workers": 2,
+        "probes": {"again": receipt},
+    }
     text = Page(score(case).page).text
     assert f"Same answer twice{words}\n" in text
     assert (
@@ -149,4 +155,5 @@ def test_the_determinism_receipt_is_put_into_words(score: Score, receipt: object
     )
     assert "Isolationseccomp limits and seccomp, no Landlock\n" in text
     assert "Restarts of the model3\n" in text
+    assert "Models side by side2\n" in text
     assert "Recordsunsealed" in text

@@ -173,6 +173,7 @@ def _details(run: dict[str, Any], second_pass: SecondPass | None) -> Facts:
         "Builds on": "; ".join(_credits(run.get("credits"))),
         "Second pass": second_pass.line() if second_pass else "",
         "Processor time": _processor(mapping(run.get("processor"))),
+        "Models side by side": str(run["workers"]) if whole_number(run.get("workers"), 2, 256) else "",
         "Restarts of the model": str(run["restarts"]) if type(run.get("restarts")) is int else "",
         "Python": short_text(run.get("python")),
         "Packages": ", ".join(f"{short_text(name)} {short_text(version)}" for name, version in packages),

@@ -1,0 +1,48 @@
+"""How many models a machine has room for: none of them gets less than it would get alone."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from pathlib import Path
+
+from ingest.confined.container import limits
+from ingest.confined.processor import cores
+from ingest.confined.watch import INGESTION_MB, SCRATCH_MB, SHARED_FRAMES_MB, THREADS
+
+MEMORY = Path("/proc/meminfo")
+DEVICES = Path("/dev")
+GRAPHICS = ("nvidia[0-9]*", "kfd")
+"""Cards have memory of their own, and nobody says how much of it a model takes."""
+
+
+def workers_for(wanted: int | None, memory_mb: int) -> int:
+    """Return how many models may run side by side, at least one.
+
+    Parameters
+    ----------
+    wanted
+        At most so many; None for one a core, and a single one where there are graphics cards.
+    memory_mb
+        What each of them may take.
+    """
+    if wanted is None:
+        wanted = 1 if any(any(DEVICES.glob(name)) for name in GRAPHICS) else cores()
+    container, free_mb = limits(), _free_memory_mb()
+    room = [wanted, (shutil.disk_usage(tempfile.gettempdir()).free >> 20) // (2 * SCRATCH_MB)]
+    for memory in (container["memory_mb"], free_mb):
+        if memory is not None:
+            room.append(memory // (memory_mb + SHARED_FRAMES_MB + INGESTION_MB))
+    if container["processes"] is not None:
+        # As many again for ingestion.
+        room.append(container["processes"] // (2 * THREADS))
+    return max(1, min(room))
+
+
+def _free_memory_mb() -> int | None:
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        for line in MEMORY.read_text("ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) >> 10
+    return None

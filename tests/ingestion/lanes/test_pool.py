@@ -1,0 +1,321 @@
+"""Several models side by side say what a single one says, in the same order, whatever becomes of them."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from pathlib import Path
+from threading import Barrier, Event
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
+from unittest import mock
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.clock import Clock
+from ingest.errors import IngestionError, Problem
+from ingest.lanes import lane as lane_module
+from ingest.lanes import pool, room
+from ingest.lanes.asker import Asking, Pass, Work
+from ingest.lanes.lane import Lane
+from ingest.lanes.pool import Lanes
+from ingest.media.clip import ClipSource
+from ingest.media.frame_server import ClipEnd
+from ingest.media.video import UnreadableClip
+from ingest.model.process import CallFailed, LoadFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ingest.lanes.asker import Asker
+
+FATES = ("ok", "slow", "raises", "dies", "unreadable", "spoiled")
+FIRST = Pass(counts=True, call_s=20.0, spare_s=0.0)
+SECOND = Pass(counts=False, call_s=20.0, spare_s=0.0)
+
+
+def problem(code: str) -> Problem:
+    return Problem(code, "predict", "predict", "x", "y", "z")
+
+
+def told(value: dict[str, str]) -> SimpleNamespace:
+    return SimpleNamespace(text=value["text"], image=None, evidence=None)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_is_read() -> Iterator[None]:
+    """There are no files, and an explanation is right as it is."""
+    with (
+        mock.patch.object(lane_module, "check_unchanged"),
+        mock.patch.object(lane_module, "is_readable", lambda path: path.name == "spoiled"),
+        mock.patch("ingest.model.asking.check_explanation", lambda value, *_: (told(value), [])),
+    ):
+        yield
+
+
+class Model:
+    """A model process whose clips say what becomes of them; nothing is started, decoded or kept."""
+
+    name, survivor, loaded, faster = "model process", "a process that keeps running", "loaded", "be faster"
+    explains = runs_code = True
+    ahead = 1
+
+    def __init__(self, journal: list[str], *, number: int = 0, loads: bool = True) -> None:
+        self.journal, self.number, self.loads = journal, number, loads
+        self.alone, self.warm_up_s, self.busy_s, self.used_s = False, 0.0, 0.0, 0.0
+        self.killed = Event()
+        # Where all models must have been asked before one answers.
+        self.meeting: Barrier | None = None
+        self.process = SimpleNamespace(
+            alive=False,
+            held=None,
+            refused=Counter(["bind"]),
+            waited_s=number,
+            output=b"%d" % number,
+            used_s=lambda: self.used_s,
+            kill=self.killed.set,
+        )
+        self.frames = SimpleNamespace(begin=self.begin, end=lambda **_: ClipEnd([], [], False), close=lambda: None)
+
+    def start(self, timeout_s: float) -> None:
+        assert timeout_s > 0
+        if not self.loads:
+            raise LoadFailed(problem("load_failed"))
+        self.journal.append(f"start {self.number}")
+        self.process.alive = True
+
+    def stop(self) -> None:
+        if self.process.alive:
+            self.journal.append(f"stop {self.number}")
+        self.process.alive = False
+
+    def begin(self, clip: ClipSource, upcoming: Sequence[ClipSource]) -> SimpleNamespace:
+        assert len(upcoming) <= self.ahead
+        if clip.transcript in {"unreadable", "spoiled"}:
+            raise UnreadableClip(clip.transcript)
+        return SimpleNamespace(duration_s=2.0)
+
+    def forget(self, _: list[int]) -> None:
+        """Nothing was kept."""
+
+    def remarks(self) -> list[Problem]:
+        return []
+
+    def predict(self, clip: ClipSource, *_: object) -> dict[str, float]:
+        if self.meeting is not None and clip.transcript != "warm-up":
+            self.meeting.wait(60)
+            self.meeting = None
+        match clip.transcript:
+            case "warm-up":
+                time.sleep(self.warm_up_s)
+                self.used_s += self.busy_s
+            case "slow":
+                time.sleep(0.002)
+            case "hangs":
+                self.journal += [] if self.killed.wait(30) else ["nobody ended it"]
+                self.process.alive = False
+                raise CallFailed(problem("crashed"))
+            case "dies":
+                self.process.alive = False
+                raise CallFailed(problem("crashed"))
+            case "raises":
+                raise CallFailed(problem("model_raised"))
+        return {"interview": float(clip.clip_id.partition("-")[0]) / 100}
+
+    def explain(self, clip: ClipSource, *_: object) -> dict[str, str]:
+        return {"text": f"A text about clip {clip.clip_id}, long enough to count."}
+
+
+TASK: Any = SimpleNamespace(
+    limits=SimpleNamespace(restarts=1, load_s=20.0, call_s=20.0),
+    targets=(SimpleNamespace(name="interview", minimum=0.0, maximum=1.0),),
+    explanation=SimpleNamespace(text=SimpleNamespace(minimum_chars=20, maximum_chars=200)),
+)
+
+
+def task(restarts: int) -> Any:  # noqa: ANN401
+    return SimpleNamespace(**{**vars(TASK), "limits": SimpleNamespace(**{**vars(TASK.limits), "restarts": restarts})})
+
+
+def asker(
+    workers: int, restarts: int = 1, *, broken: int | None = None, changes: dict[str, Any] | None = None
+) -> tuple[Asker, list[str]]:
+    """Return one model, or several side by side, and the journal that all of them write."""
+    clock, journal, settings = Clock(), list[str](), task(restarts)
+    clock.budget_s = 1000.0
+    models: list[Any] = [Model(journal, number=number, loads=number != broken) for number in range(workers)]
+    for model in models:
+        vars(model).update(changes or {}, **({"ahead": 4} if workers == 1 else {}))
+    lanes = [Lane(model, settings, clock, hidden=False, beside=workers > 1) for model in models]
+    return (lanes[0] if workers == 1 else Lanes(lanes, settings.limits)), journal
+
+
+def works(fates: Sequence[Sequence[str]]) -> Iterator[Work]:
+    for number, of_clip in enumerate(fates):
+        shown = [ClipSource(f"{number}-{place}", Path(fate), fate) for place, fate in enumerate(of_clip)]
+        yield Work(str(number), tuple(Asking(clip, explains=place == 0) for place, clip in enumerate(shown)))
+
+
+class Said(NamedTuple):
+    """An answer without its times."""
+
+    clip: str
+    place: int
+    prediction: object
+    explanation: object
+    problems: object
+    unreadable: bool
+    died: bool
+
+
+def whole_run(asker: Asker, fates: list[list[str]]) -> list[object]:
+    """Ask all, then in a fresh process those before the first death, then all again; return all that was said."""
+    said: list[object] = []
+
+    def ask(how: Pass, *, until_death: bool = False) -> None:
+        for work, place, answer in asker.ask(works(fates), how):
+            told = answer.explanation and answer.explanation.text
+            facts = (answer.prediction, told, answer.problems, answer.unreadable, answer.died)
+            said.append(Said(work.clip_id, place, *facts))
+            if until_death and answer.died:
+                break
+        said.append((asker.stopped_by, asker.restarts))
+
+    asker.start([])
+    ask(FIRST)
+    if asker.stopped_by is None:
+        asker.start_afresh()
+        ask(SECOND, until_death=True)
+        ask(SECOND)
+    asker.stop()
+    return said
+
+
+of_clip = st.lists(st.sampled_from(FATES), min_size=1, max_size=3)
+
+
+@given(
+    fates=st.lists(of_clip, max_size=8),
+    workers=st.sampled_from([2, 3]),
+    restarts=st.sampled_from([0, 1, 5]),
+    broken=st.sampled_from([None, 1]),
+)
+def test_several_models_say_what_one_says(
+    fates: list[list[str]], workers: int, restarts: int, broken: int | None
+) -> None:
+    one, _ = asker(1, restarts)
+    several, _ = asker(workers, restarts, broken=broken)
+    assert whole_run(several, fates) == whole_run(one, fates)
+
+
+def test_every_model_is_asked_and_none_of_before_is_left() -> None:
+    several, journal = asker(3, changes={"meeting": Barrier(3)})
+    whole_run(several, [["slow"]] * 20)
+    assert several.workers == 3
+    assert several.output() == b"012"
+    assert several.refused == {"bind": 3}
+    assert several.waited_s == 2
+    # All are stopped before the first one starts again.
+    assert [word.split()[0] for word in journal] == [word for word in ("start", "stop") * 2 for _ in range(3)]
+
+
+def test_the_last_pass_has_one_model_alone() -> None:
+    several, journal = asker(2)
+    several.start([])
+    assert several.start_afresh()
+    assert several.start_afresh(alone=True)
+    assert journal[-1] == "start 0"
+    assert Counter(word.split()[0] for word in journal) == {"start": 5, "stop": 4}
+    answers = [answer for _, _, answer in several.ask(works([["ok"]] * 4), SECOND)]
+    assert len(answers) == 4
+    assert len(journal) == 9
+    several.stop()
+
+
+@pytest.mark.parametrize(
+    ("changes", "workers"),
+    [({}, 3), ({"alone": True}, 1), ({"busy_s": 1000.0}, 1)],
+    ids=["others", "asks to be alone", "keeps all cores busy"],
+)
+def test_a_model_that_has_to_be_alone_is(changes: dict[str, Any], workers: int) -> None:
+    several, _ = asker(3, changes={**changes, "meeting": Barrier(workers)})
+    with mock.patch.object(pool, "cores", lambda: 3):
+        several.start([ClipSource("0", Path("0"), "warm-up")])
+    list(several.ask(works([["slow"]] * 20), FIRST))
+    several.stop()
+    assert several.workers == workers
+
+
+def test_a_model_that_is_slow_has_all_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TASK.limits, "call_s", 0.01)
+    several, _ = asker(2, changes={"warm_up_s": 0.01})
+    several.start([ClipSource("0", Path("0"), "warm-up")])
+    list(several.ask(works([["slow"]] * 20), FIRST))
+    several.stop()
+    assert several.workers == 1
+
+
+def test_nobody_waits_for_an_answer_that_is_not_wanted() -> None:
+    several, journal = asker(2, restarts=0)
+    said: list[Any] = whole_run(several, [["dies"], ["hangs"], ["ok"], ["hangs"], ["hangs"]])
+    assert len(said) == 2
+    assert said[0].died
+    assert (said[1][0].code, said[1][1]) == ("restarts_used_up", 0)
+    assert "nobody ended it" not in journal
+
+
+def test_a_fault_of_the_machine_is_told_where_one_model_would_meet_it() -> None:
+    def fails() -> Iterator[Work]:
+        yield from works([["slow"], ["ok"], ["ok"]])
+        raise IngestionError([problem("disk_full")])
+
+    several, _ = asker(2)
+    several.start([])
+    reached = []
+    with pytest.raises(IngestionError):
+        reached += [work.clip_id for work, _, _ in several.ask(fails(), FIRST)]
+    asking, reached = several.ask(fails(), FIRST), []
+    with pytest.raises(IngestionError):
+        for work, _, _ in asking:
+            reached.append(work.clip_id)
+    assert reached == ["0", "1", "2"]
+    several.stop()
+
+
+def test_there_are_as_many_models_as_there_is_room_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: dict[str, int | None] = {"memory_mb": None, "processes": None}
+    disk = SimpleNamespace(free=10 << 30)
+    memory = tmp_path / "meminfo"
+    memory.write_text("MemTotal:  99 kB\nMemAvailable:  12582912 kB\n")  # 12 GB
+    monkeypatch.setattr(room, "MEMORY", memory)
+    monkeypatch.setattr(room, "DEVICES", tmp_path)
+    monkeypatch.setattr(room, "limits", lambda: limits)
+    monkeypatch.setattr(room, "cores", lambda: 8)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: disk)
+    assert room.workers_for(None, 512) == 8
+    assert room.workers_for(4, 512) == 4
+    assert room.workers_for(None, 4096) == 2
+    limits["memory_mb"] = 8192
+    assert room.workers_for(None, 3072) == 2
+    limits["processes"] = 2048
+    assert room.workers_for(None, 512) == 2
+    disk.free = 600 << 20
+    assert room.workers_for(None, 512) == 1
+    limits.update(memory_mb=64, processes=64)
+    assert room.workers_for(None, 512) == 1
+    memory.unlink()
+    assert room.workers_for(1, 64) == 1
+
+
+def test_graphics_cards_hold_one_model_unless_the_settings_say_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "nvidia0").touch()
+    monkeypatch.setattr(room, "DEVICES", tmp_path)
+    monkeypatch.setattr(room, "MEMORY", tmp_path / "none")
+    monkeypatch.setattr(room, "limits", lambda: {"memory_mb": None, "processes": None})
+    monkeypatch.setattr(room, "cores", lambda: 8)
+    assert room.workers_for(None, 64) == 1
+    assert room.workers_for(3, 64) == 3
