@@ -32,8 +32,8 @@ class Juror:
     cannot_judge: int
     """Genuine items not judged."""
     twin: int | None
-    """The juror with nearly the same ratings, by `ALIKE`; None without one. It is only reported, because nobody can tell
-    who copied from whom."""
+    """The juror with nearly the same ratings, by `ALIKE`; None without one. Only reported, because nobody can tell who
+    copied from whom."""
     reasons: tuple[str, ...]
     """Reasons to leave the juror out; empty for a juror who counts."""
 

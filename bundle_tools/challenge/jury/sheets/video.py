@@ -17,7 +17,7 @@ _MOST_BITS = 400_000
 """Most bits per second of video: a sheet with 15 clips of 15 s then stays under 20 MB and can be mailed."""
 _SOUND_BITS = 64_000
 _STAYS_BITS = 1_000_000
-"""Most bytes per second of a clip that is copied unchanged."""
+"""Most bits per second of a clip that is copied unchanged."""
 _SOUND = 48_000
 _PLAYED_SOUND = frozenset({"aac", "mp3"})
 

@@ -1,7 +1,7 @@
 """A rule about shortcuts: names, order, sizes and lengths of clips must not predict the labels.
 
-A model that reads such a thing scores well and has learnt nothing. Whether chance explains what is found is decided by
-permutation, with the largest of all correlations as statistic, so that many features raise no false alarm.
+A model that uses such a shortcut scores well without having learnt anything. A permutation test decides whether chance
+explains the findings. Its statistic is the largest of all correlations, so that many features raise no false alarm.
 """
 
 import re
@@ -19,7 +19,7 @@ FEWEST_CLIPS = 8
 ERROR_P, WARNING_P = 0.001, 0.01
 # In a large set even a trace is certain; below this correlation it is worth a warning, as in files of real video.
 ERROR_CORRELATION = 0.2
-# Numbers in a name beyond these are not looked at.
+# Most numbers in a name that are used.
 MOST_NUMBERS = 3
 MISSING = -1.0
 
@@ -51,7 +51,7 @@ def check_shortcuts(draft: Draft) -> Iterator[Finding]:
 
 
 def features(data: Dataset, clips: list[tuple[str, str, str]]) -> tuple[list[str], dict[str, list[float | str]]]:
-    """Describe each clip by properties that need no watching.
+    """Describe each clip by properties that are known without watching it.
 
     Parameters
     ----------
