@@ -1,1 +1,1 @@
-"""Can an altered call be told from a plain one? Clips, calls, features and detectors of ``bench_detect.py``."""
+"""Clips, calls, features and detectors of ``bench_detect.py``: can altered calls be told from plain ones?"""

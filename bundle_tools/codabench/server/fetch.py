@@ -71,9 +71,7 @@ def fetch(
     found = [one for one in calls.submissions(connection, phase) if not one.elsewhere]
     out.mkdir(parents=True, exist_ok=True)
     folders = {one.submission_id: out / _folder_name(one) for one in found}
-    _write_table(
-        table, found, folders, columns
-    )  # marks the folder, so that a later call can continue after an interruption
+    _write_table(table, found, folders, columns)  # marks the folder for the next call
     todo = [one for one in found if one.ended and not _is_here(folders[one.submission_id], one)]
     missing: list[str] = [
         f"#{one.submission_id} {one.owner}: {one.status}. Repeat this command when it has ended."

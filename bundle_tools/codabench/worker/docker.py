@@ -61,7 +61,7 @@ class DockerEngine:
     def run(self, container: Container, logs: Path, timeout_s: float | None = None) -> Outcome:
         """See `Engine.run`."""
         if os.geteuid() != 0:
-            # On the platform these folders belong to root; a root without capabilities may not write into those of others.
+            # On the platform root owns these folders; without capabilities, it may not write into those of others.
             for inside, folder in container.mounts.items():
                 if inside != WORKER_DATA:
                     open_to_all(folder)

@@ -29,7 +29,7 @@ class Limit:
     seconds: int
     """Wall clock of one job; its containers share it."""
     kill: bool
-    """True: the job is removed and the submission fails. False: it runs to its end, as it usually does with this release."""
+    """True: the job is removed and the submission fails. False: it runs to its end, as usual in this release."""
     origin: str
     """The origin of the number, in words."""
 
