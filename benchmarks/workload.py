@@ -165,7 +165,7 @@ def run_script(source: str, *arguments: str) -> float:
 
 
 def interleave(cases: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
-    """Measure every case once per round, in alternating order, so that drifts of the machine's speed affect all alike."""
+    """Measure every case once per round, in alternating order, so that drifts of the speed affect all alike."""
     times: dict[str, list[float]] = {name: [] for name in cases}
     for number in range(rounds):
         for name, measure in [*cases.items()][:: -1 if number % 2 else 1]:

@@ -1,7 +1,7 @@
 """Input of the detectors: hand-made features, and patches to learn from.
 
-Detectors know more than any submission: the outlines of the suspected parts and the jitter of the call. What they do not
-find there, a submission does not find, either.
+Detectors know more than any submission: the outlines of the suspected parts and the jitter of the call. What they do
+not find there, a submission does not find, either.
 """
 
 from dataclasses import dataclass

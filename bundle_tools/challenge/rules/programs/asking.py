@@ -58,8 +58,8 @@ class Question:
     marker: str
     """A file that a program must have to be asked; others are skipped."""
     code: str
-    """Python code of two functions, which raise the program's errors. `tell` reads settings and returns a mapping; `look`
-    reads a folder of data and returns warnings."""
+    """Python code of two functions, which raise the program's errors. `tell` reads settings into a mapping;
+    `look` reads a folder of data and returns warnings."""
 
     @property
     def title(self) -> str:
