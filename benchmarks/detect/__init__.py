@@ -1,1 +1,1 @@
-"""Clips, calls, features and detectors of ``bench_detect.py``: can altered calls be told from plain ones?"""
+"""Tell altered calls from plain ones: clips, calls, features and detectors of ``bench_detect.py``."""
