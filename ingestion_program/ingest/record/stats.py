@@ -92,7 +92,7 @@ class RunStats:
         return self.status == "complete" and self.clips["ok"] > 0 and self.clips.total() == self.total
 
     def begin(self, asker: Asker) -> None:
-        """Record how the submission is isolated; refused calls are counted from here on."""
+        """Record how the submission is isolated; its counter of refused calls keeps counting."""
         self.held, self.refused = asker.held, asker.refused
 
     def note(self, asker: Asker, feedback: Feedback) -> None:
