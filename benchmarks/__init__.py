@@ -1,1 +1,1 @@
-"""What speed and memory cost, as ratios measured in one run on the same machine."""
+"""Benchmarks of speed and memory, as ratios measured in one run on the same machine."""

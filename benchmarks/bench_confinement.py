@@ -1,7 +1,7 @@
-"""What the sandbox around a model costs: the wall time of a run at the strongest level, against one without any.
+"""Cost of the sandbox: the wall time of a run at the strongest level, compared with a run without one.
 
-Whole processes, start-up included, on the same clips, in turn. Models that read frames, compute, and use many small
-files: whatever could meet the kernel's checks.
+Whole processes, start-up included, run alternately on the same clips. The models read frames, compute, and use many
+small files, to exercise the kernel's checks.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """Whether a call of the second pass can be told from a plain one, intervention by intervention.
 
-Detectors learn from some persons and are asked about others: one uses numbers made by hand (detail, repeated frames,
-seams, light, sound, words), one patches across the outlines of the parts. They know
-those outlines and the jitter of each call, more than a submission does. An area under the ROC curve of 0.5 is chance;
+Detectors are trained on some persons and tested on others: one uses hand-made features (detail, repeated frames, seams,
+light, sound, words), one uses patches across the outlines of the parts. They know these
+outlines and the jitter of each call, which a submission does not. An area under the ROC curve of 0.5 is chance;
 intervals of 95 % are by bootstrap over persons.
 
 "The same cues": against plain clips with the same values of all cues, drawn that way at once. "First pass": against the
@@ -41,19 +41,19 @@ PHASES = ("practice", "final")
 LIMIT = 0.60
 SEED = 20
 FEWEST_PEOPLE = 10
-"""With fewer persons nothing is learned that holds for others."""
+"""With fewer persons, detectors do not generalise."""
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """One call and what was measured of it."""
+    """One call and its measurements."""
 
     intervention: str
-    """What is done, or what would have been done."""
+    """The intervention, or the one that a plain call is compared with."""
     role: str
     """``altered``, ``matched`` or ``plain``."""
     person: str
-    """Who is seen."""
+    """The person in the clip."""
     seen: Seen
     """What was measured."""
 
@@ -63,26 +63,26 @@ class Row:
     """One line of the table."""
 
     intervention: str
-    """What is done."""
+    """The intervention."""
     people: int
     """Persons."""
     calls: int
     """Altered calls."""
     matched: dict[str, detectors.Area]
-    """By detector, against plain clips with the same cues; empty where there are none."""
+    """By detector, against plain clips with the same cues; empty without such clips."""
     naive: dict[str, detectors.Area]
     """By detector, against the clips of the first pass."""
     telling: list[tuple[str, float]]
-    """Which numbers alone tell most, in the harder of the two comparisons that there is."""
+    """The most telling single features, in the harder comparison available."""
 
     @property
     def worst(self) -> float:
-        """The largest area that any detector reaches among equal cues; without such clips among all."""
+        """The largest area of any detector with equal cues, or else against the first pass."""
         return max(area.value for area in (self.matched or self.naive).values())
 
 
 def measure(calls: Iterable[Shown]) -> list[Measured]:
-    """Look at every call; the same call with the same suspects only once."""
+    """Measure every call, but the same call with the same suspects only once."""
     cv2.setNumThreads(1)
     looked: dict[tuple[str, tuple[Part, ...]], Seen] = {}
     found = []
@@ -97,19 +97,19 @@ def measure(calls: Iterable[Shown]) -> list[Measured]:
 
 
 def measure_drawn(drawn: Drawn, filmed: Sequence[Drawn], task: Task, draws: Draws) -> list[Measured]:
-    """Look at the exchanges of one clip, and at the operators for filmed clips if it is one of the `filmed`."""
+    """Measure the exchanges of one clip, and the operators for filmed clips if it is in `filmed`."""
     found = measure(exchanged_calls(drawn, task, draws))
     return found + (measure(filmed_calls(drawn, filmed, task, draws)) if drawn in filmed else [])
 
 
 def measure_copies(clip: str, footage: Footage, people: dict[str, str], task: Task, draws: Draws) -> list[Measured]:
-    """Look at the rendered copies of one clip of a phase."""
+    """Measure the rendered copies of one clip of a phase."""
     only = Footage([one for one in footage.clips if one.clip_id == clip], footage.copies, footage.exchanges, {})
     return measure(copied_calls(only, people, task, draws))
 
 
 def jobs_of(drawn: Sequence[Drawn], filmed: int, *, seed: int, copies: bool) -> list[Callable[[], list[Measured]]]:
-    """Return the pieces of work, one a clip."""
+    """Return the jobs, one per clip."""
     task, draws = read_task(ROOT / "input_data" / "final" / "task.yaml"), Draws(None, seed)
     jobs: list[Callable[[], list[Measured]]] = [
         partial(measure_drawn, one, drawn[:filmed], task, draws) for one in drawn
@@ -182,7 +182,7 @@ def main() -> int:
 
 
 def report(found: Sequence[Measured], each: Callable[..., Iterable[Row]] = map) -> bool:
-    """Print the table and every figure that has a limit beside it; return whether all hold.
+    """Print the table and all figures with their limits; return whether all hold.
 
     Parameters
     ----------

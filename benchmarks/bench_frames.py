@@ -1,10 +1,10 @@
-"""What ingestion adds to decoding and to the model.
+"""Overhead of ingestion over decoding and the model.
 
 All frames: the wall time of a run, against the larger of decoding alone and of the model alone.
 Sampled frames: against the same work in one bare loop around OpenCV.
 
-All are whole processes, start-up included, on the same clips, in turn. The second askings that show whether a model is
-deterministic go through a fresh process, whose start is a part of what ingestion adds.
+All are whole processes, start-up included, run alternately on the same clips. The repeats that test whether a model is
+deterministic use a fresh process, whose start counts as overhead.
 """
 
 import argparse
@@ -52,7 +52,7 @@ frame = np.zeros((720, 1280, 3), np.uint8)
 for _ in range(int(sys.argv[1])):
     work(frame)
 """
-# What a model may do with a frame: nothing, wait for an accelerator, or compute on one core.
+# A model's work on a frame: none, waiting for an accelerator, or computing on one core.
 WORK = {
     "idle": "pass",
     "waiting 2 ms": "time.sleep(0.002)",
@@ -71,7 +71,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(dir=workload.CACHE.parent if workload.CACHE.exists() else None) as temporary:
         folder = Path(temporary)
         phase = workload.make_phase(folder / "input", options.clips)
-        # The bare loops read as many clips as the model is asked for, the warm-up and second askings included.
+        # The bare loops read as many clips as the model, including warm-up and repeats.
         asked = workload.asked(options.clips)
         paths = (2 * sorted(str(path) for path in (phase / "clips").iterdir()))[:asked]
         frames = asked * workload.FPS * workload.SECONDS

@@ -1,7 +1,7 @@
 """A jury of 15 clips and 6 teams: time and memory to make it, the size of a sheet, and how soon a juror can begin.
 
 Clips are like those of the field: 15 s, 1280 x 720, so that each is made anew for the sheet. The first item is usable
-when *Begin* was pressed and the first video can play. Beside it stands a page of the same size that holds bytes alone.
+when *Begin* was pressed and the first video can play. For comparison, a page of the same size contains only bytes.
 """
 
 import argparse
@@ -49,7 +49,7 @@ WAIT = """\
 
 
 def case_of(team: int) -> Case:
-    """Give a team predictions and texts of its own; each clip is of another person."""
+    """Create a team with its own predictions and texts; each clip shows another person."""
     case = make_case(clips=PERSONS, sources=[f"person-{number}" for number in range(PERSONS)], task=PHASE)
     case.prediction = np.clip(case.prediction + 0.01 * team, 0, 1)
 

@@ -1,7 +1,7 @@
 """Reading the files of 2017: predictions of ChaLearn's size, and explanations with pictures of hundreds of megabytes.
 
-The pictures are read as ingestion reads them, in the reading process, clip by clip; its peak of resident memory is
-taken from the kernel.
+The pictures are read like in ingestion: in the reading process, clip by clip. The kernel reports its peak of resident
+memory.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def predictions() -> dict[str, dict[str, np.float64]]:
 
 
 def description(clips: int) -> Iterator[bytes]:
-    """Give a pickle as Python 2 writes it, in pieces: {clip: (text, picture)}."""
+    """Yield a pickle in pieces as Python 2 writes it: {clip: (text, picture)}."""
     rng = np.random.default_rng(2)
     yield b"\x80\x02}"
     for number in range(clips):

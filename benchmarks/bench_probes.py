@@ -1,7 +1,7 @@
-"""What altered copies cost: altering against decoding, and a whole run with its second pass.
+"""Cost of altered copies: altering compared with decoding, and a whole run with its second pass.
 
-Altering: four calls for one clip, decoded and altered, against the same frames only decoded; what the calls share
-(thumbnails) is made once and counts. A ratio of 2 means that altering costs as much as decoding.
+Altering: four calls for one clip, decoded and altered, compared with only decoding the same frames. Thumbnails, which
+the calls share, are made once and count. A ratio of 2 means that altering costs as much as decoding.
 
 A whole run: the practice set with the example solution, all probes, as a process of its own.
 """
@@ -80,7 +80,7 @@ def decode(path: Path, request: FrameRequest, facts: ClipFacts, alteration: Alte
 
 
 def measure_altering(paths: list[Path], rounds: int, case: str) -> bool:
-    """Print the ratio of each alteration whose name holds `case`, at each size; return whether all hold."""
+    """Print the ratio of each alteration whose name contains `case`, at each size; return whether all limits hold."""
     holds = True
     cv2.setNumThreads(1)
     for path in paths:

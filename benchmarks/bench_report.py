@@ -13,7 +13,7 @@ from tests.scoring.factory import Case, make_case, make_input, write_frames
 
 SECONDS_LIMIT, MB_LIMIT, PAINT_LIMIT = 5.0, 400.0, 1.0
 PAGES = ((60, 60, 3.0), (2000, 200, 5.0))
-"""Clips, explanations shown whole, and megabytes of the page at most."""
+"""Clips, explanations shown in full, and largest page in MB."""
 CHILD = """\
 import resource, sys, time
 sys.path.insert(0, sys.argv[1])
@@ -41,13 +41,13 @@ Path(sys.argv[3]).write_text(page, encoding="utf-8")
 
 
 def case_of(clips: int, gallery: int) -> Case:
-    """Give a phase whose report shows everything it can."""
+    """Create a phase whose report shows everything."""
     report = {"clips": True, "truth": True, "gallery": gallery, "key_frames": "frames.csv"}
     return make_case(clips=clips, bootstrap={"resamples": 0, "level": 0.95, "seed": 1}, report=report)
 
 
 def first_paint(page: Path) -> float | None:
-    """Return the seconds until Chromium shows something of the page, the least of three; None without Chromium."""
+    """Return the seconds until Chromium's first paint of the page, the least of three; None without Chromium."""
     with contextlib.suppress(ImportError):
         from playwright.sync_api import Error, sync_playwright  # noqa: PLC0415 - optional
 

@@ -1,4 +1,4 @@
-"""Scoring 2,000 clips and some 24,000 calls on altered copies, with 1,000 resamples, pictures and the report."""
+"""Scoring 2,000 clips and about 24,000 calls on altered copies, with 1,000 resamples, pictures and the report."""
 
 import argparse
 import resource

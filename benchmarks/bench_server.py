@@ -1,4 +1,4 @@
-"""A server on this machine: 100 submissions of 1 MB are fetched, and what `publish` takes beside the transfer."""
+"""A server on this machine: fetching 100 submissions of 1 MB, and the overhead of `publish` over the transfer."""
 
 import os
 import sys
@@ -21,7 +21,7 @@ TOKEN = "organiser-token"  # noqa: S105 - of the small server
 
 
 def command(*words: object) -> float:
-    """Run `bundle server ...` silently; give its seconds."""
+    """Run `bundle server ...` silently and return its seconds."""
     started = time.perf_counter()
     with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
         assert main(["server", *map(str, words)]) == 0
@@ -29,7 +29,7 @@ def command(*words: object) -> float:
 
 
 def transfer_s(server: Server, content: bytes) -> float:
-    """Give the seconds of sending a file to the server's storage, and nothing else."""
+    """Return the seconds of only sending a file to the server's storage."""
     url = f"{server.address}/storage/alone/x.zip?Signature=s"
     request = urllib.request.Request(url, content, {"Content-Type": "application/zip"}, method="PUT")  # noqa: S310
     started = time.perf_counter()
@@ -39,7 +39,7 @@ def transfer_s(server: Server, content: bytes) -> float:
 
 
 def measure(folder: Path) -> bool:
-    """Measure both; tell whether they keep their limits."""
+    """Measure both; return whether the limits hold."""
     random = os.urandom(MEGABYTE)
     with serving(Server()) as server:
         archive = write_zip(folder / "bundle.zip", {**FILES, "input_data/large.mp4": random * 36})

@@ -1,8 +1,8 @@
-"""What somebody gains in a closed phase who submits variants: the formula of `bundle check` against attackers.
+"""Gain from submitting variants in a closed phase: the formula of `bundle check` compared with simulated attackers.
 
-Labels are drawn, and predictions that are as good as `SKILL_BEFORE`. Five submissions move every prediction up or down
-by lot. The best linear estimate of the labels from the rounded scores of these five (the covariances come from drawn
-labels) is the sixth. Once the attacker sees the scores that depend on labels, once also metrics of single targets.
+Labels are drawn, with predictions of skill `SKILL_BEFORE`. Five submissions move every prediction up or down at random.
+The sixth is the best linear estimate of the labels from the rounded scores of these five, with covariances from drawn
+labels. One attacker sees only the scores that depend on labels, another also metrics of single targets.
 """
 
 import sys
@@ -20,7 +20,7 @@ SPREAD, STEP, RIDGE, SEED = 0.14, 3.0, 1e-3, 20170726
 REFERENCE = 0.04
 """Mean absolute error with full credit."""
 GATE, AXES, CAUSES = 0.1, 0.5, 0.2
-"""Of the total: how near a prediction must be, and what the other axes and the known causes add to their mean."""
+"""Assumptions about the total: the gate, and what the other axes and the known causes add to the mean."""
 
 
 def scores(truth: Array, predicted: Array, *, cells: bool) -> Array:
@@ -40,8 +40,8 @@ def scores(truth: Array, predicted: Array, *, cells: bool) -> Array:
 
 
 def attack(clips: int, rng: np.random.Generator, *, cells: bool) -> float:
-    """Return how much more skill the last submission has than the predictions that were varied."""
-    # What is left of the labels' spread once a predictor of this skill is known.
+    """Return the skill gained by the last submission over the original predictions."""
+    # Residual spread of the labels given a predictor of this skill.
     left = SPREAD * (1 - SKILL_BEFORE)
     base = 0.5 + np.sqrt(SPREAD**2 - left**2) * rng.standard_normal((clips, TARGETS))
     truth, drawn = (base + left * rng.standard_normal((count, clips, TARGETS)) for count in (1, DRAWS))

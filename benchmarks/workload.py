@@ -1,4 +1,4 @@
-"""Clips, phases and submissions to measure with; made once and kept in `.cache/benchmarks`."""
+"""Clips, phases and submissions for benchmarks; made once and kept in `.cache/benchmarks`."""
 
 import csv
 import hashlib
@@ -153,7 +153,7 @@ def ingest(phase: Path, submission: Path, output: Path) -> float:
 
 
 def asked(clips: int) -> int:
-    """Return how often `predict` is called for a number of clips: once each, a warm-up, and some of them again."""
+    """Return how often `predict` is called for a number of clips: once each, a warm-up, and some repeats."""
     return clips + 1 + min(10, max(2, math.ceil(clips * 0.02)))
 
 
@@ -165,7 +165,7 @@ def run_script(source: str, *arguments: str) -> float:
 
 
 def interleave(cases: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
-    """Measure every case once a round, every other round backwards: a drift of the machine's speed meets all alike."""
+    """Measure every case once per round, in alternating order, so that drifts of the speed affect all alike."""
     times: dict[str, list[float]] = {name: [] for name in cases}
     for number in range(rounds):
         for name, measure in [*cases.items()][:: -1 if number % 2 else 1]:
@@ -175,7 +175,7 @@ def interleave(cases: Mapping[str, Callable[[], float]], rounds: int) -> dict[st
 
 
 def median_ratio(above: list[float], below: list[float]) -> float:
-    """Return the median of the ratios, pair by pair."""
+    """Return the median of the pairwise ratios."""
     return statistics.median(a / b for a, b in zip(above, below, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""Console output: lines on standard output, and progress of long work."""
+"""Console output: lines on standard output, and progress of long tasks."""
 
 import os
 import re
@@ -17,21 +17,21 @@ from bundle_tools.errors import BundleError
 Progress = Callable[[int, int], None]
 """Called with (steps done, steps in all)."""
 EVERY_S = 10
-"""Time between two lines about progress, seconds."""
+"""Time between two progress lines, seconds."""
 PROGRESS = re.compile(r"(.*): \d+ of \d+ .* each; .*")
-"""A line with which a program reports progress, and the part of its work that it is about."""
+"""A program's progress line, with the name of the part of its work."""
 ONE_UP = "\x1b[1A\x1b[2K"
 """Erases a terminal's last row."""
 
 
 def say(text: str = "") -> None:
-    """Print one line immediately, so that it keeps its place among the lines of the programs."""
+    """Print one line immediately, so that it stays in order with the programs' output."""
     tqdm.write(visible(from_here(text)), file=sys.stdout)  # above a progress bar, if there is one
     sys.stdout.flush()
 
 
 def from_here(text: str) -> str:
-    """Name files below the current folder as one would type them here."""
+    """Return a path relative to the current folder, if it is below it."""
     here = f"{Path.cwd()}{os.sep}"
     return text if here == os.sep * 2 else text.replace(here, "")
 
@@ -42,14 +42,14 @@ def visible(text: str) -> str:
 
 
 class Screen:
-    """Passes on what programs print; on a terminal each part of their work has one line about its progress."""
+    """Passes on the programs' output; on a terminal, each part of their work has one progress line."""
 
     def __init__(self) -> None:
         self._part = ""
         self._rows = 0
 
     def show(self, line: str, stream: TextIO) -> None:
-        """Write a line to one of our outputs. A closed one, as in `| head`, changes nothing."""
+        """Write a line to an output stream; a closed one, as in `| head`, is ignored."""
         with suppress(OSError, ValueError):
             encoding = stream.encoding or "utf-8"
             text = from_here(line).encode(encoding, "replace").decode(encoding)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """Return a free place beside a file to write it anew; it takes the file's place when the block ends well.
+    """Yield a temporary path beside a file, which replaces the file if the block succeeds.
 
-    Until then the old file stays; if the block does not end well, nothing else does.
+    Until then the old file is kept; if the block fails, nothing is left of the new one.
     """
     unfinished = path.with_name(f".{path.name}.part")
     unfinished.unlink(missing_ok=True)

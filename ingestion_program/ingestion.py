@@ -1,4 +1,4 @@
-"""Run a submitted model over the clips of one phase and record what it answers.
+"""Run a submitted model over the clips of one phase and record its answers.
 
 Usage: python3 ingestion.py [INPUT_DATA] [OUTPUT] [PROGRAM] [SUBMISSION]
 The defaults are the folders that Codabench mounts. Exit codes: 0 recorded (also in part), 1 the submission cannot be

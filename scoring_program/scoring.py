@@ -2,7 +2,7 @@
 
 import sys
 
-sys.dont_write_bytecode = True  # the program folder is mounted read-only or thrown away
+sys.dont_write_bytecode = True  # the program folder is mounted read-only or discarded
 
 from score.start import main  # noqa: E402 - the switch above has to come first
 

@@ -1,1 +1,1 @@
-"""Can an altered call be told from a plain one? Clips, calls, features and detectors of ``bench_detect.py``."""
+"""Tell altered calls from plain ones: clips, calls, features and detectors of ``bench_detect.py``."""

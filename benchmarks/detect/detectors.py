@@ -1,4 +1,4 @@
-"""Detectors trained on some persons and asked about others, and the area under the ROC curve that they reach."""
+"""Detectors trained on some persons and tested on others, and their area under the ROC curve."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,18 +37,18 @@ class Area:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Calls of one intervention with what was measured of them."""
+    """Calls of one intervention with their measurements."""
 
     seen: Sequence[Seen]
-    """One a call."""
+    """One for each call."""
     altered: npt.NDArray[np.bool_]
     """Which calls are altered."""
     person: npt.NDArray[np.str_]
-    """Who is seen in each."""
+    """The person in each."""
 
 
 def by_hand(train: Sample, test: Sample) -> Scores:
-    """Score calls by their numbers: a linear classifier and a forest, ranks added."""
+    """Score calls by hand-made features: a linear classifier and a forest, with added ranks."""
     x, y = _numbers(train), _numbers(test)
     linear = make_pipeline(StandardScaler(), LogisticRegression(C=0.05, max_iter=2000))
     forest = ExtraTreesClassifier(200, min_samples_leaf=3, random_state=0)
@@ -90,8 +90,8 @@ def scores(sample: Sample, detector: str) -> Scores:
 def area(sample: Sample, found: Scores, seed: int = 0) -> Area:
     """Return the area under the curve of these scores, resampling persons with all of their calls.
 
-    The interval holds for these detectors: how they would differ with other persons to learn from is not in it. On
-    small sets chance alone moves an area by about 0.1, and where nothing can be found it tends to come out below 0.5.
+    The interval holds for these detectors; it does not include how they vary with the training persons. On small sets,
+    chance alone moves an area by about 0.1, and without a real difference it tends to be below 0.5.
     """
     people, who = np.unique(sample.person, return_inverse=True)
     random = np.random.default_rng(seed)
@@ -104,7 +104,7 @@ def area(sample: Sample, found: Scores, seed: int = 0) -> Area:
 
 
 def telling(sample: Sample, count: int = 3) -> list[tuple[str, float]]:
-    """Return the numbers that alone tell most, with the area of each; below 0.5 it is smaller in altered calls."""
+    """Return the most telling single features with their areas; below 0.5, values are smaller in altered calls."""
     names, values = list(sample.seen[0].numbers), _numbers(sample)
     ones = np.ones(len(values))
     areas = [_area(values[:, place], sample.altered, ones) for place in range(len(names))]

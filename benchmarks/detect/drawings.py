@@ -1,4 +1,4 @@
-"""Drawn clips to tell apart: each with its exchange, and for every exchange of parts a clip that was drawn that way."""
+"""Drawn clips for the detectors: each with its exchange and, for every mixture of both, a clip drawn in one piece."""
 
 import hashlib
 import json
@@ -32,22 +32,22 @@ class Drawn:
     clip_id: str
     """Opaque name."""
     person: str
-    """Opaque name of who is seen."""
+    """Opaque name of the person."""
     transcript: str
     """What is said."""
     folder: Path
     """Holds ``plain.mp4``, ``exchange.mp4``, ``exchanges.json`` and one file for each of the exchanges."""
     exchanged: dict[str, tuple[str, ...]]
-    """By name of an exchange the parts that are exchanged in it."""
+    """Exchanged parts, by name of the exchange."""
 
 
 def draw(folder: Path, *, clips: int, seed: int, workers: int) -> list[Drawn]:
-    """Return drawn clips, two of each person; what lies in `folder` already is not drawn again.
+    """Return drawn clips, two of each person; existing clips in `folder` are not drawn again.
 
     Parameters
     ----------
     folder
-        Where they are kept; those of another version of the generator lie beside them.
+        Where they are kept, separately for each version of the generator.
     clips, seed
         As in `bundle_tools.synthetic.dataset.plan`.
     workers

@@ -1,7 +1,7 @@
-"""What detectors look at: numbers made by hand, and small pictures and patches to learn from.
+"""Input of the detectors: hand-made features, and patches to learn from.
 
-Detectors are told more than any submission knows, the outlines of the suspected parts and the jitter of the call: what
-they do not find, a submission does not find by looking there.
+Detectors know more than any submission: the outlines of the suspected parts and the jitter of the call. What they do
+not find there, a submission does not find, either.
 """
 
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from ingest.media.altered.exchange import mask_of
 
 Numbers = npt.NDArray[np.float32]
 STEP = 8
-"""Of so many frames one is looked at in full, with the one after it."""
+"""One in this many frames is measured in full, with the next one."""
 BAND = 6
 """Pixels on either side of an outline."""
 PATCH = 16
 PATCHES = 24
-"""Patches a call, spread evenly over the outlines."""
+"""Patches per call, evenly spaced along the outlines."""
 CELL = 40
 """Pixels of a cell's side in pictures of 640 x 360."""
 _TINY = 1e-3
@@ -28,7 +28,7 @@ _TINY = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What was measured of one call."""
+    """The measurements of one call."""
 
     numbers: dict[str, float]
     """Features made by hand, by name."""
@@ -71,7 +71,7 @@ def _detail(grey: Numbers) -> Numbers:
 
 
 def _of_picture(frames: list[Numbers], colours: Numbers, changes: npt.NDArray[np.float64]) -> dict[str, float]:
-    """Return what is told by the picture as a whole: light, detail by region, borders of cells, repeated frames."""
+    """Return features of the whole picture: light, detail by region, borders of cells, repeated frames."""
     numbers = {f"colour {name}": float(value) for name, value in zip("rgb", colours.mean(axis=0), strict=True)}
     numbers["contrast"] = float(np.mean([frame.std() for frame in frames]))
     details = np.array([np.abs(_detail(frame)) for frame in frames[::3]]).mean(axis=0)
@@ -105,7 +105,7 @@ def _moved(mask: npt.NDArray[np.uint8], right: int, down: int) -> npt.NDArray[np
 
 
 def _distance(mask: npt.NDArray[np.uint8]) -> Numbers:
-    """Return how far each pixel lies inside of the outline, negative outside, pixels."""
+    """Return the distance of each pixel from the outline, in pixels, negative outside."""
     inside = cv2.distanceTransform(mask, cv2.DIST_L2, 5)
     outside = cv2.distanceTransform(1 - mask, cv2.DIST_L2, 5)
     return np.asarray(np.where(mask > 0, inside - 0.5, 0.5 - outside), np.float32)
@@ -119,7 +119,7 @@ def _of_region(
     firsts: list[Numbers],
     pairs: list[tuple[Numbers, Numbers]],
 ) -> dict[str, float]:
-    """Return what is told by the suspected parts: their inside against their surroundings, and seams along them."""
+    """Return features of the suspected parts: their inside compared with their surroundings, and seams along them."""
     numbers = {}
     regions = {
         "inside": far > BAND,
@@ -146,7 +146,7 @@ def _of_region(
             slope = [cv2.Scharr(picture, cv2.CV_32F, *axes) / 32 for axes in ((1, 0), (0, 1))]
             across = np.abs(slope[0] * normal[0] + slope[1] * normal[1]) / length
             for place in range(2 * BAND):
-                # The median: a few strong edges of the drawing would drown a faint seam in a mean.
+                # The median, because a few strong edges of the drawing would hide a faint seam in a mean.
                 here = across[bins == place]
                 profile[place] += float(np.median(here)) if len(here) else 0.0
         profile = np.log(profile / len(pictures) + 0.01)

@@ -1,4 +1,4 @@
-"""What a model is shown: altered and plain calls, made by ingestion's own classes."""
+"""Altered and plain calls as a model sees them, made by ingestion's own classes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -29,23 +29,23 @@ GRID = (9, 16)
 
 @dataclass(frozen=True)
 class Shown:
-    """One call, and where a detector that knows the operators would look."""
+    """One call, with the places where a detector that knows the operators would look."""
 
     intervention: str
-    """What is done, or what would have been done."""
+    """The intervention, or the one that a plain call is compared with."""
     role: str
     """``altered``, ``matched`` (plain, with the same values of all cues) or ``plain`` (the clip of the first pass)."""
     clip_id: str
-    """Of the clip that it is made of."""
+    """Id of the clip that it is made from."""
     person: str
-    """Who is seen."""
+    """The person in the clip."""
     clip: ClipSource
-    """As it is handed to the model."""
+    """The clip as served to the model."""
     parts: tuple[Part, ...]
-    """Suspected parts: those exchanged or, where nothing is, the face."""
+    """Suspected parts: the exchanged ones or, without an exchange, the face."""
 
     def frames(self) -> Iterator[Frame]:
-        """Yield all frames in the size of the file, RGB; each is good until the next."""
+        """Yield all frames in the size of the file, RGB; each is valid until the next."""
         alteration = self.clip.alteration
         assert alteration is not None
         facts, request = alteration.facts, FrameRequest()
@@ -60,20 +60,20 @@ class Shown:
         reader.close()
 
     def sound(self) -> Sound:
-        """Return what is heard, `RATE` samples a second."""
+        """Return the sound, `RATE` samples a second."""
         assert self.clip.alteration is not None
         heard = self.clip.alteration.sound(RATE)
         return np.zeros(0, np.float32) if heard is None else heard
 
     @property
     def shift(self) -> tuple[int, int]:
-        """By how many pixels the picture is moved right and down."""
+        """Pixels by which the picture is moved right and down."""
         assert self.clip.alteration is not None
         return self.clip.alteration.jitter.right, self.clip.alteration.jitter.down
 
 
 def exchanged_calls(drawn: Drawn, task: Task, draws: Draws) -> Iterator[Shown]:
-    """Yield every exchange of one clip's parts, the clip that was drawn that way, and the clip itself."""
+    """Yield every exchange of one clip's parts, the clip drawn in that way, and the clip itself."""
     exchange = _exchange_of(drawn)
     by_name = {part.name: part for part in exchange.parts}
     names = {name: f"{drawn.clip_id}-{name}" for name in drawn.exchanged}
@@ -100,7 +100,7 @@ def filmed_calls(drawn: Drawn, phase: Sequence[Drawn], task: Task, draws: Draws)
     Parameters
     ----------
     phase
-        All clips: they lend words, voice and light.
+        All clips, which lend words, voice and light.
     """
     exchange = _exchange_of(drawn)
     face = tuple(part for part in exchange.parts if part.name in EXPRESSIVE[:2])
@@ -129,9 +129,9 @@ def copied_calls(footage: Footage, people: dict[str, str], task: Task, draws: Dr
     Parameters
     ----------
     footage
-        The phase's.
+        Footage of the phase.
     people
-        By clip the person.
+        Person by clip.
     """
     for clip in footage.clips:
         exchange = footage.exchanges[clip.clip_id]

@@ -1,4 +1,4 @@
-"""How many clips a ranking needs: which differences between explanation totals are more than luck."""
+"""How many clips a ranking needs: which differences between explanation totals are more than chance."""
 
 from math import sqrt
 
@@ -9,7 +9,7 @@ Measured by paired bootstrap over people on sets of 24 drawn clips: pairs of dif
 19 to 26 times 1/sqrt(24); variants of one model had 1.5 to 3.8.
 """
 CLIPS_TO_RANK = 120
-"""With this many, four points are enough; more clips help little and take time."""
+"""With this many, differences of four points count; more clips help little and take time."""
 
 
 def points_apart(clips: int) -> float:

@@ -1,4 +1,4 @@
-"""One hash of all that landmarks depend on: if a clip, a label or the scoring changes, compute them again."""
+"""One hash of all that landmarks depend on: if clips, labels or scoring change, they must be computed again."""
 
 import hashlib
 import json
@@ -7,7 +7,7 @@ from typing import Any
 from bundle_tools.challenge.rules.clips.tables import LABELS, read_settings
 from bundle_tools.codabench.rules.dataset import Dataset
 
-# Titles, report, bootstrap and limits change no value; the second pass and the weights do.
+# Titles, report, bootstrap and limits do not change any value; the second pass and the weights do.
 INPUT_KEYS = ("seed", "targets", "explanation", "probes")
 INPUT_FILES = ("clips", "transcripts", "copies", "faces")
 REFERENCE_KEYS = ("targets", "main_target", "group", "explanation", "skill_reference")
@@ -18,7 +18,7 @@ REFERENCE_FILES = ("causes", "observations")
 def fingerprint(given: Dataset, wanted: Dataset) -> str:
     """Hash the data of a phase and the settings on which scores depend.
 
-    Clips count by the hashes in their list, which `bundle check` compares with the files.
+    For clips, the hashes in their list are used, which `bundle check` compares with the files.
 
     Parameters
     ----------
@@ -48,14 +48,14 @@ def fingerprint(given: Dataset, wanted: Dataset) -> str:
 
 
 def _untitled(value: Any) -> Any:  # noqa: ANN401 - whatever the settings hold
-    """Leave titles out: they change no score."""
+    """Remove titles, which change no score."""
     if isinstance(value, dict):
         return {str(key): _untitled(one) for key, one in value.items() if key != "title"}
     return [_untitled(one) for one in value] if isinstance(value, list) else value
 
 
 def _digest(data: Dataset, name: object) -> str | None:
-    """Hash a table, whatever its line ends."""
+    """Hash a table, independent of its line endings."""
     if not isinstance(name, str) or name not in data.names():
         return None
     return hashlib.sha256(b"\n".join(data.read(name).splitlines())).hexdigest()

@@ -1,4 +1,4 @@
-"""The ingestion program of this checkout, for tools that read with it."""
+"""The ingestion program of this checkout, for tools that use its readers."""
 
 import sys
 from pathlib import Path

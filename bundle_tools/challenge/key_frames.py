@@ -1,4 +1,4 @@
-"""One small picture of each clip, for the report: scoring sees no clips."""
+"""One small picture of each clip for the report, because scoring has no clips."""
 
 import hashlib
 import io
@@ -86,7 +86,7 @@ def middle_frame(video: bytes) -> tuple[Pixels, float]:
 
 
 def encode(frame: Pixels) -> bytes:
-    """Encode a picture as a JPEG of at most 355 pixels in width, with as much detail as 10 kB hold."""
+    """Encode a picture as a JPEG at most 355 pixels wide, in the best quality within 10 kB."""
     height, width = frame.shape[:2]
     if width > WIDTH:
         size = WIDTH, max(1, round(height * WIDTH / width))

@@ -5,13 +5,13 @@ from math import ceil, log2, sqrt
 from typing import Any
 
 SKILL_BEFORE = 0.4
-"""Skill over the constant of the entry that is varied: a good one with room left."""
+"""Skill over the constant of the varied entry: good, but with room left."""
 GAIN_ALLOWED = 0.02
-"""Of skill. At a total of 50 points it is worth about 1.5, less than half of what counts with 120 clips."""
+"""Allowed gain in skill: about 1.5 points at a total of 50, less than half of what counts with 120 clips."""
 
 
 def bits_of(columns: Iterable[Mapping[str, Any]]) -> float:
-    """Return how many bits of labels a closed report holds at most: log2 of the values that each number can take.
+    """Return the most bits about labels in a closed report: log2 of the number of values that each score can take.
 
     Parameters
     ----------
@@ -27,9 +27,9 @@ def bits_of(columns: Iterable[Mapping[str, Any]]) -> float:
 
 
 def gain(scores: int, labels: int, submissions: float) -> float:
-    """Return how much skill the last of some submissions can owe to the scores of the others.
+    """Return how much skill the last submission can gain from the scores of the earlier ones.
 
-    Each score is taken for one exact linear equation about the residuals t - p. If these are independent and normal,
+    Each score is treated as one exact linear equation about the residuals t - p. If these are independent and normal,
     q equations in directions that do not depend on them leave 1 - q/N of their variance (the mean of a projection),
     and so sqrt(1 - q/N) of the absolute error. Least squares from released answers: Dinur & Nissim, *Revealing
     information while preserving privacy*, PODS 2003.
@@ -37,22 +37,22 @@ def gain(scores: int, labels: int, submissions: float) -> float:
     Parameters
     ----------
     scores
-        Of a submission that depend on labels.
+        Scores of one submission that depend on labels.
     labels
         N, clips times targets, >= 1.
     submissions
-        That one participant may make, >= 1; inf for any number.
+        Submissions allowed to one participant, >= 1; inf for any number.
     """
     return (1 - SKILL_BEFORE) * (1 - sqrt(max(0.0, 1 - scores * (submissions - 1) / labels)))
 
 
 def labels_needed(scores: int, submissions: float) -> int:
-    """Return the fewest labels with which `gain` is `GAIN_ALLOWED` at most; submissions are finite."""
+    """Return the fewest labels for which `gain` is at most `GAIN_ALLOWED`; submissions must be finite."""
     return ceil(scores * (submissions - 1) / _share_allowed())
 
 
 def submissions_allowed(scores: int, labels: int) -> int:
-    """Return the most submissions with which `gain` is `GAIN_ALLOWED` at most."""
+    """Return the most submissions for which `gain` is at most `GAIN_ALLOWED`."""
     return 1 + int(labels * _share_allowed() / scores)
 
 

@@ -16,13 +16,13 @@ def make_again(run: Run, phase: Phase, scratch: Path, *, full: bool) -> str:
     Parameters
     ----------
     run
-        What ingestion left.
+        Output of ingestion.
     phase
-        Whose scoring program and reference data are used.
+        Phase whose scoring program and reference data are used.
     scratch
         An empty folder.
     full
-        Whether single clips and labels are shown even where the phase closes them.
+        Whether single clips and labels are shown even if the phase closes them.
 
     Raises
     ------

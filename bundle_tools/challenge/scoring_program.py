@@ -9,12 +9,12 @@ from bundle_tools.errors import BundleError
 
 
 def use_scoring_program(phase: Phase, scratch: Path) -> Path:
-    """Make `score` importable, and give the reference data that go with it.
+    """Make `score` importable, and return the reference data that belong to it.
 
     Parameters
     ----------
     phase
-        Whose program and data are used.
+        Phase whose program and data are used.
     scratch
         A folder where zips are unpacked.
 
@@ -45,7 +45,7 @@ def use_own_scoring_program() -> None:
 
 
 def scoring_input(source: Path, reference: Path, results: Path) -> Path:
-    """Lay data out as the scoring program reads them, without a copy.
+    """Arrange data as the scoring program expects them, without copying.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def scoring_input(source: Path, reference: Path, results: Path) -> Path:
     reference
         The folder of the reference data.
     results
-        What ingestion left.
+        Output of ingestion.
 
     Returns
     -------

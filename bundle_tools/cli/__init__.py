@@ -1,1 +1,1 @@
-"""The commands of `bundle`: each module adds its options to the parser and does what they ask."""
+"""The commands of `bundle`: each module adds its options to the parser and implements its command."""

@@ -51,7 +51,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def _rarely_collected() -> Iterator[None]:
-    """Collect garbage a hundred times less often: syntax trees are many objects, none of them garbage."""
+    """Collect garbage a hundred times less often: syntax trees are many objects, but not garbage."""
     usual, *others = gc.get_threshold()
     gc.set_threshold(100 * usual, *others)
     try:

@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         0 on success; 1 on failure, with the reason on the last line; 130 when interrupted.
     """
-    if argv is None:  # a signal ends it like Ctrl-C, with all that it started
+    if argv is None:  # a signal ends it like Ctrl-C, including all child processes
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     given = sys.argv[1:] if argv is None else argv
     arguments = _parser(next(iter(given), "")).parse_args(given or ["--help"])

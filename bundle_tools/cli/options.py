@@ -1,4 +1,4 @@
-"""Shared by commands: the parser, types of options, and the number of processes."""
+"""Shared by all commands: the parser, types of options, and the number of processes."""
 
 import argparse
 import difflib
@@ -41,13 +41,13 @@ def add_command(
     Parameters
     ----------
     commands
-        Of `bundle`, or of one of its commands.
+        Subparsers of `bundle` or of one of its commands.
     name
         Its full name, such as "jury make".
     does
         What it does: one sentence in the imperative.
     example
-        Its arguments as one would type them; several lines are several examples.
+        Its arguments as typed; several lines are several examples.
     more
         Further text after the options.
     """

@@ -1,4 +1,4 @@
-"""Any Codabench bundle: read, checked, built, run as the platform does, published.
+"""Tools for any Codabench bundle: read, check, build, run as the platform does, publish.
 
-Nothing in here knows this challenge.
+Nothing in this package depends on this challenge.
 """

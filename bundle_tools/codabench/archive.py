@@ -12,9 +12,9 @@ from bundle_tools.whole import replaced
 Entry = tuple[str, Path | bytes]
 """Name in a zip, and content."""
 
-# The first instant a zip can hold: any fixed time makes equal input give equal bytes.
+# The earliest time that a zip can store; any fixed time makes the zip reproducible.
 FIXED_TIME = (1980, 1, 1, 0, 0, 0)
-# Already compressed: deflating them again costs time and saves nothing.
+# Already compressed; deflating them again costs time and saves nothing.
 STORED_SUFFIXES = frozenset({".whl", ".mp4", ".webm", ".mkv", ".jpg", ".jpeg", ".png", ".zip", ".npz"})
 LONGEST_REASON = 200
 MOST_MEMBERS = 200_000
@@ -24,7 +24,7 @@ UNREADABLE = (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, NotImplemen
 
 
 def zip_folder(folder: Path, target: Path) -> None:
-    """Zip what is inside `folder` without the folder itself: every file, dot-files and empty folders too.
+    """Zip the contents of `folder` without the folder itself, including dot-files and empty folders.
 
     Links are followed, as the platform follows them.
 
@@ -42,7 +42,7 @@ def zip_folder(folder: Path, target: Path) -> None:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
         for path in paths:
             if not path.is_file() and not path.is_dir():
-                # A dangling link or a pipe: nothing to read, or reading would never end.
+                # A dangling link or a pipe: there is nothing to read, or reading would never end.
                 continue
             archive.write(path, path.relative_to(folder).as_posix(), compress_type=_method(path.name))
 
@@ -58,14 +58,14 @@ def extract(archive: Path, folder: Path, most_bytes: int | None = None, most_mem
     Parameters
     ----------
     most_bytes
-        What it may hold, unpacked; None is any size.
+        Most bytes, unpacked; None for no limit.
     most_members
-        How many files and folders.
+        Most files and folders.
 
     Raises
     ------
     BundleError
-        When the file is not a readable zip, or holds more.
+        When the file is not a readable zip, or exceeds a limit.
     """
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -85,7 +85,7 @@ def extract(archive: Path, folder: Path, most_bytes: int | None = None, most_mem
 
 
 def place(source: Path, folder: Path, scratch: Path) -> None:
-    """Copy a folder or a zip into `folder` by way of a zip, as the platform does."""
+    """Copy a folder or a zip into `folder` through a zip, as the platform does."""
     if source.is_dir():
         zip_folder(source, scratch)
         source = scratch
@@ -112,12 +112,12 @@ def write_deterministic(target: Path, entries: Iterable[Entry]) -> None:
 
 
 def zip_folders(folders: list[str], loose: list[Entry], scratch: Path) -> tuple[dict[str, str], list[Entry]]:
-    """Put a zip in the place of each folder.
+    """Replace each folder by a zip.
 
     Parameters
     ----------
     folders
-        As `competition.yaml` names them.
+        Their names in `competition.yaml`.
     loose
         All files.
     scratch
@@ -126,16 +126,16 @@ def zip_folders(folders: list[str], loose: list[Entry], scratch: Path) -> tuple[
     Returns
     -------
     zipped : dict of str to str
-        Folder as `competition.yaml` names it -> name of its zip.
+        Name of the folder in `competition.yaml` -> name of its zip.
     packed : list of Entry
-        All files, those of these folders replaced by the zips.
+        All files, with these folders replaced by zips.
     """
     zipped, packed = {}, list(loose)
     for folder in folders:
         prefix = folder.rstrip("/") + "/"
         inside = [(name.removeprefix(prefix), content) for name, content in packed if name.startswith(prefix)]
         if not inside:
-            # Not a folder of this bundle: a zip already, or the key of a data set on the server.
+            # Not a folder of this bundle, but a zip or the key of a data set on the server.
             continue
         zipped[folder] = prefix[:-1] + ".zip"
         archive = scratch / zipped[folder]

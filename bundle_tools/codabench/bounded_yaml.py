@@ -1,7 +1,7 @@
 """Safe YAML: the size after replacing aliases and merge keys is counted before anything is built.
 
-A file of one kilobyte can name a structure of 10^30 values, and a single number can take minutes to read. Counting on
-the graph of nodes, where every node stands once, is quick whatever the text holds.
+A file of one kilobyte can describe a structure of 10^30 values, and a single number can take minutes to read. Counting
+on the graph of nodes, which contains every node once, is always fast.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ import yaml
 # Our competition.yaml has about 400 values; the largest real ones a few thousand.
 MOST_VALUES = 200_000
 DEEPEST = 100
-# Python reads base-60 numbers (1:59:59) in quadratic time; no true number or date is longer.
+# Python reads base-60 numbers (1:59:59) in quadratic time; no real number or date is longer.
 LONGEST_NUMBER = 100
 NUMBERS = frozenset({"tag:yaml.org,2002:int", "tag:yaml.org,2002:float", "tag:yaml.org,2002:timestamp"})
 # Pure-Python YAML reads about 60 kB of dense text a second; ours has 6 kB.
@@ -30,8 +30,8 @@ def check_bounds(node: yaml.Node) -> None:
     Raises
     ------
     YamlBombError
-        When it expands to more than `MOST_VALUES` values, contains itself, lies deeper than `DEEPEST`, or holds a
-        number of more than `LONGEST_NUMBER` characters.
+        When it expands to more than `MOST_VALUES` values, contains itself, is nested deeper than `DEEPEST`, or contains
+        a number of more than `LONGEST_NUMBER` characters.
     """
     _measure(node, {}, 0)
 
@@ -44,7 +44,7 @@ def load_bounded(text: str) -> Any:  # noqa: ANN401 - whatever the text holds
     YamlBombError
         See `check_bounds`; also for a text of more than `LARGEST_BYTES` characters.
     ValueError
-        When it is no plain YAML.
+        When it is not plain YAML.
     """
     if len(text) > LARGEST_BYTES:
         raise YamlBombError(f"expected at most {LARGEST_BYTES} characters; found {len(text)}")

@@ -1,6 +1,6 @@
 """A bundle for running and building: its tasks and phases with their files.
 
-What running does not need may be wrong; all that is wrong with a bundle is for `rules` to say.
+Parts that running does not need may be invalid; `rules` reports all mistakes of a bundle.
 """
 
 import re
@@ -21,7 +21,7 @@ DEFAULT_PRECISION = Column.precision
 
 @dataclass(frozen=True)
 class Task:
-    """The programs and data of one task; None where the bundle leaves one out."""
+    """The programs and data of one task; None if the bundle leaves one out."""
 
     name: str
     """Shown to participants."""
@@ -40,7 +40,7 @@ class Task:
 
     @property
     def slug(self) -> str:
-        """The name as a folder."""
+        """The name for folders."""
         return slug_of(self.name)
 
 
@@ -88,7 +88,7 @@ class Competition:
     """Index of the column that ranks."""
 
     def phase(self, name: str) -> Phase:
-        """Find a phase by its name, in any case."""
+        """Find a phase by its name, ignoring case."""
         for phase in self.phases:
             if name.lower() in {phase.slug, phase.name.lower()}:
                 return phase
@@ -105,7 +105,7 @@ class Competition:
 def find_root(start: Path | None = None) -> Path:
     """Return the bundle's folder: `start`, else the nearest at or above the current folder, else this checkout.
 
-    The last case is reported on standard error, so that nobody takes it for their own bundle.
+    The last case is reported on standard error, so that nobody mistakes it for their own bundle.
     """
     here, checkout = Path.cwd(), Path(__file__).resolve().parents[2]
     for folder in [start] if start is not None else [here, *here.parents, checkout]:
@@ -123,7 +123,7 @@ def load(root: Path) -> Competition:
     Raises
     ------
     BundleError
-        When it cannot be read; `bundle check` then tells everything that is wrong.
+        When it cannot be read; `bundle check` lists all mistakes.
     """
     path = root / "competition.yaml"
     try:
@@ -155,7 +155,7 @@ def _stops(mistake: Mistake) -> bool:
 
 
 def in_order(columns: Iterable[Column]) -> tuple[Column, ...]:
-    """Put the columns of a leaderboard in the order of their index, in which it shows them."""
+    """Sort the columns of a leaderboard by index, as it shows them."""
     return tuple(sorted(columns, key=lambda column: column.index))
 
 

@@ -1,8 +1,8 @@
 """The keys of `competition.yaml` that Codabench knows, and the only reader that checks a file against them.
 
 A field of a dataclass is a key. Its type gives the allowed values, marks in ``Annotated`` add limits, a default makes
-it optional (then the server takes it), and ``| None`` accepts an explicit null. As on the server, words are taken for
-booleans and numbers for texts. Paths, dates and indexes have rules of their own, and may be anything here.
+it optional (the server uses the same default), and ``| None`` accepts an explicit null. As on the server, words count
+as booleans and numbers as texts. Paths, dates and indexes have their own rules, and may be anything here.
 """
 
 from collections.abc import Iterator, Mapping
@@ -36,7 +36,7 @@ class Longest:
     """Limits the length of a text."""
 
     characters: int
-    """At most."""
+    """Most characters."""
 
 
 Name = Annotated[str, Longest(256)]
@@ -48,7 +48,7 @@ class Section:
     """A mapping of the file. Its keys are the fields of the classes below."""
 
     place: Place = field(default=(), compare=False, repr=False)
-    """Where it stands."""
+    """Where it is in the file."""
     given: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """The raw mapping, for rules about missing keys and wrong values."""
 
@@ -137,7 +137,7 @@ class Column(Section):
 
     @property
     def sources(self) -> tuple[int, ...]:
-        """Indexes of the columns it is computed from; none where they are not a list: then no score can be stored."""
+        """Indexes of the columns it is computed from; empty if they are not a list, so that no score can be stored."""
         return tuple(map(int, self.computation_indexes)) if isinstance(self.computation_indexes, list) else ()
 
 
@@ -188,12 +188,12 @@ class Keys(Section):
 
     @property
     def columns(self) -> list[Column]:
-        """The columns of the leaderboard, which is the first one; none where there is no board."""
+        """The columns of the leaderboard, which is the first one; empty without a board."""
         return self.leaderboards[0].columns if self.leaderboards else []
 
     @property
     def primary_column(self) -> Column | None:
-        """The column that ranks; None where there is none of that index."""
+        """The column that ranks; None if no column has that index."""
         return next((one for one in self.columns if one.index == self.leaderboards[0].primary_index), None)
 
 
@@ -222,7 +222,7 @@ def read(schema: type[Schema], entry: object, place: Place = ()) -> tuple[Schema
     section
         Its values; wrong or missing ones are replaced by the default, None or an empty list.
     mistakes
-        All of them, also those below.
+        All mistakes, including those in nested sections.
     """
     mistakes: list[Mistake] = []
     values: dict[str, Any] = {}
@@ -261,7 +261,7 @@ def load(text: str) -> Keys:
 
 
 def is_key(value: object) -> bool:
-    """Return whether a value is the key (UUID) of something that is on the server already."""
+    """Return whether a value is the key (UUID) of something on the server."""
     try:
         UUID(str(value))
     except ValueError:
@@ -272,7 +272,7 @@ def is_key(value: object) -> bool:
 def shown(value: object) -> str:
     """Return a value of a bundle as short, printable text."""
     if isinstance(value, (dict, list)):
-        # Aliases can make a small file an endless value: its repr is never built.
+        # Aliases can make a small file an endless value, so its repr is never built.
         return f"a {'mapping' if isinstance(value, dict) else 'list'} of {len(value)}"
     text = repr(value)
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
@@ -296,7 +296,7 @@ def _value(value: Any, hint: Any, place: Place) -> tuple[Any, list[Mistake]]:  #
     hint = get_args(hint)[0] if _takes_null(hint) else hint
     if get_origin(hint) is list and is_dataclass(get_args(hint)[0]):
         read_below = [read(get_args(hint)[0], entry, (*place, at)) for at, entry in enumerate(value)]
-        # An entry that is no mapping is a mistake, and no section.
+        # An entry that is not a mapping is a mistake, not a section.
         sections = [section for (section, _), entry in zip(read_below, value, strict=True) if isinstance(entry, dict)]
         return sections, [one for _, below in read_below for one in below]
     if hint is bool:

@@ -26,7 +26,7 @@ SAME_PHASE = (
 
 
 def is_version1(content: Mapping[str, Any]) -> bool:
-    """Return whether Codabench would convert the file, and the file is meant to be converted."""
+    """Return whether the file is meant for version 1 and Codabench would convert it."""
     version = content.get("version")
     if (None if version is None else str(version)) not in VERSIONS or any(key in content for key in SECOND):
         return False
@@ -39,7 +39,7 @@ def as_version2(content: Mapping[str, Any]) -> dict[str, Any]:
     Raises
     ------
     KeyError, TypeError, AttributeError
-        When Codabench would stop at the file; `bundle check` says why.
+        When Codabench would fail on the file; `bundle check` says why.
     """
     converted = {key: content[key] for key in SAME_TOP if key in content}
     if content.get("competition_docker_image"):
@@ -72,7 +72,7 @@ def _phase(index: int, phase: dict[str, Any]) -> dict[str, Any]:
 
 
 def _boards(leaderboard: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the columns of each leaderboard: those that name its label, in the order of their ranks."""
+    """Return the columns of each leaderboard: those that name its label, ordered by rank."""
     ranked = sorted(leaderboard["columns"].items(), key=lambda item: item[1].get("rank", 1))
     columns = [
         {

@@ -1,1 +1,1 @@
-"""The files of a phase as docs/data_format.md describes them: drawn clips and filmed ones are written alike."""
+"""The files of a phase as docs/data_format.md describes them: the same for drawn and filmed clips."""

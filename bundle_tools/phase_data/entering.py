@@ -18,12 +18,12 @@ def enter(path: Path, values: Mapping[str, Any]) -> bool:
     path
         A YAML file whose top is a mapping.
     values
-        By key; that of a section is written with its section, as in ``report.key_frames``. The section must be there.
+        Values by key; a key in an existing section includes its name, as in ``report.key_frames``.
 
     Returns
     -------
     bool
-        Whether the file is another one now.
+        Whether the file has changed.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def _entered(text: str, key: str, value: Any) -> str:  # noqa: ANN401 - whatever
     written, pair = in_one_line(value), _pair(node, name)
     if pair is not None:
         told, old = pair
-        # A block ends where the next key begins, a plain value with its last letter.
+        # A block ends where the next key begins, a plain value after its last letter.
         behind = "\n" if old.end_mark.column == 0 else ""
         return f"{text[: told.end_mark.index]}: {written}{behind}{text[old.end_mark.index :]}"
     if node.flow_style:

@@ -1,4 +1,4 @@
-"""The two settings files of a phase, and what they say of the challenge."""
+"""The two settings files of a phase, and the description of the challenge in them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,9 +12,9 @@ VOCABULARY = (
 )  # fmt: skip
 """The cues that the programs have words for."""
 TRIED = ("motion", "lighting", "framing", "words", "voice")
-"""Those of them that can be edited in any footage, and so be tried out."""
+"""Cues that can be edited in any footage, and so be tested."""
 TRIED_WITH_FACES = ("face", "background")
-"""Those that can be where it is known where faces are."""
+"""Additional cues that can be edited if the places of faces are known."""
 TIME_LIMIT_S = 600
 
 
@@ -25,27 +25,27 @@ class Target:
     name: str
     """Key in tables and settings: lower-case letters, digits and underscores."""
     title: str
-    """How people read it, at most 24 characters."""
+    """Display name, at most 24 characters."""
     minimum: float
     """Lower end of the range."""
     maximum: float
     """Upper end of the range, > minimum."""
     column: str = ""
-    """Its name at the source of its labels, if different."""
+    """Column name in the source of the labels, if different."""
     high: str = ""
     """What a high value means, for the pages; empty if not given."""
 
 
 @dataclass(frozen=True)
 class Challenge:
-    """What is predicted, and in which words it is explained."""
+    """The targets, and the vocabulary of explanations."""
 
     title: str = "Explained impressions"
-    """Of the competition."""
+    """Title of the competition."""
     description: str = ""
     """One or two sentences for the pages; empty if not given."""
     targets: tuple[Target, ...] = ()
-    """What is predicted."""
+    """The targets."""
     main_target: str = ""
     """Name of the target that the split is balanced by and that has score columns of its own."""
     group: Mapping[str, object] | None = None
@@ -53,26 +53,26 @@ class Challenge:
     vocabulary: tuple[str, ...] = VOCABULARY
     """The closed vocabulary of cue claims."""
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Words for cues beyond the built-in lexicon, by cue."""
+    """Words for cues in addition to the built-in lexicon, by cue."""
     skill_reference: Mapping[str, float] = field(default_factory=dict)
     """By target, the mean absolute error that earns a skill factor of 1."""
 
     @property
     def main(self) -> int:
-        """Place of the main target among the targets."""
+        """Index of the main target."""
         return [target.name for target in self.targets].index(self.main_target)
 
 
 @dataclass(frozen=True)
 class Phase:
-    """What both settings files of a phase agree on."""
+    """Values that both settings files of a phase share."""
 
     task: str
     """Name of the phase."""
     version: str
     """Its `data_version`."""
     is_open: bool
-    """Whether participants may see single clips, labels and what their model prints."""
+    """Whether participants may see single clips, labels and their model's output."""
 
 
 def input_settings(
@@ -92,7 +92,7 @@ def input_settings(
     files
         Optional files beside the settings, by their key, such as ``copies``.
     old_targets
-        Older names of targets, where results may take the place of code; None takes code only.
+        Older names of targets, if results may replace code; None accepts only code.
     """
     facts = {"time_limit_s": time_limit_s, "files": files, "old_targets": old_targets}
     return _render("input.yaml.j2", challenge, phase, facts)
@@ -118,13 +118,13 @@ def reference_settings(
     files
         Optional files beside the settings, by their key, such as ``groups``.
     rank_by
-        What the leaderboard is ordered by; empty leaves that to the program.
+        What the leaderboard ranks by; empty for the program's default.
     weighting
-        Weights, power, gate and bands of the explanation score, as far as they differ from the program's.
+        Weights, power, gate and bands of the explanation score, if they differ from the program's.
     key_frames
-        List of the pictures of clips; empty where there are none.
+        List of pictures of the clips; empty without pictures.
     pictures
-        Whether reports show any: of clips, or what a submission returns.
+        Whether reports show pictures of clips and of submissions.
     """
     facts = {"constants": constants, "files": files, "rank_by": rank_by, "pictures": pictures}
     return _render(

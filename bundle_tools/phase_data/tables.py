@@ -15,12 +15,12 @@ def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[objec
 
 
 def write_transcripts(folder: Path, transcripts: Mapping[str, str]) -> None:
-    """Write ``transcripts.json`` in the order of the ids, which tells copies from clips no more than the ids do."""
+    """Write ``transcripts.json`` sorted by id, so that the order does not distinguish copies from clips."""
     text = json.dumps(dict(sorted(transcripts.items())), indent=1, ensure_ascii=False)
     (folder / "transcripts.json").write_text(text + "\n", encoding="utf-8")
 
 
 def by_clip(head: Mapping[str, object], clips: Mapping[str, object]) -> str:
-    """Return the text of a JSON file with one clip a line."""
+    """Return the text of a JSON file with one clip per line."""
     entries = [f' "{clip_id}": {json.dumps(entry)}' for clip_id, entry in clips.items()]
     return json.dumps(head)[:-1] + ', "clips": {\n' + ",\n".join(entries) + "\n}}\n"

@@ -1,4 +1,4 @@
-"""Templates of Markdown, YAML and Python, filled with words of anybody."""
+"""Templates of Markdown, YAML and Python, filled with untrusted texts."""
 
 import json
 import math
@@ -10,18 +10,18 @@ import yaml
 
 
 def templates_in(folder: Path) -> jinja2.Environment:
-    """Return the templates of a folder; a name that is not given is an error."""
+    """Return the templates of a folder, in which undefined names are errors."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        # No HTML: each kind of text has a filter of its own.
+        # Not HTML: each kind of text has its own filter.
         autoescape=False,  # noqa: S701
     )
     environment.filters["cell"] = lambda text: str(text).replace("|", "\\|")
-    # Not as in HTML, where the filter of this name also writes quotation marks as \u0027.
+    # Jinja's own filter, meant for HTML, also writes quotation marks as \u0027.
     environment.filters["tojson"] = lambda text: json.dumps(text, ensure_ascii=False)
     environment.filters["flow"] = in_one_line
     return environment

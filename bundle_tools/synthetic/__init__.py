@@ -1,5 +1,5 @@
 """A deterministic generator of synthetic talking heads whose labels have known causes.
 
 One frozen `clip.ClipSpec` describes a clip completely; ``render(spec)`` draws it, speaks it and writes its words. A cue
-is taken out by giving it the neutral intensity and rendering again with the same seed.
+is removed by rendering again with the same seed and the cue's neutral intensity.
 """

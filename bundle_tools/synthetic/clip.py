@@ -27,18 +27,18 @@ FRAMES = FPS * DURATION_S
 
 @dataclass(frozen=True)
 class ClipSpec:
-    """Everything that decides a clip; the same description gives the same pixels, sound, words and labels."""
+    """The complete description of a clip; it determines pixels, sound, words and labels."""
 
     seed: int
-    """Seed of all that is random in the clip apart from its cues and its cast."""
+    """Seed of everything random in the clip, apart from cues and cast."""
     cast: Cast
-    """Who is seen."""
+    """The person and the room."""
     cues: Cues
-    """How much of each cue."""
+    """Intensity of each cue."""
     rule: LabelRule
     """The phase's rule from cues to labels."""
     others: frozenset[int] = frozenset()
-    """Numbers of the places on the wall whose things come from a second draw."""
+    """Indices of places on the wall whose things come from a second draw."""
 
     def without(self, cue: str) -> "ClipSpec":
         """Return the same clip with one cue neutral."""
@@ -54,7 +54,7 @@ class Rendering:
     """A clip as it is seen and heard."""
 
     frames: Iterator[NDArray[np.uint8]]
-    """Pictures, drawn as they are asked for: each (360, 640, 3), BGR."""
+    """Pictures, drawn on demand: each (360, 640, 3), BGR."""
     sound: NDArray[np.float32]
     """Mono samples in [-1, 1], ``voice.RATE`` a second."""
     transcript: str
@@ -68,7 +68,7 @@ def script_of(spec: ClipSpec) -> Script:
 
 
 def scene_of(spec: ClipSpec) -> "Scene":
-    """Return what draws a clip's frames."""
+    """Return the scene that draws a clip's frames."""
     things = choose_things(spec.cues.background, stream(spec.seed, "room"))
     random = stream(spec.seed, "other room")
     other = choose_things(random.uniform(), random)
@@ -81,7 +81,7 @@ def scene_of(spec: ClipSpec) -> "Scene":
 
 
 def render(spec: ClipSpec) -> Rendering:
-    """Draw a clip, speak it and write its words."""
+    """Render a clip's pictures, sound and words."""
     scene, script = scene_of(spec), script_of(spec)
     return Rendering(
         frames=(scene.draw(index) for index in range(FRAMES)),
@@ -91,6 +91,6 @@ def render(spec: ClipSpec) -> Rendering:
 
 
 def encode(renderings: Sequence[Rendering]) -> list[bytes]:
-    """Return the MP4 files of renderings, all of one quality: what differs between them is what was drawn."""
+    """Return the MP4 files of renderings, all with the same quality, so that they differ only in what was drawn."""
     clips = [([to_yuv(frame) for frame in rendering.frames], rendering.sound) for rendering in renderings]
     return encode_together(clips, fps=FPS, rate=RATE)

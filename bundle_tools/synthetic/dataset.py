@@ -1,4 +1,4 @@
-"""Planning sets of clips: who is in each clip, how much of each cue, under which rule, and which copies it has."""
+"""Plan sets of clips: person, intensities of cues, label rule, and copies of each clip."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,7 +14,7 @@ from bundle_tools.synthetic.seeds import opaque_id, stream
 
 CLIPS_PER_PERSON = 2
 TRAINING_CLIPS, TRAINING_SEED = 240, 2017
-"""The training set: its labels' means are the constants of the baseline."""
+"""The training set: the means of its labels are the constant baseline."""
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,11 @@ class Copy:
     """One clip drawn again with one cue neutral."""
 
     copy_id: str
-    """Opaque name; nothing tells it from a clip's."""
+    """Opaque name of the same form as a clip's."""
     cue: str
     """The cue that is neutral."""
     spec: ClipSpec
-    """What the copy is."""
+    """Description of the copy."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class Member:
     source_id: str
     """Opaque name of the person."""
     spec: ClipSpec
-    """What the clip is."""
+    """Description of the clip."""
     copies: tuple[Copy, ...]
-    """The same clip without one cue each: two that cause the main target's label and one that does not."""
+    """Copies of the clip, each with one neutral cue: two that cause the main target's label and one that does not."""
     exchange_id: str
-    """Opaque name of its exchange: the same clip with every part drawn otherwise."""
+    """Opaque name of its exchange: the same clip with every part drawn differently."""
 
 
 def plan(phase: str, *, clips: int, seed: int, split: str = "independent") -> list[Member]:

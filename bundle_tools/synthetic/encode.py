@@ -12,14 +12,14 @@ Clip = tuple[Sequence[NDArray[np.uint8]], NDArray[np.float32]]
 """Pictures in planar YUV 4:2:0 as OpenCV makes them, each (height * 3 / 2, width), and mono samples in [-1, 1]."""
 
 CLIP_BYTES = 112 * 1024
-"""Size of every clip's file. A file's size would tell how much moves, so all are padded to one size."""
+"""Size of every clip's file. A file's size would reveal how much moves, so all are padded to one size."""
 
 _QUALITIES = (25, 28, 30, 33, 36, 40)
 """Constant rate factors to try until all clips fit."""
 
 
 def encode_together(clips: Sequence[Clip], *, fps: int, rate: int, size: int = CLIP_BYTES) -> list[bytes]:
-    """Return MP4 files (H.264, AAC) of exactly `size` bytes each, all of the best quality at which every one fits.
+    """Return MP4 files (H.264, AAC) of exactly `size` bytes each, all with the best quality at which every clip fits.
 
     Parameters
     ----------

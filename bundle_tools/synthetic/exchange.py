@@ -1,7 +1,7 @@
 """Parts of a clip that can be exchanged: the same clip drawn with another mouth, other eyes, no gesture, other things.
 
-The clip and its exchange share seed, pose, light and grain. Outside of the parts' outlines they are the same picture,
-so any mixture of both, part by part, is a clip that could have been drawn: `with_others` says which.
+The clip and its exchange share seed, pose, light and grain. Outside the parts' outlines, they are the same picture,
+so any mixture of their parts is a clip that could have been drawn: the one that `with_others` returns.
 """
 
 from collections.abc import Iterable
@@ -24,18 +24,18 @@ _THING = "thing"
 
 @dataclass(frozen=True)
 class Part:
-    """Something that can be exchanged for another drawing of it."""
+    """A part of the picture that can be exchanged for another drawing of it."""
 
     name: str
-    """``mouth``, ``eyes``, ``hand``, or ``thing`` and the number of its place."""
+    """``mouth``, ``eyes``, ``hand``, or ``thing`` and the index of its place."""
     outline: Points
-    """Corners of a convex region that contains all of it, pixels."""
+    """Corners of a convex region that contains the whole part, pixels."""
     event_s: tuple[float, float] | None
-    """When it happens, seconds within the clip; None for what is there all the time."""
+    """Begin and end within the clip, seconds; None for a part that is always there."""
 
 
 def parts_of(spec: ClipSpec) -> list[Part]:
-    """Return the parts of a clip; no two outlines meet."""
+    """Return the parts of a clip, whose outlines do not touch."""
     when = spells(spec.seed, DURATION_S)
     parts = [
         Part(_NAMES[cue], outline, (max(when[cue][0], 0.0), min(when[cue][1], float(DURATION_S))))
@@ -52,12 +52,12 @@ def parts_of(spec: ClipSpec) -> list[Part]:
 
 
 def exchange_of(spec: ClipSpec, parts: Iterable[Part]) -> ClipSpec:
-    """Return the clip in which every one of its parts is another."""
+    """Return the clip in which all parts are exchanged."""
     return with_others(spec, (part.name for part in parts))
 
 
 def with_others(spec: ClipSpec, names: Iterable[str]) -> ClipSpec:
-    """Return the clip in which the parts of these names are those of the exchange."""
+    """Return the clip in which the named parts are those of the exchange."""
     given = set(names)
     calm = {cue: CALM[cue] for cue, name in _NAMES.items() if name in given}
     places = {int(name.rpartition("-")[2]) for name in given if name.startswith(_THING)}

@@ -47,12 +47,12 @@ class _Job:
     out: Path
     """Folder that holds ``clips/`` and, for a phase, ``copies/`` and ``exchanges/``."""
     of_phase: bool
-    """Whether copies, an exchange and causes are made too."""
+    """Whether copies, an exchange and causes are made, too."""
 
 
 @dataclass(frozen=True)
 class _Made:
-    """What became of one clip."""
+    """The result for one clip."""
 
     transcripts: dict[str, str]
     """By id of the clip and of its copies."""
@@ -74,7 +74,7 @@ def write_training(
     out
         The folder; made if it is missing, its earlier clips are replaced.
     clips, seed, split
-        As in `plan`: how many clips, where all randomness comes from, how the cues are related.
+        As in `plan`: number of clips, seed, and relation of the cues.
     workers
         Number of processes; 1 renders in this one.
     progress
@@ -101,7 +101,7 @@ def write_phase(
 ) -> None:
     """Write what ingestion and scoring read of one phase, as docs/data_format.md describes.
 
-    Everything is made elsewhere first, so an interruption keeps what was there.
+    Everything is first made elsewhere, so an interruption keeps the old files.
 
     Parameters
     ----------
@@ -114,12 +114,12 @@ def write_phase(
     workers, progress
         As in `write_training`.
     keep_settings
-        Whether a ``task.yaml`` that is there stays as it is, but for its ``data_version``: that is made from the clips.
+        Whether to keep an existing ``task.yaml``, except for its ``data_version``, which depends on the clips.
     """
     if phase not in PHASES:
         raise ValueError(f"unknown phase {phase!r}: expected one of {', '.join(PHASES)}")
     members = plan(phase, clips=clips, seed=seed)
-    # Beside the phase, so that what is finished only has to be renamed.
+    # Beside the phase, so that finished folders only have to be renamed.
     input_dir.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".bundle-phase-", dir=input_dir.parent) as temporary:
         given, wanted = Path(temporary, "input"), Path(temporary, "reference")
@@ -129,7 +129,7 @@ def write_phase(
             if keep_settings:
                 _keep_settings(folder / "task.yaml", made / "task.yaml", version)
             _move_into(folder, made)
-    # Scores of baselines on earlier clips are worse than none: `bundle data baselines` computes them anew.
+    # Baseline scores on earlier clips would be wrong; `bundle data baselines` computes new ones.
     (reference_dir / "landmarks.json").unlink(missing_ok=True)
 
 
@@ -165,12 +165,12 @@ def _make_phase(
 
 
 def _version_of(clips: Path) -> str:
-    """Name a set of clips by the list with their SHA-256, which says nothing of the seed."""
+    """Return a version of a set of clips: a hash of their list, which does not reveal the seed."""
     return f"{DATA_VERSION}-{hashlib.sha256(clips.read_bytes()).hexdigest()[:VERSION_DIGITS]}"
 
 
 def _keep_settings(there: Path, made: Path, version: str) -> None:
-    """Write the settings that are there, or else those that were made, with another version of the data."""
+    """Write the existing settings, or else the new ones, with the new version of the data."""
     content = (there if there.exists() else made).read_bytes()
     made.write_bytes(VERSION_LINE.sub(rb"\g<1>" + version.encode(), content, count=1))
 
@@ -206,7 +206,7 @@ def _make_one(job: _Job) -> _Made:
     for file, data, rendering in zip(drawn, encode(renderings), renderings, strict=True):
         (job.out / file).write_bytes(data)
         digests[Path(file).stem] = hashlib.sha256(data).hexdigest()
-        if file != exchange:  # it is only ever shown in parts, with the words of the clip
+        if file != exchange:  # only parts of it are shown, with the words of the clip
             transcripts[Path(file).stem] = rendering.transcript
     if not job.of_phase:
         return _Made(transcripts, digests, {}, {})
@@ -248,7 +248,7 @@ def _fresh(folder: Path) -> None:
 
 
 def _move_into(folder: Path, made: Path) -> None:
-    """Put what was made in the place of what had its names."""
+    """Replace old files and folders by new ones with the same names."""
     folder.mkdir(parents=True, exist_ok=True)
     for path in made.iterdir():
         earlier = folder / path.name

@@ -1,4 +1,4 @@
-"""Where and when a cue is seen: exact, from the difference between a clip with the cue and the clip without it."""
+"""Where and when a cue is visible, exactly: from the difference between clips with and without it."""
 
 from collections.abc import Sequence
 
@@ -10,16 +10,16 @@ from bundle_tools.synthetic.clip import DURATION_S, FPS, ClipSpec, scene_of
 ROWS, COLUMNS = 9, 16
 """The grid of spatial evidence."""
 PLACED = ("smile", "gaze", "motion")
-"""Causal cues with a place and a time of their own. A change of posture, light or framing moves the whole picture."""
+"""Causal cues with a place and a time. A change of posture, light or framing moves the whole picture."""
 
 PICTURES_PER_S = 5
 """Frames that are compared in each second."""
 LEVELS = 5
-"""A pixel differs when one of its colours does by at least this much, of 255."""
+"""A pixel differs if one of its colours differs by at least this much, of 255."""
 LEAST_SHARE = 0.015
 """A cell differs in a frame when at least this share of its pixels does ..."""
 RELATIVE_SHARE = 0.2
-"""... and at least this share of what the most different cell does: the faint rim of a change is not its place."""
+"""... and at least this share of the most different cell's: the faint rim of a change does not count."""
 MOMENTS = 3
 """A cell is occupied in a second when it differs in at least this many of the frames compared."""
 
@@ -27,7 +27,7 @@ MOMENTS = 3
 def occupied(spec: ClipSpec, cues: Sequence[str] = PLACED) -> dict[str, NDArray[np.bool_]]:
     """Return the cells that show each cue, shape (seconds, rows, columns).
 
-    Both drawings share seed and grain, so whatever differs is the cue.
+    Both drawings share seed and grain, so all differences are due to the cue.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def occupied(spec: ClipSpec, cues: Sequence[str] = PLACED) -> dict[str, NDArray[
 
 
 def _shares(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """Return which share of each cell's pixels differs, shape (rows, columns)."""
+    """Return the share of pixels that differ in each cell, shape (rows, columns)."""
     differs = (np.maximum(one, other) - np.minimum(one, other) >= LEVELS).any(axis=-1)
     height, width = differs.shape
     shares: NDArray[np.float64] = differs.reshape(ROWS, height // ROWS, COLUMNS, width // COLUMNS).mean(axis=(1, 3))

@@ -10,8 +10,8 @@ import numpy as np
 def stream(seed: int, *purpose: str | int) -> np.random.Generator:
     """Return the generator of one purpose.
 
-    Every part of a clip draws from a stream of its own, so that changing what one part does never shifts the draws of
-    another: that is what makes a clip rendered without a cue equal to the original everywhere else.
+    Every part of a clip has its own stream, so that a change of one part never shifts the draws of another. This makes
+    a clip rendered without a cue equal to the original everywhere else.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ def stream(seed: int, *purpose: str | int) -> np.random.Generator:
         Any integer >= 0. For a set whose labels must stay secret take a large one, for instance
         ``secrets.randbits(128)``: who guesses the seed can regenerate the labels.
     purpose
-        Names and numbers that tell this stream from all others.
+        Names and numbers that identify the stream.
     """
     keys = [part if isinstance(part, int) else zlib.crc32(part.encode()) for part in purpose]
     return np.random.default_rng([seed, *keys])

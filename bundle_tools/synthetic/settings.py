@@ -6,7 +6,7 @@ from bundle_tools.synthetic.people.labels import MAIN_TARGET, TARGETS
 
 DATA_VERSION = "synthetic-3"
 PHASES = {"practice": True, "final": False}
-"""Whether each is open: labels and single clips are shown, and what a model prints is handed back."""
+"""Whether each is open: labels, single clips and the model's output are shown."""
 _TITLES = (
     "Extraversion",
     "Agreeableness",

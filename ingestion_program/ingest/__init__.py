@@ -1,4 +1,4 @@
-"""Ingestion: run a submitted model over clips and record what it answers. No score is computed here."""
+"""Ingestion: run a submitted model over clips and record its answers. No score is computed here."""
 
 VERSION = "0.1.0"
 DEFAULTS = ("/app/input_data/", "/app/output/", "/app/program", "/app/ingested_program")

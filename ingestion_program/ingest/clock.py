@@ -1,4 +1,4 @@
-"""The run's clock: it ends well before the platform's limit, because a job that is cut off loses everything."""
+"""The run's clock. Its budget ends well before the platform's limit, because a job that is cut off loses everything."""
 
 import time
 
@@ -17,7 +17,7 @@ class Clock:
     def set_limit(self, time_limit_s: float) -> None:
         """Derive the budget from the platform's limit.
 
-        85 % of it, or a minute less than it, whichever is earlier; short limits keep half.
+        The budget is 85 % of the limit, or a minute less than the limit if that is shorter, but at least half.
         """
         self.budget_s = max(0.5 * time_limit_s, min(SHARE * time_limit_s, time_limit_s - RESERVE_S))
 

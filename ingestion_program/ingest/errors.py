@@ -19,13 +19,13 @@ class Problem:
     where: str
     """File, key, clip or line."""
     found: str
-    """What was there."""
+    """What was found."""
     expected: str
-    """What should be there."""
+    """What was expected."""
     fix: str
     """What to do."""
     severity: Severity = "error"
-    """A warning leaves the value in use."""
+    """After a warning, the value is still used."""
     fault: Fault = "participant"
     """Who can fix it."""
 
@@ -40,14 +40,14 @@ class Problem:
 
 
 def disk_full(where: object) -> Problem:
-    """Return the problem of a disk filled by other programs."""
+    """Return the problem that other programs have filled the disk."""
     found, expected = "no room on the disk", "room for what a run writes"
     fix = "make room on the worker, and run the submission again"
     return Problem("disk_full", "run", str(where), found, expected, fix, fault="organiser")
 
 
 def output_closed(output: object, error: OSError) -> Problem:
-    """Return the problem of an output folder that cannot be written, so that only the log can report it."""
+    """Return the problem that the output folder cannot be written; only the log can report it."""
     found = f"{error.strerror}" + (f": {error.filename}" if error.filename else "")
     expected = "a folder that can be emptied and written, with room on its disk"
     fix = "repair the worker, and run the submission again"

@@ -11,28 +11,28 @@ from ingest.clock import Clock, minutes
 from ingest.errors import visible
 
 MAXIMUM_LINES = 200
-# Kept for the summary, which comes last and matters most.
+# Reserved for the summary, which comes last and matters most.
 RESERVED_LINES = 40
 PROGRESS_EVERY_S = "PROGRESS_EVERY_S"
-"""Environment variable: seconds between two lines about progress. Tools set it where a person is looking."""
+"""Environment variable: seconds between two progress lines. Tools set it when a person is watching."""
 EVERY_S = 10.0
 PROGRESS_LINES = 50
-"""At most, of one pass."""
+"""Most progress lines in one pass."""
 
 
 def speak_utf8() -> None:
-    """Print UTF-8 whatever the locale says: a name that ASCII lacks must not end a run."""
+    """Print UTF-8 whatever the locale: a name that is not ASCII must not end a run."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def say(line: str) -> None:
-    """Print a line. Where it cannot be printed nothing changes: the record matters more."""
+    """Print a line; failing to print never ends the run, because the record matters more."""
     try:
         print(line, flush=True)  # noqa: T201 - the log of the platform is what is printed
     except (OSError, ValueError):
-        # What is left in the buffer would fail once more when Python ends.
+        # Python would try to flush the buffer at exit and fail again.
         with contextlib.suppress(OSError, ValueError):
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, sys.stdout.fileno())
@@ -56,7 +56,7 @@ class Log:
             text = "… further lines omitted; the summary follows"
         text = "[ingestion] " + visible(" ".join(text.split()))
         say(text)
-        # What the disk has no room for is kept, and written with a later line.
+        # Lines that do not fit on a full disk are kept and written with a later line.
         with contextlib.suppress(OSError):
             self._file.write(text + "\n")
             self._file.flush()
@@ -68,7 +68,7 @@ class Log:
 
 
 class Progress:
-    """Tells how far a pass is, now and then, and how long the rest will take."""
+    """Logs from time to time how far a pass is and how long the rest will take."""
 
     def __init__(self, log: Log, clock: Clock, title: str, unit: str, total: int) -> None:
         self._log, self._clock = log, clock
@@ -78,7 +78,7 @@ class Progress:
         self._told = 0
 
     def tell(self, done: int) -> None:
-        """Write a line where the last one is long enough ago; always when all is done."""
+        """Write a line if the last one was long enough ago, and always when the pass is done."""
         now_s = time.monotonic()
         due = now_s - self._told_s >= self._every_s and (done - self._told) * PROGRESS_LINES >= self._total
         if not due and done != self._total:

@@ -1,7 +1,7 @@
-"""Give a program its packages: those of the image, else the locked set, installed for this run into a scratch folder.
+"""Provide a program's packages: those of the image, or the locked set, installed into a scratch folder for this run.
 
-Both programs contain an identical copy of this file, because each is unpacked alone. It needs Python and
-pip, nothing else.
+Both programs contain an identical copy of this file, because each is unpacked alone. It needs only
+Python and pip.
 """
 
 import atexit
@@ -18,15 +18,15 @@ from pathlib import Path
 LOCK = "requirements.lock"
 WHEELS = "wheels"
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "install")
-# Only what the lock names, only with its hashes, and never a package that would run code of its own to be built.
+# Only locked packages with matching hashes, and no package that would run its own code to be built.
 EXACTLY = ("--quiet", "--no-deps", "--require-hashes", "--only-binary", ":all:")
-# Compiling thousands of modules that no run imports takes longer than copying them.
+# Compiling thousands of modules that are never imported takes longer than copying them.
 PLACED = ("--no-compile", "--root-user-action", "ignore")
 PIPS_LAST_LINES = 6
 
 
 class PackagesMissing(Exception):
-    """The program cannot run in this image; the text tells the organiser why and what to do."""
+    """The program cannot run in this image; the message tells the organiser why and what to do."""
 
 
 def provide(program: Path, modules: Sequence[str]) -> Path | None:
@@ -35,14 +35,14 @@ def provide(program: Path, modules: Sequence[str]) -> Path | None:
     Parameters
     ----------
     program
-        The folder with `requirements.lock` and, in a bundle that brings its packages along, `wheels/`.
+        The folder with `requirements.lock` and, if the bundle includes its packages, `wheels/`.
     modules
-        Names to import. Where the image has them all, whatever their versions, nothing is installed.
+        Names to import. If the image has them all, in any version, nothing is installed.
 
     Returns
     -------
     Path or None
-        The folder of the packages, first on `sys.path` from now on; None where the image has them.
+        The folder of the packages, now first on `sys.path`; None if the image has them.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def provide(program: Path, modules: Sequence[str]) -> Path | None:
         importlib.invalidate_caches()
         missing = [name for name in modules if importlib.util.find_spec(name) is None]
     if missing:
-        # Only to the log: the advice may stand in a public report, and pip names servers.
+        # Only to the log: the advice may appear in a public report, and pip's output names servers.
         for line in (done.stderr or done.stdout).strip().splitlines()[-PIPS_LAST_LINES:]:
             _say(f"pip: {line}")
         raise PackagesMissing(_advice(missing, where))

@@ -1,4 +1,4 @@
-"""The whole of ingestion: check settings, data and submission, run the clips, write the record of the run."""
+"""All steps of ingestion: check settings, data and submission, run the clips, write the record of the run."""
 
 import sys
 import traceback
@@ -40,18 +40,18 @@ REPORT = (
     "to see the report on Codabench, even of a failed submission, click the submission, then VISUALIZATION; if nothing "
     "appears, open /competitions/COMPETITION/detailed_results/SUBMISSION/ with the two numbers"
 )
-"""Last line of the log on Codabench: a failed submission to a closed phase shows its owner nothing."""
+"""Last line of the log on Codabench: the owner of a failed submission to a closed phase sees nothing else."""
 
 
 @dataclass
 class _Run:
-    """A run in progress; the main thread or the watchdog, whichever ends it, writes its record."""
+    """A run in progress; its record is written by the main thread or, if that hangs, by the watchdog."""
 
     input_data: Path
     output: Path
-    """Where the record belongs."""
+    """Where the complete record is put."""
     folder: Path
-    """Where it grows."""
+    """Where the record is written during the run."""
     clock: Clock
     log: Log
     room: IO[bytes]
@@ -66,7 +66,7 @@ class _Run:
 
     @property
     def hidden(self) -> bool:
-        """Whether a model's words are kept from its author."""
+        """Whether participants must not see what their model says."""
         return self.task is not None and not self.task.feedback.model_output
 
     def seal(self) -> None:
@@ -88,7 +88,7 @@ class _Run:
         publish(self.folder, self.output)
 
     def flush_partial_run(self) -> bool:
-        """End the run in place of a main thread that stands still; return whether every clip had its turn before."""
+        """End the run for a main thread that hangs; return whether every clip had been run."""
         end_descendants()
         found = f"no end after {self.clock.elapsed_s():.0f} s"
         fix = "run it again; if it happens again, look at the last clip in the log"
@@ -100,7 +100,7 @@ class _Run:
             left = self.results.cut_off([clip.clip_id for clip in self.footage.clips])
             whole = self.stats.whole
             self.stats.clips["not_reached"] += left
-            if whole:  # it stood still in the second look, which costs nothing
+            if whole:  # it hung in the repetition, which costs nothing
                 self.stats.warn([replace(problem, severity="warning")], self.log)
             else:
                 self.stats.end("partial", [problem])
@@ -116,20 +116,20 @@ def run(*, input_data: Path, output: Path, program: Path, submission: Path, pack
     input_data
         The phase's input folder, with `task.yaml`.
     output
-        Empty; filled with the files of the output format.
+        An empty folder, which gets the files of the output format.
     program
         The folder of this program.
     submission
         The participant's unzipped submission.
     packages
-        Where the program's packages were installed for this run; None where they came with the image.
+        Where the program's packages were installed for this run; None if the image has them.
     clock
-        Started when the program started: installing packages costs time of the same budget.
+        Started with the program: installing packages counts towards the same budget.
 
     Raises
     ------
     OSError
-        When no record can be left in the output folder.
+        When no record can be written to the output folder.
     """
     harden_process()
     folder = open_private(output)

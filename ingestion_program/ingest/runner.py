@@ -1,6 +1,6 @@
 """Ask a model, or submitted results, about each clip; a failure costs its clip, never the others.
 
-Then, in a fresh process and within the remaining time, ask a model about some clips again, and about altered copies.
+Then, if time remains, ask a model in a fresh process about some clips again, and about altered copies.
 """
 
 import sys
@@ -28,7 +28,7 @@ FORECAST_AFTER = 5
 
 
 class Runner:
-    """One pass over the clips, and a second look at a few of them."""
+    """The first pass over the clips, then repeats and the second pass."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Runner:
         self._claims: dict[str, Claims] = {}
 
     def run(self, footage: Footage, draws: Draws) -> None:
-        """Predict and explain every clip, as far as the time budget goes."""
+        """Predict and explain every clip while the time budget lasts."""
         clips = footage.clips
         try:
             loaded = self._asker.start(clips)
@@ -96,7 +96,7 @@ class Runner:
             self._log.line(f"at this speed, time will run out after about {reached} of {total} clips: {advice}")
 
     def _leave(self, clips: list[ClipSource]) -> None:
-        """Record the clips that are not run any more."""
+        """Record the clips that were not reached."""
         found, expected = "the time budget used up", "all clips inside the budget"
         reason = Problem("time_budget", "run", "the remaining clips", found, expected, self._asker.faster)
         status: ClipStatus = "not_reached"
@@ -117,7 +117,7 @@ class Runner:
         self._record(clip, status, answer.seconds, answer.problems)
 
     def _look_again(self, footage: Footage, draws: Draws) -> None:
-        """Ask in a fresh process: a few clips once more, then altered ones. Only where every clip had its turn."""
+        """Ask a fresh process about a few clips again, then about altered copies, but only if every clip was run."""
         if self._tally.status != "complete" or not self._answers:
             return
         probes = None
@@ -164,7 +164,7 @@ class Runner:
 
 
 def _broken_off(error: Exception) -> list[Problem]:
-    """Return warnings about what ended the second look."""
+    """Return warnings about what ended the repeats or the second pass."""
     if isinstance(error, IngestionError):
         return [replace(problem, severity="warning") for problem in error.problems]
     sys.stderr.writelines(traceback.format_tb(error.__traceback__))

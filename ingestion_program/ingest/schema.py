@@ -1,7 +1,7 @@
-"""Settings: frozen dataclasses define a YAML file's keys and are filled from it; all mistakes are reported at once.
+"""Settings: frozen dataclasses define the keys of a YAML file and hold its values; all mistakes are reported at once.
 
 A field is a key. Its type defines valid values, marks in ``Annotated`` add limits, a default makes it optional. Rules
-across keys are checked by the class's method ``mistakes``, once no key is missing: it yields (key below the section,
+across keys are checked by the class's method ``mistakes``, if no key is missing: it yields (key below the section,
 what was found, what was expected). Both programs contain a copy of this file, since they share no code.
 """
 
@@ -29,7 +29,7 @@ _RUBBISH = (yaml.YAMLError, RecursionError, ValueError, TypeError, LookupError, 
 Section = TypeVar("Section")
 Mark = TypeVar("Mark")
 Kind = Literal["unreadable", "unknown", "value"]
-"""Of a mistake: the whole file, an unknown key, or the value of a key."""
+"""What a mistake is about: the whole file, an unknown key, or the value of a key."""
 Found = tuple[str, str, str]
 """A key, what was found, what was expected."""
 
@@ -59,22 +59,22 @@ class Form:
     """Pattern of a text."""
 
     pattern: str
-    """Matches all of it."""
+    """Must match the whole text."""
     says: str
     """The same in words."""
 
 
 @dataclass(frozen=True)
 class Key:
-    """Another name than the field's."""
+    """The key's name, if it differs from the field's."""
 
     name: str
-    """The key in the file."""
+    """Name of the key in the file."""
 
 
 @dataclass(frozen=True)
 class OrNumber:
-    """Marks a text that may be a number without quotes: names of versions look like that."""
+    """Marks a text that may be an unquoted number, such as the name of a version."""
 
 
 @dataclass(frozen=True)
@@ -87,13 +87,13 @@ class Mistake:
     """One mistake in a file."""
 
     kind: Kind
-    """Where it lies."""
+    """What it is about."""
     key: str
-    """With the keys above it, as in `limits.call_s` or `targets[0].name`; empty for the whole file."""
+    """Full path of the key, such as `limits.call_s` or `targets[0].name`; empty for the whole file."""
     found: str
-    """What was found there."""
+    """What was found."""
     expected: str
-    """What should."""
+    """What was expected."""
 
 
 class WrongSettings(Exception):
@@ -132,21 +132,21 @@ def read(schema: type[Section], path: Path) -> Section:
 
 
 def brief(value: object) -> str:
-    """Return a value in a few words, however long or deep it is: aliases make small files endless."""
+    """Return a short form of a value of any length or depth: aliases can make a small file endless."""
     try:
         return "nothing" if value is None else _SHORT.repr(value)[:60]
-    except ValueError:  # a whole number of thousands of digits
+    except ValueError:  # an integer of thousands of digits
         return "a number that is too long to show"
 
 
 def one_of(known: Collection[str], name: str, above: str = "") -> str:
-    """Return what was expected in the place of a name: the known ones, and which of them was probably meant."""
+    """Return what was expected instead of a name: the known names, and the one that was probably meant."""
     near = difflib.get_close_matches(name, known, 1)
     return f"one of {', '.join(known)}" + (f"; did you mean {_join(above, near[0])}?" if near else "")
 
 
 class _Reader:
-    """Walks values and types side by side. What it returns for something wrong is never used."""
+    """Walks values and types in parallel. What it returns for an invalid value is never used."""
 
     def __init__(self) -> None:
         self.mistakes: list[Mistake] = []
@@ -180,7 +180,7 @@ class _Reader:
             node = loader.get_single_node()
             if node is None:
                 return {}
-            # Before the values are built: that writes merged keys into the nodes.
+            # Before the values are built, because that writes merged keys into the nodes.
             for key in dict.fromkeys(_doubled(node, "", set())):
                 self.wrong(key, "a duplicate key", "every key once")
             return loader.construct_document(node)
@@ -218,7 +218,7 @@ class _Reader:
         kind, inner = get_origin(hint), get_args(hint)
         if kind is Annotated:
             return self.value(inner[0], value, key, hint.__metadata__)
-        if kind in (Union, types.UnionType):  # `X | None`, and something stands there
+        if kind in (Union, types.UnionType):  # `X | None` with a value
             return self.value(inner[0], value, key, marks)
         if is_dataclass(hint):
             return self.section(hint, value, key)
@@ -294,7 +294,7 @@ def _written(limit: float) -> str:
 
 
 def _doubled(node: yaml.Node, above: str, seen: set[int]) -> Iterator[str]:
-    """Give the keys that stand twice: YAML's safe loader keeps the last of them in silence."""
+    """Return duplicate keys: YAML's safe loader silently keeps the last one."""
     if id(node) in seen:  # an alias
         return
     seen.add(id(node))

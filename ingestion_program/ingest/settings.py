@@ -13,7 +13,7 @@ from model_process.sandbox import IsolationLevel, calls
 Operator = Literal["imputation", "blur", "median", "moment"]
 OPERATORS: tuple[Operator, ...] = get_args(Operator)
 MOST_EDITS = 3
-"""With an original, four masks in space and four in time that makes twelve calls a clip."""
+"""With the original and at most six units each in space and in time, this makes 16 calls a clip."""
 _Chars = Annotated[int, Between(1, 10**6)]
 _Pixels = Annotated[int, Between(1, 4096)]
 _Cells = Annotated[int, Between(1, 256)]
@@ -60,17 +60,17 @@ class Limits:
 
 @dataclass(frozen=True)
 class Isolation:
-    """How firmly the model process has to be held in."""
+    """How strictly the model process must be isolated."""
 
     require: IsolationLevel = "portable"
-    """Where the machine gives less, no model is run."""
+    """Lowest level; on a machine that offers less, no model is run."""
     at_most: IsolationLevel = "full"
-    """Where the machine gives more, it is not used."""
+    """Highest level that is used, even if the machine offers more."""
     also_allowed: Annotated[tuple[str, ...], Length(100, 0)] = ()
     """System calls that models may make besides those of `model_process.sandbox.calls`."""
 
     def mistakes(self) -> Iterator[Found]:
-        """Check that the calls exist, and that none of them opens a wall."""
+        """Check that the calls exist, and that none of them weakens the sandbox."""
         known, addable = calls.known(), calls.addable()
         for name in self.also_allowed:
             if name not in known:
@@ -128,14 +128,14 @@ class ExplanationFormat:
 
 @dataclass(frozen=True)
 class JitterRange:
-    """How far a call may lie from the clip as it is."""
+    """How far the jitter of a call may go."""
 
     gain: Annotated[float, Between(0, 0.1)]
     """Brightness and loudness: a factor within 1 ± gain."""
     shift_px: Annotated[int, Between(0, 16)]
-    """The picture's position, pixels of the clip's own frames, in each direction at most."""
+    """Largest shift in each direction, in pixels of the clip's own frames."""
     frames: Annotated[int, Between(0, 5)]
-    """Time, whole frames, at most."""
+    """Largest shift in time, in frames."""
 
 
 @dataclass(frozen=True)
@@ -143,23 +143,23 @@ class ProbeSettings:
     """How altered copies are made."""
 
     operators: tuple[Operator, ...]
-    """What takes a masked place; one is drawn for each clip."""
+    """Operators that hide a place; one is drawn for each clip."""
     edits: Annotated[int, Between(0, MOST_EDITS)]
-    """Cue edits of a clip, at most."""
+    """Most cue edits of a clip."""
     jitter: JitterRange
-    """Of every call of the second pass."""
+    """Jitter of every call of the second pass."""
 
     def __post_init__(self) -> None:
-        # What is drawn must not depend on the order in which they are written.
+        # Sorted, so that draws do not depend on their order in the file.
         object.__setattr__(self, "operators", tuple(sorted(self.operators, key=OPERATORS.index)))
 
 
 @dataclass(frozen=True)
 class FeedbackSettings:
-    """What is handed back to participants."""
+    """What participants get back."""
 
     model_output: bool
-    """Whether what the model prints is."""
+    """Whether they get what the model prints."""
 
 
 @dataclass(frozen=True)
@@ -167,37 +167,37 @@ class Task:
     """The settings of one phase."""
 
     format_version: Literal[1]
-    """Of the file."""
+    """Version of the file's format."""
     name: Annotated[str, Key("task"), OrNumber()]
     """The phase's name in logs and reports."""
     data_version: Annotated[str, OrNumber()]
-    """Names the data set; scoring compares it with its own."""
+    """Version of the data; scoring compares it with its own."""
     seed: Annotated[int, Between(0, 2**63 - 1)]
     """The only source of randomness."""
     clips_file: Annotated[str, Key("clips")]
-    """Path of the clip list, relative to the input data, as those of all lists."""
+    """Path of the clip list; all paths are relative to the input data."""
     transcripts_file: Annotated[str, Key("transcripts")]
     """Path of the transcripts."""
     targets: tuple[Target, ...]
-    """In the order in which they are written."""
+    """The targets, in the order of the output."""
     limits: Limits
     explanation: ExplanationFormat
     feedback: FeedbackSettings
     isolation: Isolation = Isolation()
     copies_file: Annotated[str | None, Key("copies")] = None
-    """Path of the list of rendered copies; None where there are none."""
+    """Path of the list of rendered copies; None if there are none."""
     exchanges_file: Annotated[str | None, Key("exchanges")] = None
-    """Path of the list of exchanges; None where there are none."""
+    """Path of the list of exchanges; None if there are none."""
     faces_file: Annotated[str | None, Key("faces")] = None
-    """Path of the list of face boxes; None where there is none."""
+    """Path of the list of face boxes; None if there are none."""
     probes: ProbeSettings | None = None
-    """How altered copies are made; None where none is."""
+    """How altered copies are made; None if none are."""
     results: bool = False
-    """Whether results are taken instead of code."""
+    """Whether results are accepted instead of code."""
     aliases_file: Annotated[str | None, Key("aliases")] = None
-    """Path of the list of older names of clips, for results; None where ids are used."""
+    """Path of the list of older names of clips, for results; None if results use ids."""
     target_aliases: dict[str, str] = field(default_factory=dict)
-    """Older names of targets, for results: the values are taken as they are."""
+    """Older names of targets, for results; the values are not converted."""
 
     def mistakes(self) -> Iterator[Found]:
         """Check the names of targets."""

@@ -1,4 +1,4 @@
-"""The first steps of a run, which need no package: the folders, the packages, and a record where these are missing."""
+"""The first steps of a run, which need no packages: folders, packages, and a record if packages are missing."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ from ingest.record.run import run_record
 from ingest.record.seal import read_key, remove_key
 from ingest.record.stats import RunStats
 
-# What the image must hold; pandas and scikit-learn are for the participants' models.
+# What the program needs; pandas and scikit-learn are for the participants' models.
 MODULES = ("av", "cv2", "numpy", "pandas", "sklearn", "yaml")
 PROGRAM = Path(__file__).resolve().parent.parent
 ORGANISER_ERROR = 2
@@ -26,14 +26,14 @@ def main(arguments: list[str], usage: str) -> int:
         sys.stdout.write(usage)
         return ORGANISER_ERROR
     speak_utf8()
-    # Whatever the worker set: what this program writes it must be able to read.
+    # Whatever umask the worker set, it must be able to read the output.
     os.umask(0o022)
     clock = Clock()
     input_data, output, program, submission = (Path(p) for p in (*arguments, *DEFAULTS[len(arguments) :]))
     try:
         empty_folder(output)
         return _run(input_data, output, program, submission, clock)
-    except OSError as error:  # all others end in a record
+    except OSError as error:  # all other errors are recorded
         say(f"[ingestion] {output_closed(output, error).line()}")
         return ORGANISER_ERROR
 

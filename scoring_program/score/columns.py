@@ -16,17 +16,17 @@ Array = NDArray[np.float64]
 TOTAL = "explanation"
 """Key of the total of the explanations."""
 SKILL = "skill"
-"""Key of the column that ranks where explanations do not."""
+"""Key of the column that ranks if explanations do not."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What columns are computed from, once for the run and once for each resample (b rows, k targets)."""
+    """The input of all columns, once for the run and once for each resample (b rows, k targets)."""
 
     metrics: dict[str, Array]
     """Each metric of score.measure.metrics.METRICS by name, (b, k)."""
     axes: dict[str, Array]
-    """What is measured of the explanations, (b,) each, by column (score.axes.table)."""
+    """Columns about explanations by key, (b,) each (score.axes.table)."""
     jury: float
     """Mean rating by a jury; the same in every resample of clips."""
     failed_clips: float
@@ -46,7 +46,7 @@ class Column:
     meaning: str
     """One sentence for participants."""
     compute: Callable[[Measured], Array | float] = field(repr=False, compare=False)
-    """From what was measured to (b,) values, or to one number that no resample changes."""
+    """Returns (b,) values, or one number that is the same in every resample."""
     direction: str = "desc"
     """``desc`` when higher is better, else ``asc``: the leaderboard's word for its sorting."""
     minimum: float = 0.0
@@ -54,24 +54,24 @@ class Column:
     maximum: float | None = 1.0
     """Highest possible value; None when there is none."""
     worst: float | None = 0.0
-    """What a run that got everything wrong has; None where that depends on the data."""
+    """Value of a run that got everything wrong; None if that depends on the data."""
     chance: float | None = None
-    """What can be had without looking at a clip; None where that depends on the data."""
+    """Value that is reached without watching a clip; None if that depends on the data."""
     decimals: int = 4
-    """Rounding in scores.json, and so on the leaderboard."""
+    """Decimals in scores.json, and so on the leaderboard."""
     of_people: bool = False
-    """Whether it says nothing until people were asked; leaderboards hide it until then."""
+    """Whether it needs people's ratings or observations; leaderboards hide it until they exist."""
     of_causes: bool = False
-    """Whether it says nothing without known causes: a phase that has none has no such column."""
+    """Whether it needs known causes; a phase without them has no such column."""
     of_labels: bool = False
-    """Whether it depends on labels or known causes, so that it tells of them where they are closed."""
+    """Whether it depends on labels or known causes, and so reveals something about them where they are closed."""
 
     @property
     def closed_spread(self) -> int:
-        """Decimals of its interval where labels are closed, two digits fewer than its own.
+        """Decimals of its interval if labels are closed, two fewer than its own.
 
-        Every further number that depends on labels is one more equation about them, and beside a score of four
-        decimals a coarse one adds next to nothing.
+        Every additional number that depends on labels is another equation about them. Next to a score of four decimals,
+        a coarse number adds almost nothing.
         """
         return max(0, self.decimals - 2)
 
@@ -81,7 +81,7 @@ class Column:
 
 
 def spread_decimals(column: Column, *, open_: bool) -> int:
-    """Decimals of what is shown beside a score, such as its interval, by whether labels are open."""
+    """Decimals of numbers shown beside a score, such as its interval; fewer if labels are closed."""
     return column.decimals if open_ else column.closed_spread
 
 
@@ -91,7 +91,7 @@ def columns(settings: Settings) -> tuple[Column, ...]:
     Parameters
     ----------
     settings
-        Targets, main target and group; no name of a target is known to the program.
+        Targets, main target and group; the program itself knows no target names.
     """
     main = settings.main
     chosen = [settings.names.index(main.name)]
@@ -137,7 +137,7 @@ def _pair(name: str, title: str, of: str, chosen: list[int]) -> list[Column]:
 
 
 def _explained(key: str, title: str, meaning: str, **more: Any) -> Column:  # noqa: ANN401 - any field of a column
-    """Make a column about explanations: from 0, the worst value and that of chance, upwards."""
+    """Make a column about explanations, for which 0 is the minimum, the worst value and chance."""
     return Column(key, title, meaning, lambda measured: measured.axes[key], **{"chance": 0.0, **more})
 
 
@@ -188,7 +188,7 @@ _EXPLAINED = (
     ),
     _explained("coverage", "Coverage of explanations", "Share of the clips with a text of valid length.", chance=None),
 )
-"""What ranks, what it is made of, and so what a narrow leaderboard shows."""
+"""The ranking column and its parts; a narrow leaderboard shows only these."""
 
 _OTHERS = (
     Column(

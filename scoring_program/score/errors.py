@@ -1,7 +1,7 @@
 """The closed list of problem codes, problems, and the two errors that end a run.
 
-No text here may hold a label value: participants can read logs and reports in every phase. So one wording serves all
-readers; the report only sorts by whose fault a problem is. Problems recorded by ingestion keep ingestion's codes.
+No text here may hold a label value: participants can read logs and reports in every phase. So all readers get the same
+wording; the report only sorts problems by whose fault they are. Problems recorded by ingestion keep ingestion's codes.
 docs/error_codes.md lists the codes for people.
 """
 
@@ -16,7 +16,7 @@ from typing import ClassVar
 from score.visible import one_line
 
 MOST_FOUND = 1000
-"""Mistakes after which a reader stops: a file of the wrong kind has one in every line."""
+"""Mistakes after which a reader stops: a file of the wrong kind has one in each line."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Code:
     fault: str = "organiser"
     """Who can fix it: ``participant`` or ``organiser``."""
     warning: bool = False
-    """Whether the run is scored nevertheless."""
+    """Whether the run is still scored."""
 
 
 _YOURS = "participant"
@@ -114,7 +114,7 @@ class Problem:
     fault: str = "organiser"
     """``participant`` or ``organiser``."""
     count: int = 1
-    """How often, >= 1."""
+    """How often it occurred, >= 1."""
 
     @property
     def yours(self) -> bool:
@@ -137,9 +137,9 @@ def wrong(code: str, where: str, found: str, expected: str, *, warning: bool = F
     code
         A key of `CODES`.
     where, found, expected
-        Of this problem.
+        As in `Problem`.
     warning
-        Whether the run is scored nevertheless, even if the code is an error.
+        Whether the run is still scored, even if the code is an error.
     """
     known = CODES[code]
     severity = "warning" if warning or known.warning else "error"
@@ -149,7 +149,7 @@ def wrong(code: str, where: str, found: str, expected: str, *, warning: bool = F
 class ScoringError(Exception):
     """The run cannot be scored, for the reasons in ``problems``; raised only before any label is used.
 
-    Raised later, it would make "Failed" (which costs no attempt) depend on labels, and so reveal them.
+    If it were raised later, the status "Failed" (which costs no attempt) would depend on labels and reveal them.
     """
 
     exit_code: ClassVar[int]
@@ -176,7 +176,7 @@ def internal_problem(error: Exception) -> Problem:
     """Describe an unexpected error by its type and place only: its message may quote a label."""
     frames = extract_tb(error.__traceback__)
     place = f"{Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else "the scoring program"
-    # Without `wrong`: this must work even if everything else is broken.
+    # It does not use `wrong`, because it must work even if everything else is broken.
     code, known = "internal_error", CODES["internal_error"]
     found, expected = type(error).__name__, "no unexpected error"
     return Problem(code, known.stage, place, found, expected, known.fix, "error", known.fault)

@@ -1,4 +1,4 @@
-"""From ``input/`` to scores, step by step, and what happens when a step fails.
+"""All steps from ``input/`` to scores, and what happens when a step fails.
 
 Everything that can make a run "Failed" happens before labels are used. After that the exit code is 0 except for a full
 disk: a failed run costs no attempt, so failing must not depend on labels. Messages of exceptions are never shown,
@@ -54,19 +54,19 @@ class Prepared:
     """Checked input, before anything is compared."""
 
     settings: Settings
-    """Of the reference data."""
+    """Settings of the reference data."""
     results: Results
-    """Of ingestion."""
+    """Records of ingestion."""
     outcomes: Outcomes
     """One for each clip of the reference."""
     beside: ReportExtras
-    """What else the report shows."""
+    """Additional content of the report."""
     jury: JuryRating | None = None
-    """How people rated these explanations; None where nobody did."""
+    """How people rated these explanations; None without a rating."""
 
     @property
     def audience(self) -> Audience:
-        """Who reads what comes of it."""
+        """Who will read the output."""
         results = self.results
         ids = {*self.outcomes.clip_ids, *results.clips, *results.predictions, *results.explanations, *results.probes}
         return Audience(self.settings.report.clips).knowing(ids)
@@ -93,7 +93,7 @@ def main(arguments: Sequence[str]) -> int:
     started = time.monotonic()
     try:
         target.mkdir(parents=True, exist_ok=True)
-        for name in _RESULT_FILES:  # files of an earlier run must not pass for this one's
+        for name in _RESULT_FILES:  # files of an earlier run must not be taken for this run's
             (target / name).unlink(missing_ok=True)
         code = _run(source, target)
     except OSError as error:
@@ -141,7 +141,7 @@ def prepare(source: Path, context: _RunContext | None = None, *, full: bool = Fa
     source
         The folder with ``ref`` and ``res``.
     context
-        Where to note who will read about it, as soon as that is known.
+        Where to note the audience as soon as it is known.
     full
         Whether to open everything, for a page that only the organisers of a closed phase read.
 
@@ -170,7 +170,7 @@ def prepare(source: Path, context: _RunContext | None = None, *, full: bool = Fa
 
 
 def page_again(source: Path, *, full: bool = False) -> str:
-    """Make the page of a run once more, at home; what is wrong is raised, with its message.
+    """Make the page of a run again, at home; problems are raised with their messages.
 
     Parameters
     ----------
@@ -197,11 +197,10 @@ def _page_of(prepared: Prepared, evaluation: Evaluation, findings: Sequence[Prob
 
 
 def judge(prepared: Prepared, target: Path, worker: Facts) -> None:
-    """Compute, report and write, with a fallback at each step; only a full disk ends it.
+    """Compute, report and write, with a fallback at each step; only a full disk makes this fail.
 
-    A first page, without a score, is there from the start; the platform shows it until the next one comes. Pages and
-    scores are complete texts before the first byte is written: what can go wrong while writing has nothing to do with
-    labels.
+    A first page without scores is written at the start; the platform shows it until the next one comes. Pages and
+    scores are complete texts before the first byte is written, so that errors while writing cannot depend on labels.
     """
     settings, outcomes, results = prepared.settings, prepared.outcomes, prepared.results
     findings = _made(lambda: of_run(results, outcomes, prepared.audience))[0] or ()

@@ -11,13 +11,13 @@ from score.columns import Column
 from score.read.strict_json import parse_object
 
 _LARGEST_SCORES = 2**20
-_LARGEST_STORED = 1e10  # the leaderboard refuses a number with eleven digits before the point
+_LARGEST_STORED = 1e10  # the leaderboard rejects numbers with eleven digits before the point
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write a text so that the file is either the old one or the whole new one; the platform reads while we write."""
+    """Write a text atomically: the platform reads while we write, and must see the old file or the whole new one."""
     draft = path.with_name(f".{path.name}.tmp")
-    draft.unlink(missing_ok=True)  # what a killed run left, whatever it is: "x" below follows no link
+    draft.unlink(missing_ok=True)  # left by a killed run; mode "x" below follows no link
     try:
         with draft.open("x", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
@@ -25,7 +25,7 @@ def write_atomically(path: Path, text: str) -> None:
             os.fsync(stream.fileno())
         draft.replace(path)
     except OSError:
-        draft.unlink(missing_ok=True)  # a full disk leaves no half file behind, under no name
+        draft.unlink(missing_ok=True)  # a full disk leaves no partial file, under any name
         raise
 
 
@@ -48,7 +48,7 @@ def check_scores(scores: dict[str, float | int], registry: tuple[Column, ...]) -
 
 
 def write_scores(folder: Path, scores: dict[str, float | int], registry: tuple[Column, ...]) -> None:
-    """Write ``scores.txt``, then, as the very last file, ``scores.json``, and read it again.
+    """Write ``scores.txt`` and then, as the very last file, ``scores.json``, and read it back.
 
     Parameters
     ----------
@@ -72,5 +72,5 @@ def write_scores(folder: Path, scores: dict[str, float | int], registry: tuple[C
     write_atomically(folder / "scores.txt", "".join(f"{key}: {value}\n" for key, value in ordered.items()))
     write_atomically(folder / "scores.json", text)
     if parse_object((folder / "scores.json").read_bytes(), _LARGEST_SCORES) != ordered:
-        (folder / "scores.json").unlink()  # no score is better than a wrong one
+        (folder / "scores.json").unlink()  # no scores are better than wrong ones
         raise ValueError("scores.json did not read back as written")

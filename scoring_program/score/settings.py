@@ -13,18 +13,18 @@ from score.schema import Between, Form, Found, Key, Length, OrNumber, Secret, Wr
 
 RankBy = Literal["explanation", "prediction"]
 MOST_SHOWN = 200
-"""Explanations in a report, at most."""
+"""Most explanations in a report."""
 CUES = (
     *("smile", "gaze", "motion", "posture", "lighting", "framing"),
     *("background", "clothing", "speech_rate", "words", "face", "voice"),
 )
-"""The vocabulary of cues, unless the settings name another."""
+"""The default vocabulary of cues."""
 HEARD = frozenset({"speech_rate", "words", "voice"})
-"""Those of them that hiding places of the picture does not take away."""
+"""Cues that are heard, so that hiding places of the picture does not remove them."""
 _Name = Annotated[
     str, Form(r"[a-z][a-z0-9_]{0,31}", "at most 32 lower-case letters, digits and underscores, a letter first")
 ]
-# With what a column adds it stays within the 36 characters that the leaderboard stores.
+# With the words that a column adds, it stays within the leaderboard's 36 characters.
 _Title = Annotated[str, Length(24), OrNumber()]
 _Bound = Annotated[float, Between(-1e6, 1e6)]
 _Chars = Annotated[int, Between(1, 100_000)]
@@ -47,7 +47,7 @@ class Target:
     maximum: _Bound
     """Upper end of the range, > minimum."""
     constant: Annotated[float, Between(-1e6, 1e6), Secret()]
-    """Mean over the training set, inside the range: what the constant baseline predicts."""
+    """The constant baseline's prediction: the mean over the training set, inside the range."""
 
     def mistakes(self) -> Iterator[Found]:
         """Check the range."""
@@ -91,7 +91,7 @@ class TextLimits:
     """Longest, >= minimum_chars."""
 
     def mistakes(self) -> Iterator[Found]:
-        """Check the order of the two."""
+        """Check that the minimum is not above the maximum."""
         if self.minimum_chars > self.maximum_chars:
             yield "", "a minimum above the maximum", "minimum_chars <= maximum_chars"
 
@@ -101,7 +101,7 @@ class ExplanationLimits:
     """When an explanation is valid."""
 
     text: TextLimits
-    """Its words."""
+    """Length of the text."""
 
 
 @dataclass(frozen=True)
@@ -113,11 +113,11 @@ class ReportSettings:
     truth: bool
     """True values and errors per clip; never without ``clips``."""
     gallery: Annotated[int, Between(0, MOST_SHOWN)]
-    """How many explanations are shown with their picture."""
+    """Number of explanations shown with their pictures."""
     key_frames: _Csv = None
     """Name of the list of pictures of the clips; never without ``truth`` and ``pictures``."""
     pictures: bool = True
-    """Whether a report shows pictures: of clips, and those that a submission returns, which may show a clip, too."""
+    """Whether a report shows pictures, both of clips and those that a submission returns, which may show a clip."""
 
     def mistakes(self) -> Iterator[Found]:
         """Check that nothing is shown that another switch hides."""
@@ -131,18 +131,18 @@ class ReportSettings:
 
 @dataclass(frozen=True)
 class AxisWeights:
-    """What each axis is worth in the total; the sum is 1."""
+    """Weight of each axis in the total; the sum is 1."""
 
     cue_claims: _Share
     """Claims about cues against measured effects."""
     faithfulness_space: _Share
     """Where the model looked against measured effects."""
     known_causes: _Share
-    """Claims and maps against known causes; left out of the mean where a phase has none."""
+    """Claims and maps against known causes; left out of the mean if the phase has none."""
     faithfulness_time: _Share
     """When the model looked against measured effects."""
     text: _Share
-    """What the text says."""
+    """Quality of the text."""
 
     def mistakes(self) -> Iterator[Found]:
         """Check the sum."""
@@ -160,15 +160,15 @@ class ExplanationScore:
     """How explanations are judged."""
 
     weights: AxisWeights = AxisWeights(0.37, 0.21, 0.21, 0.16, 0.05)
-    """Of the axes."""
+    """Weights of the axes."""
     power: Annotated[float, Between(0.1, 1)] = 0.5
-    """Exponent of the power mean; the lower, the less one axis can do alone."""
+    """Exponent of the power mean; the lower it is, the less one axis alone can gain."""
     gate: Annotated[float, Between(1e-6, 1)] = 0.1
-    """Known causes count where |prediction - label| is below this share of the range."""
+    """Known causes count if |prediction - label| is below this share of the range."""
     vocabulary: Annotated[tuple[_Name, ...], Length(64)] = CUES
     """The cues of the input settings."""
     aliases: dict[str, tuple[Annotated[str, Length(80)], ...]] = field(default_factory=dict)
-    """Words for cues beyond the lexicon's, by cue."""
+    """Words for cues in addition to the lexicon, by cue."""
     bands: dict[str, Annotated[float, Between(0, 99.99)]] = field(
         default_factory=lambda: {"at chance": 0.0, "weak": 5.0, "fair": 20.0, "good": 40.0, "excellent": 65.0}
     )
@@ -185,22 +185,22 @@ class ExplanationScore:
             yield "bands", "limits that are not ascending from 0", "2 to 8 words, lowest limit 0, then ascending"
 
     def word(self, total: float) -> str:
-        """Return the word for a total: that of the highest band which begins there or below."""
+        """Return the word for a total: that of the highest band that begins at or below it."""
         return [word for word, begins in self.bands.items() if begins <= max(total, 0)][-1]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that one phase's scoring needs to know besides the labels."""
+    """All that scoring a phase needs besides the labels."""
 
     format_version: Literal[1]
-    """Of the file."""
+    """Version of the file's format."""
     task: Annotated[str, Length(64), OrNumber()]
     """Name of the phase."""
     data_version: Annotated[str, Length(100), OrNumber()]
-    """The same text as in the input data."""
+    """Must equal the version of the input data."""
     targets: tuple[Target, ...]
-    """In the order of all tables."""
+    """The targets, in the order of all tables."""
     main_target: str
     """Name of the target with score columns of its own."""
     bootstrap: BootstrapSettings
@@ -210,30 +210,30 @@ class Settings:
     report: ReportSettings
     """What participants may see."""
     challenge: Annotated[str, Length(100), OrNumber()] = ""
-    """Name of the challenge, as people read it; empty where none is given."""
+    """Display name of the challenge; may be empty."""
     group: Group | None = None
-    """Targets whose mean has score columns; None when the task has none."""
+    """Targets whose mean has score columns; None if the task has none."""
     explanation: Annotated[ExplanationScore, Key("explanation_score")] = ExplanationScore()
     """How explanations are judged."""
     causes: _Json = None
-    """Name of the file with the known causes of every clip; None where a phase has none."""
+    """Name of the file with the known causes of every clip; None if the phase has none."""
     observations: _Json = None
-    """Name of the file with what people pointed at; None where a phase has none."""
+    """Name of the file with what people pointed at; None if the phase has none."""
     groups: _Csv = None
-    """Name of the table with the groups that people belong to; None where a phase has none."""
+    """Name of the table with groups of people; None if the phase has none."""
     selection_threshold: float | None = None
-    """Main target from which on a person counts as selected, inside its range; None: the median of the labels."""
+    """Value of the main target from which a person counts as selected; None: the median of the labels."""
     landmarks: _Json = None
-    """Name of the file with the scores of baselines; None where a phase has none."""
+    """Name of the file with the scores of baselines; None if the phase has none."""
     jury: _Json = None
     """Name of the file with the ratings of a jury; None before there are any."""
     skill_reference: dict[str, Annotated[float, Between(0, 2e6), Secret()]] = field(default_factory=dict)
     """Mean absolute error that earns a skill factor of 1, by target; 0 where missing."""
     rank_by: RankBy = "explanation"
-    """What the leaderboard is ordered by."""
+    """What the leaderboard ranks by."""
 
     def mistakes(self) -> Iterator[Found]:
-        """Check every name of a target against the targets, and what lies in the range of one."""
+        """Check all names of targets, and all values that must lie in a target's range."""
         names = self.names
         spans = {target.name: target.maximum - target.minimum for target in self.targets}
         for name in sorted({name for name in names if names.count(name) > 1}):
@@ -277,7 +277,7 @@ class Settings:
         return self.targets[self.names.index(self.main_target)]
 
     def opened(self) -> Settings:
-        """Return the same settings with everything shown, for organisers alone."""
+        """Return the same settings with everything shown, for organisers only."""
         return replace(self, report=replace(self.report, clips=True, truth=True, gallery=MOST_SHOWN))
 
 

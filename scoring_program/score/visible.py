@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-# Controls (but tab and newline), bidirectional overrides, zero-width signs, line separators, lone surrogates, tags.
-# The zero-width joiners U+200C and U+200D stay: scripts and emoji need them.
+# Controls (except tab and newline), bidirectional overrides, zero-width signs, line separators, lone surrogates, tags.
+# The zero-width joiners U+200C and U+200D are kept, because some scripts and emoji need them.
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
@@ -13,14 +13,14 @@ _HIDDEN = re.compile(
 
 
 def visible(text: str, limit: int = 10_000) -> str:
-    r"""Show every hidden character as its code point, and cut what is longer than the limit.
+    r"""Show every hidden character as its code point, and cut the text at the limit.
 
     Parameters
     ----------
     text
         Any text, lone surrogates included.
     limit
-        Characters of the original that are kept, >= 1.
+        Most characters of the original to keep, >= 1.
 
     Returns
     -------
@@ -37,10 +37,10 @@ def visible(text: str, limit: int = 10_000) -> str:
 
 
 def one_line(text: str, limit: int) -> str:
-    """Like `visible`, with every run of white space as one space: a log line cannot be forged with a line break."""
+    """Like `visible`, with every run of white space as one space, so that a line break cannot forge a log line."""
     return visible(" ".join(text.split()), limit)
 
 
 def in_words(name: str, limit: int) -> str:
-    """Write a name of code, such as ``speech_rate``, as words."""
+    """Write an identifier, such as ``speech_rate``, as words."""
     return one_line(name.replace("_", " "), limit)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # the starting kit's types: for editors and type checkers
 
 
 class Model:
-    """Predicts the same numbers for everybody: the baseline that every real model should beat."""
+    """Predicts the same numbers for every clip: the baseline that every real model should beat."""
 
     def __init__(self, assets: Path) -> None:
         self.means: dict[str, float] = json.loads((assets / "means.json").read_text(encoding="utf-8"))
@@ -22,7 +22,7 @@ class Model:
         return dict(self.means)
 
     def explain(self, clip: Clip, prediction: dict[str, float]) -> Explanation:
-        """Return an honest text; no picture and no evidence, because nothing was looked at."""
+        """Return an honest text; no picture and no evidence, because the model looks at nothing."""
         return {
             "text": "This score is the average of the training clips. Nothing in this clip was looked at.",
             "image": None,

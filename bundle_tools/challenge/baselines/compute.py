@@ -37,14 +37,14 @@ _NO_KEY = re.compile(r"[^a-z0-9]+")
 
 @dataclass(frozen=True)
 class _Truth:
-    """Labels of a phase on the unit scale, with related data."""
+    """Labels of a phase on the unit scale, and related data."""
 
     settings: Settings
-    """Of the reference data."""
+    """Settings of the reference data."""
     reference: Reference
     """n clips."""
     known: Known
-    """Causes, where there are some."""
+    """Known causes, if any."""
     truth: Array
     """(n, k) labels."""
     constant: Array
@@ -59,8 +59,8 @@ def compute(phase: Phase, runs: Sequence[Run], scratch: Path) -> dict[str, Any]:
     phase
         The phase.
     runs
-        Of the solutions that become landmarks, on this phase. One that predicts the same for every clip is left out:
-        the constant is there already.
+        Runs of solutions on this phase that become landmarks. Constant predictions are left out, because the constant
+        is already a landmark.
     scratch
         A folder for temporary files.
 
@@ -178,7 +178,7 @@ def _metrics(known: _Truth, predicted: Array) -> dict[str, Array]:
 
 def _numbers(known: _Truth, metrics: dict[str, Array]) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
     """Return the score columns that follow from metrics alone, and the metrics of each target."""
-    # What is measured of explanations is not a number here, and so is every column that needs it.
+    # Axes are NaN here, and so is every column that needs them.
     axes: dict[str, Array] = defaultdict(lambda: np.array([np.nan]))
     measured = Measured(metrics, axes, jury=0, failed_clips=0, duration_s=0)
     found = {column.key: column.compute(measured) for column in columns(known.settings)}

@@ -11,17 +11,17 @@ CLOSED_KINDS = ("constant", "solution")
 
 
 def table(record: dict[str, Any], columns: Sequence[Column], *, open_: bool) -> str:
-    """Write landmarks as a Markdown table with a sentence on each.
+    """Write landmarks as a Markdown table, with a sentence about each.
 
     Parameters
     ----------
     record
         Content of ``landmarks.json``.
     columns
-        Of the leaderboard: which scores there are, their titles and decimals.
+        Leaderboard columns with titles and decimals.
     open_
-        Whether the labels of the phase are open. Where they are not, only the constant and solutions are given, with
-        two decimals fewer than the leaderboard: exact values would be equations about the labels.
+        Whether the labels of the phase are open. If not, only the constant and solutions are given, with two decimals
+        fewer than on the leaderboard: exact values would be equations about the labels.
     """
     items = [item for item in record["landmarks"] if open_ or item["kind"] in CLOSED_KINDS]
     lines = [

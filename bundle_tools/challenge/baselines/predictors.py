@@ -24,7 +24,7 @@ _QUANTILES = 100
 def look_up(truth: Array, sources: Numbers, constant: Array) -> Array | None:
     """Predict each clip from the labels of other clips of the same source, without watching any.
 
-    This measures a leak between splits. The mean label m of the siblings is shrunk towards the constant c,
+    This measures leakage between splits. The mean label m of the siblings is shrunk towards the constant c,
     ``p = c + s (m - c)``; s in [0, 1] is the least-squares slope over the clips of all *other* sources.
 
     Parameters
@@ -32,7 +32,7 @@ def look_up(truth: Array, sources: Numbers, constant: Array) -> Array | None:
     truth
         (n, k) labels.
     sources
-        (n,) number of each clip's source.
+        (n,) index of each clip's source.
     constant
         (k,) prediction for clips without siblings.
 
@@ -61,8 +61,8 @@ def metadata_only(
 ) -> Array | None:
     """Predict each clip from properties of its file: name, order, size, length, bit rate.
 
-    Ridge regression on the features' quantiles, cross-validated by source; its strength is chosen inside each training
-    part. On sound data it is as good as the constant.
+    Ridge regression on the features' quantiles, cross-validated by source; its strength is chosen within each
+    training part. On sound data it is no better than the constant.
 
     Parameters
     ----------

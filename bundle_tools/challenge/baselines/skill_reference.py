@@ -20,7 +20,7 @@ def enter_skill_reference(competition: Competition, run: Path, scratch: Path) ->
     competition
         The bundle, with folders as reference data.
     run
-        Of a model whose predictions others should come near to, on a phase whose labels lie in the bundle.
+        Run of the model that sets the reference, on a phase whose labels are in the bundle.
     scratch
         An empty folder.
 
@@ -34,7 +34,7 @@ def enter_skill_reference(competition: Competition, run: Path, scratch: Path) ->
     Raises
     ------
     BundleError
-        When the run is no run of this bundle, or clips of it failed.
+        When the run does not belong to this bundle, or clips failed in it.
     """
     (found,) = find_runs([run], scratch)
     folders = {phase.slug: phase.task.reference_data for phase in competition.phases}

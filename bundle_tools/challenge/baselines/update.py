@@ -34,13 +34,13 @@ def update(
     Parameters
     ----------
     competition
-        Of the phase.
+        The bundle.
     phase
-        Its reference data must be a folder; its settings name the file from now on, if they did not.
+        Its reference data must be a folder; the file is added to its settings if needed.
     solutions
         Submissions to run now, through both programs.
     finished
-        Runs of submissions that are there already.
+        Existing runs of submissions.
     scratch
         A folder for temporary files.
 
@@ -52,7 +52,7 @@ def update(
     Raises
     ------
     BundleError
-        When a solution does not come through, a run is of another phase, or nothing can be written.
+        When a solution fails, a run belongs to another phase, or the files cannot be written.
     """
     path = _file(phase)
     if path is None:

@@ -1,7 +1,7 @@
-"""The zip to upload, made from the folders of the bundle: checked, dated, complete, equal bytes for equal input.
+"""The zip to upload, made from the folders of the bundle: checked, dated, complete and reproducible.
 
 `contents` says what goes in, `document` edits `competition.yaml`, `pages` brings figures up to date, `wheels` and `key`
-make what no folder holds; `version1` writes all of it in the form of CodaLab's first version.
+make what no folder contains; `version1` writes everything in the format of CodaLab's first version.
 """
 
 import shutil
@@ -36,19 +36,19 @@ class Options:
     start: datetime | None = None
     """When the first phase starts, UTC; all other dates move with it. None keeps the dates of competition.yaml."""
     image: str | None = None
-    """What `docker_image` becomes; None keeps it."""
+    """New `docker_image`; None keeps it."""
     training: Path | None = None
-    """A labelled set that takes the place of public_data/; None packs public_data/ itself."""
+    """A labelled set that replaces public_data/; None packs public_data/ itself."""
     wheels: bool = False
-    """Whether both programs bring their packages along."""
+    """Whether both programs include their packages."""
     key: bool = True
     """Whether both programs get the seal key."""
     new_key: bool = False
     """Whether the seal key kept in private/ is replaced."""
     version1: bool = False
-    """Whether the zip has the form of CodaLab's first version."""
+    """Whether the zip has the format of CodaLab's first version."""
     stand_in: str | None = None
-    """Name of a phase whose data stay at home; None packs those of all phases."""
+    """Name of a phase whose data are not packed; None packs those of all phases."""
 
 
 def build(root: Path, options: Options) -> list[Finding]:
@@ -96,7 +96,7 @@ def _entries(root: Path, options: Options, scratch: Path) -> list[Entry]:
         loose += key_entries(root, fresh=options.new_key)
     if options.wheels:
         loose += wheel_entries(root)
-    # An unpacked bundle may already contain these files: the new ones replace them.
+    # An unpacked bundle may already contain these files; the new ones replace them.
     loose = list(dict(loose).items())
     if options.version1:
         return version1_entries(text, loose, scratch)

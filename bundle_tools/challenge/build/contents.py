@@ -18,13 +18,13 @@ from bundle_tools.codabench.rules.dataset import Dataset
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
 
-# Everything else stays at home (tests, docs, benchmarks, tools), unless competition.yaml names it.
+# Everything else (tests, docs, benchmarks, tools) is left out, unless competition.yaml names it.
 TOP_LEVEL = (
     *("competition.yaml", "logo.png", "pages", "ingestion_program", "scoring_program", "input_data", "reference_data"),
     *("public_data", "solutions", "starting_kit"),
 )
 KIT_NAME = "starting_kit"
-# What a participant needs to run the practice phase at home and to write a model, beside starting_kit/ itself.
+# What a participant needs to run the practice phase at home and to write a model, besides starting_kit/ itself.
 KIT = (
     *("ingestion_program", "scoring_program", "input_data/practice", "reference_data/practice", "solutions"),
     *("docs/error_codes.md", "docs/language.md", "docs/participant.md", "pages"),
@@ -32,7 +32,7 @@ KIT = (
 
 PUBLIC = "public_data"
 TRAINING_CLIPS = 240
-"""Clips of a drawn training set: with many more, the example solution hardly gets better."""
+"""Clips of a drawn training set: the example solution hardly improves with more."""
 LONGEST_PATH = 200
 
 
@@ -53,9 +53,9 @@ def entries(root: Path, text: str, training: Path | None) -> Iterator[Entry]:
 def downloads(text: str) -> list[str]:
     """Name the folders that participants download: solutions, starting kit and public data.
 
-    As ready zips they are the very bytes that were checked here, the platform recognises a solution that is submitted
-    unchanged, and its unpacker has few files to walk through. Programs and the phases' data stay folders: a program
-    zipped with its folder around it is the one mistake that the platform never reports.
+    Zipped here, they are exactly the bytes that were checked, the platform recognises a solution that is submitted
+    unchanged, and has few files to unpack. Programs and the phases' data stay folders: the platform never reports a
+    program that was zipped together with its folder.
     """
     keys = load(text)
     paths = [solution.path for solution in keys.solutions or ()]
@@ -71,7 +71,7 @@ def _groups_of(folder: Path) -> Path | None:
 
 def _named(root: Path, node: object) -> Iterator[str]:
     """Yield the top-level files and folders that any value of `competition.yaml` names."""
-    # An empty text, such as a fact sheet's free answer has, would name the whole folder.
+    # An empty text, as in a fact sheet's free answer, would name the whole folder.
     if isinstance(node, str) and node and not node.startswith(("/", ".")) and len(node) < LONGEST_PATH:
         top = node.split("/")[0]
         if (root / node).exists() and top not in TOP_LEVEL:
@@ -82,7 +82,7 @@ def _named(root: Path, node: object) -> Iterator[str]:
 
 
 def _public(root: Path, training: Path | None, content: dict[str, Any]) -> Iterator[Entry]:
-    """Yield the labelled clips that participants download, and a description of them for machines."""
+    """Yield the labelled clips that participants download, and their machine-readable description."""
     folder = training or root / PUBLIC
     labels = folder / "labels.csv"
     if training is not None:
@@ -105,7 +105,7 @@ def _files(path: Path, name: str) -> Iterator[Entry]:
         return
     for file in sorted(path.rglob("*")):
         inside = file.relative_to(path)
-        # The key of an earlier build is of no use, and in the starting kit it would be public.
+        # The key of an earlier build is useless, and would be public in the starting kit.
         hidden = any(part.startswith(".") or part in JUNK for part in inside.parts) or file.suffix == ".pyc"
         hidden = hidden or file.name == KEY_NAME
         if file.is_symlink():

@@ -32,7 +32,7 @@ def current_pages(root: Path, text: str, entries: list[Entry]) -> Iterator[Entry
             before = file.read_bytes().decode("utf-8", "surrogateescape")
             now = fill(before, figures.values, figures.blocks).text
             if name.startswith(f"{KIT_NAME}/"):
-                # In the kit Markdown is read as it is written.
+                # In the kit, Markdown is read as plain text.
                 now = strip(now)
             yield name, file if now == before else now.encode("utf-8", "surrogateescape")
         else:

@@ -15,7 +15,7 @@ SEED = 2017
 
 
 def needs_training_set(root: Path) -> bool:
-    """Whether the public data of a bundle are a sample of drawn clips, which nobody can train on."""
+    """Whether the public data of a bundle are just a sample of drawn clips, too small to train on."""
     draft, _ = read(root, folder=True)
     if draft is None or not is_drawn(draft):
         return False
@@ -26,7 +26,7 @@ def needs_training_set(root: Path) -> bool:
 def training_set(root: Path, workers: int, progress: Progress | None) -> Path:
     """Return the folder of the drawn training set, made the first time.
 
-    An interrupted run leaves no half of it behind under that name.
+    An interrupted run leaves no incomplete folder under that name.
     """
     folder = root / FOLDER
     if not (folder / "labels.csv").is_file():

@@ -1,10 +1,9 @@
 """Bands of runs whose totals cannot be told apart, from totals on common bootstrap resamples.
 
-A run is *above* another if its total is higher in at least 95 % of the resamples. That relation alone makes no ranking:
-A may be above C while B, between them, is neither below A nor above C. So bands are drawn from the top down. The best
-run that has no band yet opens one; the next runs, in the order of their totals, join it until one comes that some
-member is above (or that is above some member): that one opens the next band. Hence no member of a band is above
-another, bands follow each other as the totals do, and the band of a run says more than its rank.
+A run is *above* another if its total is higher in at least 95 % of the resamples. That relation alone is not a ranking:
+A may be above C while B, between them, is neither below A nor above C. So bands are formed from the top. The best run
+without a band opens one. The next runs, in the order of totals, join it until a run is below (or above) one of its
+members; that run opens the next band. Hence no member of a band is above another, and bands are in the order of totals.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ class Contender:
     """One run with its total, on all clips and on each resample."""
 
     name: str
-    """How the table calls it; no two are called alike."""
+    """Unique name in the table."""
     total: float
     """The explanation score, 0 to 100."""
     draws: NDArray[np.float64]
-    """(resamples,) the same score on each resample; row j is the same resample for every run."""
+    """(resamples,) the score on each resample; entry j is the same resample for every run."""
 
 
 def shares_above(contenders: Sequence[Contender]) -> NDArray[np.float64]:
@@ -39,24 +38,24 @@ def shares_above(contenders: Sequence[Contender]) -> NDArray[np.float64]:
         (runs, runs) shares of the resamples, in [0, 1]; the diagonal is 0.
     """
     draws = np.stack([contender.draws for contender in contenders])
-    # One row at a time: all pairs of a hundred runs at once would fill memory.
+    # One row at a time, because all pairs of a hundred runs would fill the memory.
     return np.stack([(row > draws).mean(axis=1) for row in draws])
 
 
 def bands(contenders: Sequence[Contender], share: float = ABOVE) -> dict[str, int]:
-    """Return each run its band, 1 for the best.
+    """Return each run's band, 1 for the best.
 
     Parameters
     ----------
     contenders
         In any order, at least one.
     share
-        Share of the resamples from which on a run is above another, in (0.5, 1].
+        Share of the resamples from which a run is above another, in (0.5, 1].
 
     Returns
     -------
     dict of str to int
-        Name -> band, best total first; equal totals in the order of their names.
+        Name -> band, best total first; equal totals are sorted by name.
     """
     ordered = sorted(contenders, key=lambda one: (-one.total, one.name))
     above = shares_above(ordered) >= share

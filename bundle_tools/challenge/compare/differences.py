@@ -1,4 +1,4 @@
-"""Where runs differ: columns on common resamples, so that easy and hard people cancel out, and single clips."""
+"""Where runs differ: on columns over common resamples, so that easy and hard people cancel out, and on clips."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from score.evaluation.clip_numbers import held_up as of_clips
 
 Array = NDArray[np.float64]
 LEVEL = 2 * ABOVE - 1
-"""Of the interval of a difference: each end leaves out as many resamples as a run may lose and still be above."""
+"""Level of the interval of a difference: each tail is the share of resamples that a run may lose and still be above."""
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,9 @@ class Difference:
     """One column of one run minus the same column of another."""
 
     value: float
-    """On all clips."""
+    """Difference on all clips."""
     interval: tuple[float, float] | None
-    """On common resamples, at `LEVEL`; None where nothing was drawn."""
+    """On common resamples, at `LEVEL`; None without resamples."""
     higher: float
     """Share of the resamples in which the first run is strictly higher, in [0, 1]."""
     lower: float
@@ -29,7 +29,7 @@ class Difference:
 
     @property
     def direction(self) -> int:
-        """Return 1 if the first run is above the other, -1 if it is below, 0 if chance could make the difference."""
+        """Return 1 if the first run is above the other, -1 if it is below, 0 if the difference may be chance."""
         return int(self.higher >= ABOVE) - int(self.lower >= ABOVE)
 
 
@@ -62,14 +62,14 @@ def widest(values: Array, most: int) -> list[int]:
     Parameters
     ----------
     values
-        (runs, clips); NaN where a run has none, which counts in no range.
+        (runs, clips); NaN where a run has none; NaN is ignored.
     most
-        How many at most, >= 0.
+        Most clips to return, >= 0.
 
     Returns
     -------
     list of int
-        Places of clips, largest range first, ties in their order; clips on which all runs agree are left out.
+        Indices of clips, largest range first, ties in clip order; clips on which all runs agree are left out.
     """
     spread = np.fmax.reduce(values) - np.fmin.reduce(values)
     order = np.argsort(-np.nan_to_num(spread), kind="stable")[:most]
@@ -77,11 +77,11 @@ def widest(values: Array, most: int) -> list[int]:
 
 
 def errors(field: Field, target: int) -> Array:
-    """Return (runs, clips) absolute errors of a target on the unit scale; a failed clip has 1."""
+    """Return (runs, clips) absolute errors of a target on the unit scale; 1 for a failed clip."""
     return np.stack([entry.scores.moments.absolute_error[:, target] for entry in field.entries])
 
 
 def held_up(field: Field) -> Array:
-    """Return (runs, clips) how well each clip's explanation holds up: the number that reports sort clips by."""
+    """Return (runs, clips) how well each clip's explanation holds up, by which reports sort clips."""
     weights = field.settings.explanation.weights
     return np.stack([of_clips(entry.scores.axes, weights) for entry in field.entries])

@@ -21,17 +21,17 @@ from score.settings import AXES, Settings
 
 Array = NDArray[np.float64]
 TOTAL = "explanation"
-"""The column that runs are put in order by."""
+"""The column by which runs are sorted."""
 
 
 @dataclass(frozen=True)
 class Explained:
-    """What a run said of the n clips that count, and what is known about the run."""
+    """A run's answers on the n clips that count, and facts about the run."""
 
     prediction: Array
     """(n, k) in the targets' ranges; NaN for a failed clip."""
     texts: tuple[str, ...]
-    """n texts of explanations, as given; empty for a failed clip."""
+    """n original texts of explanations; empty for a failed clip."""
     jury: float
     """Mean rating by a jury, 0 without one."""
     failed: int
@@ -47,17 +47,17 @@ class Entry:
     """One run, scored."""
 
     name: str
-    """How the comparison calls it; no two are called alike."""
+    """Unique name in the comparison."""
     scores: ClipScores
     """The source of its columns, one row per clip."""
     said: Explained
     """Its answers."""
     skill: float
-    """Skill as the total counts it: the share of the way from the constant to the reference, in [0, 1]."""
+    """Skill factor: the share of the way from the constant to the reference, in [0, 1]."""
     points: dict[str, float]
     """Column -> value on all clips, unrounded, in leaderboard order."""
     draws: dict[str, Array]
-    """Column -> (resamples,) values; row j is the same resample for every run. Plain facts are not in it."""
+    """Column -> (resamples,) values; entry j is the same resample for every run. Plain facts are left out."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,13 @@ class Field:
     phase: str
     """Its slug."""
     settings: Settings
-    """Of the phase."""
+    """Settings of the phase."""
     truth: Array
     """(n, k) labels of the clips that count, in the targets' ranges."""
     entries: tuple[Entry, ...]
-    """At least one, in the order in which they were named."""
+    """At least one, in the order given."""
     drawn: bool
-    """Whether the draws are resamples; with a single source there is nothing to draw, and each is the value itself."""
+    """Whether the draws are resamples; with a single source, each draw is the value itself."""
 
     @property
     def clip_ids(self) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ class Field:
 
     @property
     def weights(self) -> dict[str, float]:
-        """Return the weight of each axis in the phase's total; without known causes, their axis has none."""
+        """Return the weight of each axis in the phase's total; without known causes, their axis is left out."""
         axes = [axis for axis in AXES if axis != "known_causes" or self.entries[0].scores.has_causes]
         weights = {axis: float(getattr(self.settings.explanation.weights, axis)) for axis in axes}
         whole = sum(weights.values()) or 1.0
@@ -95,11 +95,11 @@ def score_field(phase: Phase, runs: Sequence[Run], resamples: int, scratch: Path
     Parameters
     ----------
     phase
-        Whose scoring program and reference data are used.
+        Phase whose scoring program and reference data are used.
     runs
         At least one, all of this phase.
     resamples
-        How many times the sources are drawn, >= 1.
+        Number of resamples, >= 1.
     scratch
         A folder for temporary files.
 
@@ -123,7 +123,7 @@ def score_field(phase: Phase, runs: Sequence[Run], resamples: int, scratch: Path
 
 
 def _gathered(runs: Sequence[Run], reference: Path, scratch: Path) -> tuple[Array, list[tuple[ClipScores, Explained]]]:
-    """Read every run, and keep only what is needed: the maps of all runs would fill the memory."""
+    """Read every run, but keep only what is needed: the maps of all runs would fill the memory."""
     truth, gathered, wrong = np.empty((0, 0)), [], []
     for number, run in enumerate(runs):
         source = scoring_input(scratch / f"scored-{number}", reference, run.folder)

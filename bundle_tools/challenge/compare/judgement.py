@@ -11,11 +11,11 @@ from bundle_tools.challenge.compare.table import Row
 from score.measure.bootstrap import percentile_interval
 
 DIAGNOSTIC = "Totals are diagnostic here: the leaderboard ranks by predictions."
-"""Where a phase does not rank by them."""
+"""Added if the phase does not rank by totals."""
 
 
 def judge(field: Field) -> list[Row]:
-    """Put runs in order, best total first."""
+    """Sort runs, best total first."""
     weights = field.weights
     arithmetic = [
         100 * one.points["coverage"] * one.skill * sum(weight * one.points[axis] for axis, weight in weights.items())

@@ -32,7 +32,7 @@ _LONGEST_NAME = 60
 _LONGEST_FACT = 400
 _LONGEST_TEXT = 1200
 _APART = ("plausibility", "jury")
-"""Columns about explanations that are in no total."""
+"""Columns about explanations that do not count in the total."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Bar:
     interval: tuple[float, float] | None
     """Position and length of the interval."""
     chance: float | None
-    """Position of the score that needs no look at a clip."""
+    """Position of the score that is reached without watching a clip."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class Cell:
     note: str = ""
     """Its interval or error."""
     bar: Bar | None = None
-    """From these rounded numbers: a position is a number, too."""
+    """Drawn from the rounded numbers, because a position reveals a number."""
     direction: int = 0
-    """1 above the compared value, -1 below, 0 if chance could make the difference."""
+    """1 above the compared value, -1 below, 0 if the difference may be chance."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,11 @@ class Line:
     cells: tuple[Cell | None, ...]
     """One per run, best total first; None for a run against itself."""
     texts: tuple[str, ...] = ()
-    """What each run said of the clip."""
+    """Text of each run about the clip."""
 
 
 def comparison_page(field: Field, rows: Sequence[Row], *, full: bool) -> str:
-    """Render the page as one self-contained file, with style and script, that needs no network.
+    """Render the page as one self-contained file with style and script.
 
     Parameters
     ----------
@@ -106,10 +106,10 @@ class _Page:
     clips: bool
     """Whether to show single clips, and intervals as fine as their scores."""
     truth: bool
-    """Whether to show labels, and what follows from them for a single clip."""
+    """Whether to show labels, and numbers of single clips that depend on them."""
 
     def content(self) -> dict[str, Any]:
-        """Return all that is shown."""
+        """Return the content of the page."""
         field, report, names = self.field, self.field.settings.report, self._names()
         compared = len(names) > 1
         top = max(row.interval[1] if row.interval else row.total for row in self.rows)
@@ -145,7 +145,7 @@ class _Page:
         return [one_line(entry.name, _LONGEST_NAME) for entry in self.field.entries]
 
     def _verdict(self) -> Iterator[str]:
-        """Say in sentences how far the ranking can be trusted."""
+        """Describe in sentences how far the ranking can be trusted."""
         if self.field.settings.rank_by != "explanation":
             yield DIAGNOSTIC
         names, (first, *others) = self._names(), self.rows
@@ -173,7 +173,7 @@ class _Page:
                 yield f"{_listed(group)} gave the same predictions and texts for every clip."
 
     def _gaps(self, one: Entry) -> Line:
-        """Subtract from a run's total those of the best runs."""
+        """Return the differences between a run's total and those of the best runs."""
         column = total_column(self.field.settings)
 
         def cell(other: Entry) -> Cell:
@@ -187,11 +187,11 @@ class _Page:
         )
 
     def _scores(self) -> Iterator[tuple[str, list[Line]]]:
-        """Yield every score column by kind, then the values that are in no score."""
+        """Yield every score column by kind, then unscored values."""
         entries = self.field.entries
         by_key = {column.key: column for column in columns(self.field.settings)}
         about_explanations = {TOTAL, *AXES, "coverage", *_APART}
-        # Columns that do not apply to a phase hold 0 for every run, and say nothing here.
+        # Columns that do not apply to a phase are 0 for every run.
         apart = [key for key in _APART if any(entry.points.get(key) for entry in entries)]
         others = [key for key in by_key if key not in about_explanations]
         kinds = {
@@ -219,7 +219,7 @@ class _Page:
         return Line(column.title, column.meaning, tuple(cells))
 
     def _beside(self) -> Iterator[Line]:
-        """Yield clips that are right for the right reason, or not, where labels are open; and the reaction size."""
+        """Yield, if labels are open, numbers of clips right for the right reason or not; and the reaction size."""
         gate = percent(self.field.settings.explanation.gate)
         meaning = f"Clips. Right: off by less than {gate} of the range; grounded: claims agree with known causes by "
         found = [one.scores.reasons for one in self.field.entries]

@@ -1,4 +1,4 @@
-"""Ranks of the same runs under other rules: if the order changes with the rule, it should not decide alone."""
+"""Ranks of the same runs under other rules: if the order depends on the rule, the rule should not decide alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def places(values: Sequence[float] | NDArray[np.float64]) -> list[int]:
-    """Return each value's place, 1 for the highest; equal values share the better place, and the next is left out.
+    """Return each value's place, 1 for the highest; equal values share the better place, and the next place is skipped.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def middle_ranks(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.fl
 
 
 def mean_ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return each run's mean rank over several criteria, all of the same weight.
+    """Return each run's mean rank over several criteria of equal weight.
 
     Parameters
     ----------

@@ -8,13 +8,13 @@ from bundle_tools.codabench.archive import extract
 from bundle_tools.codabench.server.fetched import OUTPUT, is_fetched, runs_in
 from bundle_tools.errors import BundleError
 
-# Of `bundle run`, of the starting kit's `kit.py run`, of a download from the platform, of ingestion itself.
+# Folders of `bundle run`, of `kit.py run`, of a download from the platform, and of ingestion itself.
 PLACES = ("", "ingestion_output", "input/res", "res")
 LARGEST_FACTS = 20_000_000
 LARGEST_OUTPUT = 2_000_000_000
-"""Of a submission, unpacked, bytes: the records of 10,000 clips with pictures are a sixth of it."""
+"""Most bytes of one unpacked output; 10,000 clips with pictures take a sixth of that."""
 MOST_FILES = 50_000
-"""Of a submission's output: the pictures of 10,000 clips are a fifth of it."""
+"""Most files of one output; the pictures of 10,000 clips are a fifth of that."""
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class Run:
     """The results of one submission."""
 
     name: str
-    """How the table calls it."""
+    """Name in the table."""
     folder: Path
-    """Holds `run.json` and `manifest.json`."""
+    """Contains `run.json` and `manifest.json`."""
     task: str
     """Name of the phase that it ran on, as in `run.json`."""
 
@@ -59,7 +59,7 @@ def find_runs(paths: list[Path], scratch: Path) -> list[Run]:
     Raises
     ------
     BundleError
-        With everything in which no results were found.
+        With every path in which no results were found.
     """
     runs, wrong = [], []
     paths = expand(paths)
@@ -95,7 +95,7 @@ def _names(paths: list[Path]) -> list[str]:
 
 
 def _title(path: Path) -> str:
-    """Return the name of a folder whole, `run.v2`, and that of a zip without its ending."""
+    """Return the full name of a folder, such as `run.v2`, but that of a zip without its suffix."""
     return path.stem if path.suffix.lower() == ".zip" and path.is_file() else path.name
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from bundle_tools.challenge.compare.bands import ABOVE
 from score.diagnostics.reasons import TITLES
 
-# More would not fit beside each other.
+# More columns would not fit side by side.
 MOST_PAIRED = 12
 LONGEST_NAME = 40
 LARGE_REACTION = "!"
@@ -18,23 +18,23 @@ class Row:
     """One run among the others."""
 
     name: str
-    """How the table calls it."""
+    """Name in the table."""
     band: int
-    """1 for the best; runs of one band cannot be told apart."""
+    """1 for the best; runs within a band cannot be told apart."""
     place: int
-    """By the total, 1 for the highest."""
+    """Place by total, 1 for the highest."""
     total: float
     """The explanation score, 0 to 100."""
     interval: tuple[float, float] | None
-    """Of the total, over common resamples; None where a set has a single source."""
+    """Interval of the total over common resamples; None with a single source."""
     arithmetic: float
     """The total with a plain weighted mean of the axes, 0 to 100."""
     arithmetic_place: int
-    """By that, 1 for the highest."""
+    """Place by `arithmetic`, 1 for the highest."""
     mean_rank: float
     """Mean of the ranks on each axis, on coverage and on skill, >= 1; lower is better."""
     mean_rank_place: int
-    """By that, 1 for the lowest."""
+    """Place by `mean_rank`, 1 for the lowest."""
     coverage: float
     """In [0, 1]."""
     skill: float
@@ -42,17 +42,17 @@ class Row:
     axes: dict[str, float]
     """Axis -> value in [0, 1]."""
     reasons: dict[str, int] | None
-    """Clips that are right or wrong, grounded or not; None where the phase has no known causes."""
+    """Numbers of clips right or wrong, grounded or not; None if the phase has no known causes."""
     reaction_size: float | None
-    """How far hiding the named places moves the model, beside its claims; None where too little was measured."""
+    """How strongly the model reacts to hiding, relative to its claims; None with too few clips."""
     large_reaction: bool | None
-    """Whether that deserves a look at the code."""
+    """Whether that is so large that the code deserves a look."""
     above: dict[str, float]
     """Name of each other run -> share of the resamples in which this one's total is higher."""
 
 
 def record(rows: Sequence[Row], phase: str, resamples: int) -> dict[str, Any]:
-    """Return the comparison for a program."""
+    """Return the comparison as JSON data."""
     return {"phase": phase, "resamples": resamples, "share": ABOVE, "runs": [asdict(row) for row in rows]}
 
 
@@ -94,7 +94,7 @@ def lines(rows: Sequence[Row], phase: str, resamples: int) -> list[str]:
 
 
 def _beside(rows: Sequence[Row], names: Sequence[str]) -> list[list[str]]:
-    """Return values that are in no score: clips right for the right reason or not, and the reaction size."""
+    """Return unscored values: clips right for the right reason or not, and the reaction size."""
     titles = TITLES if any(row.reasons for row in rows) else {}
     cells = [[*titles.values(), "reaction size", "run"]]
     for row, name in zip(rows, names, strict=True):
@@ -106,7 +106,7 @@ def _beside(rows: Sequence[Row], names: Sequence[str]) -> list[list[str]]:
 
 def _aligned(cells: list[list[str]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    # The name comes last, to the left: it has any length.
+    # The name comes last, aligned left, because it may have any length.
     return [
         "  ".join([*(cell.rjust(width) for cell, width in zip(row[:-1], widths, strict=False)), row[-1]])
         for row in cells

@@ -31,14 +31,14 @@ def write_records(
     out
         Where to write.
     names
-        Names of clips and targets, older ones first; others keep their names, clips without `.mp4`.
+        Older names -> names of clips and targets; others keep their names, clips without `.mp4`.
     progress
         Progress callback, called per clip.
 
     Raises
     ------
     BundleError
-        When a file cannot be read, a clip lacks a target, or names do not fit.
+        When a file cannot be read, a clip lacks a target, or names do not match.
     """
     found = [files for files in find_results(path.name for path in submission.iterdir()) if files.form == "2017"]
     if len(found) != 1:

@@ -1,4 +1,4 @@
-"""Two names for one thing: of clips, and of targets."""
+"""The two names of each clip and target."""
 
 import csv
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ HEADER = ["clip_id", "name"]
 
 @dataclass(frozen=True)
 class Names:
-    """What things are called here, and what they were called in 2017."""
+    """Names used here, and those of 2017."""
 
     clips: dict[str, str]
     """Clip id to older name."""
@@ -20,7 +20,7 @@ class Names:
     """Target to older name."""
 
     def reversed(self) -> "Names":
-        """Return the names the other way round: older name to ours."""
+        """Return the reverse mapping: older name to ours."""
         clips, targets = ({old: own for own, old in table.items()} for table in (self.clips, self.targets))
         return Names(clips, targets)
 
@@ -31,7 +31,7 @@ def read_names(aliases: Path | None, targets: list[str]) -> Names:
     Raises
     ------
     BundleError
-        When a table or a pair has another form, or a name appears twice.
+        When a table or a pair is malformed, or a name appears twice.
     """
     clips: dict[str, str] = {}
     if aliases is not None:
@@ -56,7 +56,7 @@ def read_names(aliases: Path | None, targets: list[str]) -> Names:
 
 
 def misfits(names: Names, targets: Iterable[str], clips: Mapping[str, str]) -> list[str]:
-    """Find silent losses: unknown names of targets, and several things that would get the same name.
+    """Find what would silently be lost: unknown names of targets, and names that would become equal.
 
     Parameters
     ----------

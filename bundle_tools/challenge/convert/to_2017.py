@@ -19,10 +19,10 @@ from score.read.output.manifest import why_unread
 from score.report.drawings.picture import LARGEST, jpeg_size
 
 PROTOCOL = 2
-"""What Python 2 reads."""
+"""Pickle protocol that Python 2 reads."""
 METADATA = "pictures: rgb\n"
 MOST_LINES = 100_000
-"""Of a file: ten times the clips of First Impressions."""
+"""Most lines of a file: ten times the clips of First Impressions."""
 LONGEST_QUOTE = 80
 MOST_TOLD = 1000
 
@@ -50,8 +50,8 @@ def write_2017(
     Raises
     ------
     BundleError
-        With the lines that cannot be read, and every name that does not fit; or with the first file that is not what
-        a run leaves.
+        With the lines that cannot be read, and every name that does not match; or with the first file that a run cannot
+        have written.
     """
     wrong: list[str] = []
     targets, rows = _predictions(run, wrong)
@@ -140,12 +140,12 @@ def _older(clip_id: str, names: Names) -> str:
 
 
 def _read(run: Path, name: str) -> bytes:
-    """Read a file of the run as scoring does: its content is not trusted.
+    """Read a file of the run, like scoring, without trusting its content.
 
     Raises
     ------
     BundleError
-        When it leads elsewhere, is no regular file, or is larger than any run leaves.
+        When it is a link, not a regular file, or larger than any run's.
     """
     if found := why_unread(run, name):
         raise BundleError(f"{run}: {name[:LONGEST_QUOTE]!r}: expected a file of the run, found {found}. Run again.")

@@ -10,7 +10,7 @@ def finite(value: object) -> float:
     Raises
     ------
     ValueError
-        When it is neither, or no finite number.
+        When it is neither, or not finite.
     """
     if isinstance(value, bool) or not isinstance(value, str | Real):
         raise ValueError("no number")

@@ -1,1 +1,1 @@
-"""Who built on whom, and what it gained: a measure of usefulness from the credits of submissions."""
+"""Who built on whom: a measure of usefulness from the credits of submissions."""

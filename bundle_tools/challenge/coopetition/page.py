@@ -15,18 +15,18 @@ ALONE = "No teams were named (--teams), so every run counts as its own team."
 
 @dataclass(frozen=True)
 class Box:
-    """A work in the picture."""
+    """A work in the graph."""
 
     name: str
     """Run or repository, shortened."""
     note: str
     """Its score and what it received."""
     column: int
-    """From 0: to the right of all that it builds on."""
+    """From 0; to the right of everything it builds on."""
     row: int
-    """From 0. It contains no other box, so that lines along it cross none."""
+    """From 0. No row holds two boxes, so lines along it cross none."""
     repository: bool
-    """Whether it is no run."""
+    """Whether it is a repository, not a run."""
 
 
 def page(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> str:
@@ -37,7 +37,7 @@ def page(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> str:
     works
         Submissions.
     baseline
-        Explanation score from which on a submission leads.
+        Explanation score from which a submission has a lead.
     remarks
         Credits that were left out, and why.
     """
@@ -58,7 +58,7 @@ def page(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> str:
 
 
 def record(works: Sequence[Work], baseline: float, remarks: Sequence[str]) -> dict[str, Any]:
-    """Return the same for a program."""
+    """Return the same as JSON data."""
     return {
         "baseline": baseline,
         "passed_on": PASSED_ON,
@@ -89,7 +89,7 @@ def _alone(works: Sequence[Work]) -> bool:
 
 
 def boxes(works: Sequence[Work], rows: Sequence[Useful]) -> dict[str, Box]:
-    """Place each work that credits another, or is credited, by its name."""
+    """Place each work that credits another or is credited; by name."""
     by_name = {work.name: work for work in works}
     points = {row.name: row.points for row in rows}
     columns: dict[str, int] = {}
@@ -116,6 +116,6 @@ def _remark(use: Use) -> str:
 
 
 def _short(name: str) -> str:
-    """Shorten a name to the width of a box; of an address, host and scheme go first: `owner/name` says most."""
+    """Shorten a name to the width of a box; addresses first lose scheme and host, because `owner/name` says most."""
     name = name.partition("://")[2].partition("/")[2] or name
     return name if len(name) <= _LONGEST_NAME else "…" + name[1 - _LONGEST_NAME :]

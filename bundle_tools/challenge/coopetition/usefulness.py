@@ -1,15 +1,15 @@
-"""The measure of usefulness: how much of others' lead a work contributed to.
+"""The measure of usefulness: how much a work contributed to the leads of others.
 
-The *lead* of a team is what its best run (by explanation score; the first by name among equals) has over the baseline,
-0 if it has less. It goes to what that run credits: in equal parts to each team and repository, and within a team to its
-works. A work passes half of what it receives on in the same way, since it added something of its own.
-Repositories keep all. Work shared in another phase has no score here: it gives nothing of its own, and passes on
-what it receives by the same rule. Nobody's score changes: usefulness is a prize of its own.
+The *lead* of a team is how far its best run (by explanation score; ties go to the first by name) exceeds the baseline,
+but at least 0. It is divided among the works that this run credits: equally among teams and repositories, and within a
+team equally among its works. A work passes half of what it receives on in the same way; repositories keep all. Work
+shared in another phase has no score here: it has no lead, but passes on what it receives. Usefulness changes
+nobody's score: it is a prize of its own.
 
-Each rule closes a way to win without helping anybody. One run a team gives: else one that credits A and another that
-credits B would hand out the lead twice. Nothing of a lead comes back to its own team: else a team would earn half of
-its own score through a friend who credits an older run of it. Teams share, not works: else work cut into ten pieces
-would get ten parts. What no rule can see is in `docs/coopetition.md`.
+Each rule prevents a way to win without helping anybody. Only one run of a team gives: two runs that credit different
+works would hand out the lead twice. Nothing returns to the lead's own team: a team could earn half of its own score
+through a friend who credits its older run. Parts are per team, not per work: work cut into ten pieces would get ten
+parts. `docs/coopetition.md` lists what no rule can prevent.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from bundle_tools.challenge.coopetition.works import Work, sources_first
 
 PASSED_ON = 0.5
-"""Share of what a work receives that goes on to what it credits itself."""
+"""Share of what a work receives that it passes on to the works it credits."""
 SHARED = "work of another phase: has no lead of its own"
 SECOND = "a better submission of its team counts"
 
@@ -36,9 +36,9 @@ class Use:
     points: float
     """What the source receives through it, in points of the explanation score, >= 0."""
     gain: float | None
-    """How much higher the user scores than the source; None without two scores. About 0: look for a mere copy."""
+    """How much higher the user scores than the source; None without two scores. About 0 suggests a mere copy."""
     remark: str
-    """Why the user gives no lead of its own; empty for its team's best submission."""
+    """Why the user has no lead to give; empty for its team's best submission."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Useful:
     team: str
     """Its team; empty for a repository."""
     points: float
-    """All that it received, >= 0."""
+    """Points received, >= 0."""
     users: int
     """Teams that credit it directly."""
     total: float | None
@@ -63,9 +63,9 @@ def uses(works: Sequence[Work], baseline: float) -> list[Use]:
     Parameters
     ----------
     works
-        Without circles.
+        Works whose credits form no circle.
     baseline
-        Explanation score from which on a submission leads, 0 to 100.
+        Explanation score from which a submission has a lead, 0 to 100.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def uses(works: Sequence[Work], baseline: float) -> list[Use]:
     points = {(work.name, credit.source): 0.0 for work in works for credit in work.credits}
     givers, order = _best_runs(works), sources_first(works)
     for giver in givers:
-        held = {giver.name: max(0.0, (giver.total or 0.0) - baseline)}  # what each work has of this lead to share out
+        held = {giver.name: max(0.0, (giver.total or 0.0) - baseline)}  # each work's share of this lead
         for name in reversed(order):
             parts = _parts(by_name[name], by_name) if name in held and name in by_name else {}
             for source, part in parts.items():
@@ -121,7 +121,7 @@ def _gain(user: Work, source: Work | None) -> float | None:
 
 
 def _best_runs(works: Sequence[Work]) -> list[Work]:
-    """Return the best run of each team: its lead is divided."""
+    """Return the best run of each team, whose lead is divided."""
     best: dict[str, Work] = {}
     scored = [work for work in works if work.total is not None]
     for work in sorted(scored, key=lambda work: (-(work.total or 0.0), work.name)):

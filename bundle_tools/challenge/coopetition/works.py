@@ -13,7 +13,7 @@ from bundle_tools.errors import BundleError
 
 @dataclass(frozen=True)
 class Credit:
-    """What one submission says it builds on."""
+    """One thing that a submission says it builds on."""
 
     source: str
     """Name of a run, or the address of a repository."""
@@ -30,9 +30,9 @@ class Work:
     team: str
     """Its team; the run's name if none was given."""
     total: float | None
-    """Its explanation score, 0 to 100; None for work shared in another phase, which has no lead and only receives."""
+    """Its explanation score, 0 to 100; None for work shared in another phase, which has no lead."""
     credits: tuple[Credit, ...]
-    """What it builds on, each source once, its own team's work left out."""
+    """Credits, each source once, without work of its own team."""
 
 
 def read_works(
@@ -45,19 +45,19 @@ def read_works(
     runs
         At least one.
     totals
-        Explanation score by name of a run; a run that is not in it was shared in another phase.
+        Explanation score by run; runs without one were shared in another phase.
     teams
-        Team by name of a run; a run that is not in it is a team of its own.
+        Team by run; a run without one is a team of its own.
 
     Returns
     -------
     tuple
-        The works, in the order of the runs; and remarks about credits that lead nowhere and are left out.
+        The works, in the order of the runs; and remarks about credits that match nothing and are left out.
 
     Raises
     ------
     BundleError
-        If the credits form a circle: then somebody credits a later work.
+        If the credits form a circle, so that somebody credits a later work.
     """
     facts = {run.name: json.loads((run.folder / "run.json").read_text("utf-8")) for run in runs}
     hashes = {name: str(fact.get("submission_sha256") or "") for name, fact in facts.items()}

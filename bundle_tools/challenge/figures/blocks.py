@@ -1,4 +1,4 @@
-"""The blocks of lines that a page can hold, by name: tables made of registry, settings and lock, and pictures."""
+"""Blocks that a page can contain, by name: pictures, and tables from registry, settings and lock."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -14,11 +14,11 @@ from bundle_tools.codabench.competition import in_order
 from bundle_tools.codabench.keys import Column
 
 NEEDS = {"known_causes": "causes", "plausibility": "observations"}
-"""Columns that hold 0 for everybody where the settings name no such file."""
+"""Columns that are 0 for everybody unless the settings name this file."""
 SHORT = ("explanation", "skill", "_accuracy")
 """Ends of the keys of columns in the short table of landmarks."""
 NUMBERS_OF_CLIPS = (24, 60, 120, 240)
-"""Of phases, in the table of what they can tell."""
+"""Numbers of clips in the table of what they can tell apart."""
 EXAMPLE_SKILL = 0.75
 EXAMPLE = {"cue_claims": 0.7, "faithfulness_space": 0.6, "known_causes": 0.4, "faithfulness_time": 0.5, "text": 0.8}
 """Skill and axes of the worked example; any values from 0 to 1 would do."""
@@ -78,7 +78,7 @@ def worked_example(phase: Phase) -> str:
 
 
 def clips_to_rank(phase: Phase) -> str:
-    """Make the table of what numbers of clips can tell apart, and what they take."""
+    """Make the table of what numbers of clips can tell apart, and how long they take."""
     rows = [
         (
             number(clips),
@@ -97,14 +97,14 @@ def packages_all(phase: Phase) -> str:
 
 
 def landmarks(phase: Phase) -> str:
-    """Make the table of what baselines reach, below the phase's name; empty before it was computed."""
+    """Make the table of baseline scores, below the phase's name; empty if they were not computed."""
     if phase.landmarks is None:
         return ""
     return _landmarks(phase, in_order(phase.draft.keys.columns))
 
 
 def landmarks_short(phase: Phase) -> str:
-    """Make the same table with total, skill and accuracy alone, and no sentence on each baseline."""
+    """Make the same table with only total, skill and accuracy, without sentences about the baselines."""
     columns = [one for one in in_order(phase.draft.keys.columns) if one.key.endswith(SHORT)]
     return "" if phase.landmarks is None else _landmarks(phase, columns).rpartition("\n\n")[0]
 
@@ -125,4 +125,4 @@ BLOCKS: dict[str, Callable[[Phase], str]] = {
     "landmarks_short": landmarks_short,
     **PICTURES,
 }
-"""Name -> how it is made."""
+"""Name -> function that makes the block."""

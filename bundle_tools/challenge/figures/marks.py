@@ -1,7 +1,7 @@
-"""Marks in Markdown: HTML comments, which nobody sees, around what is computed.
+"""Marks in Markdown: invisible HTML comments around computed content.
 
 A figure stands inside a line, as in ``at most <!--=calls-->12<!--/--> calls``. A block, such as a table, stands between
-a line ``<!-- weights -->`` and a line ``<!-- /weights -->``. In code there are no marks.
+a line ``<!-- weights -->`` and a line ``<!-- /weights -->``. Code contains no marks.
 """
 
 import re
@@ -12,8 +12,8 @@ from difflib import get_close_matches
 from functools import cache, cached_property
 from itertools import zip_longest
 
-# Code comes first: what looks like a mark in it is none. `start` is what may stand before a comment that Markdown takes
-# for a line of HTML: a list, a quotation. No mark stands between the two of a pair: no text may be lost with it.
+# Code comes first, because a mark in it does not count. `start` is what may precede a comment that Markdown takes for a
+# line of HTML: a list or quotation sign. No mark stands between the two marks of a pair, so that no text is lost.
 MARK = re.compile(
     r"""
     (?P<code> ^[ ]{0,3}(?P<fence>`{3,}|~{3,})[^`\n]*\n.*?(?:^[ ]{0,3}(?P=fence)|\Z)
@@ -30,24 +30,24 @@ BEFORE = 20
 
 
 class FigureError(Exception):
-    """A name that stands for nothing here; the message says why, and perhaps what was meant."""
+    """A name without a figure; the message says why, and may suggest another name."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """A mark whose content is not what it should be."""
+    """A mark with outdated content."""
 
     line: int
-    """Where the difference begins, from 1, before anything is changed."""
+    """Line where the difference begins, from 1, in the original text."""
     name: str
-    """Of the figure or block."""
+    """Name of the figure or block."""
     found: str
-    """What the page has: the figure, or the first line that differs."""
+    """The page's figure, or the first line that differs."""
     expected: str
-    """What should stand there."""
+    """What the page should have."""
 
     def __str__(self) -> str:
-        # Long lines are told from a little before they differ.
+        # Long lines are shown from just before they differ.
         pairs = enumerate(zip(self.found, self.expected, strict=False))
         same = max(0, next((at for at, (one, other) in pairs if one != other), 0) - BEFORE)
         return f"{self.name} {_told(self.found, same)} -> {_told(self.expected, same)}"
@@ -60,7 +60,7 @@ class Problem:
     line: int
     """From 1."""
     name: str
-    """What the mark says."""
+    """Name in the mark."""
     what: str
     """What is wrong, as a sentence."""
 
@@ -77,22 +77,22 @@ class Filled:
     changes: list[Change]
     """In the order of the text."""
     problems: list[Problem]
-    """In the order of the text; these marks are left as they are."""
+    """In the order of the text; these marks are left unchanged."""
 
 
 class Table:
-    """What can stand between marks of one kind; made when it is first looked at."""
+    """The contents of marks of one kind; computed on first use."""
 
     def __init__(self, make: Callable[[], Mapping[str, str | FigureError]]) -> None:
         self._make = make
 
     @cached_property
     def known(self) -> Mapping[str, str | FigureError]:
-        """Name -> text, or why there is none."""
+        """Name -> text, or the reason why there is none."""
         return self._make()
 
     def find(self, name: str) -> str:
-        """Give what stands for a name; raise FigureError where nothing does."""
+        """Return the text of a name; raise FigureError if there is none."""
         found = self.known[name] if name in self.known else self._why_not(name)
         if isinstance(found, FigureError):
             raise found
@@ -100,7 +100,7 @@ class Table:
 
     @cache  # noqa: B019 - a table lives as long as a command
     def _why_not(self, name: str) -> FigureError:
-        # Where a family of names could not be made, the reason stands under what they begin with.
+        # If a family of names could not be computed, the reason is stored under their common prefix.
         family = self.known.get(name.partition(".")[0])
         if isinstance(family, FigureError):
             return family
@@ -118,9 +118,9 @@ def fill(text: str, values: Table, blocks: Table) -> Filled:
     text
         Markdown.
     values
-        What can stand within a line.
+        Figures within a line.
     blocks
-        Lines that can stand by themselves; an empty text is no line.
+        Blocks of lines; an empty text is no line.
     """
     line_ends = [match.start() for match in re.finditer("\n", text)]
     changes: list[Change] = []
@@ -148,7 +148,7 @@ def fill(text: str, values: Table, blocks: Table) -> Filled:
 
 
 def strip(text: str) -> str:
-    """Take the marks out of a text, for readers of plain Markdown; the text between them stays."""
+    """Remove the marks from a text, for readers of plain Markdown, but keep the text between them."""
 
     def content(mark: re.Match[str]) -> str:
         if mark["lines"] is not None:
@@ -159,7 +159,7 @@ def strip(text: str) -> str:
 
 
 def _expected(mark: re.Match[str], name: str, values: Table, blocks: Table) -> str | None:
-    """Give what belongs between two marks; None where a comment is just a comment."""
+    """Return what belongs between two marks; None if the comment is not a mark."""
     alone = mark["alone"]
     if alone is not None and alone.startswith("<!-- "):
         closes = alone.startswith("<!-- /")
@@ -178,7 +178,7 @@ def _expected(mark: re.Match[str], name: str, values: Table, blocks: Table) -> s
 
 
 def _first_difference(change: Change) -> Change:
-    """Name the first line of a block that differs."""
+    """Return the first line of a block that differs."""
     there = change.found.splitlines()
     lines = list(zip_longest(there, change.expected.splitlines(), fillvalue=""))
     at = next((at for at, (found, expected) in enumerate(lines) if found != expected), 0)

@@ -1,4 +1,4 @@
-"""All figures of a bundle, and the files that hold marks: what is stale in them, and writing it anew."""
+"""All figures of a bundle, and the files with marks: find outdated figures and update them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from bundle_tools.errors import BundleError
 PLACES = ("pages/*.md", "README.md", "starting_kit/README.md", "docs/*.md")
 
 LARGEST_BYTES = 10_000_000
-"""Nobody reads a longer page; `bundle check` may meet one."""
+"""Longer files are not pages, but `bundle check` may meet them."""
 
-# Settings and files that `bundle check` objects to can be anything.
+# Settings and files that `bundle check` rejects can be anything.
 ODD = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, OSError, RecursionError, UnreadableVideo)
 
 Known = Mapping[str, str | FigureError]
@@ -28,17 +28,17 @@ T = TypeVar("T")
 
 
 class Figures:
-    """The two tables of what a bundle's pages can hold; nothing is computed before it is needed."""
+    """All figures and blocks of a bundle's pages, computed on demand."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
         self.values = Table(lambda: _joined({phase.name: _values(phase) for phase in self._phases}, "."))
-        """What can stand within a line."""
+        """Figures within a line."""
         self.blocks = Table(lambda: _joined({phase.name: _blocks(phase) for phase in self._phases}, ":"))
-        """Lines that can stand by themselves."""
+        """Blocks of lines."""
 
     def names(self) -> dict[str, str]:
-        """Give every figure that there is, by the name to write in a mark; a phase is added where phases differ."""
+        """Return every figure by its name in a mark, which includes the phase if phases differ."""
         known, found = self.values.known, {}
         for name, text in known.items():
             common = next((name.removesuffix(end) for end in self._ends if name.endswith(end)), "")
@@ -59,7 +59,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Page:
-    """A file with marks, and what it should be."""
+    """A file with marks, and its current content."""
 
     path: Path
     """The file."""
@@ -69,7 +69,7 @@ class Page:
     """Its text with current figures."""
 
     def write(self) -> None:
-        """Write it anew where anything differs."""
+        """Write the file if anything has changed."""
         if self.filled.changes:
             self.path.write_bytes(self.filled.text.encode())
 
@@ -80,7 +80,7 @@ def open_bundle(root: Path) -> Draft:
     Raises
     ------
     BundleError
-        When it cannot be used; `bundle check` then tells everything that is wrong.
+        When it cannot be used; `bundle check` lists all mistakes.
     """
     draft, findings = read(root, folder=True)
     if draft is None:
@@ -89,19 +89,19 @@ def open_bundle(root: Path) -> Draft:
 
 
 def look_through(draft: Draft, only: Sequence[Path] | None = None) -> Iterator[Page]:
-    """Compute the content of all marks of every page and guide; nothing is written.
+    """Compute the content of all marks of every page and guide, without writing.
 
     Parameters
     ----------
     draft
         The bundle.
     only
-        Files to look at; None: all of `PLACES`, and the pages that `competition.yaml` names.
+        Files to read; None: all of `PLACES`, and the pages that `competition.yaml` names.
 
     Raises
     ------
     BundleError
-        When one of the files to look at is no UTF-8 text; of all others such files are left out.
+        When a file of `only` is not UTF-8 text; other such files are skipped.
     """
     figures = Figures(draft)
     for path in _files(draft) if only is None else only:
@@ -117,7 +117,7 @@ def look_through(draft: Draft, only: Sequence[Path] | None = None) -> Iterator[P
 
 
 def fill_pages(root: Path) -> list[str]:
-    """Write all pages and guides of a bundle anew; called after its settings or data have changed.
+    """Update all pages and guides of a bundle, after its settings or data have changed.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def fill_pages(root: Path) -> list[str]:
 
 
 def told(page: Page) -> list[str]:
-    """Give a line for each change and each problem of a page."""
+    """Return a line for each change and each problem of a page."""
     notes: list[Change | Problem] = [*page.filled.changes, *page.filled.problems]
     return [f"{page.name}:{note.line}: {note}" for note in sorted(notes, key=lambda note: note.line)]
 
@@ -170,7 +170,7 @@ def _made(make: Callable[[Phase], T], phase: Phase) -> T | FigureError:
 
 
 def _joined(by_phase: Mapping[str, Known], separator: str) -> Known:
-    """Add the phase to every name; without it, phases have to agree."""
+    """Add the phase to every name; names without a phase are kept if all phases agree."""
     table: dict[str, str | FigureError] = {}
     for name in dict.fromkeys(name for known in by_phase.values() for name in known):
         found = {phase: known.get(name, FigureError(f"{phase} has no {name}.")) for phase, known in by_phase.items()}

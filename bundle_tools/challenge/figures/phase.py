@@ -1,4 +1,4 @@
-"""A phase of a bundle as the figures on pages see it: settings, tables and programs, opened when they are asked for."""
+"""A phase of a bundle as the figures on pages see it: settings, tables and programs, opened on demand."""
 
 import json
 import re
@@ -28,7 +28,7 @@ LOCKED = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Phase:
-    """One phase; what it does not have raises FigureError, and what is odd in it whatever it may."""
+    """One phase. Missing parts raise FigureError; malformed ones may raise anything."""
 
     name: str
     """As on the command line, e.g. "practice"."""
@@ -39,22 +39,22 @@ class Phase:
     task: TaskKeys
     """Its first task in `competition.yaml`."""
     answer: RegistryAnswer | None
-    """What its scoring program says of itself; None where it was not asked."""
+    """The scoring program's answer about its registry; None if it was not asked."""
 
     def setting(self, *keys: str) -> Any:  # noqa: ANN401 - whatever the file holds
-        """Give a setting of the input data."""
+        """Return a setting of the input data."""
         return self._inside(self.input_settings, "input_data", keys)
 
     def scoring(self, *keys: str) -> Any:  # noqa: ANN401 - as above
-        """Give a setting of the reference data, as the scoring program reads it."""
+        """Return a setting of the reference data, as the scoring program reads it."""
         return self._inside(self._told.settings, "reference_data", keys)
 
     def constant(self, name: str) -> Any:  # noqa: ANN401 - as above
-        """Give a figure of the scoring program that no setting changes."""
+        """Return a constant of the scoring program."""
         return self._told.constants[name]
 
     def date(self, key: str) -> datetime:
-        """Give a date of the phase, UTC."""
+        """Return a date of the phase, UTC."""
         found, _ = moment(self.draft, (*self.entry.place, key), getattr(self.entry, key))
         return found or self._missing(f"has no {key}")
 
@@ -84,19 +84,19 @@ class Phase:
 
     @property
     def copies(self) -> list[int]:
-        """Numbers of copies that a clip has, each once."""
+        """The distinct numbers of copies per clip."""
         rows = read_table(self._given.text(self.setting("copies")))[1:]
         counts = Counter(row[1] for row in rows if len(row) == 5)
         return sorted({counts[clip] for clip, *_ in self.clips})
 
     @cached_property
     def video(self) -> Video:
-        """What the first clip's container says."""
+        """The header of the first clip."""
         return describe(self._given.read(self.clips[0][1]))
 
     @property
     def packages(self) -> list[tuple[str, str]]:
-        """What the ingestion program's image holds: names in lower case and exact versions."""
+        """Packages in the ingestion program's image: names in lower case, and exact versions."""
         program = find(self.draft, self.task.ingestion_program)
         if program is None or LOCK not in program.names():
             self._missing(f"has no {LOCK} in its ingestion program")
@@ -104,13 +104,13 @@ class Phase:
 
     @property
     def landmarks(self) -> dict[str, Any] | None:
-        """Scores of baselines; None before they were computed."""
+        """Scores of baselines; None if they were not computed."""
         name = (read_settings(self._wanted) or {}).get("landmarks")
         return json.loads(self._wanted.text(name)) if name in self._wanted.names() else None
 
     @property
     def is_open(self) -> bool:
-        """Whether its labels are no secret."""
+        """Whether its labels are public."""
         return is_public(self._wanted)
 
     @property
@@ -139,7 +139,7 @@ class Phase:
 
 
 def phases_of(draft: Draft) -> list[Phase]:
-    """Give the phases of a bundle that have a task, in their order."""
+    """Return the phases of a bundle that have a task, in their order."""
     answers = told_by_programs(draft)
     tasks = {str(task.index): task for task in draft.keys.tasks}
     found = []

@@ -1,4 +1,4 @@
-"""Pictures of pages, as images that hold their own data: the platform keeps a page's text and no other file."""
+"""Pictures of pages, embedded as data, because the platform stores no files beside a page's text."""
 
 import base64
 import html
@@ -30,11 +30,11 @@ PICTURES = {
         "predicts altered copies. Scoring compares the answers with labels and effects, and writes scores and report.",
     ),
 }
-"""Name of a block -> file, largest width in pixels, and what the picture shows."""
+"""Name of a block -> file, largest width in pixels, and text alternative."""
 
 
 def picture(file: str, width: int, shows: str) -> Callable[[Any], str]:
-    """Return a block that holds a picture, whatever the phase."""
+    """Return a block with a picture, the same for every phase."""
 
     def block(_: Any) -> str:  # noqa: ANN401 - a phase
         path = FOLDER / file
@@ -50,4 +50,4 @@ def picture(file: str, width: int, shows: str) -> Callable[[Any], str]:
 
 
 BLOCKS = {name: picture(*facts) for name, facts in PICTURES.items()}
-"""Name -> how it is made."""
+"""Name -> function that makes the block."""

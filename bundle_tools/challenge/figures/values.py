@@ -1,4 +1,4 @@
-"""The figures that a sentence can hold, by name: each is computed from a phase."""
+"""Figures within sentences, by name, each computed from a phase."""
 
 import math
 import re
@@ -17,10 +17,10 @@ from bundle_tools.challenge.rules.settings.probes import FIRST_CALLS, altered_ca
 
 DOCKERFILE = Path(__file__).resolve().parents[3] / "docker" / "Dockerfile"
 PYTHON_IMAGE = re.compile(r"(?:(?:^|[=/])python:|^codalab/.*\bpy)(\d)\.?(\d+)", re.MULTILINE)
-"""An image that says its version of Python, by itself or in a Dockerfile."""
+"""An image name that states its Python version, alone or in a Dockerfile."""
 UNLIMITED = "unlimited"
 SIGNS = 0.7
-"""About what cue claims reach without numbers, by signs alone."""
+"""Approximate score of cue claims with the right signs but no sizes."""
 
 Value = Callable[[Phase], str]
 
@@ -32,12 +32,12 @@ def number(value: Any) -> str:  # noqa: ANN401 - settings may hold anything
 
 
 def pixels(value: Any) -> str:  # noqa: ANN401 - as above
-    """Write a whole number without commas, as sizes of pictures are."""
+    """Write an integer without commas, as is usual for sizes of pictures."""
     return f"{_finite(value):.0f}"
 
 
 def weight(value: Any) -> str:  # noqa: ANN401 - as above
-    """Write a share with two decimals, or with three where it needs them."""
+    """Write a share with two decimals, or with three if needed."""
     checked = _finite(value)
     return f"{checked:.2f}" if abs(checked - round(checked, 2)) < 5e-5 else f"{checked:.3f}"
 
@@ -49,34 +49,34 @@ def _finite(value: object) -> float:
 
 
 def calls(phase: Phase) -> int:
-    """Give how often a model is asked about one clip and its altered copies, at most."""
+    """Return the most calls for one clip and its altered copies."""
     exchanges = phase.input_settings.get("exchanges") is not None
     return FIRST_CALLS + altered_calls(phase.setting("probes", "edits"), exchanges=exchanges)
 
 
 def working_time_s(phase: Phase) -> float:
-    """Give the time after which nothing further is started, seconds."""
+    """Return the time after which nothing further is started, seconds."""
     clock = _ingestion("clock", "Clock")()
     clock.set_limit(phase.setting("limits", "time_limit_s"))
     return float(clock.budget_s)
 
 
 def points_lost(phase: Phase) -> dict[str, str]:
-    """Give the points that a perfect total loses where an axis is 0, by axis."""
+    """Return the points that a perfect total loses if an axis is 0, by axis."""
     return {
         axis: number(100 - _reached(phase, dict.fromkeys(phase.weights.keys() - {axis}, 1))) for axis in phase.weights
     }
 
 
 def _reached(phase: Phase, axes: Mapping[str, float]) -> int:
-    """Give the points that some axes bring alone, where all else of the total is perfect."""
+    """Return the points that some axes alone bring, if all else is perfect."""
     power = phase.scoring("explanation", "power")
     mean = sum(phase.weights.get(axis, 0) * value**power for axis, value in axes.items())
     return round(float(100 * mean ** (1 / power)))
 
 
 def _ingestion(module: str, name: str) -> Any:  # noqa: ANN401 - a number or a class
-    """Give what a module of the ingestion program defines."""
+    """Return an attribute of a module of the ingestion program."""
     use_own_ingestion_program()
     return getattr(import_module(f"ingest.{module}"), name)
 
@@ -94,12 +94,12 @@ def _scoring(*keys: str) -> Value:
 
 
 def _optional_limit(key: str, unit: int = 1) -> Value:
-    """Give a limit that settings may leave out: then the ingestion program has its own."""
+    """Return a limit that settings may leave out, in favour of the ingestion program's default."""
     return lambda phase: number(phase.setting("limits").get(key, getattr(_ingestion("settings", "Limits"), key)) / unit)
 
 
 def _level(name: str, end: int) -> Value:
-    """Give where the range of a word for a prediction begins or ends."""
+    """Return where the range of a word for a prediction begins or ends."""
     return lambda phase: weight(phase.constant(f"level_{name}")[end])
 
 
@@ -121,7 +121,7 @@ def _copies_per_clip(phase: Phase) -> str:
 
 
 def _python(phase: Phase) -> str:
-    # An image of one's own is made from the Dockerfile.
+    # An own image is built from the Dockerfile.
     image = phase.draft.keys.docker_image
     found = PYTHON_IMAGE.search(image) or PYTHON_IMAGE.search(DOCKERFILE.read_text(encoding="utf-8"))
     if found is None:
@@ -130,7 +130,7 @@ def _python(phase: Phase) -> str:
 
 
 def rounded_down(value: float) -> float:
-    """Round a number > 0 down to two digits: as a limit it must not promise more than there is."""
+    """Round a number > 0 down to two digits: a limit must not promise too much."""
     step = 10.0 ** (math.floor(math.log10(value)) - 1)
     return round(math.floor(value / step) * step, 10)
 
@@ -172,7 +172,7 @@ VALUES: dict[str, Value] = {
     "clips": lambda phase: number(len(phase.clips)),
     "points_apart": lambda phase: number(round(points_apart(len(phase.clips)))),
     "copies_per_clip": _copies_per_clip,
-    # Frames, not what the container says: sound may end a little later.
+    # By frames, not the container's length, because sound may end a little later.
     "clip_s": lambda phase: number(round(phase.video.packets / phase.video.fps, 2)),
     "clip_fps": lambda phase: number(round(phase.video.fps, 2)),
     "clip_width": lambda phase: pixels(phase.video.width),
@@ -199,7 +199,7 @@ VALUES: dict[str, Value] = {
     "python": _python,
     "docker_image": lambda phase: phase.draft.keys.docker_image,
 }
-"""Name -> how it is computed and written."""
+"""Name -> function that computes and formats the figure."""
 
 FAMILIES: dict[str, Callable[[Phase], Mapping[str, str]]] = {
     "weight": lambda phase: {axis: weight(value) for axis, value in phase.weights.items()},
@@ -209,4 +209,4 @@ FAMILIES: dict[str, Callable[[Phase], Mapping[str, str]]] = {
         str(word).replace(" ", "_"): number(begins) for word, begins in phase.scoring("explanation", "bands").items()
     },
 }
-"""What comes before the dot -> what may come after it, with the figure."""
+"""Prefix of a name -> possible suffixes with their figures."""

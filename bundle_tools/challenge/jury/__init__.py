@@ -1,1 +1,1 @@
-"""The jury: one page for each juror, and what their ratings say."""
+"""The jury: one page for each juror, and the results of their ratings."""

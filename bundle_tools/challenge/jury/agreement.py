@@ -1,4 +1,4 @@
-"""How far jurors agree, and whom they prefer: alpha, intraclass correlations, W, and strengths from pairs."""
+"""Agreement and preferences of jurors: alpha, intraclass correlations, W, and strengths from paired comparisons."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ def krippendorff_alpha(ratings: Array) -> float:
     Returns
     -------
     float
-        At most 1; 0 is chance. NaN when no item has two ratings, or all ratings are the same.
+        At most 1; 0 is chance. NaN if no item has two ratings, or all ratings are equal.
     """
     ratings = np.asarray(ratings, dtype=float)
     values = np.unique(ratings[~np.isnan(ratings)])
@@ -80,7 +80,7 @@ def kendall_w(scores: Array) -> float:
     Returns
     -------
     float
-        In [0, 1]; NaN with fewer than two teams or jurors, or where every juror ties all teams.
+        In [0, 1]; NaN with fewer than two teams or jurors, or if every juror ties all teams.
     """
     from scipy.stats import rankdata  # noqa: PLC0415 - slow to import
 
@@ -100,7 +100,7 @@ def comparisons(ratings: Array) -> Array:
     Parameters
     ----------
     ratings
-        (jurors, clips, teams); NaN where there is none.
+        (jurors, clips, teams); NaN without a rating.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def bradley_terry(wins: Array, prior: float = 0.5) -> Array:
     wins
         (teams, teams) wins of the row over the column, >= 0.
     prior
-        Wins added to every ordered pair: with some, the strength of a team that won or lost everything stays finite.
+        Wins added to every ordered pair, so that the strength of a team that won or lost everything stays finite.
 
     Returns
     -------

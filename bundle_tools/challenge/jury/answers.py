@@ -19,14 +19,14 @@ LONGEST_REMARK = 4000
 
 @dataclass(frozen=True)
 class Answer:
-    """What one juror said of one item."""
+    """One juror's answer about one item."""
 
     band: int | None
-    """Which band the model predicted, as guessed before it was shown; from 0."""
+    """Guess of the predicted band, before it was shown; from 0."""
     effect: str
-    """What the score would do without the cue; empty if not asked or not answered."""
+    """Guess how the score changes without the cue; empty if not asked or not answered."""
     ratings: tuple[int, ...] | None
-    """In the order of the criteria; None: cannot judge."""
+    """In the order of the criteria; None if the juror cannot judge."""
     remark: str
     """Free text."""
 
@@ -38,7 +38,7 @@ class Answers:
     juror: int
     """From 1."""
     items: dict[str, Answer]
-    """By item id; items without an answer are not in it."""
+    """By item id, without unanswered items."""
 
 
 def read_answers(paths: Sequence[Path], key: Key, rules: Rules, *, partial: bool = False) -> list[Answers]:
@@ -49,7 +49,7 @@ def read_answers(paths: Sequence[Path], key: Key, rules: Rules, *, partial: bool
     paths
         At least one file, as a sheet exports it.
     key
-        Of the jury.
+        Key of the jury.
     rules
         The same as when the sheets were made.
     partial
@@ -63,7 +63,7 @@ def read_answers(paths: Sequence[Path], key: Key, rules: Rules, *, partial: bool
     Raises
     ------
     BundleError
-        With everything that is wrong in any file.
+        With every mistake of all files.
     """
     if rules.sha256 != key.rules_sha256:
         raise BundleError("The rules have changed since the sheets were made. Give --rules the earlier file.")
@@ -85,7 +85,7 @@ def read_answers(paths: Sequence[Path], key: Key, rules: Rules, *, partial: bool
 
 def _file(path: Path, key: Key, rules: Rules, problems: list[str], *, partial: bool) -> Answers | None:
     again = "Ask the juror to open the sheet and to save the ratings once more."
-    if not path.is_file():  # to read a pipe would never end
+    if not path.is_file():  # reading a pipe would never end
         problems.append(f"{path}: no such file.")
         return None
     try:
@@ -146,7 +146,7 @@ def _answer(entry: dict[str, Any], item: Item, rules: Rules) -> Answer | str:
     """Read one answer, or return a text with the problem; `unfinished` means that it is missing."""
     band, effect, ratings = entry.get("band"), entry.get("effect") or "", entry.get("ratings")
     remark = entry.get("remark") or ""
-    if isinstance(remark, str):  # half a character can stand in JSON, but in no file
+    if isinstance(remark, str):  # JSON can contain a lone surrogate, but a UTF-8 file cannot
         remark = remark.encode("utf-8", "replace").decode("utf-8")
     passed = entry.get("cannot_judge") is True
     if band is not None and (type(band) is not int or not 0 <= band < len(rules.bands)):

@@ -1,4 +1,4 @@
-"""What jurors are asked and by which rules their answers count: `criteria.yaml`."""
+"""The questions to jurors and the rules for their answers: `criteria.yaml`."""
 
 import hashlib
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ class Criterion:
     title: str
     """Heading."""
     question: str
-    """What the juror is asked."""
+    """Question to the juror."""
     weight: float
-    """Share of the mean, > 0; all together 1."""
+    """Weight in the mean, > 0; the sum is 1."""
     anchors: tuple[tuple[int, str], ...]
-    """What some of the values mean, ascending."""
+    """Meanings of some values, ascending."""
 
 
 @dataclass(frozen=True)
@@ -52,17 +52,17 @@ class Rules:
     boilerplate_texts: tuple[str, ...]
     """At least one."""
     swapped_criterion: str
-    """The criterion on which swapped texts have to be worse than genuine ones."""
+    """The criterion on which swapped texts must be rated lower than genuine ones."""
     largest_repeat_difference: float
     """Mean absolute difference between first and second ratings beyond which a juror is left out."""
     least_jurors: int
-    """How many jurors have to count for a result, >= 1."""
+    """Fewest counting jurors for a result, >= 1."""
     resamples: int
     """Bootstrap resamples, >= 1."""
     level: float
     """Coverage of intervals, in (0, 1)."""
     seed: int
-    """Of the bootstrap."""
+    """Seed of the bootstrap."""
 
 
 def read_rules(path: Path = DEFAULT) -> Rules:
@@ -71,7 +71,7 @@ def read_rules(path: Path = DEFAULT) -> Rules:
     Raises
     ------
     BundleError
-        When the file cannot be used, and which key is wrong.
+        When the file cannot be used, with the wrong keys.
     """
     try:
         data = path.read_bytes()

@@ -17,11 +17,11 @@ class Team:
     """One finalist."""
 
     letter: str
-    """How files without names call it."""
+    """Its name in anonymous files."""
     name: str
     """The run's name."""
     rated_sha256: str
-    """Of what was rated: its explanations and the submission that gave them."""
+    """SHA-256 of the rated explanations and their submission."""
     total: float
     """Its measured explanation score, 0 to 100."""
     band: int
@@ -33,7 +33,7 @@ class Item:
     """One explanation that jurors rate."""
 
     item_id: str
-    """Opaque; says nothing of clip, team or kind."""
+    """Opaque; reveals neither clip, team nor kind."""
     kind: str
     """`genuine`, `boilerplate`, `swapped` or `repeat`."""
     clip_id: str
@@ -43,9 +43,9 @@ class Item:
     of: str
     """The genuine item that is repeated, or whose text was swapped or replaced; empty for a genuine item."""
     band: int
-    """Number of the predicted band of the main target, from 0."""
+    """Index of the predicted band of the main target, from 0."""
     effect: str
-    """Change of the main score without the cue of the question: `higher`, `same`, `lower`; empty: not asked."""
+    """Change of the main score without the question's cue: `higher`, `same`, `lower`; empty if not asked."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,9 @@ class Key:
     """One jury."""
 
     phase: str
-    """Whose clips and runs."""
+    """Phase of the clips and runs."""
     main_target: str
-    """What the explanations are judged on."""
+    """Target on which the explanations are judged."""
     rules_sha256: str
     """Hash of the rules when the sheets were made."""
     teams: tuple[Team, ...]
@@ -65,9 +65,9 @@ class Key:
     items: tuple[Item, ...]
     """All items that are on the sheets."""
     missing: tuple[tuple[str, str], ...]
-    """(letter, clip id) of missing explanations; each counts as the lowest rating, and nobody is asked."""
+    """(letter, clip id) of missing explanations; each counts as the lowest rating without being asked about."""
     sheets: tuple[str, ...]
-    """Id of each juror's sheet; the number of the juror is the place in this list, from 1."""
+    """Id of each juror's sheet; a juror's number is the position in this list, from 1."""
 
     @property
     def design(self) -> str:
@@ -91,7 +91,7 @@ def read_key(path: Path) -> Key:
     Raises
     ------
     BundleError
-        When it is not one.
+        When the file is not a key.
     """
     if not path.is_file():
         raise BundleError(f"{path}: no such file. Expected the key.json that `bundle jury make` wrote.")

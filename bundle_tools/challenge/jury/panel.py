@@ -12,30 +12,30 @@ from bundle_tools.challenge.jury.key import Key
 
 Array = NDArray[np.float64]
 ALIKE = 0.9
-"""Share of equal ratings from which two jurors are named; people who agree well reach about a half."""
+"""Share of equal ratings from which two jurors are reported; people who agree well reach about a half."""
 
 
 @dataclass(frozen=True)
 class Juror:
-    """One juror, and how the controls came out."""
+    """One juror, with the results of the control items."""
 
     number: int
-    """From 1, the place of the sheet."""
+    """From 1, in the order of the sheets."""
     swapped_gap: float
-    """How much lower swapped texts were rated than the genuine ones in their place; NaN without a pair."""
+    """How much lower swapped texts were rated than the genuine ones they replace; NaN without a pair."""
     repeat_difference: float
     """Mean absolute difference between two ratings of the same item; NaN without a repeat."""
     boilerplate_gap: float
-    """How much lower boilerplate texts were rated than the genuine ones in their place; only reported."""
+    """How much lower boilerplate texts were rated than the genuine ones they replace; only reported."""
     rated: int
     """Genuine items with ratings."""
     cannot_judge: int
     """Genuine items not judged."""
     twin: int | None
-    """The juror whose ratings are nearly the same, to a share of `ALIKE`; None without one. Reported: who copied from
-    whom nobody can tell."""
+    """The juror with nearly the same ratings, by `ALIKE`; None without one. Only reported, because nobody can tell who
+    copied from whom."""
     reasons: tuple[str, ...]
-    """Why the juror is left out; empty for one who counts."""
+    """Reasons to leave the juror out; empty for a juror who counts."""
 
     @property
     def counts(self) -> bool:
@@ -50,15 +50,15 @@ class Panel:
     jurors: tuple[Juror, ...]
     """All of them."""
     ratings: Array
-    """(jurors, clips, teams, criteria) of genuine items; NaN where there is none, the lowest for what is missing."""
+    """(jurors, clips, teams, criteria) of genuine items; NaN without a rating, the lowest for missing explanations."""
     missing: NDArray[np.bool_]
     """(clips, teams) whether the explanation is missing."""
     simulated: Array
-    """(jurors, clips, teams) 1 where the band of the prediction was guessed from the explanation, else 0 or NaN."""
+    """(jurors, clips, teams) 1 if the predicted band was guessed right, else 0; NaN without a guess."""
     imagined: Array
-    """(jurors, clips, teams) 1 where the effect of a missing cue was predicted, else 0; NaN where nobody was asked."""
+    """(jurors, clips, teams) 1 if the effect of a missing cue was guessed right, else 0; NaN if not asked."""
     passed: NDArray[np.bool_]
-    """(jurors, clips, teams) whether the juror said that this cannot be judged."""
+    """(jurors, clips, teams) whether the juror could not judge the item."""
 
     def counting(self) -> "Panel":
         """Keep the jurors who count."""
@@ -79,7 +79,7 @@ def gather(key: Key, rules: Rules, answers: Sequence[Answers]) -> Panel:
     Parameters
     ----------
     key
-        Of the jury.
+        Key of the jury.
     rules
         The rules under which the sheets were made.
     answers
@@ -116,7 +116,7 @@ def gather(key: Key, rules: Rules, answers: Sequence[Answers]) -> Panel:
 
 
 def _twins(ratings: Array) -> list[int | None]:
-    """Find each juror's most similar one, if at least a share of `ALIKE` of their ratings are equal."""
+    """Find each juror's most similar juror, if at least a share of `ALIKE` of their ratings are equal."""
     same = np.array([[_mean((one == two)[~np.isnan(one + two)].tolist()) for two in ratings] for one in ratings])
     np.fill_diagonal(same, np.nan)
     return [int(np.nanargmax(row)) if (row >= ALIKE).any() else None for row in same]
@@ -150,7 +150,7 @@ def _juror(given: Answers, twin: int | None, key: Key, rules: Rules) -> Juror:
 
 
 def _pairs(given: Answers, key: Key, kind: str) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Return the ratings of each genuine item with those of its control, where both were rated."""
+    """Return the ratings of each genuine item and of its control, if both were rated."""
     rated = {item_id: answer.ratings for item_id, answer in given.items.items() if answer.ratings is not None}
     controls = (item for item in key.items if item.kind == kind)
     return [(rated[item.of], rated[item.item_id]) for item in controls if item.of in rated and item.item_id in rated]

@@ -22,7 +22,7 @@ FORMAT_VERSION = 2
 def reference(verdict: Verdict, key: Key, rules: Rules) -> str:
     """Write `jury.json` for the reference data: the values of the jury column.
 
-    Ratings are keyed by a SHA-256 of explanations and submission: they hold for what was rated, and for no copy of it.
+    Ratings are keyed by a SHA-256 of explanations and submission, so that they do not apply to copies.
     """
     hashes = {team.letter: team.rated_sha256 for team in key.teams}
     content = {
@@ -42,7 +42,7 @@ def reference(verdict: Verdict, key: Key, rules: Rules) -> str:
 
 
 def ratings_table(answers: Sequence[Answers], panel: Panel, key: Key, rules: Rules) -> str:
-    """Write every rating as CSV, without names: jurors are numbers, teams letters, and remarks stay out."""
+    """Write every rating as CSV, without names: jurors are numbers, teams are letters, and remarks are left out."""
     target = io.StringIO()
     table = csv.writer(target, lineterminator="\n")
     table.writerow(

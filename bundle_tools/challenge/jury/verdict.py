@@ -1,4 +1,4 @@
-"""What the jury found: each finalist's value, interval, band and place."""
+"""The result of the jury: each finalist's value, interval, band and place."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ _SAME = 1e-9
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far the jurors who count agree on one criterion; NaN where it cannot be computed."""
+    """How far the counting jurors agree on one criterion; NaN if it cannot be computed."""
 
     criterion: str
     """Its name."""
     alpha: float
     """Krippendorff's alpha, ordinal."""
     interval: tuple[float, float]
-    """Of alpha, over resampled clips."""
+    """Interval of alpha, over resampled clips."""
     single: float
     """ICC(2,1), over items that all rated."""
     mean: float
@@ -47,11 +47,11 @@ class Placed:
     """One finalist."""
 
     letter: str
-    """How it was called."""
+    """Its letter on the sheets."""
     name: str
     """The run's name."""
     value: float
-    """Mean rating on the scale of the criteria, freed of each juror's own level and spread."""
+    """Mean rating on the scale of the criteria, corrected for each juror's level and spread."""
     interval: tuple[float, float]
     """Over resampled clips and jurors."""
     by_criterion: dict[str, float]
@@ -59,21 +59,21 @@ class Placed:
     z: float
     """Standardised mean, 0 for the average finalist."""
     band: int
-    """By the jury, 1 for the best."""
+    """Band by the jury, 1 for the best."""
     preference: float
     """Probability of being preferred to the average finalist, by the Bradley-Terry model."""
     measured_band: int
-    """By the measured score."""
+    """Band by the measured score."""
     mean_rank: float
-    """Of the ranks by measured band and by the jury."""
+    """Mean of the ranks by measured band and by the jury."""
     place: int
-    """In the end; shared where only an extra juror could decide."""
+    """Final place; shared if only an extra juror could decide."""
     simulated: float
     """Share of the jurors' guesses of the predicted band that were right; NaN without any."""
     imagined: float
     """Share of right answers about what happens without a cue; NaN without any."""
     passed: int
-    """How often a juror who counts could not judge it; no rating enters, so read the texts if there are many."""
+    """How often counting jurors could not judge it. These give no rating, so read the texts if there are many."""
 
 
 @dataclass(frozen=True)
@@ -92,13 +92,13 @@ def judge(panel: Panel, key: Key, rules: Rules) -> Verdict:
     """Compute the result from the jurors who count.
 
     Each juror's ratings are standardised over the genuine items, criterion by criterion. A team's value is its effect
-    in the additive model ``rating = team + clip + juror``, which for a complete jury is its mean, and which is fair
-    where somebody passed an item over. Intervals resample clips and jurors.
+    in the additive model ``rating = team + clip + juror``, which is its mean for a complete jury, and stays fair if
+    a juror skipped an item. Intervals resample clips and jurors.
 
     Raises
     ------
     BundleError
-        If no juror counts, or a team has no rating by one who does.
+        If no juror counts, or a team has no rating by a counting juror.
     """
     counting = panel.counting()
     if not counting.jurors:
@@ -112,7 +112,7 @@ def judge(panel: Panel, key: Key, rules: Rules) -> Verdict:
     weights = np.array([criterion.weight for criterion in rules.criteria])
     scores = standardised(ratings)
     effects = _by_criterion(scores, np.ones(ratings.shape[0]), np.ones(ratings.shape[1]))
-    # Of each criterion over all jurors who count.
+    # Of each criterion, over all counting jurors.
     level, spread = np.nanmean(ratings, axis=(0, 1, 2)), np.nanmean(np.nanstd(ratings, axis=(1, 2)), axis=0)
 
     def on_scale(found: Array) -> Array:
@@ -175,8 +175,8 @@ def standardised(ratings: Array) -> Array:
 def team_effects(scores: Array, jurors: Array, clips: Array) -> Array:
     """Fit ``score = team + clip + juror`` by weighted least squares.
 
-    The jurors' part matters where they passed items over: standardised ratings of one who rated the weaker teams only
-    have mean 0 like all others'.
+    The jurors' term matters if they skipped items: the standardised ratings of a juror who rated only weaker teams have
+    mean 0, too.
 
     Parameters
     ----------
@@ -212,9 +212,9 @@ def _by_criterion(scores: Array, jurors: Array, clips: Array) -> Array:
 def resampled_effects(scores: Array, rules: Rules) -> Sequence[Array]:
     """Fit every resample of jurors and clips in which each team has a rating.
 
-    Jurors are few, and the mean of k out of k varies too little by (k - 1) / k: one fewer is drawn. Source:
+    With few jurors, the mean of k drawn out of k varies too little by (k - 1) / k, so one fewer is drawn. Source:
     J. N. K. Rao and C. F. J. Wu, *Resampling inference with complex survey data*, Journal of the American Statistical
-    Association 83, 1988. With one juror nothing can be said of jurors.
+    Association 83, 1988. With one juror, only clips are resampled.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def resampled_effects(scores: Array, rules: Rules) -> Sequence[Array]:
 
 
 def _final(mean_ranks: Array, strengths: Array) -> list[int]:
-    """Place teams by their mean rank, equal ones by preference; the rest stay tied."""
+    """Place teams by mean rank, then by preference; the rest stay tied."""
     found = places((-mean_ranks).round(9))
     result = list(found)
     for place in set(found):

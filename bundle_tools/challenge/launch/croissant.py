@@ -49,11 +49,11 @@ CONTEXT = {
     "subField": "cr:subField",
     "transform": "cr:transform",
 }
-"""The terms of the specification, as every such file repeats them."""
+"""The terms of the specification, which every such file repeats."""
 KEYS = ("name", "description", "license", "citeAs", "datePublished")
 """Description of the data as a whole."""
 TEXTS = ("clip_id", "source_id")
-"""Columns of labels.csv that are no targets."""
+"""Columns of labels.csv that are not targets."""
 
 
 def describe(competition: Mapping[str, Any], facts: Facts) -> dict[str, str]:
@@ -69,16 +69,16 @@ def describe(competition: Mapping[str, Any], facts: Facts) -> dict[str, str]:
 
 
 def croissant(facts: Mapping[str, str], labels: bytes, others: Mapping[str, bytes]) -> str:
-    """Describe a labelled folder: what files it has, and what the columns of its table are.
+    """Describe a labelled folder: its files, and the columns of its table.
 
     Parameters
     ----------
     facts
-        ``name``, ``description``, and of ``license``, ``citeAs`` and ``datePublished`` what is known.
+        ``name`` and ``description``; ``license``, ``citeAs`` and ``datePublished`` if known.
     labels
-        Content of ``labels.csv``: clip_id, source_id and one column a target.
+        Content of ``labels.csv``: clip_id, source_id and one column for each target.
     others
-        Content of further files beside it by name, such as ``transcripts.json``; clips lie in ``clips/``.
+        Content of other files beside it by name, such as ``transcripts.json``; clips are in ``clips/``.
 
     Returns
     -------

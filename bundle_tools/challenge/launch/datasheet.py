@@ -16,7 +16,7 @@ from bundle_tools.phase_data.texts import templates_in
 
 
 def datasheet(competition: Competition, facts: Facts) -> str:
-    """Write it, in Markdown.
+    """Return the datasheet as Markdown.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What only the organisers know of their event: `launch.yaml` beside `competition.yaml`. It is never packed."""
+"""Facts that only the organisers know: `launch.yaml` beside `competition.yaml`. It is never packed."""
 
 import re
 from dataclasses import dataclass, field, fields
@@ -9,7 +9,7 @@ from bundle_tools.challenge.scoring_program import use_own_scoring_program
 from bundle_tools.errors import BundleError
 
 use_own_scoring_program()
-# The one reader of settings files that there is.
+# The only reader of settings files.
 from score.schema import Length, WrongSettings, read  # noqa: E402
 
 FILE = "launch.yaml"
@@ -19,7 +19,7 @@ _Text = Annotated[str, Length(2000)]
 
 @dataclass(frozen=True)
 class Facts:
-    """Answers in the organisers' words; empty where nothing was filled in yet."""
+    """Answers in the organisers' words; empty if not filled in yet."""
 
     contact: _Text = field(default="", metadata={QUESTION: "An address that somebody reads during the challenge."})
     people: _Text = field(
@@ -56,7 +56,7 @@ def read_facts(root: Path, *, write: bool = True) -> Facts:
     Raises
     ------
     BundleError
-        With everything that is wrong in it.
+        With every mistake of the file.
     """
     path = root / FILE
     if not path.exists():
@@ -64,7 +64,7 @@ def read_facts(root: Path, *, write: bool = True) -> Facts:
             path.write_text(_blank(), encoding="utf-8")
         return Facts()
     try:
-        # A file in which nothing was filled in yet holds comments alone.
+        # A file that was not filled in yet contains only comments.
         return read(Facts, path) if re.search(r"^[^#\s]", path.read_text("utf-8"), re.MULTILINE) else Facts()
     except WrongSettings as error:
         told = "".join(
@@ -74,7 +74,7 @@ def read_facts(root: Path, *, write: bool = True) -> Facts:
 
 
 def questions() -> dict[str, str]:
-    """Return what each key asks."""
+    """Return the question of each key."""
     return {one.name: one.metadata[QUESTION] for one in fields(Facts)}
 
 

@@ -25,18 +25,18 @@ DEFAULT_QUEUE_S = 600
 
 @dataclass(frozen=True)
 class Item:
-    """One thing to settle."""
+    """One item to settle."""
 
     title: str
-    """In a few words."""
+    """Title in a few words."""
     state: State
-    """``look``: a person must judge it."""
+    """``look`` means that a person must judge it."""
     found: str
-    """How far it is, and what to do."""
+    """State in words, and what to do."""
 
 
 def items(competition: Competition, facts: Facts, findings: Sequence[Finding], now: datetime) -> Iterator[Item]:
-    """Go through everything, in the order in which it is best done.
+    """Return all items in the recommended order.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def items(competition: Competition, facts: Facts, findings: Sequence[Finding], n
     facts
         The organisers' answers.
     findings
-        Of `bundle check`.
+        Findings of `bundle check`.
     now
         The present, UTC.
     """

@@ -16,8 +16,8 @@ _HERE = Path(__file__).parent
 def render(templates: Path, name: str, **content: object) -> str:
     """Fill a template with its style and script.
 
-    The page may use these two and what it holds itself, and nothing else. `base.css` of this package comes before the
-    page's own style; `base.html` is the frame that templates extend, `tables.html` has what they share.
+    The page may use only these two and its own content. `base.css` of this package comes before the
+    page's own style; `base.html` is the frame that templates extend, `tables.html` has shared parts.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def render(templates: Path, name: str, **content: object) -> str:
 
 
 def as_script(content: dict[str, Any]) -> Markup:
-    """Write JSON that ends no script element, whatever the texts in it are."""
+    """Write JSON in which no text can end a script element."""
     text = json.dumps(content, ensure_ascii=True)
     for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")

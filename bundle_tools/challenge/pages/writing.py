@@ -1,4 +1,4 @@
-"""Writing a page into a folder whose files are not trusted."""
+"""Write a page into a folder with untrusted files."""
 
 from pathlib import Path
 
@@ -9,12 +9,12 @@ from bundle_tools.whole import replaced
 def write_whole(path: Path, text: str) -> None:
     r"""Write a text atomically: the file is the old one or the whole new one. Links are not followed.
 
-    Half a character, which JSON can hold and UTF-8 cannot, is written out: ``\ud800``.
+    Lone surrogates, which JSON can contain but UTF-8 cannot, are escaped: ``\ud800``.
 
     Raises
     ------
     BundleError
-        If there is something else than a file at the path.
+        If something other than a file is at the path.
     """
     if (path.exists() and not path.is_file()) or path.parent.resolve() == Path("/dev"):  # never replace a device
         raise BundleError(f"{path}: expected a file, or none yet. Name another place.")

@@ -1,1 +1,1 @@
-"""Rules about the data and settings of this challenge, beside what holds for any bundle."""
+"""Rules about the data and settings of this challenge, in addition to the rules for any bundle."""

@@ -49,7 +49,7 @@ def compute_again(root: Path, names: list[str] | None, solutions: list[Path] | N
     solutions
         Submissions to run; None: those of `competition.yaml`, unless there are runs.
     runs
-        Submissions that were run already.
+        Finished runs of submissions.
     """
     competition = load(root)
     phases = [competition.phase(name) for name in names] if names else phases_with_folders(competition)

@@ -68,7 +68,7 @@ def _coopetition(arguments: argparse.Namespace) -> int:
                 f"{arguments.teams}: {', '.join(unknown)}: none of these runs. Use the names of the runs."
             )
         teamless = sorted({run.name for run in found} - teams.keys()) if shared else []
-        if teamless:  # a team's credit of its own earlier run must not count
+        if teamless:  # credits within a team must not count
             raise BundleError(
                 f"--shared needs a team for every run, in a table for --teams; without one: {', '.join(teamless)}."
             )
@@ -77,7 +77,7 @@ def _coopetition(arguments: argparse.Namespace) -> int:
         from bundle_tools.challenge.compare.field import TOTAL, score_field  # noqa: PLC0415 - imports that program
 
         field = score_field(phase, runs, 1, scratch)
-        for task in sorted({run.task for run in shared}):  # not for the scores: scoring detects changed runs
+        for task in sorted({run.task for run in shared}):  # scores need no check: scoring detects changed runs
             checked = scratch / f"shared-{task}"
             checked.mkdir()
             score_field(competition.phase(task), [run for run in shared if run.task == task], 1, checked)

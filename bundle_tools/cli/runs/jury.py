@@ -124,7 +124,7 @@ def _score(arguments: argparse.Namespace) -> int:
         for item_id, answer in given.items.items()
         if item_id in letters and answer.remark.strip()
     ]
-    written = {  # all of it, before the first file is there
+    written = {  # everything is computed before the first file is written
         "jury.json": reference(verdict, key, rules),
         "jury.html": result_page(verdict, panel, key, rules, remarks),
         "ratings.csv": ratings_table(answers, panel, key, rules),

@@ -29,7 +29,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def _call_kit(given: argparse.Namespace) -> int:
-    """Do what `kit.py` of the starting kit does for participants."""
+    """Call `kit.py` of the starting kit."""
     path = find_root(given.bundle) / "starting_kit" / "kit.py"
     if not path.is_file():
         raise BundleError(f"{path}: no such file. Expected the starting kit of this project.")

@@ -104,7 +104,7 @@ def rehearse(arguments: argparse.Namespace) -> int:
 
 
 def audit(arguments: argparse.Namespace) -> int:
-    """Request every private file as people who should not get it."""
+    """Request every private file as accounts that should not get it."""
     connection, place, competition = _open(arguments.competition)
     private = auditing.private_files(connection, competition)
     people = {"somebody who is not logged in": Connection(place.server)}
@@ -190,7 +190,7 @@ def replace(arguments: argparse.Namespace) -> int:
 
 
 def board(arguments: argparse.Namespace) -> int:
-    """Show the rows and what is wrong with them."""
+    """Show the rows and their problems."""
     connection, _, competition = _open(arguments.competition)
     phase = calls.phase_named(competition, arguments.phase)
     found = boards.read_board(connection, competition, phase)
@@ -202,7 +202,7 @@ def board(arguments: argparse.Namespace) -> int:
 
 
 def _doubts(part: PartName, path: Path) -> list[str]:
-    """Name oddities of a part of this challenge that any server accepts."""
+    """Return oddities of a part of this challenge that a server would accept."""
     with zipfile.ZipFile(path) as opened:
         names = set(opened.namelist())
     if part in replacing.PROGRAMS:
@@ -219,7 +219,7 @@ def _open(address: str) -> tuple[Connection, Place, Competition]:
     place = calls.place_of(address)
     connection = log_in(place.server)
     competition = calls.competition(connection, place)
-    if competition.secret_key is None:  # the server shows it to organisers alone
+    if competition.secret_key is None:  # the server shows it only to organisers
         raise BundleError(f"{competition.title}: the account of this token is no organiser of it.")
     return connection, changed(place, secret_key=competition.secret_key), competition
 
@@ -236,7 +236,7 @@ def _unpacked(source: Path, scratch: Path) -> Bundle:
 def _acts(
     bundle: Bundle, competition: Competition, arguments: argparse.Namespace, scratch: Path
 ) -> list[rehearsing.Act]:
-    """Say which zip goes to which phase."""
+    """Return which zip goes to which phase."""
     phases = [calls.phase_named(competition, name) for name in arguments.phase or []] or list(competition.phases)
     acts = []
     for phase in phases:

@@ -89,7 +89,7 @@ def _action(
             return int(getattr(on_server, name)(arguments))
         except (BundleError, OSError):
             raise
-        except Exception as error:  # a server may answer anything, and a traceback would help nobody
+        except Exception as error:  # a server may answer anything, and a traceback would not help
             raise BundleError(
                 f"the server answered something that this command does not understand ({type(error).__name__}: "
                 f"{str(error)[:200]}). It is made for Codabench 1.25."

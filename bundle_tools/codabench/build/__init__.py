@@ -1,1 +1,1 @@
-"""What any bundle needs to become a zip."""
+"""Building the zip of any bundle."""

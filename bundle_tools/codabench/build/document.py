@@ -1,7 +1,7 @@
 """Edits to the text of `competition.yaml` that keep its comments: dates, image, paths.
 
-Each edit is checked against the parsed file afterwards: an unknown layout ends in an error, never
-in a bundle that silently differs from the request.
+Each edit is checked against the parsed file: an unknown layout causes an error, never
+a bundle that silently differs from the request.
 """
 
 import re
@@ -35,7 +35,7 @@ def shift_dates(text: str, start: datetime) -> str:
 
 
 def set_image(text: str, image: str) -> str:
-    """Make `docker_image` name another image."""
+    """Set `docker_image`."""
     line = f'docker_image: "{image}"'
     edited = IMAGE.sub(lambda _: line, text, count=1) if IMAGE.search(text) else f"{text.rstrip()}\n{line}\n"
     hold(edited, {**yaml.safe_load(text), "docker_image": image}, "docker_image")
@@ -43,7 +43,7 @@ def set_image(text: str, image: str) -> str:
 
 
 def point_to_zips(text: str, zipped: dict[str, str]) -> str:
-    """Make solutions and phases name the zips (values) that stand in for their folders (keys)."""
+    """Make solutions and phases name the zips (values) that replace their folders (keys)."""
     expected = yaml.safe_load(text)
     for entry in [*(expected.get("solutions") or []), *expected["phases"]]:
         for key in ("path", "starting_kit", "public_data"):

@@ -1,4 +1,4 @@
-"""The seal key of a bundle: made at random once, kept in private/, packed into both programs and nowhere else."""
+"""The seal key of a bundle: generated once, kept in private/, and packed only into both programs."""
 
 import re
 import secrets
@@ -15,7 +15,7 @@ KEY = re.compile(rf"[0-9a-f]{{{2 * BYTES}}}\n")
 def key_entries(root: Path, *, fresh: bool) -> list[tuple[str, bytes]]:
     """Return the key file of both programs.
 
-    It is kept from build to build: a program that is replaced in a running competition still fits the other one.
+    It is the same in each build, so that a program can be replaced in a running competition.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ def with_stand_in(text: str, loose: list[Entry], name: str) -> tuple[str, list[E
     loose
         All files that would be packed.
     name
-        Of the phase, in any case.
+        Name of the phase, in upper or lower case.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """The same competition as a version 1 bundle (CodaLab), which Codabench also accepts.
 
-What it needs: pages in HTML, phases as a mapping with a start but no end, one leaderboard whose columns are a mapping,
-and every program and data set as a zip. Only keys that CodaLab knows are written, and three of Codabench (`HIDING`).
+It needs pages in HTML, phases as a mapping with a start but no end, one leaderboard whose columns are a mapping, and
+every program and data set as a zip. Only keys that CodaLab knows are written, and three of Codabench (`HIDING`).
 """
 
 import re
@@ -84,7 +84,7 @@ def version1_entries(text: str, loose: list[Entry], scratch: Path) -> list[Entry
 def rendered_page(markdown: str) -> str:
     """Render a page as HTML that Codabench leaves unchanged when it reads it as Markdown again.
 
-    A blank line would end a block of HTML there, so none is left, not even in code.
+    A blank line would end a block of HTML in Markdown, so none is left, not even in code.
     """
     page = MarkdownIt("commonmark").enable("table").render(markdown)
     page = PREFORMATTED.sub(lambda code: code[0].rstrip("\n").replace("\n", "&#10;"), page)
@@ -161,7 +161,7 @@ def _leaderboard(board: Board) -> Content:
     results = {"label": board.title, "rank": 1}
     columns = {
         column.key: {
-            # The same object each time: YAML writes an alias, as the bundles of that time do.
+            # The same object each time, so that YAML writes an alias, like the bundles of that time.
             "leaderboard": results,
             "label": column.title,
             "rank": rank,

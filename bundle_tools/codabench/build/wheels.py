@@ -46,7 +46,7 @@ def _fetch(root: Path, program: str) -> Path:
     with tempfile.TemporaryDirectory(prefix="unfinished-", dir=folder.parent) as own:
         unfinished = Path(own) / folder.name
         _download(lock, unfinished)
-        # Another build may have been quicker.
+        # Another build may have been faster.
         with contextlib.suppress(OSError):
             unfinished.rename(folder)
     return folder

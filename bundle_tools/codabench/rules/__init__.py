@@ -1,7 +1,7 @@
 """Check a bundle: everything that Codabench needs, and what it does not report.
 
 Each module holds the rules of one area. A rule looks at a `Draft` and gives findings; it changes nothing and never
-stops the others. No code of the bundle is run. What only one challenge knows are rules of its own, which it brings.
+stops the others. No code of the bundle is run. Each challenge provides its own additional rules.
 """
 
 import csv

@@ -16,7 +16,7 @@ from bundle_tools.codabench.rules.findings import REFUSED, Finding, shown
 BOMB_RATIO = 200
 BOMB_BYTES = 200_000_000
 BOMB_MEMBER_BYTES = 50_000_000
-# Linux keeps no longer name of one file or folder, counted in bytes of UTF-8.
+# Longest name of one file or folder on Linux, in bytes of UTF-8.
 LONGEST_NAME = 255
 LARGE_BYTES = 1_000_000_000
 JUNK = frozenset({"__MACOSX", ".DS_Store", "__pycache__", "Thumbs.db", ".git", ".ipynb_checkpoints"})
@@ -52,7 +52,7 @@ def check_yaml_size(path: Path) -> list[Finding]:
         with zipfile.ZipFile(path) as archive:
             size = archive.getinfo(FILE).file_size
     except (*UNREADABLE, KeyError):
-        # Said elsewhere.
+        # Reported elsewhere.
         return []
     return [too_large(size)] if size > LARGEST_BYTES else []
 
@@ -167,7 +167,7 @@ def _check_names(where: str, names: list[str]) -> Iterator[Finding]:
 
 
 def _unsafe(name: str) -> bool:
-    # Python's own zip reader stumbles over an empty name.
+    # Python's own zip reader fails on an empty name.
     return (
         not name
         or "\\" in name

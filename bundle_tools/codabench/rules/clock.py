@@ -1,4 +1,4 @@
-"""The time that dates are compared with; tests fix it, so that none fails with age."""
+"""The time that dates are compared with; tests fix it, so that they do not depend on the date."""
 
 from datetime import UTC, datetime
 

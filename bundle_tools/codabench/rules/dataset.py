@@ -37,7 +37,7 @@ class Dataset:
         return [name for name in self._all_names if JUNK.isdisjoint(name.split("/"))]
 
     def names(self, *, junk: bool = False) -> list[str]:
-        """Return the files' names relative to the root, sorted; with junk, which Codabench keeps, only on demand."""
+        """Return the files' names relative to the root, sorted; on demand with junk, which Codabench keeps."""
         return list(self._all_names if junk else self._names)
 
     def size(self, name: str) -> int:
@@ -49,12 +49,12 @@ class Dataset:
         return (self.path / name).read_bytes() if self.path.is_dir() else self._archive.read(name)
 
     def text(self, name: str) -> str:
-        """Return the content of one file as UTF-8 text; bytes that are none are replaced."""
+        """Return the content of one file as UTF-8 text; invalid bytes are replaced."""
         return self.read(name).decode("utf-8-sig", "replace")
 
 
 def check_path(draft: Draft, path: Place, value: object) -> Iterator[Finding]:
-    """Find what is wrong with the path of a program or data set; an absent key is not looked at here."""
+    """Find what is wrong with the path of a program or data set; missing keys are ignored here."""
     where, name = draft.at(*path), str(path[-1])
     if not isinstance(value, str):
         if value is not None:
@@ -106,7 +106,7 @@ def _check_folder(draft: Draft, where: str, name: str, value: str) -> Iterator[F
 
 
 def find(draft: Draft, value: object) -> Dataset | None:
-    """Open a path of the bundle; None where there is nothing to open, which `check_path` reports."""
+    """Open a path of the bundle; None if there is nothing to open, which `check_path` reports."""
     if not isinstance(value, str):
         return None
     if value not in draft.opened:
@@ -148,14 +148,14 @@ def _is_sound_zip(path: Path) -> bool:
     return _is_sound_file(path, state.st_mtime_ns, state.st_size)
 
 
-# Every rule opens the same few zips; one of many members takes seconds to look through.
+# Every rule opens the same few zips, and listing a large one takes seconds.
 @lru_cache(maxsize=64)
 def _is_sound_file(path: Path, _changed_ns: int, _size: int) -> bool:
     return not any(finding.severity == "error" for finding in check_zip(path))
 
 
 def _walk(folder: Path, root: Path | None) -> Iterator[str]:
-    """Yield all files below a folder; a linked folder once and only inside the bundle: links can go in circles."""
+    """Yield all files below a folder; a linked folder once and only inside the bundle: links can form circles."""
     seen = {folder.resolve()}
     for parent, folders, files in os.walk(folder, followlinks=root is not None):
         for name in list(folders):
@@ -165,6 +165,6 @@ def _walk(folder: Path, root: Path | None) -> Iterator[str]:
                 if root is None or target in seen or root.resolve() not in target.parents:
                     folders.remove(name)
                 seen.add(target)
-        # Plain text: a Path for each of many thousand files takes seconds.
+        # Plain text, because a Path for each of many thousand files takes seconds.
         below = "" if parent == str(folder) else os.path.relpath(parent, folder) + "/"
         yield from (below + name for name in files if os.path.isfile(f"{parent}/{name}"))  # noqa: PTH113

@@ -1,4 +1,4 @@
-"""`competition.yaml` with the line of every value: what the rules look at."""
+"""`competition.yaml` with the line of every value, as input of the rules."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -59,14 +59,14 @@ class Draft:
         return f"{FILE}:{self.lines[path]}" if path in self.lines else FILE
 
     def inside(self, value: object) -> Path | None:
-        """Return an existing file or folder of the bundle; None for whatever else a value may be."""
+        """Return an existing file or folder of the bundle; None for any other value."""
         if not isinstance(value, str) or not value.strip() or value.startswith("/") or ".." in value.split("/"):
             return None
         path = self.root / value
         try:
             return path if path.exists() else None
         except (OSError, ValueError):
-            # A name that is too long, or holds a NUL.
+            # A name that is too long, or contains a NUL.
             return None
 
     def tasks_of(self, phase: PhaseKeys) -> list[TaskKeys]:
@@ -93,7 +93,7 @@ def read(root: Path, *, folder: bool, now: datetime | None = None) -> tuple[Draf
         content = None
         if node is not None:
             check_bounds(node)
-            # Walked first: building the values writes merged keys into the nodes.
+            # Walked first, because building the values writes merged keys into the nodes.
             findings += _walk(node, (), lines, set())
             content = loader.construct_document(node)
     except UnicodeDecodeError as error:
@@ -144,7 +144,7 @@ def too_large(size: int) -> Finding:
 def _walk(node: yaml.Node, path: Place, lines: dict[Place, int], seen: set[int]) -> Iterator[Finding]:
     lines.setdefault(path, node.start_mark.line + 1)
     if id(node) in seen:
-        # An alias: its line is known where it was defined, and walking it again could take for ever.
+        # An alias: its lines are known from its definition, and walking it again could take forever.
         return
     seen.add(id(node))
     if isinstance(node, yaml.SequenceNode):

@@ -7,7 +7,7 @@ from bundle_tools.codabench.keys import shown as shown  # noqa: PLC0414 - rules 
 
 Severity = Literal["error", "warning", "note"]
 
-# What Codabench would do, in the words used most often.
+# Frequent descriptions of what Codabench would do.
 REFUSED = "Codabench refuses the bundle and deletes the upload."
 CRASHES = "Codabench's unpacker stops with a raw Python error and deletes the upload."
 IGNORED = "Codabench silently ignores it."
@@ -19,7 +19,7 @@ LONGEST_TOLD = 600
 
 @dataclass(frozen=True)
 class Finding:
-    """One mistake, or a fact worth knowing."""
+    """One mistake or notable fact."""
 
     code: str
     """Short name of the rule, e.g. "phase-overlap"."""
@@ -35,7 +35,7 @@ class Finding:
     """What to do."""
 
     def lines(self) -> list[str]:
-        """Return the finding for a person."""
+        """Return the finding as text."""
         return [f"{self.severity} [{self.code}] {self.where}", f"  {self.what}", f"  {self.effect} Fix: {self.fix}"]
 
     def short(self) -> "Finding":
@@ -43,5 +43,5 @@ class Finding:
         return self if len(self.what) <= LONGEST_TOLD else replace(self, what=self.what[: LONGEST_TOLD - 1] + "…")
 
     def record(self) -> dict[str, Any]:
-        """Return the finding for a program."""
+        """Return the finding as JSON data."""
         return asdict(self)

@@ -8,7 +8,7 @@ from bundle_tools.codabench.server.interface.records import Phase, Submission
 
 
 def since(connection: Connection, phase: Phase) -> datetime | None:
-    """Return the time of the newest program or data set of a phase; None where it has none."""
+    """Return the time of the newest program or data set of a phase; None without any."""
     newest = []
     for task_id in phase.tasks:
         for key in calls.task(connection, task_id).keys.values():
@@ -18,5 +18,5 @@ def since(connection: Connection, phase: Phase) -> datetime | None:
 
 
 def is_old(submission: Submission, newest: datetime | None) -> bool:
-    """Return whether a submission ran on programs or data that are not the phase's any more."""
+    """Return whether a submission ran on programs or data that the phase no longer uses."""
     return newest is not None and submission.created < newest

@@ -15,7 +15,7 @@ SWITCHES = (
     *("show_detailed_results_in_leaderboard", "auto_run_submissions", "can_participants_make_submissions_public"),
     *("make_programs_available", "make_input_data_available", "forum_enabled"),
 )
-"""Keys of the competition that are on or off."""
+"""Boolean keys of the competition."""
 PHASE_NUMBERS = {
     "max_submissions_per_day": "max_submissions_per_day",
     "max_submissions": "max_submissions_per_person",
@@ -35,7 +35,7 @@ def differences(document: Keys, archive: zipfile.ZipFile, found: Mapping[str, An
     document
         `competition.yaml`.
     archive
-        The bundle, where its pages are.
+        The bundle with its pages.
     found
         The answer to GET /api/competitions/ID/.
 
@@ -115,7 +115,7 @@ def _tasks(
         yield from _unlike(f"{where}, name of the task", task.name, there.get("name"))
         kinds = sorted({str(entry.get("type")) for entry in there.get("public_datasets") or []})
         wanted = sorted(part for part in PARTS if getattr(task, part))
-        if there.get("public_datasets"):  # a server that keeps them to itself tells nothing here
+        if there.get("public_datasets"):  # the server may not show them
             yield from _unlike(f"{where}, parts of the task", ", ".join(wanted), ", ".join(kinds))
         own = sorted(str(one.given.get("name")) for one in solutions if task.index in one.tasks)
         names = sorted(str(one.get("name")) for one in there.get("solutions") or [])
@@ -151,5 +151,5 @@ def _short(value: object) -> str:
 
 
 def _text(text: str) -> str:
-    """Return a text as the server may store it: line ends and the space around it do not count."""
+    """Return a text as the server may store it: line endings and surrounding white space are normalised."""
     return text.replace("\r\n", "\n").strip()

@@ -19,9 +19,9 @@ class Private:
     phase: str
     """Name of the phase."""
     part: PartName
-    """What it is."""
+    """Which part it is."""
     key: str
-    """Key of its data set; with it somebody may be able to download the file."""
+    """Key of its data set, which may allow others to download the file."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Leak:
     private: Private
     """The file."""
     who: str
-    """Such as "somebody who is not logged in"."""
+    """Who it is, such as "somebody who is not logged in"."""
     listed: bool
     """Whether the server gives this person the key."""
     open: bool
@@ -59,7 +59,7 @@ def try_all(private: list[Private], place: Place, people: Mapping[str, Connectio
     Parameters
     ----------
     place
-        The competition; with its secret key where it is not published, so that all see what they will see then.
+        The competition; with its secret key if unpublished, so that all see what they will see after publication.
     people
         Who -> their connection, logged in or not.
     """

@@ -1,4 +1,4 @@
-"""The leaderboard, with what is wrong with its rows."""
+"""The leaderboard, with problems of its rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ class Row:
     """One row."""
 
     submission: Submission
-    """What it shows."""
+    """The submission that it shows."""
     score: float | None
-    """Of the column that ranks."""
+    """Score of the column that ranks."""
     remarks: tuple[str, ...]
     """Problems for an organiser; empty if there are none."""
 
 
 @dataclass(frozen=True)
 class Board:
-    """The rows of a phase, in the server's order, and the submissions that are none."""
+    """The rows of a phase, in the server's order, and submissions without a row."""
 
     rows: tuple[Row, ...]
     """The first one ranks first."""
@@ -52,7 +52,7 @@ def read_board(connection: Connection, competition: Competition, phase: Phase) -
         remarks = []
         if one.status == "Finished" and primary not in one.scores:
             remarks.append(NO_SCORE)
-        # What was replaced after the end was run again after it: such a date says nothing of the participant.
+        # Submissions run again after the end, with replaced parts, have dates that do not concern the participant.
         if phase.end is not None and one.created > phase.end and (newest is None or newest <= phase.end):
             remarks.append(f"made after the end, {phase.end:%Y-%m-%d %H:%M} UTC")
         if phase.start is not None and one.created < phase.start:

@@ -31,7 +31,7 @@ FILES = {
 }
 """The server's name of a file -> its name here."""
 RECORD = "submission.json"
-"""Written last: a folder with it is complete."""
+"""Written last, so a folder with it is complete."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def fetch(
     Parameters
     ----------
     out
-        A folder that is new or empty, or one that an earlier call made.
+        A new or empty folder, or that of an earlier call.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def fetch(
     found = [one for one in calls.submissions(connection, phase) if not one.elsewhere]
     out.mkdir(parents=True, exist_ok=True)
     folders = {one.submission_id: out / _folder_name(one) for one in found}
-    _write_table(table, found, folders, columns)  # an interrupted call leaves a folder that the next one knows
+    _write_table(table, found, folders, columns)  # marks the folder for the next call
     todo = [one for one in found if one.ended and not _is_here(folders[one.submission_id], one)]
     missing: list[str] = [
         f"#{one.submission_id} {one.owner}: {one.status}. Repeat this command when it has ended."
@@ -113,7 +113,7 @@ def _bring(connection: Connection, submission: Submission, folder: Path) -> list
     wanted |= {f"logs/{_plain(str(log['name']))}.txt": log.get("data_file") for log in files.get("logs") or []}
     for name, url in wanted.items():
         if not url:
-            continue  # a failed run has no scoring output, one of results no logs
+            continue  # a failed run has no scoring output, and a run of results has no logs
         try:
             download(connection, str(url), unfinished / name)
             if (unfinished / name).stat().st_size == 0:  # of a run that was cut off
@@ -138,7 +138,7 @@ def _brings_a_command(archive: Path) -> bool:
 
 
 def _is_here(folder: Path, submission: Submission) -> bool:
-    """Return whether a folder holds this submission as it is now: scores may come after the first call."""
+    """Return whether a folder has the current state of a submission: scores may arrive after the first call."""
     try:
         return bool(json.loads((folder / RECORD).read_text("utf-8")) == _record(submission))
     except (OSError, ValueError):
@@ -147,7 +147,7 @@ def _is_here(folder: Path, submission: Submission) -> bool:
 
 def _record(submission: Submission) -> Mapping[str, Any]:
     content = asdict(submission)
-    del content["on_board"]  # changes when others submit; the table has it
+    del content["on_board"]  # changes when others submit, and is in the table
     return {**content, "created": submission.created.isoformat()}
 
 
@@ -171,5 +171,5 @@ def _folder_name(submission: Submission) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a name that is safe as a file's, whatever an account is called."""
+    """Return a safe file name for any account name."""
     return re.sub(r"[^\w.-]+", "-", text).strip("-.")[:60] or "unnamed"

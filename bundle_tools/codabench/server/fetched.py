@@ -26,7 +26,7 @@ def is_fetched(folder: Path) -> bool:
 
 
 def phases_in(folder: Path) -> set[int]:
-    """Return the server's numbers of the phases whose submissions lie in a folder.
+    """Return the server's numbers of the phases whose submissions are in a folder.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def phases_in(folder: Path) -> set[int]:
 
 
 def runs_in(folder: Path) -> list[Path]:
-    """Return the folders of the submissions on the board; of all that have an output, where none is on it.
+    """Return the folders of the submissions on the board; if there are none, of all with an output.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def runs_in(folder: Path) -> list[Path]:
 
 
 def _lines(folder: Path) -> list[dict[str, str]]:
-    """Read the table without trusting it: no line may lead out of the folder."""
+    """Read the untrusted table: no path may lead out of the folder."""
     path, lines = folder / TABLE, []
 
     def refusal(number: int, found: str) -> BundleError:

@@ -30,7 +30,7 @@ UNPACKING_S = 1800
 
 @dataclass(frozen=True)
 class Published:
-    """A competition that was made of a bundle."""
+    """A competition created from a bundle."""
 
     place: Place
     """Where it is."""
@@ -41,7 +41,7 @@ class Published:
     compared: bool
     """Whether they were compared."""
     was_there: bool
-    """Whether an earlier call made it."""
+    """Whether an earlier call created it."""
 
     @property
     def link(self) -> str:
@@ -54,12 +54,12 @@ class Published:
 def publish(
     connection: Connection, archive: Path, *, progress: Progress | None, say: Callable[[str], None]
 ) -> Published:
-    """Make a competition of a bundle, once: the same zip a second time is found again.
+    """Create a competition from a bundle, once: the same zip is recognised the second time.
 
     Raises
     ------
     BundleError
-        If the zip cannot be read, or if the server does not take it.
+        If the zip cannot be read, or if the server rejects it.
     """
     document = _document(archive)
     name = f"bundle {digest(archive).sha256[:16]}"

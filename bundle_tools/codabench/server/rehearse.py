@@ -15,7 +15,7 @@ from bundle_tools.errors import BundleError
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 5.0
 SCORES_LATE_S = 60.0
-"""So long may scores that are not all there stay as they are: the worker sends them one by one, after it has said
+"""Longest time that incomplete scores may stay unchanged: the worker sends them one by one, after the status
 "Finished"."""
 USUAL_SHARED_MEMORY_MB = 64
 DECIMALS_KEPT = 10
@@ -31,7 +31,7 @@ class Act:
     phase: Phase
     """On the server."""
     name: str
-    """Of the submission."""
+    """Name of the submission."""
     archive: Path
     """Its zip."""
 
@@ -43,7 +43,7 @@ class Act:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of one submission, there or here."""
+    """The result of one submission, on the server or at home."""
 
     status: str
     """Such as "Finished" or "Failed"."""
@@ -93,12 +93,12 @@ def wait(
     Parameters
     ----------
     columns
-        Keys of the board; a submission with all of them has nothing more to come.
+        Keys of the board; a submission with all of them is complete.
 
     Raises
     ------
     BundleError
-        When they have not ended in time; calling again waits on.
+        When they have not ended in time; calling again continues to wait.
     """
     began, pause_s = time.monotonic(), FIRST_PAUSE_S
     last: dict[int, str] = {}
@@ -139,14 +139,14 @@ def there(submission: Submission) -> Result:
 
 
 def compare(expected: Result, found: Result, columns: Sequence[str]) -> list[str]:
-    """Name what differs: first how it ended, then each column.
+    """Return the differences: first the status, then each column.
 
     Parameters
     ----------
     expected
-        At home.
+        Result at home.
     found
-        On the server.
+        Result on the server.
     columns
         Keys, in the order of the board.
     """
@@ -171,7 +171,7 @@ def _shown(value: float | None) -> str:
 
 
 def missing_limits(seen: Mapping[str, object]) -> list[str]:
-    """Name the missing limits of a worker; limits that were not examined are left out.
+    """Return the missing limits of a worker; limits that were not examined are left out.
 
     Parameters
     ----------

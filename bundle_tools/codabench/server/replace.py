@@ -42,7 +42,7 @@ def packed(sources: Mapping[PartName, Path], scratch: Path) -> dict[PartName, Pa
     Raises
     ------
     BundleError
-        With every part that is no zip and no folder, or that no server could run.
+        With every part that is neither a zip nor a folder, or that no server could run.
     """
     zips: dict[PartName, Path] = {}
     wrong = []
@@ -51,7 +51,7 @@ def packed(sources: Mapping[PartName, Path], scratch: Path) -> dict[PartName, Pa
         if source.is_dir():
             target = scratch / f"{part}.zip"
             files = [path for path in source.rglob("*") if path.is_file()]
-            # The same content gives the same bytes: what an earlier call uploaded is found again.
+            # Equal content gives equal bytes, so that uploads of an earlier call are recognised.
             write_deterministic(target, [(path.relative_to(source).as_posix(), path) for path in files])
         try:
             with zipfile.ZipFile(target) as opened:
@@ -77,7 +77,7 @@ def only_task(connection: Connection, phase: Phase) -> Task:
     Raises
     ------
     BundleError
-        If it has several: which one is meant?
+        If it has several tasks.
     """
     if len(phase.tasks) != 1:
         raise BundleError(f"phase {phase.name}: expected one task, found {len(phase.tasks)}. Use the website.")
@@ -97,7 +97,7 @@ def put_in_place(
     Returns
     -------
     datetime or None
-        When the phase got its present parts.
+        When the phase got its current parts.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def put_in_place(
     if keys == dict(task.keys):
         return newest
     calls.change_task(connection, replace(task, keys=keys))
-    # The server tells whole seconds: who came in the same one ran on the old parts, or is run once too often.
+    # The server's times have whole seconds: a run in the same second may be old, so it is run again.
     changed = (connection.server_time or datetime.now(UTC)) + timedelta(seconds=1)
     now = calls.task(connection, task.task_id)
     if dict(now.keys) != keys:
@@ -136,11 +136,11 @@ def _uploaded(
     name = f"{title} {content.sha256[:12]}"
     found = [one for one in calls.datasets(connection, search=content.sha256[:12]) if one.name.startswith(name)]
     for one in found:
-        if one.size == 0:  # of an upload that broke off
+        if one.size == 0:  # of an interrupted upload
             connection.delete(f"/api/datasets/{one.dataset_id}/")
         elif one.size == content.size and (one.key == current or newest is None or one.created >= newest):
             return one.key
-    if found:  # older than what the phase holds: its age would hide the runs that came between
+    if found:  # older than the phase's part: its age would hide runs in between
         name += f", {time.time_ns() // 10**6}"
     file_name = file_name_for(title.rpartition(", ")[2])
     key = upload(connection, path, part, name=name, file_name=file_name, progress=progress)
@@ -193,7 +193,7 @@ def run_all_again(
     Returns
     -------
     list
-        What did not work, one line each; calling again goes on with it.
+        Failures, one line each; calling again continues with them.
     """
     wrong, waiting = [], []
     for number, one in enumerate(old, 1):
@@ -203,7 +203,7 @@ def run_all_again(
             for run in one.runs:
                 calls.delete_submission(connection, run.submission_id)
         except ServerError as error:
-            if error.status is None:  # the server is gone: the others would fail in the same way
+            if error.status is None:  # the server is gone, so the others would fail, too
                 raise
             wrong.append(f"#{one.newest.submission_id} {one.newest.owner}: {error}")
         if progress is not None:
@@ -221,7 +221,7 @@ def wait_for(connection: Connection, submission_ids: Sequence[int], limit_s: flo
     Raises
     ------
     BundleError
-        When they have not ended in time; calling again goes on.
+        When they have not ended in time; calling again continues.
     """
     began = time.monotonic()
     for submission_id in submission_ids:

@@ -1,6 +1,6 @@
-"""A Codabench worker at home: the same zips, mounts, commands and rules, with no server.
+"""A Codabench worker at home: the same zips, mounts, commands and rules, without a server.
 
-Source of the rules: Codabench v1.25 (compute worker and server), read and observed.
+Source of the rules: Codabench v1.25 (compute worker and server), from its source and behaviour.
 """
 
 
@@ -9,4 +9,4 @@ class CannotStart(Exception):
 
 
 class RunFailed(Exception):
-    """The platform would end the submission with the status Failed; the text says why."""
+    """The platform would end the submission with the status Failed; the message says why."""

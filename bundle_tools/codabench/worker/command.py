@@ -21,9 +21,9 @@ class Metadata:
     present: bool
     """Whether there is a `metadata.yaml` or a `metadata`."""
     command: str | None
-    """The command as written; None where there is none or it is not one text."""
+    """The command as written; None if missing or not a text."""
     problem: str | None
-    """Why there is no command, for a person."""
+    """Why there is no command, in words."""
 
 
 def read_metadata(program: Path) -> Metadata:
@@ -49,7 +49,7 @@ def parse_metadata(name: str, text: str) -> Metadata:
 
 
 def arguments(command: str, role: Role) -> list[str]:
-    """Replace the variables and split as a shell would split, without a shell: `>`, `|`, `&&` stay arguments.
+    """Replace the variables and split like a shell, but without one: `>`, `|`, `&&` stay arguments.
 
     The worker replaces text in this order and knows no word boundaries: in an ingestion command, "$input_data" becomes
     "/app/input_data_data".
@@ -57,7 +57,7 @@ def arguments(command: str, role: Role) -> list[str]:
     Raises
     ------
     CannotStart
-        When there is nothing to run, or a quote stays open.
+        When there is nothing to run, or a quote is not closed.
     """
     substitutions = {
         "$input": "/app/input_data" if role == "ingestion" else "/app/input",

@@ -16,7 +16,7 @@ from bundle_tools.console import say
 from bundle_tools.errors import BundleError
 
 Pull = Literal["never", "missing", "always"]
-# As often as the worker tries.
+# The worker's number of attempts.
 PULL_TRIES = 3
 ALWAYS_PULLED = (
     "Codabench pulls the image from a registry for every job: an image that is only on this machine fails there."
@@ -35,7 +35,7 @@ class DockerEngine:
     """Whether to fetch the image first; the worker always does."""
 
     def prepare(self) -> list[str]:
-        """Fetch the image as asked, and look at how it starts.
+        """Fetch the image if asked, and check how it starts.
 
         Raises
         ------
@@ -61,7 +61,7 @@ class DockerEngine:
     def run(self, container: Container, logs: Path, timeout_s: float | None = None) -> Outcome:
         """See `Engine.run`."""
         if os.geteuid() != 0:
-            # On the platform these folders belong to root, and a root without capabilities may not write into others'.
+            # On the platform root owns these folders; without capabilities, it may not write into those of others.
             for inside, folder in container.mounts.items():
                 if inside != WORKER_DATA:
                     open_to_all(folder)
@@ -90,7 +90,7 @@ class DockerEngine:
         for inside, outside in container.mounts.items():
             flags += ["-v", f"{outside.resolve()}:{inside}:{'ro' if inside == WORKER_DATA else 'rw'}"]
         return [
-            # The image is there: `prepare` has fetched it or not, as asked.
+            # `prepare` has already fetched the image, if asked.
             *("docker", "run", "--name", name, "--pull", "never", "--workdir", "/app/program"),
             *flags,
             self.image,
@@ -105,7 +105,7 @@ class DockerEngine:
         _docker("run", *flags, *mounts, self.image, "-R", "a+rwX", *folders)
 
     def _config(self) -> dict[str, Any] | None:
-        """Return the image's settings; None where this machine does not have it."""
+        """Return the image's settings; None if this machine does not have it."""
         found = _docker("image", "inspect", "--format", "{{json .Config}}", self.image)
         if found.returncode != 0:
             return None

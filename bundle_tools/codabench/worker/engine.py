@@ -2,7 +2,7 @@
 
 Both engines get the same `Container`: the paths that the program sees under `/app`, and its arguments. The process
 engine has no `/app`; it rewrites these paths in the arguments, and in the sources of the run's own copy of the program,
-because many public programs name them there. It isolates nothing and needs nothing: it is for trying things out.
+because many public programs name them there. It isolates nothing and needs nothing, for quick trials.
 """
 
 import os
@@ -26,12 +26,12 @@ from bundle_tools.console import Screen
 ENVIRONMENT = {"PYTHONUNBUFFERED": "1", "http_proxy": "", "https_proxy": ""}
 # Variables that a process needs; any other could make a run differ from one on the platform.
 KEPT_VARIABLES = ("PATH", "HOME", "TMPDIR", "TEMP", "LD_LIBRARY_PATH", "SYSTEMROOT")
-# Somebody is looking: a program that knows this variable tells its progress more often.
+# Programs that know this variable report progress more often, for a person who is watching.
 WATCHED = {"PROGRESS_EVERY_S": "1"}
 # The worker's own data: the only mount that programs cannot write to.
 WORKER_DATA = "/app/data"
 GRACE_S = 5.0
-# One line without an end must not fill the memory.
+# An endless line must not fill the memory.
 LINE_BYTES = 64 * 1024
 
 
@@ -42,7 +42,7 @@ class Container:
     name: str
     """Stem of its two log files, as the platform names them: "prediction_ingestion", "prediction" or "scoring"."""
     mounts: dict[str, Path]
-    """Path inside (all under /app) -> folder outside; all are writable but `/app/data`."""
+    """Path inside (all under /app) -> folder outside; all are writable except `/app/data`."""
     arguments: list[str]
     """The split command, with the paths inside."""
 
@@ -56,7 +56,7 @@ class Outcome:
     elapsed_s: float
     """Wall-clock seconds."""
     killed: bool = False
-    """Whether it was ended because its time was up."""
+    """Whether it was ended at the time limit."""
 
 
 class Engine(Protocol):
@@ -79,7 +79,7 @@ class ProcessEngine:
     """Runs programs as processes, each with a Python that has the packages of its own lock."""
 
     def prepare(self) -> list[str]:
-        """See `Engine.prepare`; there is nothing to get ready."""
+        """See `Engine.prepare`; nothing needs preparation."""
         return []
 
     def run(self, container: Container, logs: Path, timeout_s: float | None = None) -> Outcome:
@@ -99,7 +99,7 @@ class ProcessEngine:
 
 
 def end_tree(pid: int) -> None:
-    """End a process and all that it started, also in other sessions, as the end of a container would."""
+    """End a process and all its descendants, even in other sessions, like the end of a container."""
     try:
         top = psutil.Process(pid)
         family = [top, *top.children(recursive=True)]
@@ -113,7 +113,7 @@ def end_tree(pid: int) -> None:
 
 
 def _outside(text: str, mounts: dict[str, Path]) -> str:
-    """Rewrite every path under /app in an argument or a source to the folder that is mounted there."""
+    """Replace every path under /app in an argument or a source by the folder that is mounted there."""
     for inside in sorted(mounts, key=len, reverse=True):
         pattern = rf"(?<![\w./-]){re.escape(inside)}(?![\w-])"
         text = re.sub(pattern, str(mounts[inside]).replace("\\", r"\\"), text)
@@ -123,7 +123,7 @@ def _outside(text: str, mounts: dict[str, Path]) -> str:
 def _rewrite_sources(program: Path, mounts: dict[str, Path]) -> None:
     for path in sorted(program.rglob("*")):
         if path.suffix in {".py", ".sh"} and path.is_file() and b"/app/" in path.read_bytes():
-            # Bytes that are not UTF-8 come back as they were.
+            # Bytes that are not UTF-8 are preserved.
             text = path.read_text(encoding="utf-8", errors="surrogateescape")
             path.write_text(_outside(text, mounts), encoding="utf-8", errors="surrogateescape")
 
@@ -146,7 +146,7 @@ def stream(
     stop
         Ends the processes of the command, given its process id; called at the time limit or on an interruption.
     timeout_s
-        Seconds; None waits for ever.
+        Seconds; None waits forever.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def stream(
     exit_code = _reap(process)
     elapsed_s = time.monotonic() - started
     for pump in pumps:
-        # A process that the program left behind may hold the pipe open for ever.
+        # A process that the program left behind may hold the pipe open forever.
         pump.join(GRACE_S)
     return Outcome(exit_code, elapsed_s, killed)
 
@@ -201,5 +201,5 @@ def _pump(pipe: IO[bytes], log: Path, stream: TextIO, screen: Screen) -> None:
         while line := pipe.readline(LINE_BYTES):
             file.write(line)
             file.flush()
-            # A closed screen must not stop the reading: the program would wait for ever.
+            # A closed screen must not stop the reading, or the program would wait forever.
             screen.show(line.decode("utf-8", "replace"), stream)

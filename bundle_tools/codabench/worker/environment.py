@@ -1,4 +1,4 @@
-"""The Python of one program: with the packages of its own lock and no others, as in a container of its own.
+"""The Python of one program: with only the packages of its own lock, as in its own container.
 
 This environment holds the packages of both programs and of the tools, so a program that imports what its lock lacks
 would work here and nowhere else.
@@ -19,19 +19,19 @@ from bundle_tools.codabench.worker import CannotStart
 
 LOCK = "requirements.lock"
 _PACKAGE = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)==[^\s;]+[ \t]*(;)?", re.MULTILINE)
-# What the official images have beside Python.
+# Packages of the official images besides Python.
 _ALWAYS = ("pip",)
 
 
 def python_for(program: Path) -> Path:
-    """Return a Python that has what the program's lock names, and nothing else.
+    """Return a Python with exactly the packages of the program's lock.
 
-    It is made once, from links to the files of this environment, and kept inside it.
+    It is made once, from links to the files of this environment, and kept in it.
 
     Parameters
     ----------
     program
-        The program's folder. Without a lock in it, or outside of a virtual environment, this very Python is returned.
+        The program's folder. Without a lock, or outside a virtual environment, the current Python is returned.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def python_for(program: Path) -> Path:
     for name, marker in _PACKAGE.findall(lock.read_text("utf-8")):
         if version := _version(name):
             versions[name] = version
-        elif not marker:  # one with a marker may be for another system
+        elif not marker:  # a package with a marker may be for another system
             missing.append(name)
     if missing:
         raise CannotStart(
@@ -68,7 +68,7 @@ def _version(name: str) -> str | None:
 
 
 def _make(folder: Path, names: list[str]) -> None:
-    """Make the environment beside its place and move it there: two runs may start at the same moment."""
+    """Make the environment elsewhere and move it into place, because two runs may start at the same moment."""
     folder.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as beside:
         made = Path(beside) / "made"

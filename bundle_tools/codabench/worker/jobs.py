@@ -14,9 +14,9 @@ from bundle_tools.codabench.worker.engine import WORKER_DATA, Container, Engine,
 from bundle_tools.console import say
 from bundle_tools.errors import BundleError
 
-# What the worker calls the logs of each container.
+# The worker's names for the logs of each container.
 LOG_NAMES = {"submission": "prediction", "ingestion": "prediction_ingestion", "scoring": "scoring"}
-# Slower to zip and send than this, and the scoring job may start before the predictions are there.
+# If zipping and sending take longer, the scoring job may start before the predictions arrive.
 LARGE_BYTES = 200_000_000
 # MAX_EXECUTION_TIME_LIMIT of the site's own workers.
 DEFAULT_QUEUE_CAP_S = 600
@@ -24,12 +24,12 @@ DEFAULT_QUEUE_CAP_S = 600
 
 @dataclass(frozen=True)
 class Limit:
-    """How long each of the two jobs may take, and what happens then."""
+    """Time limit of each job, and what happens at the limit."""
 
     seconds: int
     """Wall clock of one job; its containers share it."""
     kill: bool
-    """True: the job is removed and the submission fails. False: it runs to its end, as this release does mostly."""
+    """True: the job is removed and the submission fails. False: it runs to its end, as usual in this release."""
     origin: str
     """The origin of the number, in words."""
 
@@ -67,7 +67,7 @@ class Job:
     work: Path
     """An empty folder of this job."""
     notes: list[str]
-    """Collects remarks that the platform does not make."""
+    """Collects remarks in addition to the platform's."""
     program: Outcome | None = None
     """How the submission's own command (first job) or the scoring program (second job) ended; None if it never ran."""
     ingestion: Outcome | None = None
@@ -82,11 +82,11 @@ class Job:
 
     @property
     def elapsed_s(self) -> float:
-        """Seconds from the first container on: downloads and the image's pull do not count."""
+        """Seconds since the first container started, without downloads and image pull."""
         return 0.0 if self._started is None else time.monotonic() - self._started
 
     def fetch(self, source: Path | None, name: str) -> Path:
-        """Download and extract one part of the job; nothing is fetched where the task has no such part."""
+        """Download and extract one part of the job; does nothing if the task has no such part."""
         folder = self.app / name
         if source is not None:
             try:
@@ -96,7 +96,7 @@ class Job:
         return folder
 
     def run(self, role: commands.Role, command: str, mounts: dict[str, Path]) -> Outcome:
-        """Run one container to its end; raise CannotStart where it never ran, RunFailed where its time was up."""
+        """Run one container to its end; raise CannotStart if it never ran, RunFailed at the time limit."""
         container = Container(
             LOG_NAMES[role], {**mounts, WORKER_DATA: self.worker.data}, commands.arguments(command, role)
         )
@@ -136,7 +136,7 @@ class Job:
         self.notes.append(said)
 
     def finish(self) -> None:
-        """Write the worker's `metadata` into the output; raise RunFailed when a program has written such a file."""
+        """Write the worker's `metadata` into the output; raise RunFailed if a program has written such a file."""
         path = self.output / "metadata"
         if path.exists() or path.is_symlink():
             raise RunFailed(
@@ -159,7 +159,7 @@ def predict(job: Job, task: Task, submission: Path) -> None:
     Raises
     ------
     RunFailed
-        Where the platform would not go on to scoring.
+        If the platform would not continue with scoring.
     """
     ingested = job.fetch(submission, "ingested_program")
     input_data = job.fetch(task.input_data, "input_data")
@@ -173,7 +173,7 @@ def predict(job: Job, task: Task, submission: Path) -> None:
         job.program = job.try_to_run("submission", own.command, {"/app/program": ingested, **data})
         job.notes.append("submission: its own command ran before ingestion, on the same output.")
     elif not own.present:
-        # Everything submitted lies in the output before ingestion starts, and later in the results that scoring reads.
+        # All submitted files are in the output before ingestion starts, and later in the results that scoring reads.
         copy_tree(ingested, job.output)
 
     if task.ingestion_program is not None:
@@ -200,7 +200,7 @@ def score(job: Job, task: Task, predictions: Path) -> None:
     Raises
     ------
     RunFailed
-        Where the platform would end before it reads scores.
+        If the platform would stop before reading scores.
     """
     program = job.fetch(task.scoring_program, "program")
     for name in ("shared", "input/ref", "input/res"):
@@ -210,7 +210,7 @@ def score(job: Job, task: Task, predictions: Path) -> None:
 
     metadata = commands.read_metadata(program)
     if not metadata.present:
-        # The worker takes such a program for results.
+        # The worker treats such a program as results.
         copy_tree(program, job.output)
         job.notes.append(f"scoring program: {metadata.problem}; its files became the output.")
         return

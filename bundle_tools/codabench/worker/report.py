@@ -1,4 +1,4 @@
-"""The detailed results: which page the platform shows, and what would not work in it."""
+"""The detailed results: which page the platform shows, and what would not work on it."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from bundle_tools.codabench.archive import printable
 
 NAME = "detailed_results.html"
-# Attributes that load something; `href` loads only in <link>, elsewhere it leads away.
+# Attributes that load something; `href` loads only in <link> and is otherwise a link.
 LOADING = frozenset({"src", "srcset", "poster", "data", "background", "xlink:href"})
 CSS_URL = re.compile(r"(?:url\(\s*|@import\s+)['\"]?([^'\")\s;]+)", re.IGNORECASE)
 SHOWN = 3
@@ -22,7 +22,7 @@ class Report:
     path: Path | None
     """None if the platform shows none."""
     notes: tuple[str, ...]
-    """Remarks that the platform does not make."""
+    """Remarks in addition to the platform's."""
 
 
 def find_report(output: Path, *, enabled: bool) -> Report:
@@ -34,7 +34,7 @@ def find_report(output: Path, *, enabled: bool) -> Report:
         `enable_detailed_results` of the competition.
     """
     with os.scandir(output) as entries:
-        # The order of the file system, not of the alphabet: that is how the worker takes "any".
+        # In the order of the file system, not the alphabet, like the worker.
         pages = [entry.name for entry in entries if entry.name.endswith(".html") and entry.is_file()]
     if not enabled:
         notes = (

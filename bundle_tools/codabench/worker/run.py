@@ -44,12 +44,12 @@ def run_submission(
     Returns
     -------
     list
-        Name of each task, and how the submission ends there.
+        Name of each task, and the submission's verdict there.
 
     Raises
     ------
     BundleError
-        When nothing can be run here at all.
+        When nothing can be run here.
     """
     if not submission.is_dir() and not submission.is_file():
         raise BundleError(f"{submission}: expected the folder or the zip of a submission, found nothing there.")
@@ -121,14 +121,14 @@ def _run_task(
     except RunFailed as error:
         return failed(str(error), notes)
     except PermissionError as error:
-        # The worker is root and would continue; here the program has locked this user out of a folder.
+        # The worker is root and would continue; here, the program has locked this user out of a folder.
         raise BundleError(
             f"a program removed permissions that this command needs: {error}. Run this as root."
         ) from error
 
 
 def _refuse_what_is_elsewhere(phase: Phase) -> None:
-    """Name everything that a run needs and that is not in the bundle."""
+    """Refuse a bundle without all parts that a run needs, and name what is missing."""
     wrong = [] if phase.tasks else [f"phase {phase.name}: expected a task, found none."]
     for task in phase.tasks:
         wrong += [
@@ -198,6 +198,6 @@ def _fresh(out: Path, submission: Path) -> None:
 
 
 def _keep(job: jobs.Job, target: Path) -> None:
-    """Move a job's output to where the user finds it."""
+    """Move a job's output to its final place."""
     shutil.move(job.output, target)
     job.output = target

@@ -11,17 +11,17 @@ from bundle_tools.codabench.bounded_yaml import load_bounded
 from bundle_tools.codabench.keys import Column
 from bundle_tools.codabench.worker import RunFailed
 
-# A row of numbers has a few hundred bytes.
+# A row of numbers takes a few hundred bytes.
 LARGEST_BYTES = 10_000_000
-# The server keeps ten digits before the point and ten behind it; one more before it ends in an error.
+# The server stores ten digits before the point and ten after it; an eleventh before it is an error.
 TOO_LARGE = 10**10
 DECIMALS_KEPT = 10
-# Newer servers know more; ranks need the other submissions, so their cells stay empty here.
+# Newer servers have more; ranks need the other submissions, so their cells stay empty here.
 COMPUTATIONS = frozenset({"avg", "sum", "min", "max"})
 
 
 class NotSent(Exception):
-    """The worker's HTTP client refuses the scores; the status stays Finished anyway."""
+    """The worker's HTTP client rejects the scores; the status is still Finished."""
 
 
 def read_scores(output: Path) -> tuple[object, list[str]]:
@@ -35,9 +35,9 @@ def read_scores(output: Path) -> tuple[object, list[str]]:
     Raises
     ------
     RunFailed
-        Where there is no file, or the worker cannot read it.
+        If there is no file, or the worker cannot read it.
     NotSent
-        Where the worker reads it and cannot send it.
+        If the worker can read but not send it.
     """
     path = output / "scores.json"
     if not path.exists():
@@ -100,7 +100,7 @@ def store(content: object, columns: tuple[Column, ...], *, computed: bool = True
     Parameters
     ----------
     content
-        What the worker sent.
+        Content sent by the worker.
     computed
         Whether the row gets computed columns; rows of phases with several tasks do not.
     """
@@ -166,7 +166,7 @@ def my_submissions(values: Mapping[str, float], columns: tuple[Column, ...]) -> 
 
 
 def _computed(values: dict[str, float], columns: tuple[Column, ...]) -> dict[str, float]:
-    """Compute columns from those sources that are there."""
+    """Compute columns from the available sources."""
     by_index = {column.index: values[column.key] for column in columns if column.key in values}
     found = {}
     for column in columns:
@@ -188,7 +188,7 @@ def _compute(computation: str, values: list[float]) -> float:
 
 
 def _number(value: object) -> float | None:
-    """Return the number that the server stores; None where it cannot."""
+    """Return the number that the server stores; None if it cannot."""
     if not isinstance(value, (bool, int, float, str)):
         return None
     try:

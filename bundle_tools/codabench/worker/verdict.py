@@ -1,4 +1,4 @@
-"""How a submission ends on the platform, and what the platform hides when it shows it."""
+"""The end of a submission on the platform, and what the platform does not show of it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ class Verdict:
     """The end of one submission to one task."""
 
     status: Status
-    """As Codabench would show it, except that it shows "Finished without scores" as Finished."""
+    """Status as on Codabench, which however shows "Finished without scores" as Finished."""
     reason: str | None
     """Why the row is not complete; None if it is."""
     values: dict[str, float]
@@ -95,7 +95,7 @@ def judge(competition: Competition, job: Job, *, computed: bool) -> Verdict:
 
 
 def _gap(stored: Stored, columns: tuple[Column, ...]) -> str | None:
-    """Say why the row is not complete."""
+    """Return why the row is not complete."""
     if stored.refused is not None:
         kept = ", ".join(stored.values) or "nothing"
         return f"{stored.refused}. The server answers with error 500, which the worker ignores; it keeps {kept}."

@@ -1,4 +1,4 @@
-"""What the person does, frame by frame: the cues in motion turned into tracks of pose numbers."""
+"""The person's movements, frame by frame: cues become tracks of pose parameters."""
 
 from dataclasses import dataclass
 
@@ -14,11 +14,11 @@ Track = NDArray[np.float64]
 """One number per frame, shape (frames,)."""
 
 EVENTS = ("smile", "gaze", "motion")
-"""What happens once a clip, each in a second of its own: a smile or a sad mouth, a glance aside, a gesture."""
+"""Events that happen once per clip, each in its own second: a smile or sad mouth, a glance aside, a gesture."""
 _SPELL_S = 1.6
-"""How long each of them lasts: most of it lies in its second."""
+"""Duration of each event, most of which lies in its second."""
 _OFF_S = 0.1
-"""How far its middle may be from the middle of its second."""
+"""Largest distance of its middle from the middle of its second."""
 _RAMP_S = 0.3
 _GLANCE_RAMP_S = 0.12
 
@@ -60,7 +60,7 @@ class Performance:
 
 
 def perform(seed: int, cues: Cues, script: Script, *, frames: int, fps: float) -> Performance:
-    """Return the tracks of a clip; each part draws from a stream of its own."""
+    """Return the tracks of a clip; each part has its own random stream."""
     times: Track = (np.arange(frames, dtype=np.float64) + 0.5) / fps
     duration = frames / fps
     sway = stream(seed, "sway")
@@ -94,7 +94,7 @@ def perform(seed: int, cues: Cues, script: Script, *, frames: int, fps: float) -
 
 
 def spells(seed: int, duration_s: float) -> dict[str, tuple[float, float]]:
-    """Return by cue when its event begins and ends, seconds; it may begin before the clip or end after it."""
+    """Return begin and end of the event of each cue, seconds; it may begin before the clip or end after it."""
     random = stream(seed, "spells")
     seconds = random.permutation(int(duration_s))[: len(EVENTS)]
     middles = seconds + 0.5 + random.uniform(-_OFF_S, _OFF_S, len(EVENTS))
@@ -102,7 +102,7 @@ def spells(seed: int, duration_s: float) -> dict[str, tuple[float, float]]:
 
 
 def _during(times: Track, when: tuple[float, float], ramp: float) -> Track:
-    """Return a track of 0 and 1 with soft edges that take `ramp` seconds each."""
+    """Return a track of 0 and 1 with soft edges of `ramp` seconds."""
     start, end = when
     rise = np.clip((times - start) / ramp, 0, 1) * np.clip((end - times) / ramp, 0, 1)
     track: Track = rise * rise * (3 - 2 * rise)

@@ -20,7 +20,7 @@ _SHIFT = 4
 
 @dataclass(frozen=True)
 class Layer:
-    """A finished drawing, ready to be laid over a frame."""
+    """A finished drawing, ready to be composited onto a frame."""
 
     left: float
     """Left edge, units."""
@@ -29,7 +29,7 @@ class Layer:
     scale: float
     """Pixels per unit."""
     pixels: NDArray[np.uint8]
-    """Blue, green, red (also where nothing covers) and coverage, shape (height, width, 4)."""
+    """Blue, green, red (even where nothing is drawn) and coverage, shape (height, width, 4)."""
 
 
 class Canvas:
@@ -45,7 +45,7 @@ class Canvas:
 
     @classmethod
     def over(cls, layer: Layer, box: tuple[float, float, float, float]) -> "Canvas":
-        """Return a canvas that holds a copy of a part of a layer."""
+        """Return a canvas with a copy of a part of a layer."""
         x0, y0 = round((box[0] - layer.left) * layer.scale), round((box[1] - layer.top) * layer.scale)
         x1, y1 = round((box[2] - layer.left) * layer.scale), round((box[3] - layer.top) * layer.scale)
         part = cls((0, 0, 0, 0), layer.scale)
@@ -94,7 +94,7 @@ class Canvas:
         return self._soft(mask, blur)
 
     def paint(self, mask: Mask, colour: Colour | NDArray[np.float32], opacity: float = 1.0) -> None:
-        """Lay colour over the picture through a mask."""
+        """Paint a colour through a mask."""
         weight = mask[..., None] * np.float32(opacity)
         np.add(self.image, weight * (np.asarray(colour, np.float32) - self.image), out=self.image)
 

@@ -1,4 +1,4 @@
-"""Drawing a head: what stays (skin, hair, brows) once a clip, what moves (eyes, mouth) in every frame."""
+"""Draw a head: the static parts (skin, hair, brows) once per clip, eyes and mouth in every frame."""
 
 from dataclasses import replace
 
@@ -10,16 +10,16 @@ from bundle_tools.synthetic.people.cast import Cast
 HEAD_BOX = (-1.35, -1.6, 1.35, 1.5)
 HAIR_BOX = (-1.75, -2.1, 1.75, 2.5)
 MOUTH_BOX = (-0.84, 0.2, 0.84, 1.27)
-"""What a smile changes, wherever the features have shifted."""
+"""Region that a smile changes, for any shift of the features."""
 EYES_BOX = (-0.76, -0.32, 0.76, 0.05)
-"""What a glance changes."""
+"""Region that a glance changes."""
 _EYE_X, _EYE_Y = 0.42, -0.10
 _MOUTH_Y = 0.72
 _TOOTH, _MOUTH, _SCLERA = (232, 240, 242), (48, 30, 62), (232, 236, 238)
 
 
 def draw_back_hair(cast: Cast, scale: float, texture: np.random.Generator) -> Layer | None:
-    """Return the hair that falls behind the shoulders, or None where there is none."""
+    """Return the hair that falls behind the shoulders, or None without any."""
     if cast.hair_style in ("short", "parted", "buzz"):
         return None
     canvas = Canvas(HAIR_BOX, scale, tint(cast.hair, 0.7))
@@ -79,7 +79,7 @@ def draw_expression(
     lids
         1 open, 0 closed.
     smile
-        -1 to 1; it moves the mouth alone.
+        -1 to 1; it moves only the mouth.
     jaw
         0 closed, 1 open.
     turn

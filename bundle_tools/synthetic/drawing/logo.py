@@ -23,7 +23,7 @@ class Logo:
         self.turns_per_s = float(random.uniform(0.3, 0.6))
 
     def draw(self, frame: NDArray[np.uint8], time_s: float) -> None:
-        """Lay the logo over a frame in place; the bolder, the more it covers what is behind it."""
+        """Draw the logo onto a frame in place; a bolder logo is more opaque."""
         if self.boldness <= 0:
             return
         x = _MIDDLE[0] if self.left else frame.shape[1] - _MIDDLE[0]

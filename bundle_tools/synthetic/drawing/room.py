@@ -11,26 +11,26 @@ from bundle_tools.synthetic.drawing.canvas import from_hsv
 from bundle_tools.synthetic.people.cast import Cast, Colour
 
 SLOTS = ((60, 80), (580, 90), (158, 210), (492, 220), (245, 70), (420, 60), (38, 230), (612, 250))
-"""Middles of the places where things hang or stand, pixels of a 640 x 360 picture; things never meet."""
+"""Centres of the places for things, pixels of a 640 x 360 picture; things never overlap."""
 REACH = (58, 65)
-"""How far a thing reaches from the middle of its place, out of focus, pixels to the side and up or down."""
+"""Half width and half height of a thing, including its blur, pixels."""
 _KINDS = 4
 
 
 @dataclass(frozen=True)
 class Thing:
-    """Something that hangs on the wall or stands at it."""
+    """A thing on or at the wall."""
 
     kind: int
     """A picture, a shelf of books, a plant or a window."""
     hues: tuple[float, float, float]
-    """Of its colours, 40-150 as OpenCV counts."""
+    """Hues of its colours, 40-150 in OpenCV's units."""
     seed: int
-    """Of its details."""
+    """Seed of its details."""
 
 
 def choose_things(clutter: float, random: np.random.Generator) -> dict[int, Thing]:
-    """Return what hangs or stands at each place, by its number; `clutter` in [0, 1] sets how many things there are."""
+    """Return the thing at each place, by the place's index; `clutter` in [0, 1] sets the number of things."""
     order = random.permutation(len(SLOTS))
     things = [
         Thing(int(random.integers(_KINDS)), tuple(random.uniform(40, 150, 3).tolist()), int(random.integers(2**31)))

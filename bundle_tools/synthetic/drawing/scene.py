@@ -1,4 +1,4 @@
-"""Putting a frame together: room, person, logo, light and grain."""
+"""Compose a frame: room, person, logo, light and grain."""
 
 import math
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ _NEAREST = 0.7
 _PIVOT = (0.0, 1.3)
 """Point around which the head tilts, units."""
 _LEAST_RAISED = 0.01
-"""A hand that is raised less is not seen."""
+"""A hand that is raised less is not drawn."""
 _SUPERSAMPLING = 1.6
 _GRAINS = 6
 
@@ -94,7 +94,7 @@ class Scene:
         )
 
     def outlines(self) -> dict[str, Points]:
-        """Return by cue the corners of a region, pixels, in which alone the cue is seen, whatever its intensity."""
+        """Return the corners, in pixels, of the region of each cue, which contains it at any intensity."""
         frames = range(len(self.acts.times))
         regions = {
             "smile": [_corners(MOUTH_BOX, _PIVOT, *self._head_at(index), self.scale) for index in frames],
@@ -119,7 +119,7 @@ class Scene:
 
     @property
     def _side(self) -> float:
-        """The side of the hand: there is room for it on the side of the middle of the picture."""
+        """The side of the hand: towards the middle of the picture, where there is room."""
         return 1.0 if self.x < WIDTH / 2 else -1.0
 
     def _hand_at(self, index: int) -> tuple[tuple[float, float], float]:
@@ -136,7 +136,7 @@ class Scene:
             _lay(frame, self.hand, (0.0, 0.0), *self._hand_at(index), self.scale, flip=self._side > 0)
 
     def _draw_mobile(self, frame: Picture, index: int) -> None:
-        """Swing a ball on a thread: eye-catching and without meaning."""
+        """Draw a swinging ball on a thread, eye-catching but without meaning."""
         if self.cues.background < 0.15:
             return
         angle = 0.5 * self.cues.background * math.sin(2 * math.pi * self.acts.times[index] / 1.7)
@@ -147,14 +147,14 @@ class Scene:
 
 
 def _place_head(random: np.random.Generator, scale: float) -> tuple[float, float]:
-    """Return where the middle of the face is: well off the middle of the picture, so that its middle is no good guess.
+    """Return the centre of the face: well away from that of the picture, which would otherwise be a good guess.
 
     Parameters
     ----------
     random
-        Where the place comes from.
+        Generator that draws the place.
     scale
-        Pixels per unit: the whole face stays in the picture, also when the head sinks.
+        Pixels per unit: the whole face stays in the picture, even when the head sinks.
     """
     farthest = WIDTH / 2 - _MARGIN_X * scale
     x = WIDTH / 2 + random.choice((-1.0, 1.0)) * random.uniform(_NEAREST * farthest, farthest)
@@ -181,7 +181,7 @@ def _moved(points: Points, pivot: tuple[float, float], at: tuple[float, float], 
 
 
 def _in_picture(points: Points) -> Points:
-    """Return the corners of the convex region around points, as far as it lies in the picture."""
+    """Return the corners of the convex region around points, clipped to the picture."""
     hull = cv2.convexHull(points.astype(np.float32))
     picture = np.array([(0, 0), (WIDTH, 0), (WIDTH, HEIGHT), (0, HEIGHT)], np.float32)
     _, corners = cv2.intersectConvexConvex(hull, picture)
@@ -189,7 +189,7 @@ def _in_picture(points: Points) -> Points:
 
 
 def to_yuv(frame: Picture) -> NDArray[np.uint8]:
-    """Return a frame as planar YUV 4:2:0, shape (540, 640): what the encoder takes."""
+    """Return a frame as planar YUV 4:2:0, shape (540, 640), as the encoder expects."""
     return np.asarray(cv2.cvtColor(frame, cv2.COLOR_BGR2YUV_I420), np.uint8)
 
 
@@ -203,7 +203,7 @@ def _lay(
     *,
     flip: bool = False,
 ) -> None:
-    """Lay a layer over the frame: `pivot` (units) comes to rest at `at` (pixels), turned clockwise by `degrees`."""
+    """Draw a layer onto the frame: `pivot` (units) comes to rest at `at` (pixels), turned clockwise by `degrees`."""
     shrink = scale / layer.scale
     c, s = shrink * math.cos(math.radians(degrees)), shrink * math.sin(math.radians(degrees))
     px, py = (pivot[0] - layer.left) * layer.scale - 0.5, (pivot[1] - layer.top) * layer.scale - 0.5

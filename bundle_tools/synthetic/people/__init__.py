@@ -1,1 +1,1 @@
-"""Who is in a clip, what the person shows and says, and how that makes the labels."""
+"""The person in a clip, the cues and words, and the labels that follow from them."""

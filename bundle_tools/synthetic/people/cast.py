@@ -1,4 +1,4 @@
-"""Who is seen: the look and the voice of an invented person. All of it is random, none of it causal."""
+"""Look and voice of an invented person. All of it is random, and none of it is causal."""
 
 from dataclasses import dataclass
 
@@ -57,9 +57,9 @@ class Cast:
 
 
 def groups_of(cast: Cast) -> dict[str, str]:
-    """Say to which groups a person belongs, by attribute: each divides what is drawn in the middle.
+    """Return a person's group for each attribute, which splits the drawn range in the middle.
 
-    No label depends on them, so a gap between such groups is the model's own, or chance.
+    No label depends on them, so a gap between groups comes from the model or chance.
     """
     blue, green, red = cast.skin
     light = 0.114 * blue + 0.587 * green + 0.299 * red  # luma of ITU-R BT.601

@@ -1,4 +1,4 @@
-"""The cues of a clip: how much of each there is, from 0 to 1."""
+"""The cues of a clip and their intensities, from 0 to 1."""
 
 from dataclasses import astuple, dataclass, fields, replace
 
@@ -12,7 +12,7 @@ CAUSAL = ("smile", "gaze", "motion", "posture", "lighting", "framing", "speech_r
 """Cues that move the labels, in the order of the rows of every weight table."""
 
 DISTRACTORS = ("background", "clothing", "logo")
-"""Cues that catch the eye and move nothing."""
+"""Eye-catching cues that move no label."""
 
 WORD_STEPS = 12
 """Steps from the gloomiest to the brightest words: the intensity of words is a multiple of their inverse."""

@@ -1,4 +1,4 @@
-"""Drawing the intensities of a whole set: evenly spread cues, alike within a person, related as a split asks."""
+"""Draw the intensities of a whole set: evenly spread, similar within a person, and related as the split requires."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from bundle_tools.synthetic.people.labels import MAIN_TARGET, TARGETS, LabelRule
 from bundle_tools.synthetic.seeds import stream
 
 SPLITS = ("independent", "stress", "spurious")
-"""``stress``: the causal cues go together. ``spurious``: the clothes tell the main target, without causing it."""
+"""``stress``: causal cues are correlated. ``spurious``: clothes correlate with the main target without causing it."""
 
 _PERSON_SHARE = 0.3
 """Correlation of one cue between two clips of the same person, before ranks are taken."""
@@ -25,15 +25,15 @@ def draw_set(seed: int, phase: str, people: Sequence[int], split: str, rule: Lab
     """Draw the intensities of all clips of a set.
 
     Every cue is a Latin hypercube sample (McKay, Beckman and Conover 1979): one clip in each of n equal parts of
-    [0, 1], so that small sets have the means of large ones. Which clip gets which part are the ranks of Gaussian
-    numbers that two clips of one person share in part.
+    [0, 1], so that small sets have the means of large ones. The parts are assigned by the ranks of Gaussian
+    numbers, which are correlated between the two clips of a person.
 
     Parameters
     ----------
     seed, phase
-        Where the randomness comes from.
+        Seed and stream of the draws.
     people
-        Number of the person in each clip.
+        Index of the person in each clip.
     split
         One of ``SPLITS``.
     rule

@@ -1,4 +1,4 @@
-"""The hidden rule from cues to labels: logit-linear, a few pairs, a little noise.
+"""The hidden rule from cues to labels: logit-linear, with a few interactions and a little noise.
 
 ``logit(y_j) = b_j + sum_k w_jk (u_k - 0.5) + sum_(k,l) v_jkl (u_k - 0.5)(u_l - 0.5) + noise``, with u the intensities
 of the causal cues. The form is public; a phase's weights come from its seed.
@@ -27,8 +27,8 @@ _WEIGHTS = (
     (0.90, 1.00, 0.40, 0.90, 0.60, 0.30, -0.30, 0.90),
 )
 
-# (target, one cue, other cue, weight). A smile that is seen in good light counts for more; light alone does nothing for
-# agreeableness: there it is a suppressor, which only changes how much the smile counts.
+# (target, one cue, other cue, weight). A smile in good light counts more. For agreeableness, light alone has no effect:
+# it is a suppressor, which only changes how much the smile counts.
 _PAIRS = (
     ("extraversion", "smile", "motion", 0.8),
     ("agreeableness", "smile", "lighting", 1.2),

@@ -1,4 +1,4 @@
-"""What is said: words, their syllables and when each is spoken."""
+"""The spoken words, their syllables and timing."""
 
 from dataclasses import dataclass
 
@@ -97,7 +97,7 @@ def _adjectives(seed: int, words: float) -> tuple[list[int], list[str]]:
 
 
 def _fillers(seed: int, syllables: int) -> list[tuple[str, int]]:
-    """Choose phrases with this many syllables together; one comes again only after all others of its length.
+    """Choose phrases with this many syllables together; a phrase is repeated only after all others of its length.
 
     Return each with its number of syllables.
     """

@@ -7,7 +7,7 @@ import numpy as np
 
 from bundle_tools.synthetic.people.cues import CAUSAL, NEUTRAL, Cues
 
-# By cue: what there is little of, what there is much of. Each stands at the head of a sentence or after "by".
+# By cue: phrases for little and for much of it, used at the start of a sentence or after "by".
 _PHRASES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "smile": (
         ("the lack of a smile", "the missing smile", "a sad mouth", "the drooping corners of the mouth"),
@@ -61,7 +61,7 @@ def paraphrases(cue: str, *, much: bool, sign: int, score: str) -> list[str]:
     sign
         1 if it raised the score, -1 if it lowered it.
     score
-        What was moved, as in "the interview score".
+        Name of the score, as in "the interview score".
     """
     phrases = _PHRASES[cue][much]
     verbs = _RAISED if sign > 0 else _LOWERED

@@ -1,4 +1,4 @@
-"""A speech-like sound: a pitched source through moving formants, a syllable at a time. It says nothing."""
+"""A speech-like sound without words: a pitched source through moving formants, syllable by syllable."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -31,7 +31,7 @@ def read_copies(
     transcripts: dict[str, str],
     problems: list[Problem],
 ) -> dict[str, tuple[Copy, ...]]:
-    """Return the copies of every clip that has some; what is wrong is added to `problems`."""
+    """Return the copies of every clip that has some; add mistakes to `problems`."""
     copies: dict[str, dict[str, Copy]] = {}
     for where, (copy_id, clip_id, cue, file, sha256) in read_rows(input_data / name, COLUMNS, problems):
         before = len(problems)
@@ -48,7 +48,7 @@ def read_copies(
                 problem("copy_cue", where, f"a second copy for {cue}", "each cue once per clip", "remove one")
             )
         if copy_id not in transcripts:
-            # An empty text instead would be a second change: the words.
+            # An empty transcript would neutralise a second cue: the words.
             fix = "add the copy's text to the transcripts, even if empty"
             problems.append(problem("copy_transcript", where, "no transcript", "a transcript for every copy", fix))
         if check_file(input_data, file, sha256, where, problems) and len(problems) == before:

@@ -13,12 +13,12 @@ _FORM = "{format_version: 1, clips: {clip_id: {file, sha256, parts: [{name, outl
 
 
 def read_exchanges(input_data: Path, name: str, clips: dict[str, Path], problems: list[Problem]) -> dict[str, Exchange]:
-    """Return the exchange of every clip that has one; what is wrong is added to `problems`.
+    """Return the exchange of every clip that has one; add mistakes to `problems`.
 
     Parameters
     ----------
     clips
-        By id the file of every clip of the list.
+        Video file of every listed clip, by id.
     """
     try:
         content = json.loads((input_data / name).read_text("utf-8-sig"))
@@ -42,7 +42,7 @@ def read_exchanges(input_data: Path, name: str, clips: dict[str, Path], problems
         try:
             ours = read_facts(clips[clip_id])
         except UnreadableClip:
-            continue  # said when it is that clip's turn
+            continue  # reported when it is that clip's turn
         try:
             file, sha256 = entry["file"], entry["sha256"]
             if not (isinstance(file, str) and isinstance(sha256, str)):
@@ -74,7 +74,7 @@ def _part(entry: Any, clip: ClipFacts) -> Part:  # noqa: ANN401 - from a JSON fi
 
 
 def _alike(clip: ClipFacts, exchange: Path, where: str, problems: list[Problem]) -> bool:
-    """Tell whether both have the same frames: of another length or size a mixture would show."""
+    """Tell whether both have the same length and size; otherwise a mixture would be visible."""
     try:
         found = _size(read_facts(exchange))
     except UnreadableClip as error:

@@ -10,7 +10,7 @@ COLUMNS = ["clip_id", "left", "top", "right", "bottom"]
 
 
 def read_faces(path: Path, clip_ids: set[str], problems: list[Problem]) -> dict[str, Box]:
-    """Return the box of every clip that has one; what is wrong is added to `problems`."""
+    """Return the box of every clip that has one; add mistakes to `problems`."""
     boxes = {}
     for where, (clip_id, *fields) in read_rows(path, COLUMNS, problems):
         try:

@@ -25,16 +25,16 @@ COLUMNS = ["clip_id", "file", "sha256"]
 
 @dataclass(frozen=True)
 class Footage:
-    """All that a phase's input folder holds."""
+    """The contents of a phase's input folder."""
 
     clips: list[ClipSource]
     """In the order of the list."""
     copies: dict[str, tuple[Copy, ...]]
-    """For a clip's id its rendered copies, each without one cue; clips without copies are not in it."""
+    """Rendered copies by clip id, each with one cue made neutral; clips without copies are left out."""
     exchanges: dict[str, Exchange]
-    """For a clip's id its second drawing; clips without one are not in it."""
+    """Second drawings by clip id; clips without one are left out."""
     faces: dict[str, Box]
-    """For a clip's id the box around the face, where one is known."""
+    """Boxes around faces by clip id, where known."""
 
 
 def read_footage(input_data: Path, task: Task) -> Footage:
@@ -70,19 +70,19 @@ def read_footage(input_data: Path, task: Task) -> Footage:
 
 
 def check_unchanged(clip: ClipSource, *, named: bool = True) -> None:
-    """Check that a clip and its exchange are unchanged, so that no model can make one unreadable and have it left out.
+    """Check that a clip and its exchange are unchanged: a model must not get a clip left out by damaging its file.
 
     Parameters
     ----------
     clip
-        The clip to look at.
+        The clip to check.
     named
-        Whether the message may say which clip it is.
+        Whether the message may name the clip.
 
     Raises
     ------
     IngestionError
-        When the file is gone, cannot be opened or has another content.
+        When the file is missing, cannot be opened or has changed.
     """
     files = [(clip.path, clip.sha256)]
     if clip.alteration is not None and clip.alteration.exchange is not None:

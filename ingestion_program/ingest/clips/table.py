@@ -12,7 +12,7 @@ CLIP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
 def read_rows(path: Path, columns: list[str], problems: list[Problem]) -> list[tuple[str, list[str]]]:
-    """Return (where, fields) for every row below the header; the first field is an id that comes only once."""
+    """Return (where, fields) for every row below the header; the first field is a unique id."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as table:
             reader = csv.reader(table, strict=True)
@@ -45,7 +45,7 @@ def read_rows(path: Path, columns: list[str], problems: list[Problem]) -> list[t
 
 
 def check_file(folder: Path, file: str, sha256: str, where: str, problems: list[Problem]) -> bool:
-    """Tell whether `file` lies below `folder` and has the hash that the list says."""
+    """Tell whether `file` lies below `folder` and has the listed hash."""
     path = folder / file
     before = len(problems)
     if PurePosixPath(file).is_absolute() or ".." in PurePosixPath(file).parts:
@@ -66,7 +66,7 @@ def hash_file(path: Path) -> str:
 
 
 def problem(code: str, where: str, found: str, expected: str, fix: str) -> Problem:
-    """Return a problem of the data, which is the organiser's to correct."""
+    """Return a problem of the data, which only the organiser can correct."""
     return Problem(code, stage="data", where=where, found=found, expected=expected, fix=fix, fault="organiser")
 
 

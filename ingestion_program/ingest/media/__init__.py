@@ -1,1 +1,1 @@
-"""Frames and sound of a clip: decoded, altered where that is asked for, and served to a model."""
+"""Frames and sound of a clip: decoded, altered if needed, and served to a model."""

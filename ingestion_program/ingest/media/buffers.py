@@ -1,7 +1,7 @@
-"""Memory that ingestion writes and the model process reads: frames cross the border without being copied.
+"""Memory that ingestion writes and the model process reads: frames reach the other process without being copied.
 
 An anonymous file (memfd) is used rather than `multiprocessing.shared_memory`, because that lives in /dev/shm, which
-holds 64 MB in the platform's containers and kills the process that goes beyond.
+is limited to 64 MB in the platform's containers, and going beyond kills the process.
 """
 
 import fcntl
@@ -18,7 +18,7 @@ F_SEAL_FUTURE_WRITE = 0x0010
 KEPT_FREE_BYTES = 32 << 20
 """Unused memory up to this size is kept for the next request."""
 KEPT_FREE = 64
-"""How many unused blocks are kept; each has a file descriptor."""
+"""Most unused blocks that are kept; each takes a file descriptor."""
 
 
 class FrameBuffer:
@@ -26,11 +26,11 @@ class FrameBuffer:
 
     def __init__(self, number: int, size: int) -> None:
         self.number = number
-        """Names the block in messages; never reused."""
+        """Identifies the block in messages; never reused."""
         self.size = size
         """Bytes."""
         self.seen = False
-        """Whether a model has been shown it, and may look at whatever comes into it."""
+        """Whether a model has mapped it, and can read whatever is written into it."""
         self.descriptor = _anonymous_file(size)
         self._memory = mmap.mmap(self.descriptor, size)
         _seal(self.descriptor)
@@ -42,7 +42,7 @@ class FrameBuffer:
         return self._bytes[number * length : (number + 1) * length].reshape(shape)
 
     def close(self) -> None:
-        """Give the memory up on this side; it lives on as long as the model process looks at it."""
+        """Unmap the memory on this side; it lives on as long as the model process maps it."""
         os.close(self.descriptor)
 
 
@@ -56,7 +56,7 @@ class BufferPool:
         """Bytes of the blocks that are handed out."""
 
     def take(self, size: int, *, unseen: bool) -> FrameBuffer:
-        """Return a block of `size` bytes; an `unseen` one for what no model may look at yet."""
+        """Return a block of `size` bytes; with `unseen`, one that no model can read yet."""
         self.bytes_in_use += size
         for buffer in self._free:
             if buffer.size == size and not (unseen and buffer.seen):
@@ -66,15 +66,15 @@ class BufferPool:
         return FrameBuffer(self._created, size)
 
     def forget(self) -> None:
-        """Give up all unused blocks: what lies in them was there for a model that has ended."""
+        """Release all unused blocks: their content was meant for a model that has ended."""
         for buffer in self._free:
             buffer.close()
         self._free = []
 
     def give_back(self, buffer: FrameBuffer, *, reusable: bool) -> list[int]:
-        """Take `buffer` back; return the numbers of blocks that are gone for good.
+        """Take `buffer` back; return the numbers of blocks that were released for good.
 
-        A block that the model still looks at is not reusable: its content must stay as it is.
+        A block that the model still maps cannot be reused: its content must not change.
         """
         self.bytes_in_use -= buffer.size
         if reusable:
@@ -100,7 +100,7 @@ def _anonymous_file(size: int) -> int:
 
 
 def _seal(descriptor: int) -> None:
-    """Let nobody else write into the block or change its size: a shrunk one would end ingestion by SIGBUS.
+    """Forbid all others to write into the block or resize it: a shrunk one would kill ingestion with SIGBUS.
 
     The mapping that ingestion has already stays writable; every later one is read-only for good.
     """

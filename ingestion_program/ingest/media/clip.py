@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ClipSource:
-    """One clip on disk, or what a model is shown in its place."""
+    """One clip on disk, or what a model is shown instead."""
 
     clip_id: str
     """Opaque id."""
@@ -24,4 +24,4 @@ class ClipSource:
     sha256: str = ""
     """Hash of the file when the run began."""
     alteration: Alteration | None = None
-    """What is changed where it is handed over; None shows the file as it is."""
+    """Changes made while it is served; None shows the file as it is."""

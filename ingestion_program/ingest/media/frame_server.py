@@ -1,8 +1,8 @@
-"""Serve frames and sound to the model: decode what it asks for, ahead of time where its habits are known.
+"""Serve frames and sound to the model: decode its requests, ahead of time where they can be predicted.
 
-A model asks for the same frames clip after clip. What it asked for in the last two clips is decoded for the coming
-ones while it is still busy: one single-threaded decoder a core is the fastest arrangement there is. What is too
-large for that is streamed, with all cores on one decoder.
+A model asks for the same frames in clip after clip. Requests made for the last two clips are decoded for the next ones
+while the model is still busy: one single-threaded decoder per core is the fastest arrangement. Larger requests are
+streamed, with all cores on one decoder.
 """
 
 import os
@@ -22,46 +22,46 @@ from ingest.media.video import BadRequest, ClipFacts, FrameRequest, UnreadableCl
 
 Send = Callable[[dict[str, Any], FrameBuffer | None], None]
 CallResult = FrameRequest | int
-"""Something a model asked for: frames, or sound at a rate."""
+"""A request of a model: frames, or sound at a rate."""
 
 AHEAD_BYTES = 96 << 20
-"""Decoding ahead stops when this much memory is in use; frames of the current clip are not kept beyond it."""
+"""Above this much memory, nothing is decoded ahead and no finished frames of the current clip are kept."""
 AHEAD_CLIPS = 3
 """How many clips ahead are decoded at most."""
 OPEN_READINGS = 64
-"""How many readings of one clip may be under way at once."""
+"""Most readings of one clip that may be under way at once."""
 OPEN_STREAMS = 6
-"""How many of them may be too long for memory, so that their decoders wait for the model."""
+"""Most of these that may be streamed, so that their decoders wait for the model."""
 MOST_RATES = 4
-"""At how many rates a model can hear one clip: the sound of each is kept until the clip ends."""
+"""Most sampling rates of one clip: the sound at each rate is kept until the clip ends."""
 KEPT_READINGS = 64
-"""How many readings of one clip are kept, however small; each has a block of memory with a file descriptor."""
+"""Most readings of one clip that are kept, however small; each takes a block of memory with a file descriptor."""
 REMEMBERED = 64
-"""How many requests for a clip are searched for habits."""
+"""Most requests of a clip that are used to predict those of the next clips."""
 OPEN_BYTES = 768 << 20
-"""How much memory the readings of one clip may hold at once."""
+"""Most memory that the readings of one clip may hold at once."""
 
 
 @dataclass(frozen=True)
 class ClipEnd:
-    """What is left to say when a clip is finished."""
+    """What is reported when a clip is finished."""
 
     gone: list[int]
-    """Numbers of buffers that the model's side may drop."""
+    """Numbers of buffers that the model process may drop."""
     faults: list[str]
-    """What was wrong with the clip's file."""
+    """Faults of the clip's file."""
     unreadable: bool
-    """Whether frames could not be decoded at all."""
+    """Whether no frame could be decoded."""
 
 
 class FrameServer:
-    """Frames and sound of one clip at a time, with those of the next ones under way."""
+    """Serves frames and sound of one clip at a time, while those of the next clips are decoded."""
 
     def __init__(self) -> None:
         self._cores = os.cpu_count() or 1
-        # OpenCV's own threads spin while they wait for one another; the cores are busy decoding.
+        # OpenCV's own threads busy-wait for one another, and the cores are needed for decoding.
         cv2.setNumThreads(1)
-        # FFmpeg's frame threads are its look-ahead too: with one a core it would wait while frames are converted.
+        # FFmpeg's frame threads also decode ahead: with one per core, it would wait while frames are converted.
         self._alone = 2 * self._cores
         self._pool = BufferPool()
         self._lock = RLock()
@@ -70,8 +70,8 @@ class FrameServer:
         self._sounds: dict[tuple[ClipSource, int], Future[Sound | None]] = {}
         self._sound_decoder = _threads(1)
         self._pending: list[tuple[ClipSource, FrameRequest]] = []
-        # All threads are there before a model is, which may take those that the machine has left. Some decoders wait
-        # for the model, which may be waiting for frames of another one: there is always one more.
+        # All threads are started before the model, which could use up the machine's threads. Some decoders wait for
+        # the model, which may wait for frames of another decoder, so there is always one more.
         self._decoders = _threads(max(self._cores, OPEN_STREAMS + 1) + 1)
         self._running = 0
         self._clip: ClipSource | None = None
@@ -85,7 +85,7 @@ class FrameServer:
         self._habit: list[CallResult] = []
 
     def forget(self) -> None:
-        """Keep nothing of what an earlier model asked for: no habits, nothing decoded ahead, no memory."""
+        """Forget everything about an earlier model: its requests, frames decoded ahead, and memory."""
         with self._lock:
             self._habit, self._asked_before = [], None
             self._pending = []
@@ -120,7 +120,7 @@ class FrameServer:
         return facts
 
     def open(self, number: int, body: object, send: Send) -> None:
-        """Answer the model's request `number` with a head, then with slots as they are decoded."""
+        """Answer the model's request `number` with a header, then with slots as they are decoded."""
         clip = self._current()
         try:
             request = parse_request(body)
@@ -158,7 +158,7 @@ class FrameServer:
         stream.listen(pass_on)
 
     def free(self, slots: Sequence[tuple[int, int]], left: Sequence[int]) -> None:
-        """Take back slots, as (request, slot), and forget requests whose iterators the model has left."""
+        """Take back slots, as (request, slot), and forget requests whose iterators the model has dropped."""
         for number, slot in slots:
             stream = self._open.get(number)
             if stream is not None and 0 <= slot < stream.plan.slots:
@@ -188,7 +188,7 @@ class FrameServer:
         return self._start_sound(self._current(), rate).result()
 
     def end(self, *, model_lives: bool) -> ClipEnd:
-        """Finish the current clip; memory that the model still looks at stays as it is, the rest is used again."""
+        """Finish the current clip; memory that the model still maps stays untouched, the rest is reused."""
         clip = self._current()
         with self._lock:
             self._pending = []
@@ -222,7 +222,7 @@ class FrameServer:
     def _is_habit(self, asked: CallResult) -> bool:
         if self._asked_before is not None:
             return asked in self._asked_before
-        # After a single clip, a single moment is more likely to be this clip's own than a habit.
+        # After one clip, a request for a single moment is more likely specific to it than a pattern.
         return isinstance(asked, int) or asked.time_s is None
 
     def _current(self) -> ClipSource:
@@ -267,12 +267,12 @@ class FrameServer:
             new = self._start(clip, plan, threads=max(1, self._alone // (1 + self._running)))
             if stream is None:
                 self._streams[key] = new
-            else:  # a second reading of something that is streamed, or two readings at once
+            else:  # a second reading of a stream, or two readings at once
                 self._extra.append(new)
             return new
 
     def _refuse_too_much(self, clip: ClipSource, plan: StreamPlan) -> None:
-        """Keep one model from filling the machine with readings that it begins and never ends."""
+        """Keep a model from exhausting the machine with readings that it begins and never ends."""
         own = [stream for key, stream in self._streams.items() if key[0] == clip] + self._extra
         busy = sum(not stream.idle for stream in own)
         held = sum(stream.plan.bytes for stream in own if not stream.idle) >> 20
@@ -286,7 +286,7 @@ class FrameServer:
             )
 
     def _reclaim(self, needed: int) -> None:
-        """Take back memory of the current clip: rings that were left, then what was read longest ago."""
+        """Take back memory of the current clip: first abandoned streams, then the least recently read frames."""
         many = len(self._streams) + len(self._extra) - KEPT_READINGS
         for key, stream in [*self._streams.items(), *((None, extra) for extra in self._extra)]:
             crowded = self._pool.bytes_in_use + needed > AHEAD_BYTES or many > 0
@@ -299,7 +299,7 @@ class FrameServer:
                     del self._streams[key]
 
     def _retire(self, stream: FrameStream, *, reusable: bool) -> None:
-        """Give a stream's memory back and note what was wrong with the file."""
+        """Release a stream's memory and note the faults of its file."""
         self._gone += self._pool.give_back(stream.buffer, reusable=reusable)
         self._open = {number: other for number, other in self._open.items() if other is not stream}
         if stream.error:
@@ -309,7 +309,7 @@ class FrameServer:
             self._faults.add(f"only {stream.last_good + 1} frames can be decoded")
 
     def _start(self, clip: ClipSource, plan: StreamPlan, *, threads: int) -> FrameStream:
-        # What is decoded ahead is no business of the model yet.
+        # Frames decoded ahead must not be visible to the model yet.
         stream = FrameStream(clip, plan, self._pool.take(plan.bytes, unseen=clip != self._clip))
         self._running += 1
         stream.start(self._decoders, threads, self._finished)
@@ -327,7 +327,7 @@ class FrameServer:
                 clip, request = self._pending[0]
                 try:
                     plan = plan_stream(request, self._read_facts(clip), clip.alteration)
-                except UnreadableClip:  # said when it is that clip's turn
+                except UnreadableClip:  # reported when it is that clip's turn
                     self._pending.pop(0)
                     continue
                 if not len(plan.wanted):
@@ -341,7 +341,7 @@ class FrameServer:
 
 
 def _threads(count: int) -> ThreadPoolExecutor:
-    """Return a pool whose threads have all begun: by itself it would start them as they are needed."""
+    """Return a pool whose threads are all running; by default they would start only when needed."""
     pool, together = ThreadPoolExecutor(count), Barrier(count + 1)
     for _ in range(count):
         pool.submit(together.wait)
@@ -350,7 +350,7 @@ def _threads(count: int) -> ThreadPoolExecutor:
 
 
 def _stop(streams: Sequence[FrameStream]) -> None:
-    """End decoding: tell all to stop before waiting for the first."""
+    """Stop decoding: signal all streams before waiting for the first."""
     for stream in streams:
         stream.leave()
         stream.cancel()

@@ -1,4 +1,4 @@
-"""One request for frames of one clip: a thread decodes them into shared memory, the model process gets the slots."""
+"""One request for frames of one clip: a thread decodes them into shared memory and the model process gets the slots."""
 
 from collections import Counter, deque
 from collections.abc import Callable
@@ -16,9 +16,9 @@ from ingest.media.clip import ClipSource
 from ingest.media.video import ClipFacts, FrameReader, FrameRequest, UnreadableClip, frame_shape, wanted_frames
 
 WHOLE_BYTES = 48 << 20
-"""A request up to this size is decoded whole, and can be decoded ahead or served twice."""
+"""Requests up to this size are decoded whole, and can be decoded ahead or served twice."""
 RING_BYTES = 48 << 20
-"""A larger one is streamed through a ring of slots of this size."""
+"""Larger requests are streamed through a ring of slots of this size."""
 MAXIMUM_BATCH = 8
 
 
@@ -27,9 +27,9 @@ class StreamPlan:
     """How one request for one clip is carried out."""
 
     asked: npt.NDArray[np.int64]
-    """Indices of the frames that were asked for, ascending."""
+    """Indices of the requested frames, ascending."""
     wanted: npt.NDArray[np.int64]
-    """Indices of the frames that are shown in their place, ascending."""
+    """Indices of the frames that are shown instead, ascending."""
     shape: tuple[int, int, int]
     """(height, width, 3) of a frame."""
     slots: int
@@ -42,7 +42,7 @@ class StreamPlan:
 
     @property
     def batch(self) -> int:
-        """How many frames are announced together: each message costs both sides a change of thread or process."""
+        """Frames announced in one message: each message costs both sides a context switch."""
         return max(1, min(MAXIMUM_BATCH, self.slots // 3))
 
     @property
@@ -67,9 +67,9 @@ class FrameStream:
         self.plan = plan
         self.buffer = buffer
         self._shown: Counter[int] = Counter()
-        """Slot -> how often the model has it: a finished request can be listened to again."""
+        """How often the model holds each slot; a finished request can be listened to again."""
         self.listened = False
-        """Whether the model has got frames of it; a streamed request can be listened to only once."""
+        """Whether the model has received frames of it; a streamed request can be listened to only once."""
         self.finished = False
         """Whether the decoder has stopped."""
         self.cancelled = False
@@ -77,7 +77,7 @@ class FrameStream:
         self.error: UnreadableClip | None = None
         """Why decoding failed."""
         self.last_good: int | None = None
-        """Index of the last frame, where the file ends earlier than its time stamps promise."""
+        """Index of the last frame if the file ends earlier than its time stamps promise."""
         self._clip = clip
         self._ready: list[int] = []
         self._announced = 0
@@ -90,15 +90,15 @@ class FrameStream:
 
     @property
     def outstanding(self) -> int:
-        """How often slots have been shown to the model, and were not given back."""
+        """Number of slots that were given to the model and not returned."""
         return self._shown.total()
 
     def start(self, decoders: Executor, threads: int, finished: Callable[[], None]) -> None:
-        """Decode in a thread of `decoders`, when its turn comes; `finished` is called when decoding ends."""
+        """Decode in a thread of `decoders` when one is free; `finished` is called when decoding ends."""
         self._decoder = decoders.submit(self._decode, threads, finished)
 
     def listen(self, listener: Callable[[list[int]], None]) -> None:
-        """Pass slots in order: those decoded already at once, the others as they come, an empty list at the end."""
+        """Pass slots in order: those already decoded, then the others as they come, and an empty list at the end."""
         with self._changed:
             self._listener = listener
             self.listened = True
@@ -114,7 +114,7 @@ class FrameStream:
                 self.cancel()
 
     def free(self, slot: int) -> None:
-        """Take back `slot`, which may be filled again when the request is streamed; only what was shown can come."""
+        """Take back `slot`, which a stream may then refill; only slots that the model holds are accepted."""
         with self._changed:
             if not self._shown[slot]:
                 return
@@ -130,7 +130,7 @@ class FrameStream:
             self._changed.notify_all()
 
     def wait(self) -> None:
-        """Wait until the decoder has stopped: only then may its buffer serve another."""
+        """Wait until the decoder has stopped: only then may its buffer be reused."""
         if self._decoder is not None:
             wait([self._decoder])
 
@@ -142,13 +142,13 @@ class FrameStream:
 
     @property
     def idle(self) -> bool:
-        """Whether nobody writes, reads or can see these frames."""
+        """Whether no thread writes these frames and no process reads or maps them."""
         with self._changed:
             return self.finished and self.listened and self._listener is None and self.outstanding == 0
 
     def _announce(self) -> None:
-        # The listener may block until the model reads. The state's lock is not held meanwhile: whoever serves the model
-        # needs it, and the model may be waiting for just that.
+        # The listener may block until the model reads. The state's lock is not held meanwhile: the thread that
+        # serves the model needs it, and the model may be waiting for that thread.
         with self._telling:
             with self._changed:
                 listener = self._listener

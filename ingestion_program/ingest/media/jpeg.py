@@ -5,13 +5,13 @@ import numpy as np
 import numpy.typing as npt
 
 QUALITIES = (90, 75, 50, 25)
-"""The best comes first; one that is small enough is taken."""
+"""Tried in this order until the file is small enough."""
 LARGEST = 32 * 2**10
 """Bytes. A report shows many pictures on one page."""
 
 
 def encode_jpeg(image: npt.NDArray[np.uint8]) -> bytes:
-    """Encode RGB pixels as JPEG, in the best quality that makes a small file."""
+    """Encode RGB pixels as JPEG, in the best quality that keeps the file small."""
     bgr = cv2.cvtColor(image, cv2.COLOR_RGB2BGR)
     for quality in QUALITIES:
         encoded, data = cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, quality])

@@ -1,4 +1,4 @@
-"""Decode the sound of a clip, resampled to mono, and put another moment of it in the place of some seconds."""
+"""Decode the sound of a clip as resampled mono, and replace some seconds of it by others."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -16,9 +16,9 @@ FADE_S = 0.01
 def read_sound(path: Path, rate: int, duration_s: float) -> Sound | None:
     """Return the first audio stream as mono float32 in [-1, 1] at `rate` samples a second.
 
-    The result has exactly `duration_s * rate` samples: the sound that lies beside the picture, padded with silence
-    where it begins later or ends earlier. None when the clip has no sound that can be decoded; a clip without sound is
-    a valid clip.
+    The result has exactly `duration_s * rate` samples: the sound that goes with the picture, padded with silence where
+    it begins later or ends earlier. None when the clip has no sound that can be decoded; a clip without sound is a
+    valid clip.
     """
     decoded = _decode(path, rate)
     if decoded is None:
@@ -33,16 +33,16 @@ def read_sound(path: Path, rate: int, duration_s: float) -> Sound | None:
 
 
 def read_repeated_sound(path: Path, rate: int, duration_s: float) -> Sound | None:
-    """Return the sound as `read_sound` does, but begun again where it is too short."""
+    """Return the sound as `read_sound` does, but repeat it if it is too short."""
     decoded = _decode(path, rate)
     return None if decoded is None else np.resize(decoded[0], round(duration_s * rate))
 
 
 def replace_by_another_moment(sound: Sound, rate: int, seconds: Collection[int], seed: int) -> Sound:
-    """Return the sound with the clip's own sound of another time in the given seconds, each [i, i + 1).
+    """Replace the sound of the given seconds [i, i + 1) by the clip's own sound from another time.
 
-    All of it is moved by the same number of seconds, so that neighbours stay together: by a drawn one of those that
-    bring the fewest of the given seconds into each other's place. A clip of less than two seconds stays as it is.
+    All replacements are shifted by the same number of seconds, so that neighbours stay together. It is drawn from the
+    shifts that replace the fewest given seconds by each other. A clip of less than two seconds stays as it is.
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ def replace_by_another_moment(sound: Sound, rate: int, seconds: Collection[int],
     rate
         Samples a second.
     seconds
-        Which ones; those beyond the end do nothing.
+        Seconds to replace; those beyond the end are ignored.
     seed
-        Of what is drawn.
+        Seed of the draw.
     """
     whole = len(sound) // rate
     if whole < 2:
@@ -61,7 +61,7 @@ def replace_by_another_moment(sound: Sound, rate: int, seconds: Collection[int],
     share = np.zeros(len(sound), np.float32)
     for second in seconds:
         share[second * rate : (second + 1) * rate] = 1.0
-    # A hard cut is a click that nobody made.
+    # A hard cut would be an audible click.
     length = max(1, round(FADE_S * rate))
     summed = np.cumsum(np.pad(share, (length - length // 2, length // 2), "edge"), dtype=np.float64)
     share = ((summed[length:] - summed[:-length]) / length).astype(np.float32)
@@ -81,7 +81,7 @@ def has_sound(path: Path) -> bool:
 
 
 def _decode(path: Path, rate: int) -> tuple[Sound, float] | None:
-    """Return the first audio stream and how many seconds it begins after the picture; None where there is none."""
+    """Return the first audio stream and how many seconds it begins after the picture; None if nothing can be decoded."""
     try:
         with av.open(str(path)) as container:
             if not container.streams.audio:

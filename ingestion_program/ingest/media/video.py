@@ -1,4 +1,4 @@
-"""Decode video: which frames a request means, and how they get from the file into memory, scaled, in RGB.
+"""Decode video: find the frames that a request means, and read them into memory, scaled, in RGB.
 
 PyAV reads the time stamps without decoding (so variable frame rates and wrong headers do no harm); OpenCV decodes,
 because it fills a given array in place and skips unwanted frames without converting them. Frames are never sought:
@@ -21,21 +21,21 @@ MAXIMUM_SIDE = 4096
 
 
 class UnreadableClip(Exception):
-    """The file cannot be decoded; the text says what was tried."""
+    """The file cannot be decoded; the message says what was tried."""
 
 
 class BadRequest(Exception):
-    """A model requested invalid frames; the text is shown to the participant."""
+    """A model requested invalid frames; the message is shown to the participant."""
 
 
 @dataclass(frozen=True, eq=False)
 class ClipFacts:
-    """What is known of a clip before decoding."""
+    """Facts about a clip that are known before decoding."""
 
     duration_s: float
     """From the first frame's start to the last one's end."""
     fps: float
-    """Frames a second, the mean."""
+    """Mean number of frames a second."""
     width: int
     """Pixels, after rotation."""
     height: int
@@ -49,21 +49,21 @@ class FrameRequest:
     """Which frames, and how large. Two equal requests give equal frames, so one decoding serves both."""
 
     count: int | None = None
-    """This many, in the middle of as many equal parts."""
+    """This many frames, each in the middle of one of as many equal intervals."""
     fps: float | None = None
-    """This many a second."""
+    """This many frames a second."""
     start_s: float = 0.0
     """Start of the interval."""
     end_s: float | None = None
-    """End of the interval, the clip's end when None."""
+    """End of the interval; None means the clip's end."""
     time_s: float | None = None
-    """The one frame shown at this time; the other fields but `size` are then unused."""
+    """The one frame shown at this time; then only `size` is used besides."""
     size: tuple[int, int] | None = None
     """(width, height) to scale to."""
 
 
 def read_facts(path: Path) -> ClipFacts:
-    """Read size and time stamps; of the pictures only the first is decoded.
+    """Read size and time stamps; only the first frame is decoded.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def read_facts(path: Path) -> ClipFacts:
         raise UnreadableClip("no frame with a time stamp")
     stamps = np.unique(np.array([stamp for stamp, _ in packets], np.int64))
     times: npt.NDArray[np.float64] = (stamps - stamps[0]).astype(np.float64) * float(base)
-    # Some containers do not say how long the last frame stays.
+    # Some containers do not store the duration of the last frame.
     last_s = max(packets)[1] * float(base) or (float(np.median(np.diff(times))) if len(times) > 1 else 1 / 25)
     duration = float(times[-1]) + last_s
     capture = open_capture(path, threads=1)
@@ -159,7 +159,7 @@ def _number(body: dict[str, Any], key: str) -> float | None:
 
 
 def wanted_frames(request: FrameRequest, facts: ClipFacts) -> npt.NDArray[np.int64]:
-    """Return the indices of the frames that `request` means, ascending; an index may come more than once."""
+    """Return the indices of the frames that `request` means, ascending; an index may occur more than once."""
     end = facts.duration_s if request.end_s is None else min(request.end_s, facts.duration_s)
     start = max(0.0, request.start_s)
     if request.time_s is not None:
@@ -173,7 +173,7 @@ def wanted_frames(request: FrameRequest, facts: ClipFacts) -> npt.NDArray[np.int
         if length == 0.0 or count == 0:
             return np.empty(0, np.int64)
         moments = start + (np.arange(min(count, MAXIMUM_FRAMES)) + 0.5) * (length / count)
-    # The frame that is on screen at that moment is the last one that has begun.
+    # The frame on screen at that moment is the last one that has begun.
     shown = np.searchsorted(facts.times, moments + 1e-9, side="right") - 1
     return np.clip(shown, 0, len(facts.times) - 1).astype(np.int64)
 
@@ -185,10 +185,10 @@ def frame_shape(request: FrameRequest, facts: ClipFacts) -> tuple[int, int, int]
 
 
 class Retouch(Protocol):
-    """Alters frames on their way out of the file."""
+    """Alters frames while they are read."""
 
     def place(self, index: int, frame: Frame, asked: int) -> Frame:
-        """Return frame `index`, decoded, BGR, as it is to be scaled; it is shown in the place of frame `asked`."""
+        """Return decoded frame `index`, BGR, ready to be scaled; it is shown instead of frame `asked`."""
 
     def finish(self, index: int, frame: Frame) -> None:
         """Alter frame `index`, scaled and RGB, in place."""
@@ -197,7 +197,7 @@ class Retouch(Protocol):
 class FrameReader:
     """Reads frames of one file in ascending order, scaled, as RGB.
 
-    If the file holds fewer frames than its time stamps promise, the last good one stands in for the missing ones.
+    If the file holds fewer frames than its time stamps promise, the last good one replaces the missing ones.
     """
 
     def __init__(self, path: Path, *, threads: int) -> None:
@@ -207,13 +207,13 @@ class FrameReader:
         self._position = -1
         self._scratch: Frame | None = None
         self.last_good: int | None = None
-        """Index of the last frame that could be decoded, once that is known to be earlier than promised."""
+        """Index of the last frame that could be decoded, if that is known to be earlier than promised."""
 
     def read_into(self, index: int, out: Frame, retouch: Retouch | None = None, asked: int | None = None) -> None:
         """Write frame `index` into `out`, an array of shape (height, width, 3) whose size decides the scaling.
 
-        `retouch` sees every frame before and after it is scaled, and in whose place it is shown: that of frame `asked`,
-        or its own.
+        `retouch` alters every frame before and after it is scaled. It is told which frame this one is shown instead of:
+        `asked`, or the frame itself.
 
         Raises
         ------
@@ -227,7 +227,7 @@ class FrameReader:
             retouch.finish(index, out)
 
     def decode(self, index: int) -> tuple[int, Frame]:
-        """Return the number of the frame that stands for frame `index`, and its pixels, BGR, good until the next call.
+        """Return the number of the frame that stands for frame `index`, and its BGR pixels, valid until the next call.
 
         Raises
         ------
@@ -237,7 +237,7 @@ class FrameReader:
         if self.last_good is not None:
             index = min(index, self.last_good)
         while self._position < index:
-            # grab() decodes without converting to pixels that nobody wants.
+            # grab() decodes without converting to unneeded pixels.
             if not self._capture.grab():
                 self._return_to_last_good()
                 break
@@ -263,7 +263,7 @@ class FrameReader:
 
 
 def is_readable(path: Path) -> bool:
-    """Tell whether a file has frames, and each can be decoded or has one that stands for it."""
+    """Tell whether a file has frames, and each can be decoded or replaced by another."""
     try:
         count = len(read_facts(path).times)
         reader = FrameReader(path, threads=1)
@@ -289,7 +289,7 @@ def scale_to_rgb(frame: Frame, out: Frame) -> None:
         frame = np.asarray(cv2.resize(frame, half, interpolation=cv2.INTER_AREA), np.uint8)
     if frame.shape[:2] != (height, width):
         frame = np.asarray(cv2.resize(frame, (width, height), interpolation=cv2.INTER_LINEAR), np.uint8)
-    # OpenCV returns another array when it could not write in place.
+    # OpenCV returns another array if it could not write in place.
     converted = cv2.cvtColor(frame, cv2.COLOR_BGR2RGB, dst=out)
     if converted is not out:
         out[...] = converted

@@ -1,7 +1,7 @@
 """Check a model's answers: a bad prediction fails its clip, a bad part of an explanation costs only that part.
 
 The values come from the model process as plain JSON and arrays; nothing here runs a participant's code. A problem
-without a fix of its own gets that of its code, see `ingest.record.codes`.
+without its own fix gets that of its code, see `ingest.record.codes`.
 """
 
 import difflib
@@ -19,18 +19,18 @@ from ingest.settings import ExplanationFormat, Target
 from model_process.packing import OTHER
 
 ROUNDING = 1e-6
-"""A value this far outside its range is moved onto the limit."""
+"""A value at most this far outside its range is moved to the limit."""
 COMPARED_KEYS = 200
-"""Comparing a name with very many takes seconds."""
+"""Most keys that a name is compared with; more would take seconds."""
 COMPOSING = 4
-"""How many times the longest text is brought into composed form: the effort grows with the square of its length."""
+"""Multiple of the longest text that is normalised to composed form; the effort grows with the square of the length."""
 
 Image = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What is left of an explanation after checking."""
+    """The valid parts of an explanation."""
 
     text: str | None
     """Cleaned text, or None."""
@@ -106,7 +106,7 @@ def as_number(value: object) -> float | None:
         return None
     try:
         return float(value)
-    except OverflowError:  # a whole number of hundreds of digits
+    except OverflowError:  # an integer of hundreds of digits
         return math.inf
 
 
@@ -181,7 +181,7 @@ def _check_image(value: object, form: ExplanationFormat, problems: list[Problem]
     if image.shape != shape:
         bad("image_shape", f"resize to width {shape[1]}, height {shape[0]}")
         return None
-    # The meaning of the numbers is decided by their type, never by their size: a dark uint8 image is not a float one.
+    # The type decides what the numbers mean, never their size: a dark uint8 image is not a float one.
     if image.dtype.kind == "f":
         if not np.isfinite(image).all() or image.min() < 0 or image.max() > 1 + ROUNDING:
             bad("image_range", "use uint8 from 0 to 255, or floats from 0 to 1")

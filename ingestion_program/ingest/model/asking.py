@@ -1,4 +1,4 @@
-"""Ask the model for a prediction or an explanation of one clip, and check what comes back."""
+"""Ask the model for a prediction or an explanation of one clip, and check the answer."""
 
 import contextlib
 from collections.abc import Iterator
@@ -31,11 +31,11 @@ class CallResult:
     """The answers and problems of one clip so far."""
 
     prediction: dict[str, float] | None = None
-    """Every target inside its range; None where there is no valid prediction."""
+    """Every target inside its range; None without a valid prediction."""
     explanation: Told | None = None
-    """The valid parts; None where no explanation came back."""
+    """The valid parts; None without an explanation."""
     problems: list[Problem] = field(default_factory=list)
-    """Everything that was wrong."""
+    """All problems."""
 
 
 def ask_prediction(
@@ -77,7 +77,7 @@ def ask_explanation(
 
 @contextlib.contextmanager
 def _no_end_of_the_run(stage: Stage, model: ModelProcess, asked: CallResult) -> Iterator[None]:
-    """Add a problem where a call fails, or the check of what it gave; only a fault of the machine goes on."""
+    """Add a problem if a call or the check of its answer fails; only a fault of the machine is raised."""
     try:
         yield
     except CallFailed as failure:
@@ -85,12 +85,12 @@ def _no_end_of_the_run(stage: Stage, model: ModelProcess, asked: CallResult) -> 
     except IngestionError:
         raise
     except Exception as error:  # noqa: BLE001 - an answer must not end the run
-        model.stop()  # nobody knows what it would answer next
+        model.stop()  # its next answers cannot be trusted
         asked.problems.append(check_failed(stage, error))
 
 
 def check_failed(stage: Stage, error: BaseException) -> Problem:
-    """Return the problem of an answer whose check went wrong."""
+    """Return the problem that an answer's check has failed."""
     # Only the type: the text of an exception may quote the answer.
     found = f"{type(error).__name__} while checking this answer"
     fix = "tell the organisers: it is not your fault"

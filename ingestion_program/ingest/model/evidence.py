@@ -1,4 +1,4 @@
-"""Check machine-readable evidence and bring it into one form: a grid over space, seconds over time, cue claims."""
+"""Check machine-readable evidence and normalise it: a grid over space, seconds over time, cue claims."""
 
 import math
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ MAXIMUM_CLAIMS = 200
 MAXIMUM_SIDE = 4096
 MAXIMUM_NUMBERS = 4_000_000
 MAXIMUM_DEPTH = 3
-"""Lists inside each other: maps over time are lists of lists of lists."""
+"""Nesting of lists: maps over time are lists of lists of lists."""
 LIMITS = (1e-100, 1e100)
-"""A largest weight outside these is a mistake, and its sums or ratios would leave the range of floats."""
+"""A largest weight outside these is a mistake: sums or ratios of weights would overflow or underflow."""
 BIN_S = 1.0
 SLACK_S = 0.1
 """How far an interval may reach beyond the clip's end: duration is rounded in many places."""
@@ -47,10 +47,10 @@ class Evidence:
     time: Weights | None
     """One weight a second, >= 0."""
     cues: tuple[CueClaim, ...] | None
-    """Claims, each cue and target once."""
+    """Claims, each pair of cue and target once."""
 
     def record(self) -> dict[str, Any]:
-        """Return the evidence as the output files hold it."""
+        """Return the evidence as it is written to the output files."""
         return {
             "space": None
             if self.space is None
@@ -202,7 +202,7 @@ def _as_array(value: object) -> Weights | None:
         return None
     try:
         array = np.asarray(value)
-        # Looked at before it becomes floats of eight times the size.
+        # Checked before it becomes floats of eight times the size.
         fits = array.dtype.kind in "iuf" and array.size <= MAXIMUM_NUMBERS
         numbers: Weights | None = array.astype(np.float64) if fits else None
     except (TypeError, ValueError, MemoryError):  # ragged lists, mixed types
@@ -211,7 +211,7 @@ def _as_array(value: object) -> Weights | None:
 
 
 def _only_numbers(value: object) -> bool:
-    """Look before NumPy does: it makes every cell of a list as wide as the longest text in it."""
+    """Check lists before NumPy reads them: it makes every cell as wide as the longest text."""
     items, count = [value], 0
     for _ in range(MAXIMUM_DEPTH + 1):
         deeper: list[object] = []

@@ -1,4 +1,4 @@
-"""The model process, seen from outside: load a model, ask it, and serve the requests that it makes meanwhile."""
+"""The model process, seen from outside: load a model, call it, and serve its requests meanwhile."""
 
 import contextlib
 import os
@@ -32,20 +32,20 @@ class LoadFailed(CallFailed):
 
 
 class ModelProcess:
-    """One process that holds the participant's model. After it has died a new one is started with `start`."""
+    """The process that runs the participant's model. After it has died, `start` starts a new one."""
 
     runs_code = True
-    """Whether it can be asked about altered copies, and a first call may take longer."""
+    """Whether it can predict altered copies, and its first call may take longer."""
     explains = True
-    """Whether there is anything to ask `explain` for."""
+    """Whether `explain` can be called."""
     name = "model process"
-    """What messages call it."""
+    """Its name in messages."""
     loaded = "model loaded"
-    """What the log says when it has started."""
+    """Log message when it has started."""
     survivor = "a process that keeps running"
-    """What messages expect of one that died too often."""
+    """What messages say was expected, if it died too often."""
     faster = "make the model faster: read fewer or smaller frames"
-    """What messages advise where time runs out."""
+    """Advice in messages when time runs out."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class ModelProcess:
     ) -> None:
         """Take where packages were installed for this run, and what it shares with models beside it."""
         self.frames = FrameServer()
-        """Frames and sound of the clips that it is asked about."""
+        """Serves frames and sound of the clips."""
         self._submission = submission.resolve()
         self._results: dict[str, Any] | None = None
         self._notes: object = None
@@ -73,23 +73,23 @@ class ModelProcess:
             ),
             siblings,
         )
-        """Where the model runs: whether it lives, what it printed, how often it was started."""
-        # Numbers of buffers as this process knows them: ours would tell it how many clips there were before.
+        """The confined process in which the model runs."""
+        # Buffers are numbered anew for each process: our numbers would tell it how many clips came before.
         self._known: dict[int, int] = {}
         self._dropped: list[int] = []
-        # Frames are announced by the decoders' threads too.
+        # The decoders' threads announce frames too.
         self._announcing = RLock()
         self._calls = 0
 
     def start(self, timeout_s: float) -> None:
-        """Start the process and load the model; once more, in the same time, where something outside ended it.
+        """Start the process and load the model; if something outside ends it, try once more within the same time.
 
         Raises
         ------
         LoadFailed
             When the model cannot be loaded in time.
         IngestionError
-            When this machine cannot hold a model in as the settings require.
+            When this machine cannot isolate a model as the settings require.
         """
         deadline = time.monotonic() + timeout_s
         try:
@@ -152,15 +152,15 @@ class ModelProcess:
         return []
 
     def forget(self, buffers: list[int]) -> None:
-        """Let the model's side drop buffers that are gone; said with the next call."""
+        """Tell the model process, with the next call, to drop buffers that were released."""
         self._dropped += buffers
 
     def stop(self) -> None:
-        """End the process and everything that it started."""
+        """Stop the process and all its children."""
         self.process.stop()
 
     def _view(self, clip: ClipSource, facts: ClipFacts) -> dict[str, Any]:
-        """Return what is said of the clip: nothing tells which one it is."""
+        """Return what the model is told of the clip; nothing identifies it."""
         clip_facts = {
             "duration_s": facts.duration_s,
             "fps": facts.fps,
@@ -183,7 +183,7 @@ class ModelProcess:
                     self._serve(message.body)
                     continue
                 if message.body.get("number") != self._calls:
-                    # Said twice, or before it was asked: nothing of this process can be believed any more.
+                    # Sent twice, or unasked: nothing from this process can be trusted any more.
                     raise BadMessage("an answer to another question")
                 if message.body["op"] == "raised":
                     raise CallFailed(self._raised(message, stage))
@@ -234,7 +234,7 @@ class ModelProcess:
                     self._known[buffer.number] = len(self._known)
                     descriptor = buffer.descriptor
                 body = {**body, "buffer": self._known[buffer.number], "drop": self._as_known(body["drop"])}
-            # The process may just have died; whoever waits for its answer will find out.
+            # The process may just have died; the thread that waits for its answer will notice.
             with contextlib.suppress(ChannelClosed, TimeoutError):
                 self.process.send(body, descriptor=descriptor)
 

@@ -1,1 +1,1 @@
-"""The second pass: the model predicts clips in which a place, a second or a cue is hidden."""
+"""The second pass: the model predicts altered copies, each with a place, a second or a cue changed."""

@@ -1,7 +1,7 @@
-"""Cue edits: changes of a clip that neutralise one cue. Rendered copies where there are some, else operators.
+"""Cue edits: changes of a clip that neutralise one cue, by rendered copies if there are any, else by operators.
 
-An operator moves a filmed clip to a value of other clips, or to a random strength: a value shared by all edited clips,
-such as no words or one mean brightness, would reveal the edit. The clip's own value plays no part, so on average over
+An operator gives a filmed clip the value of other clips, or a random strength: a value shared by all edited clips,
+such as no words or one mean brightness, would reveal the edit. The clip's own value is not used, so on average over
 the draws the cue carries no information.
 """
 
@@ -36,15 +36,15 @@ OPERATORS = {
     "face": "hide_face",
     "background": "hide_background",
 }
-"""What neutralises a cue of a clip that was filmed."""
+"""The operator that neutralises each cue of a filmed clip."""
 LENDERS = 3
-"""Clips whose light decides that of a relit one: their median is no rare one."""
+"""Other clips whose median brightness a relit clip gets: a median is not unusual."""
 ZOOMS = (1.1, 1.4)
-"""How much larger a reframed clip shows its middle, at least and at most."""
+"""Smallest and largest enlargement of a reframed clip."""
 PACES = (0.05, 0.3)
-"""Which share of a clip is shown in the place of the whole, at least and at most."""
+"""Smallest and largest share of a clip that is slowed down to replace the whole."""
 HIDING = ("imputation", "blur")
-"""What takes the place of a face or of a background; the other operators would leave it there."""
+"""Operators that may hide a face or a background; the others would leave it visible."""
 
 
 def choose_edits(
@@ -56,10 +56,10 @@ def choose_edits(
     face: Box | None,
     draws: Draws,
 ) -> list[CueEdit]:
-    """Return the edits of one clip, the one to leave out first at the end.
+    """Return the edits of one clip, the most dispensable one last.
 
-    A clip with rendered copies has exactly these, so that what is tested does not depend on what is claimed. Without
-    copies the cue with the largest claimed contribution to any target comes first, and the others in a drawn order.
+    If a clip has rendered copies, exactly these are used, so that the test does not depend on the claims. Otherwise,
+    the cue with the largest claimed contribution to any target comes first, and the others in a drawn order.
 
     Parameters
     ----------
@@ -97,9 +97,9 @@ def edit(
     light: Callable[[ClipSource], float | None],
     random: np.random.Generator,
 ) -> tuple[str, dict[str, Any]]:
-    """Return the transcript and the fields of an `Alteration` that carry out an edit.
+    """Return the transcript and the fields of the `Alteration` that make an edit.
 
-    Where no other clip has what is needed, the clip stays as it is.
+    If no other clip has what is needed, the clip is not changed.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The plan of altered copies, fixed by recorded evidence and draws before any is asked.
+"""The plan of altered copies, fixed by recorded evidence and random draws before the second pass begins.
 
 It depends on the task and the claims, never on a model's speed.
 """
@@ -15,15 +15,15 @@ from ingest.model.evidence import CueClaim, Weights
 from ingest.settings import ProbeSettings
 
 EXCHANGE = "exchange"
-"""What takes the masked place of a clip with a second drawing."""
+"""Operator of clips with a second drawing."""
 Kind = Literal["original", "space", "time", "cue", "twin"]
 Axis = Literal["space", "time"]
 UNITS = 6
-"""Parts of a picture, or of a clip's length, that are hidden one after the other: at most so many."""
+"""Most parts of a picture, or of a clip's length, that are hidden one at a time."""
 BLOCKS = (2, 3)
-"""Rows and columns of the blocks into which a picture without exchange is cut."""
+"""Rows and columns of blocks into which a picture is cut if the clip has no exchange."""
 GOOD_PART = 0.5
-"""A unit is said to lie in the places that hold at least half as much of it as the one that holds most."""
+"""A unit lies in the cells with at least half as much of it as the cell with most of it."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class CueEdit:
     cue: str
     """From the task's vocabulary."""
     operator: str
-    """How it is done: `copy` is a rendered copy, the others are in `edits`."""
+    """How: `copy` is a rendered copy, the others are defined in `edits`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +55,9 @@ class Call:
     clip_id: str
     """The clip."""
     kind: Kind
-    """What is asked."""
+    """What is hidden or asked for."""
     operator: str | None = None
-    """What takes the place of what is hidden."""
+    """How the hidden part is replaced."""
     places: tuple[int, ...] | None = None
     """Hidden cells or seconds, ascending."""
     exchanged: tuple[str, ...] | None = None
@@ -67,14 +67,14 @@ class Call:
 
     @property
     def shown(self) -> object:
-        """What is shown; the same for two calls of a clip if both show the same."""
+        """A key of what is shown, equal for two calls of a clip that show the same."""
         if self.kind in ("original", "twin") or self.exchanged == ():
             return ()
         return self.exchanged or (self.kind, self.places, self.cue)
 
 
 def claims_of(evidence: Mapping[str, Any] | None) -> Claims:
-    """Return what recorded evidence points at; maps over time are averaged."""
+    """Return what recorded evidence marks; maps over time are averaged."""
     told = evidence or {}
     space, time, cues = (told.get(name) for name in ("space", "time", "cues"))
     return Claims(
@@ -97,9 +97,9 @@ def plan_calls(
     Parameters
     ----------
     claims
-        For every clip with a valid prediction what its explanation points at.
+        What the explanation of every clip with a valid prediction marks.
     edits
-        For every such clip the cue edits to make, the least important last.
+        Cue edits of every such clip, the least important last.
     exchanges
         The second drawings of those clips that have one.
     grid
@@ -122,9 +122,10 @@ def plan_calls(
 
 
 def askings(calls: Iterable[Call]) -> list[list[Call]]:
-    """Gather the calls of one clip that show the same: asking once answers all of them.
+    """Group the calls of one clip that show the same: one answer serves all of them.
 
-    What happens in a second is also a part of the picture; and where nothing happens, the original is shown.
+    For instance, the event of one second may also be a part of the picture, and a second without events shows the
+    original.
     """
     gathered: dict[object, list[Call]] = {}
     for call in calls:
@@ -133,10 +134,10 @@ def askings(calls: Iterable[Call]) -> list[list[Call]]:
 
 
 def _in_order(clip_id: str, edits: list[Call], masks: list[Call], *, twin: bool, draws: Draws) -> list[Call]:
-    """Return the calls of one clip as they are asked: the original and its edits in a drawn order, then the masks.
+    """Return the calls of one clip in order: the original and its edits in random order, then the masks.
 
-    A mask shows what the rest of the original looks like. A model that remembered it would know every copy that comes
-    later for what it is, and could answer it as its explanation needs.
+    A masked copy shows most of the original. A model that remembered it could recognise every later copy, and answer as
+    its explanation needs.
     """
     random = draws.generator("calls", clip_id)
     whole = [Call(clip_id, "original"), *edits]
@@ -149,13 +150,14 @@ def _in_order(clip_id: str, edits: list[Call], masks: list[Call], *, twin: bool,
 
 
 Unit = tuple[tuple[int, ...], tuple[str, ...] | None]
-"""What is hidden as a whole: cells or seconds, ascending; and the parts that are exchanged, None where none can be."""
+"""What is hidden together: cells or seconds, ascending; and the parts that are exchanged, None without an exchange."""
 
 
 def units_in_space(exchange: Exchange | None, grid: tuple[int, int], lots: np.random.Generator) -> list[Unit]:
-    """Return what is hidden of a picture, at most UNITS: parts that can be exchanged, else blocks of cells.
+    """Return the units of a picture, at most UNITS: parts that can be exchanged, else blocks of cells.
 
-    What happens at some time is a unit of its own, as far as there is room. The rest is dealt into the others by lot.
+    Each part with an event is a unit of its own, as long as there is room. The other parts are dealt into the remaining
+    units at random.
     """
     if exchange is None:
         cells = np.arange(grid[0] * grid[1]).reshape(grid)
@@ -179,7 +181,7 @@ def _together(parts: Sequence[Part], grid: tuple[int, int]) -> Unit:
 
 
 def units_in_time(exchange: Exchange | None, seconds: int) -> list[Unit]:
-    """Return the spans of a clip, at most UNITS, in whole seconds; what happens mostly in one is exchanged with it."""
+    """Return spans of whole seconds, at most UNITS; parts whose event lies mostly in a span are exchanged with it."""
     units: list[Unit] = []
     for span in np.array_split(np.arange(seconds), min(seconds, UNITS)):
         names = None

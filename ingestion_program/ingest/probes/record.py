@@ -1,4 +1,4 @@
-"""The record of the second pass: one line of `probes.jsonl` a call."""
+"""The record of the second pass: one line of `probes.jsonl` for each call."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 def line(
     call: Call, prediction: dict[str, float] | None, explanation: Told | None, *, again: bool = False
 ) -> dict[str, Any]:
-    """Return one call and its answer as `probes.jsonl` holds them.
+    """Return one call and its answer as a line of `probes.jsonl`.
 
     Parameters
     ----------
     prediction, explanation
-        None is an answer that is not valid.
+        None is an invalid answer.
     again
-        Whether the call was asked before, of another process.
+        Whether another process was asked the same before.
     """
     told = None
     if explanation is not None:

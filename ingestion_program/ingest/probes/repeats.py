@@ -1,7 +1,7 @@
-"""Choose the altered copies to ask again, in a process that has seen nothing else of their clips.
+"""Choose the altered copies to ask again, in a process that has not seen their clips otherwise.
 
 The copy is identical, so a model that uses only the copy gives the same answer; a model that remembers the clip may
-not.
+not give it.
 """
 
 import math
@@ -18,14 +18,14 @@ MOST = 20
 def choose_repeats(plan: Mapping[str, Sequence[Call]], answered: Collection[Call], draws: Draws) -> list[Call]:
     """Return the calls to ask again, in the order in which they are asked.
 
-    5 % of the plan's calls, at least 4, at most 20, and one of a clip at most: a second one would see what the first
-    one showed. Every other one is a cue edit where the clip has one: there a memory pays most.
+    These are 5 % of the plan's calls, at least 4 and at most 20, but only one of each clip: at a second one, the model
+    could remember the first. Every other one is a cue edit if the clip has one, because memory pays most there.
 
     Parameters
     ----------
     plan
-        The calls of every clip in the order in which they were asked. The first is never chosen: when it was asked,
-        there was nothing of the clip to remember.
+        The calls of every clip in the order in which they were asked. The first one
+        of a clip is never chosen, because there was nothing to remember when it was asked.
     answered
         Calls that got a valid prediction.
     """

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from ingest.settings import Task
 
 NAMED_CAUSES = 3
-"""Of calls without a valid answer, the most frequent first."""
+"""Most causes of invalid answers that a message names."""
 
 
 class ProbePass:
-    """All altered copies of one run: planned when it is made, asked by `run`."""
+    """All altered copies of one run: planned on construction, asked by `run`."""
 
     def __init__(
         self,
@@ -74,11 +74,11 @@ class ProbePass:
         self._answers: dict[Call, dict[str, float]] = {}
         self._failures: Counter[str] = Counter()
         self._first_failures: dict[str, Problem] = {}
-        self._gone: Problem | None = None  # why the model could not be started again
+        self._gone: Problem | None = None  # why the model could not be restarted
         results.begin_probes()
 
     def run(self, asker: Asker, clock: Clock, log: Log) -> None:
-        """Ask call after call until all are asked, time is out or the model cannot be started again."""
+        """Make the calls until all are made, time runs out or the model cannot be restarted."""
         started = clock.elapsed_s()
         progress = Progress(log, clock, "second pass", "calls on altered copies", self._count.planned)
         how = Pass(counts=False, call_s=self._limits.call_s, spare_s=self._limits.load_s)
@@ -101,14 +101,14 @@ class ProbePass:
         return choose_repeats(self._plan, self._answers, self._draws)
 
     def ask_again(self, asker: Asker, log: Log, *, loaded: bool) -> None:
-        """Ask the repeats, of a model that was just started, as far as there is time.
+        """Ask a freshly started model the repeats, as long as there is time.
 
-        A model that could not be loaded, or dies for good, has failed those that are left: failing must not pay.
+        If it cannot be loaded or restarted, the remaining repeats count as failed: failing must not pay.
         """
         again = Determinism()
         left = self.repeats
         plan = {call.clip_id: [call] for call in left} if loaded else {}
-        # The first call of a process often compiles or loads, so each has the time of a start.
+        # The first call of a process often compiles or loads something, so each may take as long as a start.
         limit_s = max(self._limits.call_s, self._limits.load_s)
         for work, _, answer in asker.ask(self._works(plan), Pass(False, limit_s, self._limits.load_s)):
             (call,) = plan[work.clip_id]
@@ -128,7 +128,7 @@ class ProbePass:
         again.add(self._answers[call], prediction)
 
     def problems(self) -> list[Problem]:
-        """Return a warning for calls without a valid answer, and one for those that were not reached."""
+        """Return a warning for calls without a valid answer, and one for calls that were not reached."""
         problems = []
         count = self._count
         if count.answered < count.asked:
@@ -149,7 +149,7 @@ class ProbePass:
         return problems
 
     def _works(self, plan: Mapping[str, list[Call]]) -> Iterator[Work]:
-        """Yield what is shown of each clip; calls that show the same are asked once."""
+        """Yield what the model is shown of each clip; calls that show the same are asked once."""
         for clip_id, calls in plan.items():
             gathered = askings(calls)
             try:

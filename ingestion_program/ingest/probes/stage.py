@@ -1,4 +1,4 @@
-"""Turns the calls of a plan into clips that can be handed to the model."""
+"""Turns the calls of a plan into clips that can be served to the model."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Stage:
         self._footage = footage
         self._task = task
         self._draws = draws
-        # So that the order of the list changes nothing.
+        # Sorted, so that the order of the list does not matter.
         self._clips = sorted(footage.clips, key=lambda clip: clip.clip_id)
         self._lights: dict[str, float | None] = {}
 
     def clips(self, clip: ClipSource, calls: Iterable[Call]) -> Iterator[ClipSource]:
-        """Yield what each call of one clip is shown; they share what is read from the clip's file."""
+        """Yield the clip to show in each call; the calls of one clip share what is read from its file."""
         material = Material(clip.path)
         for call in calls:
             yield self._alter(clip, call, material)
@@ -47,7 +47,7 @@ class Stage:
             raise ValueError("a task without probes has no calls")
         plain = Alteration(
             material,
-            # The same for all calls of a clip: what they differ by is what was altered.
+            # The same for all calls of a clip, so that they differ only by the alteration.
             draw_jitter(settings.jitter, self._draws, call.clip_id),
             self._draws.seed("noise", call.clip_id),
             exchange=self._footage.exchanges.get(clip.clip_id),

@@ -1,6 +1,6 @@
 """The closed list of problem codes, each with its meaning and its fix. `docs/error_codes.md` lists them for people.
 
-In a hidden phase messages use only these words, so none of them may depend on a clip or a model.
+In a hidden phase messages use only these texts, so none may depend on a clip or a model.
 """
 
 # ruff: noqa: E501 - a table, one row a code
@@ -25,9 +25,9 @@ class Code:
     name: str
     """Stable name in snake_case."""
     kind: Kind
-    """Who must act, and what the problem costs."""
+    """Who must act, and how severe the problem is."""
     stages: tuple[Stage, ...]
-    """When it can come up."""
+    """Stages in which it can occur."""
     found: str
     """What was found."""
     expected: str

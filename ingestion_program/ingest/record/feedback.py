@@ -1,8 +1,8 @@
 """Limit what messages reveal about a model's problems: all details in an open phase, fixed words in a hidden one.
 
-A model that sees hidden clips could leak them to its author: in an exception's text, a function's or key's name, an
-array's shape. In a hidden phase the words of `codes` replace all of these; only the line in the participant's own
-file stays, after checking that it exists.
+A model that sees hidden clips could leak them to its author through an exception's text, the name of a function or
+key, or the shape of an array. In a hidden phase the texts of `codes` replace all of these. Only the line in the
+participant's own file stays, after checking that it exists.
 """
 
 import re
@@ -17,7 +17,7 @@ LARGEST_SOURCE = 1 << 18
 MOST_SOURCES, MOST_LINES = 50, 2000
 """For longer submissions no lines are reported: a line number among millions could encode a pixel."""
 LINE = re.compile(r"(?P<file>.+?\.py) line (?P<line>[0-9]{1,7})(, in .*)?", re.DOTALL)
-# Places that the programs name themselves.
+# Places that only the programs name.
 PLACES = frozenset(
     {"model.py", "predict", "explain", "text", "image", "evidence", "space", "time", "the remaining clips"}
 )
@@ -29,7 +29,7 @@ class Feedback:
     def __init__(self, submission: Path, targets: tuple[str, ...], *, hidden: bool) -> None:
         self._hidden = hidden
         self._places = PLACES | {f'target "{name}"' for name in targets}
-        # Read before any model runs: one that can write there must not make names up.
+        # Read before any model runs, which could otherwise invent names by writing files.
         self._lines = _count_lines(submission) if hidden else {}
 
     def tell(self, problem: Problem) -> Problem:

@@ -1,4 +1,4 @@
-"""The output folder as a whole: emptied first, sealed last. It needs no package, so every run can leave a record."""
+"""The output folder as a whole: emptied first, sealed last. It needs no packages, so every run can leave a record."""
 
 import contextlib
 import errno
@@ -18,7 +18,7 @@ from ingest.record.seal import seal
 FORMAT_VERSION = 1
 IMAGES, MANIFEST = "images", "manifest.json"
 RECORD_BYTES = 4 << 20
-"""Room for what is written when a run ends, whatever happened: log, `run.json`, manifest."""
+"""Space reserved for what is written at the end of every run: log, `run.json`, manifest."""
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 PATIENCE_S = 5.0
 PAUSE_S = 0.05
@@ -32,8 +32,8 @@ T = TypeVar("T")
 def empty_folder(folder: Path) -> None:
     """Remove everything inside `folder`, never following a link.
 
-    The platform puts a copy of the submission there before ingestion starts: nothing of it may be taken for a result.
-    A command of the submission, in a container beside this one, may have forbidden everybody to change it.
+    The platform puts a copy of the submission there before ingestion starts: none of it may be taken for a result.
+    A command of the submission, run in another container, may have removed all permissions.
     """
     folder.mkdir(parents=True, exist_ok=True)
     take_back(folder)
@@ -51,12 +51,12 @@ def _remove(folder: Path) -> None:
 
 
 def hold_room(folder: Path) -> IO[bytes]:
-    """Keep room on a folder's disk for the record of a run; closing what is returned gives it back.
+    """Reserve disk space for the record of a run; closing the result releases it.
 
     Raises
     ------
     OSError
-        When there is none, or nothing can be written there.
+        When there is no space, or nothing can be written there.
     """
     file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - whoever takes it closes it
     try:
@@ -70,13 +70,13 @@ def hold_room(folder: Path) -> IO[bytes]:
 
 
 def open_private(folder: Path) -> Path:
-    """Make the folder in which a record grows: under a name that no model knows, for sizes of files can be asked."""
-    # Only its name: what Python makes of a folder that is not absolute depends on the version.
+    """Make the folder for the growing record, with a name that no model knows: it could query the sizes of files."""
+    # Only its name: Python versions differ in how they treat a relative folder.
     return folder / Path(tempfile.mkdtemp(prefix=".record-", dir=folder)).name
 
 
 def publish(private: Path, folder: Path) -> None:
-    """Move a complete record to where it belongs, the manifest last; whatever else is there goes."""
+    """Move a complete record to its place, the manifest last, and remove everything else there."""
     for path in folder.iterdir():
         if path != private:
             _sweep(path, keep=False)
@@ -98,8 +98,8 @@ def write_text(folder: Path, name: str, text: str) -> None:
 def write_manifest(folder: Path, key: bytes | None) -> None:
     """Remove what is not ours, then list the rest in `manifest.json`, sealed if there is a key.
 
-    Where a machine cannot keep a model out of this folder, it may have put anything here: links that the platform would
-    follow, a `metadata` that would stop the upload, files that look like results.
+    Where a machine cannot keep a model out of this folder, the model may have put anything here: links that the
+    platform would follow, a `metadata` that would stop the upload, or files that look like results.
     """
     for path in folder.iterdir():
         if path.name == IMAGES and stat.S_ISDIR(path.lstat().st_mode):
@@ -127,19 +127,19 @@ def _sweep(path: Path, *, keep: bool) -> None:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file at one stroke: nobody ever sees half of it."""
+    """Write a file atomically: a reader never sees half of it."""
     temporary = path.with_name(path.name + ".tmp")
     _write(temporary, "wb", content)
     temporary.replace(path)
 
 
 def append(path: Path, text: str) -> None:
-    """Add text to a file, on disk before this returns: a machine that dies loses one clip, not the run."""
+    """Append to a file and flush it to disk: if the machine dies, one clip is lost, not the run."""
     _write(path, "ab", text.encode("utf-8", "backslashreplace"), at_once=True)
 
 
 def _write(path: Path, mode: Literal["wb", "ab"], content: bytes, *, at_once: bool = False) -> None:
-    """Write; where a disk is full, wait: the model that has filled it is about to be ended."""
+    """Write; if the disk is full, wait, because the model that has filled it is about to be stopped."""
     until = time.monotonic() + PATIENCE_S
 
     def patiently(step: Callable[[], T]) -> T:

@@ -1,7 +1,7 @@
 """Check determinism: some clips are asked again, in a fresh process and in a different order.
 
-Different answers are reported, never punished. A model that keeps state from clip to clip shows here too. Altered
-copies have a receipt of their own (`probes/repeats.py`).
+Differences are reported, never penalised. They also reveal a model that keeps state between clips. Altered copies have
+their own check (`probes/repeats.py`).
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Determinism:
     identical: int = 0
     """Clips whose second answer was the same in every bit."""
     largest_difference: float | None = None
-    """Over the clips with a second valid answer, largest difference in any target, >= 0; None without such a clip."""
+    """Largest difference in any target, over clips with two valid answers, >= 0; None without such a clip."""
 
     def add(self, first: dict[str, float], second: dict[str, float] | None) -> None:
-        """Compare the two predictions of one clip; None is a second call that failed."""
+        """Compare the two predictions of one clip; None means that the second call failed."""
         self.clips += 1
         if second is None:
             return
@@ -64,9 +64,9 @@ class Determinism:
 
 
 def choose(clips: Sequence[ClipSource], seed: int) -> list[ClipSource]:
-    """Return the clips to ask again, in an order of their own that the order of `clips` does not change.
+    """Return the clips to ask again, in an order that does not depend on that of `clips`.
 
-    2 % of them, at least 2, at most 10; drawn by a keyed hash, so that a model cannot know which.
+    These are 2 % of the clips, at least 2 and at most 10, drawn by a keyed hash, so that a model cannot know them.
     """
     count = min(len(clips), MOST, max(FEWEST, math.ceil(SHARE * len(clips))))
     chosen = sorted(clips, key=lambda clip: _rank(seed, clip.clip_id))[:count]

@@ -1,4 +1,4 @@
-"""The records of a run: those of one clip are on disk before the next clip starts."""
+"""The record files of a run: those of one clip are on disk before the next clip starts."""
 
 import csv
 import io
@@ -32,17 +32,17 @@ class Results:
         self._append("clips.jsonl", "")
 
     def add_prediction(self, clip_id: str, prediction: dict[str, float], explanation: Told) -> None:
-        """Record the answers to one clip; the prediction comes last, so it never stands without its explanation."""
+        """Record the answers to one clip; the prediction comes last, so it never appears without its explanation."""
         with self._writing:
             self._add_prediction(clip_id, prediction, explanation)
 
     def add_clip(self, clip_id: str, status: str, seconds: dict[str, float], problems: list[Problem]) -> None:
-        """Record how one clip went; `seconds` holds the time of `predict` and `explain` as far as they were called."""
+        """Record how one clip went; `seconds` holds the duration of each call that was made."""
         with self._writing:
             self._add_clip(clip_id, status, seconds, problems)
 
     def begin_probes(self) -> None:
-        """Make the record of the second pass, empty."""
+        """Create the empty record of the second pass."""
         with self._writing:
             self._append(PROBES, "")
 
@@ -52,9 +52,9 @@ class Results:
             self._append(PROBES, _json_line(record))
 
     def cut_off(self, clip_ids: Sequence[str]) -> int:
-        """Let nobody write any more and record those of the clips that were not reached; return how many.
+        """Stop all writing, record the clips that were not reached, and return how many.
 
-        For the watchdog: a thread that stopped in the middle of a record is not waited for.
+        The watchdog calls this; it does not wait for a thread that hangs while writing.
         """
         self._writing.acquire(timeout=PATIENCE_S)
         left = [clip_id for clip_id in clip_ids if clip_id not in self._recorded]

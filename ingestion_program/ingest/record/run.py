@@ -1,4 +1,4 @@
-"""`run.json`: what happened to a run as a whole, and on what."""
+"""`run.json`: what happened to the run as a whole, and on which data and machine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PACKAGES = ("numpy", "pandas", "PyYAML", "scikit-learn", "opencv-python-headless", "av", "torch")
 
 IMAGE_VARIABLE = "COMPETITION_IMAGE"
-"""Where an image says its own name: nothing else in a container knows it."""
+"""Environment variable with the image's own name, which is known nowhere else in a container."""
 
 
 def run_record(
@@ -43,15 +43,15 @@ def run_record(
     Parameters
     ----------
     task
-        None where the run ended before its settings were read.
+        None if the run ended before its settings were read.
     settings
         The file of the settings.
     fingerprint
-        Of the submission; None where the run ended before the submission was looked at.
+        Of the submission; None if the run ended before the submission was checked.
     credits
         What the submission says it builds on.
     used
-        Processor time; None where the run ended before it began.
+        Processor time; None if no process was started.
     """
     return {
         "format_version": FORMAT_VERSION,

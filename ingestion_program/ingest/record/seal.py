@@ -1,6 +1,6 @@
 """The seal: only a program with the bundle's key can write a manifest with a valid seal.
 
-The builder puts one fresh key into both programs. A bundle zipped by hand has none; its results are then unsealed.
+The builder puts one fresh key into both programs. A bundle zipped by hand has no key, so its results are unsealed.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ def read_key(program: Path) -> bytes | None:
     Returns
     -------
     bytes or None
-        32 bytes; None where the bundle has no key.
+        32 bytes; None if the bundle has no key.
 
     Raises
     ------
@@ -42,12 +42,12 @@ def read_key(program: Path) -> bytes | None:
 
 
 def remove_key(program: Path) -> None:
-    """Remove the key before a line of a participant's code can look for it.
+    """Remove the key before any of a participant's code runs.
 
     Raises
     ------
     IngestionError
-        When it cannot be removed, and so not be kept from the model.
+        When it cannot be removed, so that the model could read it.
     """
     try:
         (program / KEY_FILE).unlink(missing_ok=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ingest.errors import Problem
 
-if TYPE_CHECKING:  # a run whose image lacks packages is recorded, too
+if TYPE_CHECKING:  # a run without packages is recorded, too
     from ingest.lanes.asker import Asker
     from ingest.log import Log
     from ingest.record.feedback import Feedback
@@ -25,21 +25,21 @@ NAMED_CALLS = 5
 
 @dataclass
 class ProbeCount:
-    """How far the second pass came."""
+    """Progress of the second pass."""
 
     planned: int = 0
-    """Calls of the plan."""
+    """Planned calls."""
     asked: int = 0
-    """Calls that were reached."""
+    """Calls that were made."""
     answered: int = 0
     """Calls with a valid answer."""
     duration_s: float = 0.0
     """Seconds of the whole pass."""
     again: Determinism | None = None
-    """What came of asking some of them again in a fresh process; None where that was not done."""
+    """Result of asking some of them again in a fresh process; None if that was not done."""
 
     def record(self) -> dict[str, Any]:
-        """Return the counts as `run.json` holds them."""
+        """Return the counts as written to `run.json`."""
         return {
             "planned": self.planned,
             "asked": self.asked,
@@ -51,54 +51,54 @@ class ProbeCount:
 
 @dataclass
 class RunStats:
-    """Grows during a run; `run.json` and the summary are made of it."""
+    """Collected during a run, for `run.json` and the summary."""
 
     hidden: bool = False
-    """Whether the log must not tell what happened to which clip."""
+    """Whether the log must not say what happened to single clips."""
     status: RunStatus = "complete"
     """The run's status so far."""
     total: int = 0
     """Clips of the task."""
     clips: Counter[ClipStatus] = field(default_factory=Counter)
-    """How many clips ended how."""
+    """Number of clips by status."""
     problems: list[Problem] = field(default_factory=list)
     """Problems of the whole run."""
     clip_problems: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """On how many clips each (code, where) came up."""
+    """Number of clips with each problem, by (code, where)."""
     examples: dict[tuple[str, str], Problem] = field(default_factory=dict)
     """The first problem of each kind."""
     participant_codes: set[str] = field(default_factory=set)
-    """Codes of the errors on clips that a participant can correct."""
+    """Codes of errors on clips that the participant can correct."""
     load_s: float = 0.0
-    """Seconds until the model was loaded."""
+    """Time to load the model, seconds."""
     waited_s: float = 0.0
-    """How long the process that held the submission stood in line for a processor, seconds."""
+    """How long the submission's process waited for a processor, seconds."""
     workers: int = 1
-    """How many processes held the submission side by side, at most."""
+    """Largest number of model processes side by side."""
     refused: Counter[str] = field(default_factory=Counter)
-    """System calls that it was refused, by name."""
+    """System calls that were refused, by name."""
     restarts: int = 0
-    """How often the model process was started again."""
+    """How often the model process was restarted."""
     held: Isolated | None = None
-    """What held the model in; None when it was never started."""
+    """How the model was isolated; None if it was never started."""
     determinism: Determinism | None = None
-    """What came of asking a few clips again; None when that was not done."""
+    """Result of asking a few clips again; None if that was not done."""
     results: bool = False
     """Whether results were submitted instead of code."""
     probes: ProbeCount | None = None
-    """How far the second pass came; None when there was nothing to ask."""
+    """Progress of the second pass; None if there was none."""
 
     @property
     def whole(self) -> bool:
-        """Whether every clip had its turn, and nothing speaks against the run."""
+        """Whether every clip was run and the run is not invalid."""
         return self.status == "complete" and self.clips["ok"] > 0 and self.clips.total() == self.total
 
     def begin(self, asker: Asker) -> None:
-        """Take down how the submission is held in; the count of refused calls goes on by itself."""
+        """Record how the submission is isolated; its counter of refused calls keeps counting."""
         self.held, self.refused = asker.held, asker.refused
 
     def note(self, asker: Asker, feedback: Feedback) -> None:
-        """Take down what became of it; which calls were refused may explain what it could not do."""
+        """Record how its process ended; refused calls may explain a failure."""
         self.begin(asker)
         self.waited_s, self.workers = asker.waited_s, asker.workers
         if self.refused:
@@ -122,14 +122,14 @@ class RunStats:
         self.problems += problems
 
     def add_clip(self, clip_id: str, status: ClipStatus, problems: list[Problem], log: Log) -> None:
-        """Count a clip; the first problem of each kind is logged at once where phases are open, all in the summary."""
+        """Count a clip; the first problem of each kind is logged at once in open phases, all in the summary."""
         self.clips[status] += 1
         counted = set()
         for told in problems:
             problem = told
             if self.hidden and told.fault == "organiser":
                 problem = replace(told, where="see clips.jsonl")
-            # The places of a list (cues[3]) are one kind.
+            # All entries of a list (cues[3]) are one kind.
             key = (problem.code, problem.where.partition("[")[0])
             if problem.severity == "error" and problem.fault == "participant":
                 self.participant_codes.add(problem.code)
@@ -142,11 +142,11 @@ class RunStats:
             counted.add(key)
 
     def judge(self) -> None:
-        """One error on every clip is a bug in the submission, not a result: say it once and do not have it scored."""
+        """Refuse a run with the same error on every clip: that is a bug in the submission, not a result."""
         if self.clips["failed"] and not self.clips["ok"] and len(self.participant_codes) == 1:
             (code,) = self.participant_codes
             where, first = next((key[1], self.examples[key]) for key in self.clip_problems if key[0] == code)
-            # Whoever reads only this must know what to do: short runs may leave no log on the platform.
+            # This must say what to do: short runs may leave no log on the platform.
             found, expected = f"{code} on every clip tried: {first.found}", "an answer for at least one clip"
             fix = f"{first.fix}; test at home with `kit.py run` of the starting kit"
             self.end("invalid", [Problem("every_clip_failed", "run", where, found, expected, fix)])
@@ -161,14 +161,14 @@ class RunStats:
             self.end("organiser_error", [problem])
 
     def compare(self, answers: list[dict[str, float]]) -> None:
-        """Warn where every clip got the same prediction: that is allowed, and seldom meant."""
+        """Warn if every clip got the same prediction: that is allowed, but seldom intended."""
         if len(answers) >= ENOUGH_TO_COMPARE and all(answer == answers[0] for answer in answers):
             found, fix = f"the same prediction for all {len(answers)} clips", "check what the model reads from a clip"
             expected = "predictions that depend on the clip"
             self.problems.append(Problem("answers_equal", "run", "predict", found, expected, fix, severity="warning"))
 
     def summarise(self, log: Log) -> None:
-        """Log what a reader needs who sees only the last lines."""
+        """Log a summary for readers who see only the last lines."""
         if 2 * self.clips["failed"] > self.total:
             log.line(f"more than half of the clips failed: {self.clips['failed']} of {self.total}", summary=True)
         counts = ", ".join(f"{self.clips[status]} {status.replace('_', ' ')}" for status in CLIP_STATUSES)

@@ -7,19 +7,19 @@ from typing import Literal
 Form = Literal["2017", "records"]
 EXPLANATIONS: dict[Form, str] = {"2017": "description.pkl", "records": "explanations.jsonl"}
 PREDICTIONS: dict[str, Form] = {"prediction.pkl": "2017", "predictions.pkl": "2017", "predictions.csv": "records"}
-"""Both names of 2017 were in use: the plural one in the first stage, the other in the second."""
+"""Both names were used in 2017: the plural in the first stage, the singular in the second."""
 
 
 @dataclass(frozen=True)
 class ResultFiles:
-    """The files that count."""
+    """The result files of a submission."""
 
     form: Form
-    """How they are written."""
+    """Their format."""
     predictions: str
     """Name of the file with the numbers."""
     explanations: str | None
-    """Name of the file with the explanations; None where there is none."""
+    """Name of the file with the explanations; None if there is none."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -28,7 +28,7 @@ class ResultFiles:
 
 
 def find_results(names: Iterable[str]) -> list[ResultFiles]:
-    """Return every way to read the files at the top of a submission as results; more than one cannot be judged."""
+    """Return every way to read a submission's top-level files as results; only exactly one can be judged."""
     present = set(names)
     return [
         ResultFiles(form, name, EXPLANATIONS[form] if EXPLANATIONS[form] in present else None)

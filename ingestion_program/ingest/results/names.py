@@ -9,7 +9,7 @@ COLUMNS = ["clip_id", "name"]
 
 
 def older_names(path: Path | None, clip_ids: list[str]) -> dict[str, str | None]:
-    """Return the older name of each clip, None where the list has none for it, or there is no list.
+    """Return the older name of each clip; None without an entry, or without a list.
 
     Raises
     ------

@@ -17,10 +17,10 @@ from ingest.settings import Task
 from model_process.protocol import Message
 
 MEMORY_MB = 1024
-"""Private memory of the process: pictures are read one at a time, so this is enough for any number."""
+"""Private memory of the process: pictures are read one at a time, so this suffices for any number."""
 LONGEST = 600
 REMARKS = ("target_renamed", "results_unknown", "numbers_as_text", "results_unexplained", "picture_order")
-"""Codes of what the process may say of the files as a whole."""
+"""Codes of warnings that the process may give about the files as a whole."""
 
 
 class ResultsReader(ModelProcess):
@@ -41,12 +41,12 @@ class ResultsReader(ModelProcess):
         self.loaded = f"results instead of code, read from {', '.join(sorted(self._files.names))},"
 
     def predict(self, clip: ClipSource, facts: ClipFacts, timeout_s: float) -> object:
-        """Return what the files say of a clip.
+        """Return what the files contain for a clip.
 
         Raises
         ------
         CallFailed
-            When they say nothing, or the process died over it.
+            When they contain nothing, or the process died.
         """
         prediction = super().predict(clip, facts, timeout_s)
         if prediction is None:
@@ -72,7 +72,7 @@ class ResultsReader(ModelProcess):
 
 
 def _problem(code: str, stage: Stage, where: str, found: object = None) -> Problem:
-    """Return a problem in the words of the list of codes; what was found may come from the process."""
+    """Return a problem in the words of its code; what was found may come from the process."""
     words = CODES[code]
     text = found[:LONGEST] if isinstance(found, str) and found else words.found
     severity: Severity = "warning" if words.kind == "W" else "error"

@@ -1,1 +1,1 @@
-"""What a participant has handed in."""
+"""What a participant has submitted."""

@@ -1,4 +1,4 @@
-"""Look at a submission before anything of it runs."""
+"""Check a submission before any of it runs."""
 
 import hashlib
 import os
@@ -16,12 +16,12 @@ from ingest.settings import Limits
 METADATA = ("metadata", "metadata.yaml")
 LISTED = 20
 DEEPEST = 50
-"""Levels of folders that are searched."""
+"""Deepest level of folders that is searched."""
 RECORDED = 2_000
 LONGEST_NAME = 64
 LARGEST_LISTED = 5
 PROGRAM = Path(__file__).resolve().parents[2]
-# What the programs themselves write, and what older challenges asked for.
+# Files that the programs write, and files that older challenges asked for.
 RESULTS = frozenset({
     "clips.jsonl", "detailed_results.html", "explanations.jsonl", "manifest.json", "prediction.pkl", "predictions.csv",
     "predictions.pkl", "probes.jsonl", "run.json", "scores.json", "scores.txt",
@@ -30,7 +30,7 @@ INSTALLERS = frozenset({
     "dockerfile", "environment.yaml", "environment.yml", "pipfile", "poetry.lock", "pyproject.toml", "requirements.txt",
     "setup.cfg", "setup.py", "uv.lock",
 })  # fmt: skip
-# The platform unpacks a link as a file that holds the path it points at.
+# The platform unpacks a link as a file that contains the link's target.
 LINK = re.compile(rb"(\.{0,2}/)?[\w.-]+(/[\w.-]+)+|\.\./[\w.-]+")
 LONGEST_LINK = 255
 
@@ -38,7 +38,7 @@ LONGEST_LINK = 255
 def check_submission(
     folder: Path, limits: Limits, *, results: bool = False, aside: Collection[Path] = ()
 ) -> list[Problem]:
-    """Return everything that keeps the submission from being run, and warnings, without reading its code.
+    """Return every error that prevents the submission from running, and warnings, without reading its code.
 
     Parameters
     ----------
@@ -47,9 +47,9 @@ def check_submission(
     limits
         How large it may be.
     results
-        Whether results may take the place of a model.
+        Whether results are accepted instead of a model.
     aside
-        Folders on the path of modules that only the caller needs: what lies there is not installed.
+        Folders on `sys.path` that only the caller needs: their modules do not count as installed.
     """
     if not folder.is_dir():
         return [_error("submission_missing", "submission", "no such folder", "the unzipped submission", "upload a zip")]
@@ -67,13 +67,13 @@ def check_submission(
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Which submission it is, independent of the order of its files on disk."""
+    """Identifies a submission, whatever the order of its files on disk."""
 
     sha256: str
     """Over names and contents of all files, 64 hexadecimal digits."""
     files: tuple[str, ...]
-    """Of each file the first 16 digits of the SHA-256 of its content and its name without folders, such as
-    ``0f1e2d3c4b5a6978 model.py``; at most 2,000, those at the top first."""
+    """One entry per file, such as ``0f1e2d3c4b5a6978 model.py``: the first 16 digits of the SHA-256 of its content, and
+    its name without folders. At most 2,000 entries, those at the top level first."""
 
 
 def fingerprint(folder: Path) -> Fingerprint:
@@ -85,7 +85,7 @@ def fingerprint(folder: Path) -> Fingerprint:
             content = hashlib.file_digest(file, "sha256").hexdigest()
         name = path.relative_to(folder).as_posix()
         total.update(f"{name}\0{content}\n".encode(errors="surrogateescape"))
-        # A name that is no text would break the record.
+        # A name that is not valid text would break the record.
         known_as = path.name[:LONGEST_NAME].encode("utf-8", "backslashreplace").decode()
         files[f"{content[:16]} {known_as}"] = name.count("/")
     return Fingerprint(total.hexdigest(), tuple(sorted(files, key=lambda file: (files[file], file))[:RECORDED]))
@@ -94,7 +94,7 @@ def fingerprint(folder: Path) -> Fingerprint:
 def _check_metadata(names: list[str]) -> Iterator[Problem]:
     for name in METADATA:
         if name in names:
-            # The platform would start a container of its own for it, beside ours, on the same output folder.
+            # The platform would run it in another container, at the same time, with the same output folder.
             fix = f"remove the file {name}"
             yield _error("metadata_present", name, f"a file called {name}", "no such file", fix)
 
@@ -196,11 +196,11 @@ def _is_link(path: Path) -> bool:
     content = path.read_bytes()
     if not LINK.fullmatch(content):
         return False
-    # A short note may look like a path; a link's path leads somewhere, or out of the zip.
+    # A short note may look like a path, but a link's path leads somewhere, or out of the zip.
     target = path.parent / content.decode()
     try:
         return content.startswith((b"/", b"../")) or target.exists()
-    except OSError:  # it leads to where nobody may look
+    except OSError:  # it leads to a place that we may not read
         return True
 
 
@@ -209,7 +209,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _walk(folder: Path) -> Iterator[tuple[Path, int]]:
-    """Yield what lies in a folder and how deep, down to `DEEPEST`: a zip can hold more levels than Python can count."""
+    """Yield a folder's contents with their depth, down to `DEEPEST`: a zip can nest deeper than Python can recurse."""
     waiting = [(folder, 0)]
     while waiting:
         parent, depth = waiting.pop()

@@ -40,7 +40,7 @@ class Credit:
 
 
 class _PlainLoader(yaml.BaseLoader):
-    """YAML of texts alone, without references: a few lines of them can stand for gigabytes."""
+    """YAML with texts only and without references, which could expand a few lines to gigabytes."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
@@ -49,12 +49,12 @@ class _PlainLoader(yaml.BaseLoader):
 
 
 def read_credits(submission: Path) -> tuple[tuple[Credit, ...], list[Problem]]:
-    """Read what a submission says it builds on.
+    """Read the credits of a submission.
 
     Returns
     -------
     tuple
-        The valid credits, none without the file; and a warning for each thing that is wrong: credits cost nothing.
+        The valid credits, none without the file; and a warning for each mistake, since credits never affect the score.
     """
     path = submission / FILE
     if path.is_symlink() or not path.is_file():

@@ -9,8 +9,7 @@ from score.axes.effects import Effects
 
 Array = NDArray[np.float64]
 WORST = -1.25
-"""Lowest value of a clip: a quarter of a cosine of -1, a quarter of its difference to a foreign cosine of 1, and a size
-that is off by more than there is."""
+"""Lowest value of a clip: own cosine -1, mean cosine of other clips 1, and size -1, so ``(-1.5 - 1) / 2``."""
 _ROWS = 256
 
 
@@ -19,9 +18,9 @@ def clip_claims(claims: Array, effects: Effects, target: NDArray[np.int64]) -> A
 
     ``a`` is the cosine of claims and measured effects over the cues that were edited; an effect below the clip's
     epsilon is 0. The second half tests whether the claims are about this clip: claims that are the same for all clips
-    get 0. The mean over all other clips with claims about the target takes the place of one drawn clip: it
-    has the same expectation, and no luck. The size is ``1 - sum |b s - d| / sum |d|``, at least -1, of claims s and
-    effects d, with the one factor b >= 0 that fits all clips of the run best: the unit of claims is free.
+    get 0. The mean over all other clips with claims about the target replaces one random clip, which
+    has the same expectation but adds chance. The size is ``1 - sum |b s - d| / sum |d|``, at least -1, of claims s and
+    effects d. The factor b >= 0 is the one that fits all clips of the run best, so claims may have any unit.
 
     Parameters
     ----------
@@ -35,9 +34,9 @@ def clip_claims(claims: Array, effects: Effects, target: NDArray[np.int64]) -> A
     Returns
     -------
     NDArray
-        (n,) in [-1.25, 1.25], 1 for exact claims beside unrelated foreign ones; 0 where no edit was reached; where
-        nothing is claimed only the foreign claims count, so that silence on some clips wins nothing; -1.25 where the
-        model failed on an edit, so that failing never pays.
+        (n,) in [-1.25, 1.25]: 1 for exact claims if those of other clips are unrelated; 0 if no edit was reached; -1.25
+        if the model failed on an edit, so that failing never pays. Without claims, only those of other clips count, so
+        that silence on some clips wins nothing.
     """
     tested = ~np.isnan(effects.edited)
     change = np.where(tested & (np.abs(effects.edited) >= effects.epsilon[:, None]), effects.edited, 0.0)
@@ -69,7 +68,7 @@ def _cosine(dot: Array, squares: Array, tested: NDArray[np.bool_], change: Array
 def _foreign(
     about: Array, speak: NDArray[np.bool_], here: NDArray[np.int64], tested: NDArray[np.bool_], change: Array
 ) -> Array:
-    """Return the mean cosine of the claims of all other clips that make some with the effects of the clips ``here``."""
+    """Return the mean cosine of other clips' claims, where they make any, with the effects of the clips ``here``."""
     means = np.zeros(len(here))
     partners = about[speak]
     for start in range(0, len(here), _ROWS):

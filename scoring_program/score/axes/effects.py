@@ -22,35 +22,35 @@ class Hidden:
     """The parts hidden in one clip, one at a time, and the change that each caused."""
 
     places: tuple[tuple[int, ...], ...]
-    """Cells or seconds of each, ascending; u of them."""
+    """u tuples of cells or seconds, ascending."""
     parts: tuple[tuple[str, ...], ...]
-    """Names of the parts that were exchanged with each; none where nothing was, or could be."""
+    """u tuples of names of the exchanged parts; empty without an exchange."""
     changes: Array
-    """(u,) size of the change on the unit scale, >= 0; NaN where the model gave no valid answer."""
+    """(u,) absolute change on the unit scale; NaN without a valid answer."""
     failed: bool
-    """Whether one of these calls, or the original's, was asked and got no valid answer."""
+    """Whether one of these calls, or that for the original, was made without a valid answer."""
 
 
 @dataclass(frozen=True)
 class Effects:
-    """Measured effects on each clip's evaluated target, on the unit scale; NaN where there is no pair of answers."""
+    """Measured effects on each clip's evaluated target, on the unit scale; NaN without a pair of valid answers."""
 
     hidden: dict[str, tuple[Hidden, ...]]
-    """By kind: n clips."""
+    """By kind, one for each of n clips."""
     edited: Array
-    """(n, v) signed change: how much lower the prediction is without the cue of the vocabulary."""
+    """(n, v) how much lower the prediction is without each cue of the vocabulary; signed."""
     edit_failed: NDArray[np.bool_]
-    """(n,) whether an edit, or the original, was asked and got no valid answer."""
+    """(n,) whether a call for an edit, or for the original, was made without a valid answer."""
     original: Array
-    """(n, k) predictions for the jittered originals, on the unit scale; NaN where there is none."""
+    """(n, k) predictions for the jittered originals, on the unit scale; NaN without one."""
     original_failed: NDArray[np.bool_]
-    """(n,) whether the jittered original was asked and got no valid answer, or none when it was asked again."""
+    """(n,) whether a call for the jittered original, or its repeat, was made without a valid answer."""
     floor: Array
     """(k,) noise floor of each target."""
     repeated: Array | None
-    """(k,) largest difference between two answers to one altered copy, by two processes; None where none was given."""
+    """(k,) largest difference between two processes' answers to one altered copy; None without such answers."""
     epsilon: Array
-    """(n,) smallest effect that counts, of the clip's evaluated target."""
+    """(n,) smallest effect on the clip's evaluated target that counts."""
     twins: tuple[Explanation | None, ...]
     """n explanations of the jittered original, or None."""
     twin_asked: NDArray[np.bool_]
@@ -58,11 +58,11 @@ class Effects:
     asked: int
     """Calls with a line in the records."""
     answered: int
-    """Those with a valid answer."""
+    """Calls with a valid answer."""
 
 
 def evaluated_targets(clip_ids: Sequence[str], targets: int, main: int, seed: int) -> NDArray[np.int64]:
-    """Draw each clip's evaluated target: the main target for half of the clips, another one for the rest.
+    """Draw each clip's evaluated target: the main target for half of the clips, another target for each of the rest.
 
     The draw depends on the seed and the clip's id only, so it is the same for every submission.
 
@@ -95,7 +95,7 @@ def repeated_difference(calls: Iterable[Sequence[ProbeCall]], span: Array) -> Ar
     Returns
     -------
     NDArray or None
-        (k,) >= 0; None where no copy has two valid answers.
+        (k,) >= 0; None if no copy has two valid answers.
     """
     differences = []
     for recorded in calls:
@@ -121,13 +121,13 @@ def measure_effects(
     calls
         n lists of calls.
     prediction
-        (n, k) predictions of the first pass on the unit scale; NaN where there is none.
+        (n, k) predictions of the first pass on the unit scale; NaN without one.
     scale
         (k,) minimum and (k,) width of each target's range.
     target
         (n,) each clip's evaluated target.
     vocabulary
-        The v cues; an edit of another cue is left out.
+        The v cues; edits of other cues are left out.
     """
     count, low, span = len(calls), *scale
     hidden: dict[str, list[Hidden]] = {kind: [] for kind in HIDDEN}
@@ -156,11 +156,11 @@ def measure_effects(
             change = np.nan
             if base is not None and call.prediction is not None:
                 change = (base[here] - call.prediction[here]) / span[here]
-            # Failing must not pay: a model could crash on just those copies that would speak against its explanation,
-            # or when it is asked again and no longer knows what it said.
+            # Failing must not pay: a model could crash on the copies that would contradict its explanation, or when it
+            # is asked again and no longer knows its first answer.
             broken = bool(original_failed[clip])
             fails = broken or call.prediction is None or call.name in unconfirmed
-            if call.kind in HIDDEN and (broken or base is not None):  # without an original nothing is shown
+            if call.kind in HIDDEN and (broken or base is not None):  # without an original, no effect can be measured
                 found[call.kind].append((call, abs(change)))
                 broke[call.kind] |= fails
             elif call.kind == "cue" and call.cue in place:

@@ -13,7 +13,7 @@ from score.read.output.explanation_record import Explanation
 
 Array = NDArray[np.float64]
 _NEARLY_ALL = 0.99
-"""Where the average of other clips' maps is as good as that, nobody can be better, and the second half is no number."""
+"""Limit for the average of other clips' maps: close to 1, nothing can be better, and the division fails."""
 _DIGITS = 6
 """Weights that differ by less than this share of the largest are ties: rounding must not decide an order."""
 
@@ -25,14 +25,14 @@ class Agreement:
     own: Array
     """(n,) Gini correlation of a clip's effects and its own map, in [-1, 1]; 0 without a map or effects.
 
-    Where the model failed on a call -1, and ``others`` 1, so that failing never pays.
+    If the model failed on a call, this is -1 and ``others`` is 1, so that failing never pays.
     """
     others: Array
-    """(n,) that of a clip's effects and the average of the other clips' maps; 0 where there are none."""
+    """(n,) the same with the average of the other clips' maps; 0 without any."""
 
     @property
     def columns(self) -> Array:
-        """(n, 2) both."""
+        """(n, 2) ``own`` and ``others``."""
         return np.stack([self.own, self.others], axis=1)
 
 
@@ -40,8 +40,8 @@ def faithfulness(own: Array, others: Array) -> Array:
     """Combine mean Gini correlations: ``1/2 own + 1/2 (own - others) / (1 - others)``.
 
     The second half is corrected for chance like Cohen's kappa, with the average map of other clips as chance: a map
-    that is the same for all clips gets 0, an exact one gets 1. It is an average because noise must not help: it makes
-    two maps differ, but not the average of many.
+    that is the same for all clips gets 0, an exact one gets 1. The average is used because noise must not help: it
+    makes two maps differ, but hardly the average of many.
 
     Parameters
     ----------
@@ -57,13 +57,13 @@ def faithfulness(own: Array, others: Array) -> Array:
 
 
 def clip_faithfulness(columns: Array) -> Array:
-    """Return each clip's part of a run's faithfulness, which is their mean: (n,) from (n, 2) `Agreement.columns`."""
+    """Return each clip's faithfulness, whose mean is that of the run: (n,) from (n, 2) `Agreement.columns`."""
     own, others = columns.T
     return np.asarray((own + (own - others) / _room(others.mean())) / 2)
 
 
 def _room(others: Array) -> Array:
-    """Return how much better than the average map a map could be, > 0."""
+    """Return how far a map could exceed the average map, > 0."""
     return np.asarray(1 - np.clip(others, 0, _NEARLY_ALL))
 
 
@@ -81,7 +81,7 @@ def gini_correlation(effects: Array, weights: Array, epsilon: float) -> Array:
     weights
         (m, u) one map a row; equal weights share their ranks.
     epsilon
-        What is too small to be an effect, > 0. A single effect of this size counts half.
+        Smallest effect that counts, > 0. A single effect of this size counts half.
 
     Returns
     -------
@@ -112,12 +112,12 @@ def weights_of(maps: Array, places: Sequence[tuple[int, ...]]) -> Array:
 
 
 def map_of(explanation: Explanation, kind: str) -> Array | None:
-    """Return an explanation's map or timeline; None where it marks nothing."""
+    """Return an explanation's map or timeline; None without one."""
     return explanation.space if kind == "space" else explanation.time
 
 
 def marked(explanation: Explanation, kind: str, places: Sequence[tuple[int, ...]]) -> Array | None:
-    """Return (u,) how much an explanation marks each set of places; None where it marks nothing."""
+    """Return (u,) how much an explanation marks each set of places; None without a map."""
     weights = map_of(explanation, kind)
     return None if weights is None else weights_of(weights.reshape(1, -1), places)[0]
 
@@ -149,7 +149,7 @@ def agreement(explanations: Sequence[Explanation], effects: Effects, kind: str) 
 
 
 def _stretched(weights: Array, size: int) -> Array:
-    """Return the map of a longer or shorter clip in the length of another."""
+    """Resample the timeline of one clip to the length of another."""
     if weights.size == size:
         return weights
     at = (np.arange(size) + 0.5) / size * weights.size - 0.5

@@ -20,7 +20,7 @@ PART_WEIGHTS = np.array([0.5, 0.25, 0.25])
 
 
 def main_causes(contributions: Array) -> Mask:
-    """Pick the fewest cues that make up 80 % of the sum of |contribution|; none where all are 0."""
+    """Pick the fewest cues that make up 80 % of the sum of |contribution|; none if all are 0."""
     size = np.abs(contributions)
     order = np.argsort(-size, kind="stable")
     before = np.cumsum(size[order]) - size[order]
@@ -57,8 +57,8 @@ def clip_known_causes(
     Returns
     -------
     tuple
-        (n, 3) values for cues, space and time in [-1, 1]; 0 is chance, or a part that was not given; and
-        (n, 3) 1 where the clip has causes of that kind, else 0.
+        (n, 3) values for cues, space and time in [-1, 1], 0 for chance or a missing part; and (n, 3) 1 if the clip has
+        causes of that kind, else 0.
     """
     values, defined = np.zeros((len(explanations), 3)), np.zeros((len(explanations), 3))
     for clip, (explanation, cause) in enumerate(zip(explanations, causes, strict=True)):
@@ -84,7 +84,7 @@ def clip_known_causes(
 
 
 def union(masks: Sequence[Mask]) -> Mask | None:
-    """Join masks; None when that leaves no place to tell apart."""
+    """Join masks; None if the result is the same everywhere."""
     if not masks:
         return None
     joined = np.zeros(max(len(mask) for mask in masks), dtype=bool)
@@ -94,7 +94,7 @@ def union(masks: Sequence[Mask]) -> Mask | None:
 
 
 def map_agreement(weights: Array, mask: Mask) -> float:
-    """Compare a map with a mask by ``2 AUC - 1``; seconds that the map lacks weigh 0, more seconds are cut."""
+    """Compare a map with a mask by ``2 AUC - 1``; missing seconds of the map weigh 0, extra ones are cut."""
     fitted = np.zeros(len(mask))
     size = min(len(weights), len(mask))
     fitted[:size] = weights[:size]

@@ -1,7 +1,7 @@
 """Plausibility: maps against what people pointed at; a separate column, not part of the total.
 
 An honest explanation of a biased model is implausible, so scoring plausibility would reward telling people what they
-like to hear.
+expect.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def clip_plausibility(
     Returns
     -------
     tuple
-        (n, 2) ``2 AUC - 1`` in space and time, 0 for a map that was not given; and (n, 2) 1 where people pointed at a
-        part of the frame, or of the time, else 0.
+        (n, 2) ``2 AUC - 1`` in space and time, 0 without a map; and (n, 2) 1 if people pointed at a part of the frame,
+        or of the clip's length, else 0.
     """
     values, defined = np.zeros((len(clip_ids), 2)), np.zeros((len(clip_ids), 2))
     for clip, (clip_id, explanation) in enumerate(zip(clip_ids, explanations, strict=True)):
@@ -42,7 +42,7 @@ def clip_plausibility(
         seconds = _seconds(points, bins, explanation.bin_s)
         for part, mask, weights in ((0, _cells(boxes, shape), explanation.space), (1, seconds, explanation.time)):
             if not mask.size or not 0 < mask.sum() < mask.size:
-                # Without a map there is no length of time to compare; pointing at a time still asks for one.
+                # Without a timeline the clip's length is unknown, but a timeline still counts as missing.
                 defined[clip, part] = float(part == 1 and weights is None and bool(points))
                 continue
             defined[clip, part] = 1
@@ -52,7 +52,7 @@ def clip_plausibility(
 
 
 def _cells(boxes: Sequence[tuple[float, float, float, float]], shape: tuple[int, ...]) -> Mask:
-    """Mark the cells whose centre lies in a box, and the cell in which the middle of a box lies."""
+    """Mark the cells whose centre lies in a box, and the cell that contains the centre of a box."""
     rows, columns = shape
     mask = np.zeros((rows, columns), dtype=bool)
     y, x = (np.arange(rows) + 0.5) / rows, (np.arange(columns) + 0.5) / columns

@@ -27,7 +27,7 @@ def auc(scores: Array, positive: Mask) -> float:
 
 
 def above_chance_auc(scores: Array, positive: Mask) -> float:
-    """AUC moved to 0 for chance: ``2 AUC - 1``, in [-1, 1]."""
+    """AUC rescaled so that chance is 0: ``2 AUC - 1``, in [-1, 1]."""
     return 2 * auc(scores, positive) - 1
 
 
@@ -44,7 +44,7 @@ def average_precision(scores: Array, positive: Mask) -> float:
 def chance_precision(count: int, hits: int) -> float:
     """Mean average precision of a random order of ``count`` places with ``hits`` positive ones.
 
-    At rank i stands a positive place with probability h/n; above it, among the others, (i - 1)(h - 1)/(n - 1) more.
+    The place at rank i is positive with probability h/n; then (i - 1)(h - 1)/(n - 1) positive ones are expected above.
     """
     if count == 1:
         return 1.0
@@ -54,7 +54,7 @@ def chance_precision(count: int, hits: int) -> float:
 
 
 def above_chance_precision(scores: Array, positive: Mask) -> float:
-    """Average precision moved to 0 for a random order and 1 for a perfect one; 0 if every place is positive."""
+    """Average precision rescaled to 0 for a random order and 1 for a perfect one; 0 if every place is positive."""
     chance = chance_precision(len(positive), int(positive.sum()))
     if chance >= 1:
         return 0.0
@@ -62,14 +62,14 @@ def above_chance_precision(scores: Array, positive: Mask) -> float:
 
 
 def correlation(first: Array, second: Array) -> float:
-    """Pearson's correlation; 0 when one side has no spread, whatever the scale of the other."""
+    """Pearson's correlation; 0 if one side has no spread, whatever the scale of the other."""
     a, b = _centred(first), _centred(second)
     below = float(np.sqrt((a @ a) * (b @ b)))
     return float(a @ b) / below if below > 0 else 0.0
 
 
 def _centred(values: Array) -> Array:
-    """Subtract the mean, on a scale on which no square is too large or too small; all 0 without spread."""
+    """Subtract the mean and rescale, so that no square overflows or underflows; all 0 without spread."""
     scaled = values / (np.abs(values).max() or 1.0)
     rest = scaled - scaled.mean()
     return np.asarray(np.where(np.abs(rest).max() > _NO_SPREAD, rest, 0.0))

@@ -1,4 +1,4 @@
-"""The table from which every axis is computed: addends of clips, or their sums over any weighting of the clips."""
+"""The table from which every axis is computed: each clip's addends, or their weighted sums."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ class AxisSums(Sums):
     predicted_well: Array
     """(rows, 1) clips whose prediction passes the gate of known causes."""
     cause_value: Array
-    """(rows, 3) agreement with known causes by cue, space and time, in [-1, 1] a clip; 0 before the gate."""
+    """(rows, 3) agreement with known causes by cue, space and time, in [-1, 1] a clip; 0 where the gate fails."""
     cause_defined: Array
-    """(rows, 3) clips behind the gate that have causes of that kind."""
+    """(rows, 3) clips that pass the gate and have causes of that kind."""
     text: Array
     """(rows, 1) in [0, 1] a clip."""
     between: Array
-    """(rows, 1) distance of the claims to other clips'."""
+    """(rows, 1) distance of the claims to those of other clips."""
     between_defined: Array
-    """(rows, 1) clips with such a distance."""
+    """(rows, 1) clips for which ``between`` is defined."""
     within: Array
-    """(rows, 1) distance of the claims to the twin's."""
+    """(rows, 1) distance of the claims to those of the twin."""
     within_defined: Array
-    """(rows, 1) clips with a twin."""
+    """(rows, 1) clips for which ``within`` is defined."""
     plausible: Array
     """(rows, 2) agreement with people's observations in space and time, in [-1, 1] a clip."""
     plausible_defined: Array
@@ -76,11 +76,11 @@ class ClipAxes:
     readings: Readings
     """What the explanations say."""
     effects: Effects
-    """What hiding and editing did."""
+    """Measured effects of hiding and editing."""
     maps: dict[str, Agreement]
-    """By kind, ``space`` and ``time``: how the maps agree with that."""
+    """By kind, ``space`` and ``time``: how the maps agree with the effects."""
     text: TextNumbers
-    """What the text axis is made of."""
+    """The numbers behind the text axis."""
     target: NDArray[np.int64]
     """(n,) number of each clip's evaluated target."""
 
@@ -158,7 +158,7 @@ def credited_error(truth: Array, prediction: Array, effects: Effects) -> Array:
     Returns
     -------
     NDArray
-        (n, k) >= 0; 1 where either call failed; the first pass counts where the second did not ask.
+        (n, k) >= 0; 1 if either call failed; that of the first pass if the original was not reached in the second.
     """
     tested = np.where(np.isnan(effects.original), prediction, effects.original)
     failed = np.isnan(prediction) | effects.original_failed[:, None]
@@ -172,7 +172,7 @@ def _column(values: object) -> Array:
 def cause_agreement(
     outcomes: Outcomes, claims: Array, target: NDArray[np.int64], vocabulary: tuple[str, ...]
 ) -> tuple[Array, Array]:
-    """Compare explanations with the known causes of their clips, as `clip_known_causes`; all 0 where there are none.
+    """Compare explanations with the known causes of their clips, as `clip_known_causes`; all 0 without causes.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def cause_agreement(
 
 
 def explains_nothing(table: AxisSums) -> AxisSums:
-    """Return the table of the constant baseline on the same clips: its error, and no explanation."""
+    """Return the table of the constant baseline on the same clips: its errors, and no explanations."""
     nothing = {name: np.zeros_like(getattr(table, name)) for name in table.__dataclass_fields__}
     kept = {name: getattr(table, name) for name in ("clips", "baseline_error", "reference_error")}
     return AxisSums(**nothing | kept | {"error": table.baseline_error})
@@ -239,7 +239,7 @@ def axis_values(sums: AxisSums, settings: Settings, *, causes: bool) -> dict[str
 
 
 def _known_causes(sums: AxisSums) -> Array:
-    """Agreement on clips predicted well, times the share of such clips, so that the rule must be learnt first."""
+    """Agreement on well-predicted clips, times their share, so that the rule must be learnt first."""
     share = sums.predicted_well[:, 0] / sums.clips[:, 0]
     return share * _of_defined(sums.cause_value, sums.cause_defined, PART_WEIGHTS)
 
@@ -249,7 +249,7 @@ def _mean(values: Array, counts: Array) -> Array:
 
 
 def _of_defined(values: Array, counts: Array, weights: Array) -> Array:
-    """Weighted mean of the parts, each cut at chance; parts that no clip has are left out."""
+    """Weighted mean of the parts, each at least 0 (chance); parts that no clip has are left out."""
     parts = np.clip(_mean(values, counts), 0, 1)
     used = weights * (counts > 0)
     return _mean((used * parts).sum(axis=1), used.sum(axis=1))

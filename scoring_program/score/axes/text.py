@@ -15,7 +15,7 @@ from score.text.reading import Readings, Triple, claim_set, vocabulary_of
 
 Array = NDArray[np.float64]
 MOST_OTHERS = 50
-"""With how many other clips a clip's claims are compared."""
+"""Most other clips that a clip's claims are compared with."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class TextNumbers:
     good: Array
     """(n,) valid times consistent times agreement, in [0, 1]."""
     between: Array
-    """(n,) mean distance of the claims to those of other clips, in [0, 1]; NaN where there is nothing to compare."""
+    """(n,) mean distance of the claims to those of other clips, in [0, 1]; NaN if there are none to compare with."""
     within: Array
-    """(n,) distance of the claims to those of the jittered twin, in [0, 1]; NaN where no twin was asked for."""
+    """(n,) distance of the claims to those of the jittered twin, in [0, 1]; NaN if no twin was asked for."""
 
 
 def clip_text(
@@ -50,7 +50,7 @@ def clip_text(
     readings
         Their claims.
     prediction
-        (n, k) predictions on the unit scale; NaN where there is none.
+        (n, k) predictions on the unit scale; NaN without one.
     twins
         n explanations of the jittered original, or None, and (n,) whether one was asked for.
     settings
@@ -64,7 +64,7 @@ def clip_text(
             own = {name: float(value) for name, value in zip(settings.names, prediction[clip], strict=True)}
             valid[clip], fits[clip] = True, consistent(own, readings.levels[clip])
         twin, asked = twins[0][clip], twins[1][clip]
-        if asked:  # a twin about which nothing is said counts as one about which something else is said
+        if asked:  # no explanation of the twin counts as a completely different one
             within[clip] = 1.0
             if twin is not None and twin.text_ok and explanation.text_ok:
                 within[clip] = distance(readings.said[clip], claim_set(twin.text, vocabulary))
@@ -79,7 +79,7 @@ def distance(first: frozenset[Triple], second: frozenset[Triple]) -> float:
 
 
 def _between(explanations: Sequence[Explanation], readings: Readings, seed: int) -> Array:
-    """Compare each clip's claims with those of all others, or of its 50 neighbours in a drawn order."""
+    """Compare each clip's claims with those of all others, or of its 50 neighbours in a random order."""
     result = np.full(len(explanations), np.nan)
     speak = [clip for clip, explanation in enumerate(explanations) if explanation.text_ok]
     if len(speak) < 2:
@@ -93,7 +93,7 @@ def _between(explanations: Sequence[Explanation], readings: Readings, seed: int)
 
 
 def specificity(between: Array, within: Array) -> Array:
-    """Combine mean distances: ``max(0, 1 - within / between) * min(1, between / 0.5)``; 0 where between is 0.
+    """Combine mean distances: ``max(0, 1 - within / between) * min(1, between / 0.5)``; 0 if between is 0.
 
     Claims that are the same for all clips have distance 0 between clips; random claims differ as much within a clip.
     """

@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 def power_mean(axes: Mapping[str, Array], score: ExplanationScore, left_out: frozenset[str]) -> Array:
     """Mean of the axes, ``(sum w S^p)^(1/p)``, with the weights of the axes that apply scaled to a sum of 1.
 
-    With p below 1, a single high axis is worth little, and an axis of 0 does not make the total 0.
+    With p below 1, a single high axis gains little, and an axis of 0 does not make the total 0.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def power_mean(axes: Mapping[str, Array], score: ExplanationScore, left_out: fro
     Returns
     -------
     NDArray
-        In [0, 1], of the shape of an axis.
+        In [0, 1], in the shape of an axis.
     """
     applied = [name for name in AXES if name not in left_out]
     whole = sum(getattr(score.weights, name) for name in applied)
@@ -45,14 +45,14 @@ def credited_skill(error: Array, baseline: Array, reference: Array) -> Array:
     error
         (b, k) absolute errors, summed.
     baseline
-        (b, k) those of the constant baseline.
+        (b, k) errors of the constant baseline.
     reference
-        (b, k) those that earn a skill factor of 1.
+        (b, k) errors that earn a skill factor of 1.
 
     Returns
     -------
     NDArray
-        (b,) in [0, 1]. Where the baseline is no worse than the reference, only reaching the reference counts.
+        (b,) in [0, 1]. If the baseline is as good as the reference, a target counts 1 or 0: reference reached or not.
     """
     room = baseline - reference
     usable = room > 1e-12

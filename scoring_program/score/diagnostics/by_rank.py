@@ -18,9 +18,9 @@ from score.read.output.explanation_record import Explanation
 from score.read.output.probe_record import HIDDEN
 
 FEWEST = 5
-"""Clips that a rank needs to be compared."""
+"""Fewest clips that a rank needs for a comparison."""
 CERTAIN = 3.0
-"""Standard errors by which a lower rank must do more to raise the flag: by chance about once in 700 comparisons."""
+"""Standard errors by which a lower rank must exceed a higher one to raise the flag: by chance, once in about 700."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Rank:
     """One rank of the marks, over all clips."""
 
     rank: int
-    """1 for what is marked most."""
+    """1 for the most marked place."""
     clips: int
-    """How many of them have something of that rank, >= 1."""
+    """Number of clips with a place of that rank, >= 1."""
     change: float
     """Mean effect of hiding it, on the unit scale, >= 0."""
     error: float
@@ -44,13 +44,13 @@ class RankCurve:
     kind: str
     """``space`` or ``time``."""
     ranks: tuple[Rank, ...]
-    """Ascending; none where nothing was measured."""
+    """Ascending; empty if nothing was measured."""
 
     @property
     def rises(self) -> bool | None:
-        """The flag: whether some lower rank changes more than a higher one, by more than three standard errors.
+        """The flag: whether a lower rank has a larger effect than a higher one, by more than three standard errors.
 
-        Ranks with fewer than five clips are left out; None where no two are left.
+        Ranks with fewer than five clips are left out; None if fewer than two are left.
         """
         ranks = [rank for rank in self.ranks if rank.clips >= FEWEST]
         if len(ranks) < 2:
@@ -62,14 +62,14 @@ class RankCurve:
 
 
 def rank_curves(explanations: Sequence[Explanation], effects: Effects) -> tuple[RankCurve, ...]:
-    """Return the curve in space and that in time.
+    """Return the curves in space and in time.
 
     Parameters
     ----------
     explanations
-        n explanations, whose maps rank what was hidden.
+        n explanations, whose maps rank the hidden places.
     effects
-        Measured effects of the same clips.
+        Measured effects on the same clips.
     """
     return tuple(RankCurve(kind, _ranks(kind, explanations, effects)) for kind in HIDDEN)
 

@@ -1,4 +1,4 @@
-"""Diagnostics of how a submission explains; not scored, because each would be easy to game."""
+"""Diagnostics of how a submission explains; not scored, because each is easy to game."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Diagnostic:
     title: str
     """Heading."""
     value: float | None
-    """None where there was nothing to measure."""
+    """None if there was nothing to measure."""
     unit: str
     """``share``, ``range`` (of a target's range), ``correlation``, ``flag`` (0 or 1), or an empty text."""
     meaning: str
@@ -66,7 +66,7 @@ def entropy(weights: Array) -> float:
 
 
 def centre_prior(rows: int, columns: int) -> Array:
-    """Return a bell curve over the middle of the frame, (rows, columns): the map of a model that ignores the clip."""
+    """Return a bell curve over the middle of the frame, (rows, columns): a map that ignores the clip."""
     y, x = (np.arange(rows) + 0.5) / rows - 0.5, (np.arange(columns) + 0.5) / columns - 0.5
     return np.asarray(np.exp(-(y[:, None] ** 2 + x[None, :] ** 2) / (2 * _CENTRE_SPREAD**2)))
 

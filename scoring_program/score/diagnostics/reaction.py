@@ -1,7 +1,7 @@
 """Reaction size: how far hiding parts of the picture moves the prediction, relative to the claims. Not scored.
 
-A model whose claims are true moves no further than they say. A model that falls back to a fixed answer as soon as
-something is hidden, or no face is found, moves further: its maps then have effects that explain nothing.
+A model with true claims reacts no more strongly than they say. A model that falls back to a fixed answer when
+something is hidden, or when no face is found, reacts more: its effects then say nothing about the clip.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from score.axes.effects import Effects
 from score.text.reading import Readings
 
 LARGE = 1.5
-"""Reaction size from which on the code deserves a look.
+"""Reaction size from which the submission's code deserves a look.
 
-The Practice clips, parts exchanged: `cue_reader` 0.9. Blocks of cells hidden, as in filmed clips: it has 0.6, with
-one fixed answer where it finds no face 1.2, where the face is not sharp 1.8.
+On the Practice clips with exchanged parts, `cue_reader` has 0.9. With hidden blocks of cells, as in filmed clips, it
+has 0.6; it has 1.2 if it gives a fixed answer without a face, and 1.8 if it does so without a sharp face.
 """
 FEWEST = 5
-"""Clips with both effects and claims that a reaction size needs."""
+"""Fewest clips with both effects and claims that a reaction size needs."""
 
 
 @dataclass(frozen=True)
 class ReactionSize:
-    """By how much more a model reacts to hiding than its claims say."""
+    """How strongly a model reacts to hiding, relative to its claims."""
 
     value: float | None
-    """Mean sum of the effects of hiding parts of the picture, by the mean sum of the claims' sizes; None: too few."""
+    """Mean sum of the effects of hiding, divided by the mean sum of the claims' sizes; None: too few clips."""
 
     @property
     def large(self) -> bool | None:
@@ -40,9 +40,8 @@ class ReactionSize:
 def reaction_size(effects: Effects, readings: Readings, target: NDArray[np.int64]) -> ReactionSize:
     """Compare the effects of hiding with the claims, over the clips that have both.
 
-    The effect of a clip is the sum of those of all parts of its picture.
-    Its claims are the submitted contributions of what can be seen; the signs that a text states have no size. Claims
-    that come to less than what counts as an effect are taken as that much.
+    The effect of a clip is the sum over all parts of its picture. Its claims are the submitted contributions of visible
+    cues; signs stated in a text have no size. A sum of claims below the smallest effect that counts is raised to it.
 
     Parameters
     ----------

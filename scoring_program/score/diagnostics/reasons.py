@@ -11,12 +11,12 @@ from score.read.outcomes import Outcomes
 from score.settings import Settings
 
 GROUNDED = 0.5
-"""Agreement of claims with known causes, half of the way from chance (0) to exact claims (1), that counts as grounded.
+"""Agreement of claims with known causes from which they count as grounded: halfway from chance (0) to exact claims (1).
 
-Of the claims of an additive model about 24 clips all pass. With noise of half their spread 92 % do, of one spread 63 %,
-of two 34 %; the average clip's 17 %, random ones about the right cues 10 %, about all cues 2 %, inverted ones and one
-cue for all clips none. Asking instead whether the largest claim is a main cause with its sign would let pass 42 % of
-"gaze, raised" for every clip, and 18 % to 30 % of random claims.
+On 24 clips, all claims of an additive model pass. With noise of half their spread 92 % pass, of one spread 63 %, of two
+34 %. So do 17 % of the average clip's claims, 10 % of random claims about the right cues and 2 % about all cues, but no
+inverted claims, and no single cue claimed for all clips. A test whether the largest claim is a main cause with the
+right sign would pass 42 % of "gaze, raised" for every clip, and 18 % to 30 % of random claims.
 """
 
 
@@ -25,13 +25,13 @@ class RightReasons:
     """How many clips are predicted right or wrong, with claims that are grounded or not."""
 
     right_grounded: int
-    """Right, and for a true reason."""
+    """Right prediction, grounded claims."""
     right_ungrounded: int
-    """Right, but no given reason is true."""
+    """Right prediction, ungrounded claims."""
     wrong_grounded: int
-    """True reasons, and yet a wrong number."""
+    """Wrong prediction, grounded claims."""
     wrong_ungrounded: int
-    """Neither; a failed clip is one of these."""
+    """Wrong prediction, ungrounded claims; includes failed clips."""
 
     @property
     def clips(self) -> int:
@@ -56,14 +56,14 @@ def right_reasons(outcomes: Outcomes, axes: ClipAxes, settings: Settings) -> Rig
     outcomes
         Outcomes of the n clips that count.
     axes
-        Their axes; the claims are used, those about the main target on every clip, and the errors.
+        Their axes; used are the errors, and the claims about the main target.
     settings
         The main target, and the gate below which a prediction is right: that of the axis of known causes.
 
     Returns
     -------
     RightReasons or None
-        None where the phase has no known causes, or no clip has any of the main target.
+        None if the phase has no known causes, or none of the main target.
     """
     main = settings.names.index(settings.main_target)
     target = np.full(len(axes.target), main)

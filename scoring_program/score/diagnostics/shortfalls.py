@@ -15,12 +15,12 @@ from score.axes.table import ClipAxes
 from score.read.output.explanation_record import Explanation
 
 Share = float | None
-"""In [0, 1]; None where there is nothing to take a share of."""
+"""In [0, 1]; None if there are no clips or claims to count."""
 
 
 @dataclass(frozen=True)
 class Shortfalls:
-    """Shares of the clips with a prediction, unless a line says otherwise."""
+    """Shares of the clips with a prediction, unless stated otherwise."""
 
     no_space: Share
     """Without a valid map."""
@@ -29,29 +29,29 @@ class Shortfalls:
     no_claims: Share
     """Without any claim in evidence or text."""
     space_reversed: Share
-    """Of the clips whose map was tried: it puts what changed the prediction no higher than the rest."""
+    """Of the clips whose map was tested: it ranks what changed the prediction no higher than the rest."""
     space_foreign: Share
-    """Of these: the average of the other clips' maps agrees as well with what changed."""
+    """Of these clips: the average map of the other clips agrees as well with the effects."""
     time_reversed: Share
     """As ``space_reversed``, in time."""
     time_foreign: Share
     """As ``space_foreign``, in time."""
     wrong_sign: Share
-    """Of the claims that were tried: the prediction moved the other way."""
+    """Of the tested claims: the prediction moved the other way."""
     no_effect: Share
-    """Of these: the prediction did not move."""
+    """Of the tested claims: the prediction did not move."""
     silent: Share
-    """Of the edits that moved a prediction: nothing is claimed about the cue."""
+    """Of the edits that moved a prediction: there is no claim about the cue."""
     invalid_text: Share
-    """Whose text is not valid."""
+    """Without a valid text."""
     contradicting: Share
-    """Of the valid texts: no level of a target, or another one than predicted."""
+    """Of the valid texts: they state no level of a target, or one that contradicts the prediction."""
     disagreeing: Share
-    """Of the valid texts: other claims than the largest submitted ones."""
+    """Of the valid texts: their claims differ from the largest submitted ones."""
     unstable: Share
     """Claims that change when the clip is jittered a little."""
     between: Share
-    """Mean distance of the claims to other clips'; 0 means one text for all."""
+    """Mean distance of the claims to those of other clips; 0 means the same claims everywhere."""
 
 
 def find_shortfalls(explanations: Sequence[Explanation], axes: ClipAxes, predicted: NDArray[np.bool_]) -> Shortfalls:
@@ -62,7 +62,7 @@ def find_shortfalls(explanations: Sequence[Explanation], axes: ClipAxes, predict
     explanations
         n explanations.
     axes
-        How they were judged.
+        Their axes.
     predicted
         (n,) whether a clip has a valid prediction.
     """

@@ -27,11 +27,11 @@ class HiddenNumbers:
     places: tuple[int, ...]
     """Cells or seconds, ascending."""
     parts: tuple[str, ...]
-    """Names of the parts that were exchanged; none where nothing was, or could be."""
+    """Names of the exchanged parts; empty without an exchange."""
     weight: float
     """Mean weight of the clip's map there, >= 0."""
     change: float | None
-    """Size of the change that hiding it made, >= 0; None where the model gave no valid answer."""
+    """Absolute change caused by hiding it; None without a valid answer."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class ClipNumbers:
     """One clip. Effects and claims are about the target on which its explanation was judged, on the unit scale."""
 
     target: int
-    """Number of that target."""
+    """Index of that target."""
     space: float
     """Faithfulness in space, in [-1.5, 1.5]."""
     time: float
@@ -49,19 +49,19 @@ class ClipNumbers:
     text: float
     """Text without its specificity, in [0, 1]."""
     causes: float | None
-    """Agreement with known causes, in [-1, 1]; None where the clip does not count there. It depends on the label."""
+    """Agreement with known causes, in [-1, 1]; None if the clip fails the gate. It depends on the label."""
     held: float
-    """Mean of the four that do not depend on labels, by their weights in the total, in [-1, 1]."""
+    """Mean of the four values above that do not depend on labels, weighted as in the total, in [-1, 1]."""
     hidden: Mapping[str, tuple[HiddenNumbers, ...]]
-    """By kind, what was hidden, from the highest to the lowest weight; kinds without anything hidden are left out."""
+    """Hidden parts by kind, highest weight first; kinds without hidden parts are left out."""
     edited: Mapping[str, float | None]
-    """By cue: how much lower the prediction is without it; None where the model gave no valid answer."""
+    """By cue: how much lower the prediction is without it; None without a valid answer."""
     claimed: Mapping[str, float]
-    """By cue: what counts as claimed, in [-1, 1], never 0."""
+    """By cue: the claim that counts, in [-1, 1], never 0."""
     told: frozenset[Triple]
-    """What the text says, about any target: cue, target, and 1 raised or -1 lowered."""
+    """Claims of the text about any target: cue, target, and 1 (raised) or -1 (lowered)."""
     epsilon: float
-    """Smallest change that counts as one, > 0."""
+    """Smallest change that counts, > 0."""
 
 
 def clip_numbers(
@@ -72,9 +72,9 @@ def clip_numbers(
     Parameters
     ----------
     outcomes
-        Of all clips of the reference.
+        Outcomes of all clips of the reference.
     counted
-        Of those that count.
+        Outcomes of the clips that count.
     axes
         Their axes.
     settings
@@ -90,19 +90,19 @@ def clip_numbers(
 
 
 def held_up(table: AxisSums, weights: AxisWeights) -> NDArray[np.float64]:
-    """Give each clip the mean of the axes that judge it without its label, by their weights in the total.
+    """Return each clip's mean of the axes that do not depend on its label, weighted as in the total.
 
     Parameters
     ----------
     table
-        n rows of addends, one a clip.
+        n rows of addends, one for each clip.
     weights
-        What each axis is worth in the total.
+        Weights of the axes in the total.
 
     Returns
     -------
     NDArray
-        (n,) in [-1, 1]; 0 where none of these axes is worth anything.
+        (n,) in [-1, 1]; 0 if none of these axes has a weight.
     """
     share = np.array([getattr(weights, name) for name in LABEL_FREE])
     values = label_free(table)

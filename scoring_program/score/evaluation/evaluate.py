@@ -31,11 +31,11 @@ class Estimate:
     """One number with its interval and baseline."""
 
     value: float
-    """Over all clips that count."""
+    """Value over all clips that count."""
     interval: tuple[float, float] | None
-    """Bootstrap interval; None without resamples, with fewer than two sources, or for a plain fact."""
+    """Bootstrap interval; None without resamples, with fewer than two sources, or for facts such as the run time."""
     baseline: float | None
-    """The constant baseline's value on the same clips; None where it has none."""
+    """The constant baseline's value on the same clips; None if it has none."""
 
 
 @dataclass(frozen=True)
@@ -47,19 +47,19 @@ class Evaluation:
     targets: tuple[tuple[Target, dict[str, Estimate]], ...]
     """Each target's metrics by name."""
     sources: int
-    """Number of sources that the bootstrap draws from."""
+    """Number of sources in the bootstrap."""
     diagnostics: tuple[Diagnostic, ...] = ()
-    """Numbers that are in no score; none depends on a label."""
+    """Unscored numbers; none depends on a label."""
     shortfalls: Shortfalls | None = None
     """Where explanations lose points; none depends on a label."""
     curves: tuple[RankCurve, ...] = ()
-    """What hiding changes by how high it is marked, in space and in time; in no score."""
+    """Effect of hiding by rank of the mark, in space and in time; unscored."""
     clips: tuple[ClipNumbers | None, ...] = ()
     """One entry a clip of the reference; None for a clip without a prediction."""
     fairness: Fairness | None = None
-    """How groups of people are treated; None where the phase has no groups."""
+    """How groups of people are treated; None if the phase has no groups."""
     reasons: RightReasons | None = None
-    """Right and wrong predictions, grounded or not; None where the phase has no known causes."""
+    """Right and wrong predictions, grounded or not; None if the phase has no known causes."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class ClipScores:
     """
 
     settings: Settings
-    """Of the phase."""
+    """Settings of the phase."""
     clip_ids: tuple[str, ...]
     """n ids, ascending; clips that cannot be decoded are left out."""
     sources: NDArray[np.int64]
@@ -98,9 +98,9 @@ class ClipScores:
     has_causes: bool
     """Whether the phase has known causes."""
     reasons: RightReasons | None
-    """Right and wrong predictions, grounded or not: in no column. None where the phase has no known causes."""
+    """Right and wrong predictions, grounded or not, for no column; None if the phase has no known causes."""
     reaction: ReactionSize
-    """By how much more the model reacts to hiding than its claims say: in no column."""
+    """How strongly the model reacts to hiding, relative to its claims; for no column."""
 
     @property
     def groups(self) -> int:
@@ -112,7 +112,7 @@ class ClipScores:
         return self.moments.grouped(self.sources, self.groups), self.axes.grouped(self.sources, self.groups)
 
     def measured(self, sums: tuple[Moments, AxisSums], run: RunNumbers = NO_RUN) -> Measured:
-        """Compute what columns are made of from sums of rows."""
+        """Compute the input of the columns from sums of rows."""
         metrics = {name: metric(sums[0]) for name, metric in METRICS.items()}
         axes = axis_values(sums[1], self.settings, causes=self.has_causes)
         return Measured(metrics, axes, run.jury, run.failed_clips, run.duration_s)
@@ -144,7 +144,7 @@ def column_values(scores: ClipScores, weights: Array) -> dict[str, Array]:
     Returns
     -------
     dict
-        (b,) values by column key, unrounded; columns that no resample changes are not in it.
+        (b,) unrounded values by column key, without columns that are the same in every resample.
     """
     by_source = scores.by_source()
     measured = scores.measured((by_source[0].weighted(weights), by_source[1].weighted(weights)))
@@ -153,7 +153,7 @@ def column_values(scores: ClipScores, weights: Array) -> dict[str, Array]:
 
 
 def _judged(outcomes: Outcomes, settings: Settings) -> tuple[ClipScores, ClipAxes, Moments]:
-    """Return the addends of the run, its axes, and the constant baseline's addends, for outcomes that all count."""
+    """Return the addends of the run, its axes, and the constant baseline's addends; all outcomes must count."""
     low = np.array([target.minimum for target in settings.targets])
     span = np.array([target.maximum for target in settings.targets]) - low
     constant = (np.array([target.constant for target in settings.targets]) - low) / span
@@ -253,7 +253,7 @@ class _Judge:
 def worst_values(settings: Settings, outcomes: Outcomes, duration_s: float) -> dict[str, float | int]:
     """Return the worst scores, for a run whose computation failed on checked input.
 
-    Failing instead would cost no attempt, and would reveal which predictions break the computation with these labels.
+    If the run failed instead, it would cost no attempt and would reveal which predictions break the computation.
     """
     clips = int(outcomes.counted.sum())
     own = {"failed_clips": clips, "duration_s": duration_s}

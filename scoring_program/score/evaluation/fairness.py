@@ -6,10 +6,10 @@ Nothing here is a score. For a group g and the people of the other groups of the
     error gap   mean |p - t| of g, minus that of the others             0: predicted equally well
     rate ratio  share of g with p >= threshold, over that of the others  1: selected equally often
 
-Groups of fewer than five people are left out entirely, also from the other groups: two published groups and a total
+Groups of fewer than five people are left out entirely, also from the "other groups": two published groups and a total
 would reveal the third. Intervals come from a bootstrap over people, because clips of one person are not
 independent. The rate ratio is what "disparate impact" and the four-fifths rule of US selection guidelines (29 CFR
-1607.4 D) look at; it is also given for the labels, because a model can only be blamed for what it adds to them.
+1607.4 D) look at; it is also given for the labels, because a model is to blame only for what it adds.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ FEWEST_PEOPLE = 5
 ENOUGH_PEOPLE = 30
 """Groups of fewer people get a warning."""
 _ENOUGH_ANSWERED = 0.9
-"""Share of clips that need a prediction before a closed phase shows anything: a model that answers a single clip
-could otherwise read its label from the mean residual."""
-_MOST_UNDEFINED = 0.05  # share of resamples in which a number may be undefined before it has no interval
+"""Share of clips that need a prediction before a closed phase shows anything. Otherwise the mean residual of a model
+that answers a single clip would reveal its label."""
+_MOST_UNDEFINED = 0.05  # a number that is undefined in a larger share of resamples has no interval
 
 
 class Gap(NamedTuple):
     """One number about one group."""
 
     value: float
-    """NaN where it is not defined, as a ratio to a rate of 0."""
+    """NaN if undefined, such as a ratio to a rate of 0."""
     interval: tuple[float, float] | None
-    """Bootstrap interval; None without resamples, or where it is undefined in more than 5 % of them."""
+    """Bootstrap interval; None without resamples, or if the value is undefined in more than 5 % of them."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +59,15 @@ class GroupGaps:
     clips: int
     """Its clips."""
     residual: tuple[Gap, ...]
-    """One a target: mean prediction minus label in the target's units, over clips with a prediction."""
+    """Per target: mean of prediction minus label in the target's units, over clips with a prediction."""
     error_gap: tuple[Gap, ...]
-    """One a target: mean absolute error minus that of the others; a failed clip counts with the whole range."""
+    """Per target: mean absolute error minus that of the others; the error of a failed clip is the whole range."""
     rate: float
     """Share of its clips whose predicted main target reaches the threshold, 0 to 1; NaN without a prediction."""
     rate_ratio: Gap
-    """That share divided by the others'."""
+    """``rate`` divided by that of the others."""
     label_ratio: Gap
-    """The same of the labels."""
+    """The same ratio for the labels."""
 
     @property
     def few(self) -> bool:
@@ -82,7 +82,7 @@ class AttributeGaps:
     name: str
     """As in the table of groups."""
     groups: tuple[GroupGaps, ...]
-    """Groups of at least five people, two or more of them; empty where nothing can be compared."""
+    """Two or more groups of at least five people each; empty if there are none to compare."""
     left_out: int
     """Groups that are too small to be shown."""
 
@@ -94,15 +94,15 @@ class Summary:
     name: str
     """As in the table of groups."""
     groups: int
-    """How many groups were compared; 0 where nothing can be."""
+    """Number of compared groups; 0 if none can be compared."""
     few: bool
-    """Whether one of them has too few people to conclude anything."""
+    """Whether one of them has too few people for conclusions."""
     residual: float
-    """Largest absolute mean residual, in the target's units; NaN where there is none."""
+    """Largest absolute mean residual, in the target's units; NaN without one."""
     error_gap: float
-    """Largest difference of mean absolute errors, likewise."""
+    """Largest gap between mean absolute errors, in the target's units; NaN without one."""
     rate_ratio: float
-    """Lowest ratio of a group's rate to the others', likewise."""
+    """Lowest ratio of a group's rate to that of the others; NaN without one."""
 
 
 @dataclass(frozen=True)
@@ -110,20 +110,20 @@ class Fairness:
     """All attributes of a run."""
 
     threshold: float
-    """Main target from which on a person counts as selected."""
+    """Value of the main target from which a person counts as selected."""
     threshold_is_median: bool
-    """Whether that is the median of the labels, for want of a setting."""
+    """Whether the threshold is the median of the labels, because no setting gives one."""
     attributes: tuple[AttributeGaps, ...]
-    """In the order of the table of groups; none where readers may see the summaries only."""
+    """In the order of the table of groups; empty if readers may see only the summaries."""
     summaries: tuple[Summary, ...]
-    """One an attribute, in the same order."""
+    """One for each attribute, in the same order."""
     answered: float
     """Share of the clips with a prediction, 0 to 1."""
 
     def coarse(self) -> Fairness:
-        """Keep what participants of a closed phase may see: rounded summaries, and no label's median.
+        """Keep what participants of a closed phase may see: rounded summaries, without the median of the labels.
 
-        A number from few people or few answers would reveal a person's group or a clip's label.
+        Numbers from few people or few answers would reveal a person's group or a clip's label.
         """
         return Fairness(
             threshold=math.nan if self.threshold_is_median else self.threshold,
@@ -149,7 +149,7 @@ def _silent(one: Summary) -> Summary:
 
 @dataclass(frozen=True)
 class _Table(Sums):
-    """Addends of all numbers, one row a clip; the k targets lie side by side."""
+    """Addends of all numbers: one row for each clip, one column for each of k targets."""
 
     count: Array
     """(rows, 1) clips."""
@@ -160,9 +160,9 @@ class _Table(Sums):
     error: Array
     """(rows, k) |p - t|; the range for a failed clip."""
     selected: Array
-    """(rows, 1) 1 where the predicted main target reaches the threshold."""
+    """(rows, 1) 1 if the predicted main target reaches the threshold."""
     labelled: Array
-    """(rows, 1) 1 where the label does."""
+    """(rows, 1) 1 if the label reaches the threshold."""
 
 
 def measure_fairness(outcomes: Outcomes, settings: Settings) -> Fairness | None:
@@ -178,7 +178,7 @@ def measure_fairness(outcomes: Outcomes, settings: Settings) -> Fairness | None:
     Returns
     -------
     Fairness or None
-        None where the phase has no groups.
+        None if the phase has no groups.
     """
     groups = outcomes.known.groups
     if not groups:
@@ -254,7 +254,7 @@ def _compare(
 
 
 def _sides(member: NDArray[np.int64], number: int, shown: list[int]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Say for each clip whether it is of a group, and whether it is of the other groups that are shown."""
+    """Tell for each clip whether it is in a group, and whether it is in the other groups that are shown."""
     return member == number, np.isin(member, [other for other in shown if other != number])
 
 
@@ -280,7 +280,7 @@ def _gaps(name: str, people: int, own: _Table, others: _Table, level: float) -> 
 
 
 def _ratio(above: Array, below: Array) -> Array:
-    """Divide; NaN where there is nothing to divide by."""
+    """Divide; NaN if the denominator is 0."""
     return np.asarray(above / np.where(below > 0, below, np.nan))
 
 

@@ -14,7 +14,7 @@ def resample_weights(sources: int, resamples: int, seed: int) -> Iterator[NDArra
     """Yield how often each source was drawn, in chunks of at most 64 MB.
 
     Row j of all chunks together is ``bincount(rng.integers(0, sources, sources))`` of the j-th draw: exactly the
-    resamples that a plain loop would draw, at the price of one matrix product.
+    resamples that a plain loop would draw, at the cost of one matrix product.
 
     Parameters
     ----------

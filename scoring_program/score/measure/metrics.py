@@ -3,9 +3,9 @@
 Every metric here needs nothing but sums, so one formula serves the point estimate, the constant baseline and every
 bootstrap resample: a resample is only another weighting of the same rows. docs/metrics.md holds formulas and sources.
 
-Values are on the unit scale ``(value - minimum) / (maximum - minimum)``. A clip without a prediction counts with the
-worst value that each sum can take: an absolute and a squared error of the full range, and in the denominator of the
-concordance no spread of predictions. This makes "failing one more clip never pays" true by construction.
+Values are on the unit scale ``(value - minimum) / (maximum - minimum)``. A clip without a prediction adds the worst
+possible value to each sum: an absolute and a squared error of the full range, and no spread of predictions in the
+denominator of the concordance. So, by construction, failing one more clip never pays.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Moments(Sums):
     pp: Array
     """Its square; 0 for a failed clip."""
     q: Array
-    """Prediction, shifted; for a failed clip the end of the range that is far from its truth."""
+    """Prediction, shifted; for a failed clip, the end of the range that is farther from its truth."""
     qq: Array
     """Its square."""
     tq: Array
@@ -68,10 +68,10 @@ def moments(truth: Array, prediction: Array, constant: Array) -> Moments:
     Returns
     -------
     Moments
-        One row a clip.
+        One row for each clip.
     """
     failed = np.isnan(prediction)
-    centre = truth.mean(axis=0)  # sums of squares of centred values lose no digits
+    centre = truth.mean(axis=0)  # with centred values, sums of squares lose no digits
     t = truth - centre
     p = np.where(failed, 0.0, prediction - centre)
     far = np.where(truth >= 0.5, 0.0, 1.0)
@@ -94,7 +94,7 @@ def moments(truth: Array, prediction: Array, constant: Array) -> Moments:
 
 
 def _ratio(above: Array, below: Array, undefined: Array | float) -> Array:
-    """Divide, with a stated value where the denominator is only rounding error."""
+    """Divide; return a given value if the denominator is only rounding error."""
     usable = below > _NO_SPREAD
     return np.where(usable, above / np.where(usable, below, 1.0), undefined)
 
@@ -138,7 +138,7 @@ def pearson(sums: Moments) -> Array:
 
 def skill(sums: Moments) -> Array:
     """1 - MAE / MAE of the constant baseline, clipped to [-1, 1]; 0 is the baseline, 1 is perfect."""
-    # A baseline without error can only be equalled (0) or missed (-1).
+    # A baseline without error can only be matched (0) or missed (-1).
     flawless = np.where(sums.absolute_error <= _NO_SPREAD, 0.0, -1.0)
     return np.clip(_ratio(sums.baseline_error - sums.absolute_error, sums.baseline_error, flawless), -1, 1)
 

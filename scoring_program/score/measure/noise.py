@@ -11,19 +11,19 @@ SMALLEST_EFFECT = 5e-4
 
 
 def noise_floor(first: Array, again: Array) -> Array:
-    """How far two answers to the same clip, differently jittered, lie apart: the mean over clips.
+    """Mean difference between two answers to the same clip with different jitter.
 
     Parameters
     ----------
     first
-        (n, k) predictions of the first pass; NaN where there is none.
+        (n, k) predictions of the first pass; NaN without one.
     again
         (n, k) predictions for the jittered originals.
 
     Returns
     -------
     NDArray
-        (k,) >= 0; 0 where no clip was asked twice.
+        (k,) >= 0; 0 if no clip was asked twice.
     """
     difference = np.abs(first - again)
     asked = ~np.isnan(difference)
@@ -33,14 +33,14 @@ def noise_floor(first: Array, again: Array) -> Array:
 def resolution(repeated: Array | None, prediction: Array) -> Array:
     """Smallest effect that counts: ``max(5e-4, 2 repeated, 0.05 SD of the predictions)``.
 
-    All altered copies of a clip share their jitter, so the noise between differently jittered copies is in no effect.
+    All altered copies of a clip share their jitter, so noise from different jitter is not part of any effect.
 
     Parameters
     ----------
     repeated
-        (k,) largest difference between two answers to one and the same copy; None where none was asked again.
+        (k,) largest difference between two answers to the same copy; None if none was asked again.
     prediction
-        (n, k) predictions of the first pass; NaN where there is none.
+        (n, k) predictions of the first pass; NaN without one.
 
     Returns
     -------

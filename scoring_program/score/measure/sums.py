@@ -1,4 +1,4 @@
-"""Sums over clips, from which everything with an interval is computed.
+"""Sums over clips, from which every number with an interval is computed.
 
 With sums, a resample costs one row of a matrix product, and point estimates, intervals and the comparison of two runs
 share one formula.
@@ -21,7 +21,7 @@ class Sums:
     """Base of a table of sums, or of addends: every field is an array (rows, its own width)."""
 
     def weighted(self, weights: Array) -> Self:
-        """Sum the rows with weights, an array of shape (resamples, rows): one row a resample."""
+        """Sum the rows with weights, an array of shape (resamples, rows): one row for each resample."""
         return self._summed(lambda rows: weights @ rows)
 
     def of(self, chosen: NDArray[np.bool_]) -> Self:

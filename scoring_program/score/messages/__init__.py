@@ -1,1 +1,1 @@
-"""Messages for people, and who may see which."""
+"""Messages for people, and who may see them."""

@@ -2,7 +2,7 @@
 
 A phase is *closed* when its report does not open single clips (``report: clips: false``). Then nothing about a single
 clip may leak, not even its id: an id in one place and an error in another can add up to a label. Texts are built
-without such details; this gate catches what was forgotten, and what ingestion wrote.
+without such details; this gate catches oversights, and texts written by ingestion.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def of_problems(problems: Iterable[Problem], audience: Audience) -> tuple[Proble
 def of_run(results: Results, outcomes: Outcomes, audience: Audience) -> tuple[Problem, ...]:
     """List the problems of a scored run: those of the run one by one, those of clips grouped by kind.
 
-    Where single clips are closed, a group shows only code and count: place and finding belong to a clip.
+    If single clips are closed, a group shows only code and count, because place and finding belong to a clip.
     """
     kinds: dict[tuple[str, ...], list[Problem]] = {}
     for clip_id in outcomes.clip_ids:
@@ -51,12 +51,12 @@ def of_run(results: Results, outcomes: Outcomes, audience: Audience) -> tuple[Pr
 def _protected(outcomes: Outcomes, audience: Audience) -> tuple[Problem, ...]:
     """Warn of explanations that name a protected attribute of a person; this never affects a score.
 
-    The word lists are incomplete and can be wrong, so people should look; the program does not judge.
+    The word lists are incomplete and can be wrong, so people should check; the program does not judge.
 
     Returns
     -------
     tuple of Problem
-        At most one. Where single clips are closed it holds two counts only.
+        At most one. If single clips are closed, it holds only two counts.
     """
     texts = [explanation.text for explanation in outcomes.explanations if explanation.text_ok]
     named = [found for found in map(named_attributes, texts) if found]
@@ -87,7 +87,7 @@ def lines(findings: Sequence[Problem]) -> list[str]:
     """Render findings for the log as two lists with headings: at most 50 problems, and how many were omitted."""
     result = []
     yours, theirs = ([one for one in findings if one.yours == mine] for mine in (True, False))
-    # Each list keeps half of the lines, so that neither can crowd out the other.
+    # Each list is granted half of the lines, so that neither can crowd out the other.
     room = max(_MOST_LINES // 2, _MOST_LINES - len(theirs))
     for title, chosen, most in ((FOR_YOU, yours, room), (FOR_ORGANISERS, theirs, _MOST_LINES - min(room, len(yours)))):
         if chosen:

@@ -19,7 +19,7 @@ def say(line: str, stream: TextIO | None = None) -> None:
 
 
 def _silence(stream: TextIO) -> None:
-    """Discard further output, or Python would fail at exit, after labels were used."""
+    """Discard further output; otherwise Python would fail at exit, after labels were used."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

@@ -12,7 +12,7 @@ from score.read.strict_json import StrictJsonError, parse_object, whole_number
 
 _LARGEST = 128 * 2**20
 Rows = list[tuple[int, list[str]]]
-"""Line number and cells, without the white space around them, of every line that is not empty."""
+"""Line number and stripped cells of every line that is not empty."""
 
 
 class FileReader:
@@ -21,11 +21,11 @@ class FileReader:
     Parameters
     ----------
     name
-        Of the file, as messages show it.
+        Name of the file in messages.
     code
-        Of its problems, unless another one is given.
+        Default code of its problems.
     problems
-        Problems of other files, if all are reported together.
+        List to add to, if several files are reported together.
     """
 
     def __init__(self, name: str, code: str, problems: list[Problem] | None = None) -> None:
@@ -33,7 +33,7 @@ class FileReader:
         self.problems: list[Problem] = [] if problems is None else problems
 
     def wrong(self, place: str, found: str, expected: str, code: str = "", *, warning: bool = False) -> None:
-        """Add one problem; the place is inside the file, empty for the whole file."""
+        """Add one problem; the place is relative to the file, and empty for the whole file."""
         where = f"{self.name}, {place}" if place else self.name
         self.problems.append(wrong(code or self.code, where, found, expected, warning=warning))
 
@@ -54,14 +54,14 @@ class FileReader:
             raise OrganiserError(headline, self.problems)
 
     def table(self, path: Path, encoding_code: str = "", csv_code: str = "") -> Rows:
-        """Read a table: CSV in UTF-8, with or without a byte order mark; with a problem, what could be read of it.
+        """Read a table: CSV in UTF-8, with or without a byte order mark; after a problem, return what could be read.
 
         Parameters
         ----------
         path
             The file.
         encoding_code, csv_code
-            Codes of problems of their own for these two.
+            Separate codes for these two problems.
         """
         rows: Rows = []
         data = self._data(path)
@@ -82,7 +82,7 @@ class FileReader:
         return rows
 
     def json(self, path: Path, version: int) -> dict[str, Any]:
-        """Read a JSON object of this ``format_version``; an empty one, and a problem, where there is none."""
+        """Read a JSON object of this ``format_version``; if there is none, add a problem and return an empty one."""
         data = self._data(path)
         if data is None:
             return {}
@@ -98,7 +98,7 @@ class FileReader:
     def _data(self, path: Path) -> bytes | None:
         """Read no more than is needed to see that a file is too large."""
         try:
-            # Asking for the largest size would take as much memory for the smallest file.
+            # Reading with the size limit would allocate that much memory even for the smallest file.
             with path.open("rb") as stream:
                 return stream.read(min(path.stat().st_size, _LARGEST) + 1)
         except OSError as error:

@@ -1,4 +1,4 @@
-"""Hashes of the reference data: what a score depends on beside the run."""
+"""Hashes of the reference data, on which a score depends besides the run."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ _SETTINGS = "task.yaml"
 
 @dataclass(frozen=True)
 class Hashes:
-    """SHA-256 in hexadecimal; empty where it is not known or not to be shown."""
+    """SHA-256 in hexadecimal; empty if unknown or not to be shown."""
 
     settings: str = ""
-    """Of the settings of scoring."""
+    """Hash of the scoring settings."""
     labels: str = ""
-    """Of labels and all other files beside the settings, by name. It could confirm a guess at all of them."""
+    """Hash of labels and all other files beside the settings, by name. It could confirm a guess at the labels."""
 
 
 NO_HASHES = Hashes()
 
 
 def read_hashes(folder: Path) -> Hashes:
-    """Hash the files of ``reference_data/<phase>/``, names included; folders in it are left out."""
+    """Hash the files of ``reference_data/<phase>/``, names included and subfolders left out."""
     whole = hashlib.sha256()
     for path in sorted(path for path in folder.iterdir() if path.is_file() and path.name != _SETTINGS):
         whole.update(f"{_of_file(path)}  {path.name}\n".encode())

@@ -18,7 +18,7 @@ from score.read.reference.labels import Reference
 from score.settings import Settings
 
 WORST = ("failed", "not_reached", "missing")
-"""Statuses that are scored with the worst value; ``missing``: the run has no usable record of the clip."""
+"""Statuses that are scored with the worst value; ``missing`` means that the run has no usable record of the clip."""
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,13 @@ class Outcomes:
     probes: tuple[tuple[ProbeCall, ...], ...]
     """n lists of the calls of the second pass; none for a clip that is not ok."""
     known: Known
-    """What the organiser knows beside the labels."""
+    """What the organiser knows besides the labels."""
     warnings: tuple[Problem, ...]
-    """What was noticed while joining."""
+    """Warnings found while joining."""
 
     @property
     def counted(self) -> NDArray[np.bool_]:
-        """(n,) whether a clip is scored: all except the unreadable ones."""
+        """(n,) whether a clip is scored, as all are except unreadable ones."""
         return np.array([status != "unreadable" for status in self.statuses], dtype=bool)
 
     def only_counted(self) -> Outcomes:
@@ -79,7 +79,7 @@ def join(results: Results, reference: Reference, settings: Settings, known: Know
     Raises
     ------
     OrganiserError
-        If a clip was run that has no label, or if no clip at all could be decoded.
+        If a clip without a label was run, or if no clip could be decoded.
     """
     unlabelled = sorted(results.clips.keys() - set(reference.clip_ids))
     if unlabelled:

@@ -12,7 +12,7 @@ _LONGEST_TEXT = 200
 
 
 class StrictJsonError(ValueError):
-    """The text is not the JSON that we accept; the message says why."""
+    """The text is not accepted as JSON; the message says why."""
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -49,7 +49,7 @@ def parse_object(data: bytes, limit: int) -> dict[str, Any]:
         value = json.loads(data.decode(), parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates)
     except StrictJsonError:
         raise
-    except (UnicodeDecodeError, ValueError):  # ValueError covers huge integers as well
+    except (UnicodeDecodeError, ValueError):  # ValueError also covers huge integers
         raise StrictJsonError("a file that is not JSON in UTF-8") from None
     except RecursionError:
         raise StrictJsonError("nesting that is too deep") from None
@@ -59,14 +59,14 @@ def parse_object(data: bytes, limit: int) -> dict[str, Any]:
 
 
 def finite_number(value: object, low: float = -math.inf, high: float = math.inf) -> float | None:
-    """Return a parsed value as a float when it is a finite number in a range, else None; true is no number."""
+    """Return a parsed value as a float if it is a finite number in a range, else None; booleans are not numbers."""
     if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300 or math.isnan(value):
         return None
     return float(value) if low <= value <= high else None
 
 
 def whole_number(value: object, low: int, high: int) -> int | None:
-    """Return a parsed value when it is a whole number in a range, else None; true is no number."""
+    """Return a parsed value if it is an integer in a range, else None; booleans are not numbers."""
     return value if type(value) is int and low <= value <= high else None
 
 
@@ -76,10 +76,10 @@ def is_sha256(value: object) -> bool:
 
 
 def short_text(value: object, longest: int = _LONGEST_TEXT) -> str:
-    """Return the beginning of a parsed text, and an empty one for anything else."""
+    """Return the beginning of a parsed text; an empty text for anything else."""
     return value[:longest] if isinstance(value, str) else ""
 
 
 def mapping(value: object) -> dict[str, Any]:
-    """Return a parsed object, and an empty one for anything else."""
+    """Return a parsed object; an empty one for anything else."""
     return value if isinstance(value, dict) else {}

@@ -1,4 +1,4 @@
-"""The gate to the report: a scored run is reduced to what readers may see before any section is built from it."""
+"""The gate to the report: it reduces a scored run to what readers may see, before any section is built."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from score.read.reference.landmarks import NO_LANDMARKS, Landmarks
 from score.settings import Settings
 
 MOST_DECIMALS = 3
-"""Of a score on the page; scores.json has one more."""
+"""Decimals of a score on the page; scores.json has one more."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class ReportExtras:
     landmarks: Landmarks = NO_LANDMARKS
     """Scores of baselines and known submissions, to compare with."""
     key_frames: KeyFrames = NO_KEY_FRAMES
-    """A picture of each clip, where the phase has some."""
+    """A picture of each clip, if the phase has any."""
     hashes: Hashes = NO_HASHES
-    """Of the files that the scores depend on."""
+    """Hashes of the files that the scores depend on."""
     private: bool = False
-    """Whether the page shows what participants of this phase may not see."""
+    """Whether the page shows what participants of this phase must not see."""
 
 
 @dataclass(frozen=True)
@@ -49,18 +49,18 @@ class Scored:
     results: Results
     """For the run's facts, its problems and the pictures."""
     outcomes: Outcomes
-    """What happened to each clip; without true values and known causes where the settings close them."""
+    """What happened to each clip; without true values and known causes if the settings close them."""
     evaluation: Evaluation
-    """Every number; reduced to what is shown of it where labels or clips are closed."""
+    """Every number; reduced if labels or clips are closed."""
     settings: Settings
-    """``settings.report`` says what may be shown; without means and errors over training where labels are closed."""
+    """``settings.report`` says what may be shown; training means and errors are removed if labels are closed."""
     findings: Sequence[Problem]
-    """Problems, fit for their readers."""
+    """Problems, filtered for their readers."""
     beside: ReportExtras
     """Content from elsewhere."""
 
     def spread_places(self, column: Column) -> int:
-        """Decimals of what is shown beside a score: its interval, and what others reach."""
+        """Decimals of numbers shown beside a score: its interval and landmarks."""
         return min(spread_decimals(column, open_=self.settings.report.truth), MOST_DECIMALS)
 
 
@@ -74,7 +74,7 @@ def may_show(
 ) -> Scored:
     """Remove what the settings close, so that no builder or template can show it.
 
-    Bars are drawn from the reduced numbers too: a position reveals a number.
+    Bars are drawn from the reduced numbers, too, because a position reveals a number.
     """
     evaluation = may_tell(evaluation, settings)
     if not settings.report.truth:
@@ -94,9 +94,9 @@ def may_show(
 def may_tell(evaluation: Evaluation, settings: Settings) -> Evaluation:
     """Keep the numbers that page and log may show.
 
-    Where labels are closed, every number that depends on them is one more equation about them. Of these only the scores
-    stay, with a coarse interval of the ranking score and rough group gaps. The exact score of the constant baseline, a
-    statistic of the labels alone, is removed.
+    If labels are closed, every number that depends on them is another equation about them. Only the scores stay, a
+    coarse interval of the ranking score, and rough group gaps. The constant baseline's exact score is removed, because
+    it is a statistic of the labels alone.
     """
     if settings.report.truth:
         return evaluation
@@ -105,10 +105,10 @@ def may_tell(evaluation: Evaluation, settings: Settings) -> Evaluation:
         evaluation,
         columns=tuple((column, _closed(column, one, ranking)) for column, one in evaluation.columns),
         targets=(),
-        # Whether a clip counts for known causes reveals how far its prediction is from its label.
+        # Whether a clip passes the gate of known causes reveals how far its prediction is from its label.
         clips=tuple(one and replace(one, causes=None) for one in evaluation.clips),
         fairness=evaluation.fairness and evaluation.fairness.coarse(),
-        # The number of clips near their labels is one more equation about labels and causes.
+        # The number of well-predicted clips is another equation about labels and causes.
         reasons=None,
     )
     return evaluation if settings.report.clips else _coarse(evaluation)
@@ -121,7 +121,7 @@ def _closed(column: Column, estimate: Estimate, ranking: Column) -> Estimate:
 
 
 def _coarse(evaluation: Evaluation) -> Evaluation:
-    """List what stays: a new number of the evaluation is closed until it is listed here."""
+    """List what stays: any new field of the evaluation is closed until it is listed here."""
     return Evaluation(
         columns=evaluation.columns,
         targets=evaluation.targets,
@@ -133,7 +133,7 @@ def _coarse(evaluation: Evaluation) -> Evaluation:
 
 
 def _coarse_diagnostic(diagnostic: Diagnostic) -> Diagnostic:
-    """Round one number: diagnostics depend on a model's answers, through which it could leak clips."""
+    """Round one number: diagnostics depend on a model's answers, which could encode clips."""
     if diagnostic.value is None:
         return diagnostic
     places = 2 if diagnostic.unit in {"range", "share"} else 1

@@ -1,4 +1,4 @@
-"""What every page embeds: style, script, and a policy that allows only these two."""
+"""Style, script, and a policy that allows only these two, for every page."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _STYLES = ("base", "scores", "predictions", "explanations", "problems", "provena
 
 @dataclass(frozen=True)
 class Look:
-    """Texts to put into a page as they are."""
+    """Texts that are inserted into a page unchanged."""
 
     style: str
     """Content of the style element."""
     script: str
-    """Content of the script element: sorting, filtering and the theme; nothing depends on it."""
+    """Content of the script element: sorting, filtering and the theme; the page works without it."""
     policy: str
-    """Content security policy: no network, pictures from the page itself, and this style and script alone."""
+    """Content security policy: no network, only pictures inside the page, and only this style and script."""
 
 
 def look(*more: Path) -> Look:
-    """Read style and script, and compute the policy from their hashes; more style sheets apply after the report's."""
+    """Read style and script, and compute the policy from their hashes; extra style sheets apply after the report's."""
     sheets = (*(_FOLDER / "style" / f"{name}.css" for name in _STYLES), *more)
     style = "\n" + "".join(sheet.read_text("utf-8") for sheet in sheets)
     script = "\n" + (_FOLDER / "script" / "page.js").read_text("utf-8")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 NONE = "–"
-"""Where there is no number."""
+"""Shown for a missing number."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
-"""A space at which no line ends."""
+"""A space that prevents a line break."""
 _ROUND_STEPS = (1, 2, 2.5, 5, 10)
 
 
 def number(value: float | None, places: int) -> str:
-    """Write a number with a true minus sign, and zero without any; a dash where it is not known or not finite."""
+    """Write a number with a true minus sign, zero without a sign, and a dash if unknown or not finite."""
     if value is None or not math.isfinite(value):
         return NONE
     text = f"{value:.{places}f}"
@@ -26,24 +26,24 @@ def signed(value: float | None, places: int) -> str:
 
 
 def factor(value: float | None) -> str:
-    """Write a factor in as many decimals, up to five, as the two decimals of the total need."""
+    """Write a factor with as many decimals (at most five) as two decimals of the total need."""
     text = number(value, 5)
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def percent(share: float | None, places: int = 0) -> str:
-    """Write a share as a percentage; no line ends before its sign."""
+    """Write a share as a percentage, without a line break before the sign."""
     text = number(None if share is None else 100 * share, places)
     return text if text == NONE else f"{text}{NO_BREAK}%"
 
 
 def counted(count: int, whole: int) -> str:
-    """Write a count with its share of a whole, > 0."""
+    """Write a count with its share of a total > 0."""
     return f"{count}{NO_BREAK}({percent(count / whole)})"
 
 
 def interval(ends: tuple[float, float] | None, places: int) -> str:
-    """Write an interval; an empty text where there is none."""
+    """Write an interval; an empty text without one."""
     return f"{number(ends[0], places)} to {number(ends[1], places)}" if ends else ""
 
 
@@ -53,7 +53,7 @@ def position(value: float, minimum: float, maximum: float) -> float:
 
 
 def ceiling(value: float) -> float:
-    """Return the next round number above a value; a scale ends there."""
+    """Return the next round number above a value, as the end of a scale."""
     power = 1e-4
     while value > 10 * power:
         power *= 10

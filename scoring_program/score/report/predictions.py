@@ -24,7 +24,7 @@ def predictions(scored: Scored) -> dict[str, Any]:
     main = settings.names.index(settings.main_target)
     return {
         "place": main,
-        # Only those with metrics per target: none where they are coarse.
+        # Only landmarks with metrics per target, which coarse ones lack.
         "landmarks": [item for item in scored.beside.landmarks.items if item.targets],
         "plots": _plots(scored),
         "rule": _rule(fairness, settings) if fairness else "",
@@ -33,7 +33,7 @@ def predictions(scored: Scored) -> dict[str, Any]:
 
 
 def _plots(scored: Scored) -> list[dict[str, Any]]:
-    """Draw every target, the main one first; nothing where true values are closed or no clip has a prediction."""
+    """Draw every target, the main one first; nothing if true values are closed or no clip has a prediction."""
     settings, outcomes = scored.settings, scored.outcomes
     good = np.array([status == "ok" for status in outcomes.statuses])
     if not settings.report.truth or not good.any():
@@ -63,7 +63,7 @@ def _rule(fairness: Fairness, settings: Settings) -> str:
 
 
 def _attributes(fairness: Fairness, main: int) -> list[dict[str, Any]]:
-    # Where only the rough summaries are open, there are no attributes.
+    # If only the rough summaries are open, there are no attributes.
     found = fairness.attributes or (None,) * len(fairness.summaries)
     return [_attribute(summary, gaps, main) for summary, gaps in zip(fairness.summaries, found, strict=True)]
 
@@ -83,7 +83,7 @@ def _attribute(summary: Summary, gaps: AttributeGaps | None, main: int) -> dict[
         "shown": bool(groups) or (summary.groups > 0 and _is_measured(summary)),
         "note": " ".join(notes),
         "groups": groups,
-        # How far the scale of mean residuals reaches to both sides of zero.
+        # Half-width of the scale of mean residuals around zero.
         "reach": max(ends, default=0.0) or 1.0,
     }
 

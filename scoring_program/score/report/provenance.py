@@ -14,15 +14,15 @@ from score.report.numbers import interval, number
 from score.visible import one_line
 
 FORMAT_VERSION = 1
-"""Of the record."""
+"""Version of the record's format."""
 _SHORT = 12
-"""Digits of a hash in a citation: enough to tell it from any other."""
+"""Digits of a hash in a citation, enough to identify it."""
 
 
 def record(scored: Scored) -> str:
-    """Write the scores, and the versions they depend on, as JSON that is safe inside HTML.
+    """Write the scores and the versions they depend on as JSON that is safe inside HTML.
 
-    It holds no more than the page shows: where clips are closed the numbers are already rounded.
+    It contains no more than the page shows: if clips are closed, the numbers are already rounded.
     """
     run, settings = scored.results.run, scored.settings
     content = {
@@ -45,7 +45,7 @@ def record(scored: Scored) -> str:
         "submission_sha256": run.submission_sha256 or None,
     }
     text = json.dumps(content, indent=1, allow_nan=False)
-    for sign in "<>&":  # so that nothing in it can end the element it stands in
+    for sign in "<>&":  # so that nothing in it can end its HTML element
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
 
@@ -89,7 +89,7 @@ def machine(scored: Scored) -> Facts:
 
 
 def citation(scored: Scored) -> str:
-    """Write one line to cite the score by: challenge, versions, phase, data and value."""
+    """Write a one-line citation of the score: challenge, versions, phase, data and value."""
     settings = scored.settings
     column, estimate = scored.evaluation.columns[0]
     ends = interval(estimate.interval, spread_decimals(column, open_=settings.report.truth))

@@ -1,4 +1,4 @@
-"""Render the pages as texts; nothing is written here."""
+"""Render the pages as texts; no file is written here."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _LAST_PAGE = """\
 
 
 def report_page(scored: Scored) -> str:
-    """Render the page of a scored run, at most 5 MB; what it may show is decided in score.report.gate."""
+    """Render the page of a scored run, at most 5 MB; score.report.gate decides what it may show."""
     content = contents(scored)
     page = render("scored.html", content)
     while len(page.encode()) > LARGEST_PAGE:
@@ -97,7 +97,7 @@ def _sections(scored: Scored, *, groups: bool) -> Iterator[tuple[str, str]]:
 
 
 def early_page(heading: str, results: Results, outcomes: Outcomes, findings: Sequence[Problem], worker: Facts) -> str:
-    """Render what is known before scoring; the platform shows this page meanwhile."""
+    """Render what is known before scoring; the platform shows this page until scores exist."""
     facts = (("Ingestion", f"{results.run.duration_s:.1f} s"), *worker)
     known = {"heading": heading, "clips": clips_sentence(outcomes), "findings": findings, "facts": facts}
     return render("early.html", known)
@@ -115,31 +115,31 @@ def failure_page(
 
 
 def last_page(headline: str) -> str:
-    """Make a page without a template, in case no other page can be made."""
+    """Make a page without a template, as a last resort."""
     return _LAST_PAGE.format(headline=escape(headline))
 
 
 def render(template: str, page: object, own: Path | None = None) -> str:
-    """Fill in a template; it receives only this object and the page's look.
+    """Render a template, which receives only this object and the page's look.
 
     Parameters
     ----------
     template
-        Name of its file.
+        Name of the template's file.
     page
         Content of the page.
     own
-        Folder with the templates and the style sheets of another page with the report's look.
+        Folder with templates and style sheets of another page that shares the report's look.
     """
     sheets = sorted(own.glob("*.css")) if own else []
     return _environment(own).get_template(template).render(page=page, look=look(*sheets))
 
 
-# The early page and the page of a scored run share most templates, so keep them compiled.
+# The early page and the report share most templates, so keep them compiled.
 @lru_cache(maxsize=4)
 def _environment(own: Path | None) -> Environment:
     folders = [Path(__file__).parent / "templates", *([own] if own else [])]
-    # Escape in every template, whatever its name: nearly all text comes from participants.
+    # Escape in all templates, whatever their names: nearly all text comes from participants.
     environment = Environment(
         loader=FileSystemLoader(folders),
         autoescape=True,
@@ -155,7 +155,7 @@ def _environment(own: Path | None) -> Environment:
 
 
 def _harmless(value: object) -> object:
-    """Make hidden characters visible in every text that a template inserts, before it is escaped.
+    """Make hidden characters visible in every text that a template inserts, before escaping.
 
     Values with ``__html__`` are the templates' own markup and stay as they are.
     """

@@ -1,7 +1,8 @@
 """Claims from plain English: which cue raised or lowered which target, by the published lexicon and grammar.
 
-Deterministic, without data beyond ``lexicon.yaml``, and linear in the text; its first 1,200 characters count.
-The rules are in ``docs/language.md`` in plain words.
+The parser is deterministic, needs no data but ``lexicon.yaml``, and takes linear time. It reads the first 1,200
+characters.
+``docs/language.md`` explains the rules in plain words.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ __all__ = [
 def parse_claims(text: str, vocabulary: Vocabulary) -> tuple[TextClaim, ...]:
     """Return what a text claims: each cue and target at most once, in the order of first mention.
 
-    A cue that is said both to raise and to lower a target is left out.
+    A cue that is claimed both to raise and to lower a target is left out.
 
     Parameters
     ----------
     text
         English; the first 1,200 characters count.
     vocabulary
-        Cues and targets of the task. Make it once: its phrase book is kept.
+        Cues and targets of the task. Create it once, because its phrase book is cached.
 
     Examples
     --------
@@ -89,13 +90,13 @@ def cue_mentions(text: str, vocabulary: Vocabulary) -> tuple[Mention, ...]:
     for sentence, items in zip(placed_sentences(text), _items(text, vocabulary), strict=True):
         for item in _naming(items):
             if item.value in vocabulary.cues:
-                # Words inside a gap ("eyes ... on the camera") belong to other items: each run of words is a mention.
+                # Words inside a gap ("eyes ... on the camera") belong to other items, so each run is a mention.
                 found += [Mention(start, end, item.value) for start, end in _runs(item.tokens, sentence.places)]
     return tuple(sorted(found, key=lambda mention: mention.start))
 
 
 def _naming(items: tuple[Item, ...]) -> list[Item]:
-    """Return the items that name cues; of "upright posture", where one says it, both."""
+    """Return the items that name cues, including both words of "upright posture"."""
     counted = {item.tokens for item in (*named(items), *named(items, excluded=True))}
     for one, following in zip(items[-2::-1], items[:0:-1], strict=True):
         if following.tokens in counted and (one.kind, one.value) == (following.kind, following.value):
@@ -104,7 +105,7 @@ def _naming(items: tuple[Item, ...]) -> list[Item]:
 
 
 def _runs(tokens: tuple[int, ...], places: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
-    """Join tokens that follow one another to stretches of the text."""
+    """Join consecutive tokens to stretches of the text."""
     runs: list[tuple[int, int]] = []
     for before, token in zip((-2, *tokens), tokens, strict=False):
         start, end = places[token]
@@ -122,5 +123,5 @@ def _book(vocabulary: Vocabulary) -> PhraseBook:
 
 @lru_cache(maxsize=32)
 def _items(text: str, vocabulary: Vocabulary) -> tuple[tuple[Item, ...], ...]:
-    """Both parsers read the same items."""
+    """Return the items of a text, which both parsers share."""
     return tuple(tuple(read_items(each.tokens, _book(vocabulary))) for each in placed_sentences(text))

@@ -33,23 +33,23 @@ _DEFINITE = frozenset(["the", "his", "her", "their", "its", "this", "that", "the
 
 
 class ClaimReader:
-    """Reads sentence after sentence and remembers what was spoken of."""
+    """Reads sentence by sentence and remembers what was mentioned."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
         self._referents = Referents(vocabulary)
         self._cues: tuple[str, ...] = ()
-        """Of the part before: what "and lowered it" goes on with."""
+        """Cues of the previous part, which are the subject of "and lowered it"."""
         self._near: tuple[str, ...] = ()
-        """Named last: "which" and "this"."""
+        """Cues named last: "which" and "this"."""
         self._said: tuple[Targets, int] = (self._referents.topic, 0)
-        """What the effect before did to what: "and so did the gaze"."""
+        """Targets and sign of the previous effect: "and so did the gaze"."""
         self._gone = False
-        """Whether the cues of the part before were taken away: "we hid the smile, and this lowered it"."""
+        """Whether the cues of the previous part were removed: "we hid the smile, and this lowered it"."""
         self._excluded = False
-        """Whether the effect before was said not to come from a cue: "it was not the smile that ..."."""
+        """Whether the previous effect was denied for a cue: "it was not the smile that ..."."""
         self._explained = False
-        """Whether the effect before was given as a result: "a bright wall makes openness go up"."""
+        """Whether the previous effect was stated as a result: "a bright wall makes openness go up"."""
         self._found: dict[tuple[str, str], set[int]] = {}
 
     def read(self, sentence: Sequence[Item]) -> None:
@@ -58,7 +58,7 @@ class ClaimReader:
         # "Ablation: smile -0.05, gaze +0.03" is about all that follows.
         heading = tuple(item for item, other in pairwise(sentence) if item.kind == "removal" and other.kind == "colon")
         for parts in parts_of(sentence):
-            # "The smile raised, the gaze lowered openness": what comes last is what all are about.
+            # "The smile raised, the gaze lowered openness": the last target belongs to all effects.
             borrowed: Targets = ()
             for part in reversed(parts[1:]):
                 borrowed = self._referents.named(part.after) or borrowed
@@ -75,7 +75,7 @@ class ClaimReader:
         self._referents.end_sentence(sentence)
 
     def claims(self) -> tuple[TextClaim, ...]:
-        """Return what was claimed, each cue and target once; who claims both ways claims nothing."""
+        """Return the claims, each cue and target once; contradictory claims are dropped."""
         return tuple(
             TextClaim(cue, target, next(iter(signs)))
             for (cue, target), signs in self._found.items()
@@ -141,7 +141,7 @@ class ClaimReader:
         self._explained = any(item.kind == "result" for item in before)
 
     def _known(self, cues: Iterable[str], targets: Targets) -> int:
-        """Return which way the cues are known to work; without cues, which way the effect before went."""
+        """Return the known sign of the cues; without cues, that of the previous effect."""
         signs = {sign for cue in cues for target, _ in targets for sign in self._found.get((cue, target), {0})}
         return sum(signs or {self._said[1]}) if len(signs) < 2 else 0
 
@@ -159,7 +159,7 @@ class ClaimReader:
         if turn < 0 and self._gone and mark.value in ("same", "opposite"):
             turn = 1  # "hiding the smile lowers it; muting the voice does the same"
         if denied(before):
-            # "It would not be as high without the smile" turns twice.
+            # "It would not be as high without the smile" reverses the sign twice.
             return sign if turn < 0 and mark.kind != "effect" and mark.text in ("so", "as", "high", "low") else 0
         # "Nothing but the smile raised it."
         left = [item.kind for item in before if item.text in ("neither", "nothing", "none") or item.kind == "exclusion"]
@@ -168,8 +168,8 @@ class ClaimReader:
         return sign * turn
 
     def _causes(self, mark: Item, before: Sequence[Item], after: Sequence[Item], *, continued: bool) -> tuple[str, ...]:
-        """Return the cues of an effect: all around it, or those that "which" and "so" point back to."""
-        # Of "a dark wall, one dim lamp: the lighting cost points", only the last.
+        """Return the cues of an effect: all around it, or those that "which" and "so" refer to."""
+        # In "a dark wall, one dim lamp: the lighting cost points", only the last cue counts.
         colon = max((place for place, item in enumerate(before) if item.kind == "colon"), default=-1)
         here = (mentions(own_clause(before[colon + 1 :])) or mentions(before)) + mentions(after)
         kinds = {item.kind for item in (*before, *after)}
@@ -180,7 +180,7 @@ class ClaimReader:
             return ()
         given = next((item.kind in ("cause", "clausal") for item in after if item.kind not in QUIET), False)
         if here:
-            # "... and a deduction for the gaze" says nothing of what stands before.
+            # "... and a deduction for the gaze" says nothing about earlier cues.
             return (mentions(after) if given else ()) or here
         if (
             subject == "reference"
@@ -216,7 +216,7 @@ class ClaimReader:
 
 
 def _turn(part: Part, mark: Item) -> int:
-    """Return -1 where a cue is taken away or only imagined, 1 where it is as in the clip, 0 where that is open."""
+    """Return -1 if a cue is removed or only imagined, 1 if it is as in the clip, 0 if unclear."""
     groups = [*split_at(part.before, _PAUSES), *split_at(_without_aside(part.after), _PAUSES)]
     items = [item for group in groups for item in group]
     kinds = {item.kind for item in items}
@@ -228,7 +228,7 @@ def _turn(part: Part, mark: Item) -> int:
     aimed = any(item.kind == "cue" for group in taken for item in group)
     if taken and mark.value != NOTE and "cue" in kinds and not aimed:
         return 0
-    # "Would" belongs to the words around it: not in "nobody would invite him: the voice lowered the score".
+    # "Would" affects only the words around it: not in "nobody would invite him: the voice lowered the score".
     around = (*split_at(part.before, _PAUSES)[-1], *split_at(part.after, _PAUSES)[0])
     would = any(item.kind == "flip" for item in around)
     if taken or ("hidden" in kinds and staged) or would:
@@ -237,7 +237,7 @@ def _turn(part: Part, mark: Item) -> int:
         return -sense if mark.value == CHANGE and "absent" in kinds else 0
     for place, item in enumerate(items):
         if item.kind == "cause" and item.text == "without" and any(other.kind == "cue" for other in items[place:]):
-            # "Without the smile it is lower" tries something out, "without a smile it fell" tells what is.
+            # "Without the smile it is lower" is an experiment, "without a smile it fell" describes the clip.
             definite = place + 1 < len(items) and items[place + 1].text in _DEFINITE
             now = mark.value == NOTE or mark.text.endswith("s")
             now = now or any(other.text in ("is", "are") for other in part.before[-3:])
@@ -258,7 +258,7 @@ def _is_unknown_act(group: Sequence[Item]) -> bool:
 
 
 def _without_aside(after: Sequence[Item]) -> Sequence[Item]:
-    """Leave out what is only added on how it was tried: ", as hiding it shows", "and I tried this by hiding it"."""
+    """Leave out remarks on the method: ", as hiding it shows", "and I tried this by hiding it"."""
     for place, (item, other) in enumerate(pairwise(after)):
         if item.kind in ("and", "comma") and other.kind not in _GOES_ON:
             return after[:place]

@@ -10,14 +10,14 @@ from score.text.grammar.referents import Referents
 from score.text.grammar.vocabulary import Level, LevelStatement, Vocabulary
 
 BANDS: Mapping[str, tuple[float, float]] = {"low": (0.0, 0.45), "medium": (0.40, 0.60), "high": (0.55, 1.0)}
-"""Bands on the unit scale; they overlap, so that nobody has to argue about a threshold."""
+"""Bands on the unit scale; they overlap, so that values near a threshold fit both."""
 _TURNED = {"low": "high", "medium": "medium", "high": "low"}
 
 
 def stated_levels(sentences: Iterable[Sequence[Item]], vocabulary: Vocabulary) -> Iterable[tuple[str, Level]]:
-    """Yield target and level of every statement; what is denied or only imagined is none.
+    """Yield target and level of every statement, except denied and hypothetical ones.
 
-    "The score" and "it" are the target named last, else the main one.
+    "The score" and "it" mean the target named last, or else the main target.
     """
     referents = Referents(vocabulary)
     for sentence in sentences:
@@ -50,7 +50,7 @@ def consistent(prediction: Mapping[str, float], statements: Iterable[LevelStatem
     Returns
     -------
     bool
-        False without statements. A target that was not predicted contradicts its statement.
+        False without statements. A statement about a target without a prediction counts as a contradiction.
 
     Examples
     --------

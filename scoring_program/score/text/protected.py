@@ -1,6 +1,6 @@
 """Protected attributes that a text names: sex, age, ethnicity, religion, disability, sexual orientation.
 
-It causes a warning and affects no score, so it prefers misses to false alarms: "a black jacket" is not an ethnicity.
+They cause a warning and affect no score, so the search prefers misses to false alarms: "a black jacket" names none.
 The words and rules are in ``protected.yaml``.
 """
 
@@ -28,13 +28,13 @@ class Named:
     """One protected attribute that a text names."""
 
     attribute: str
-    """Such as ``age``, one of `attributes`."""
+    """One of `attributes`, such as ``age``."""
     words: str
-    """The words that name it, as the list has them, such as ``years old``."""
+    """The words that name it, as listed, such as ``years old``."""
 
 
 def attributes() -> tuple[str, ...]:
-    """Name the attributes that are looked for."""
+    """Return the names of all attributes."""
     return tuple(_attributes())
 
 
@@ -80,7 +80,7 @@ def _named_in(tokens: Phrase, name: str) -> Iterator[str]:
 
 
 def _is_of_a_person(tokens: Phrase, start: int, end: int) -> bool:
-    """Tell whether an adjective stands before a person, or is said of one."""
+    """Tell whether an adjective precedes or describes a person."""
     after = end
     while after < min(end + _MOST_BETWEEN, len(tokens)) and tokens[after] in _words("between") | _adjectives():
         after += 1
@@ -107,7 +107,7 @@ def _is_owned(tokens: Phrase, start: int) -> bool:
 
 
 def _at(tokens: Phrase, start: int, phrases: frozenset[Phrase]) -> Phrase | None:
-    """Give the longest phrase that begins at a place."""
+    """Return the longest phrase that begins at a place."""
     longest = _longest(phrases).get(tokens[start], 0)
     pieces = (tokens[start : start + length] for length in range(longest, 0, -1))
     return next((piece for piece in pieces if piece in phrases), None)
@@ -120,7 +120,7 @@ def _beginnings(name: str) -> frozenset[str]:
 
 @cache
 def _longest(phrases: frozenset[Phrase]) -> dict[str, int]:
-    """Return by its first word how many words the longest phrase has."""
+    """Return the number of words of the longest phrase, by its first word."""
     return {first: max(len(phrase) for phrase in phrases if phrase[0] == first) for first, *_ in phrases}
 
 
@@ -148,7 +148,7 @@ def _words(name: str) -> frozenset[str]:
 
 @cache
 def _data() -> dict[str, Any]:
-    # A base loader knows nothing but text: to YAML's other loaders "no" is a truth value.
+    # A base loader reads only text; YAML's other loaders read "no" as a boolean.
     data: dict[str, Any] = yaml.load(PATH.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506
     return data
 

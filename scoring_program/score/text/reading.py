@@ -1,4 +1,4 @@
-"""Claims of each explanation's evidence and text as numbers, read once for all axes."""
+"""Claims in the evidence and text of each explanation, as numbers that all axes share."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class Readings:
     said: tuple[frozenset[Triple], ...]
     """n sets of claims parsed from the texts; empty without a text."""
     levels: tuple[tuple[LevelStatement, ...], ...]
-    """n lists of how high the texts call which target."""
+    """n lists of the levels that the texts state."""
     claims: Array
-    """(n, k, v) what counts as claimed, in [-1, 1]: what evidence and text agree on, or the one that is there."""
+    """(n, k, v) claims that count, in [-1, 1]: those that evidence and text share, or those of either alone."""
     agreement: Array
     """(n,) Jaccard index of the text's claims and the largest ones submitted as evidence; 1 without evidence."""
     seen: Array
-    """(n, k) sum of the sizes of submitted claims about cues that are not `HEARD`; NaN without one about the target."""
+    """(n, k) sum of |contribution| of submitted claims about cues that are not `HEARD`; NaN without such claims."""
 
 
 def vocabulary_of(settings: Settings) -> Vocabulary:
-    """Gather what the parser of texts needs to know of a task."""
+    """Collect what the parser needs to know about a task."""
     score = settings.explanation
     return Vocabulary(score.vocabulary, settings.names, settings.main_target, score.aliases)
 
@@ -49,7 +49,7 @@ def _triple(claim: TextClaim) -> Triple:
 
 
 def read_claims(explanations: Sequence[Explanation], settings: Settings) -> Readings:
-    """Read the claims of all explanations; a text that is not valid has none."""
+    """Read the claims of all explanations; an invalid text has none."""
     vocabulary = vocabulary_of(settings)
     cues = {cue: number for number, cue in enumerate(settings.explanation.vocabulary)}
     targets = {name: number for number, name in enumerate(settings.names)}
@@ -73,20 +73,20 @@ def read_claims(explanations: Sequence[Explanation], settings: Settings) -> Read
 def join_claims(submitted: Array, told: Array) -> Array:
     """Join both kinds of claims, target by target.
 
-    A text need not repeat every number: where it names just the largest of the submitted claims, with their signs, all
-    submitted ones count. Where it says anything else only what both say counts.
+    A text need not repeat every claim: if it names only the largest submitted claims, with their signs, all submitted
+    ones count. Otherwise only claims that both make count.
 
     Parameters
     ----------
     submitted
         (n, k, v) contributions of the evidence, in [-1, 1].
     told
-        (n, k, v) signs that the text states; 0 where it says nothing.
+        (n, k, v) signs stated in the text; 0 without a claim.
 
     Returns
     -------
     NDArray
-        (n, k, v) what counts as claimed.
+        (n, k, v) claims that count.
     """
     size = np.abs(submitted)
     speaks, argues = (told != 0).any(axis=2, keepdims=True), (submitted != 0).any(axis=2, keepdims=True)
@@ -99,7 +99,7 @@ def join_claims(submitted: Array, told: Array) -> Array:
 
 
 def _agreement(submitted: Array, told: Array) -> Array:
-    """Compare, for each target that the text speaks of, its claims with as many of the largest submitted, 3 at most."""
+    """Compare, for each target in the text, its claims with as many of the largest submitted ones, at most 3."""
     result = np.ones(len(told))
     for clip in np.flatnonzero((submitted != 0).any(axis=(1, 2))):
         text: set[tuple[int, int, int]] = set()

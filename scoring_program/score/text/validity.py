@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?%?")
 
 
 def text_validity(text: str) -> tuple[str, ...]:
-    """Return why a text is no valid explanation; empty if it is one.
+    """Return why a text is not a valid explanation; empty if it is valid.
 
     Only the first 1,200 characters are read, so that a text of any size costs the same.
     """
@@ -48,7 +48,7 @@ def text_validity(text: str) -> tuple[str, ...]:
         reasons.append(f"contains a word of more than {LONGEST_WORD} characters")
     if words and _known(sentences) < LEAST_KNOWN:
         reasons.append(f"fewer than {LEAST_KNOWN:.0%} of the words are common words or words of the lexicon")
-    # The long names of the targets are not the writer's choice.
+    # The writer cannot choose shorter names for the targets.
     if words and readability(_target_names().sub("name", text)) > HARDEST_GRADE:
         reasons.append(f"harder to read than school grade {HARDEST_GRADE:.0f}")
     if _NUMBER.sub("#", " ".join(bare.split())).casefold() in _kit_texts():
@@ -57,7 +57,7 @@ def text_validity(text: str) -> tuple[str, ...]:
 
 
 def _known(sentences: Sequence[Sequence[str]]) -> float:
-    """Share of the words that are function words or belong to a phrase of the lexicon."""
+    """Return the share of words that are function words or belong to a phrase of the lexicon."""
     book, common = _common_words()
     known = total = 0
     for tokens in sentences:

@@ -1,1 +1,1 @@
-"""What the cue reader measures, how it weighs it and how it tells what it did."""
+"""The cue reader: its measurements, weights and explanations."""

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from .features import CUES, FEATURES
 
 _LIMIT = 3.0
-"""Standard deviations at which a measurement is cut off: a wrong one then does limited harm."""
+"""Standard deviations at which measurements are clipped, so that a wrong one does limited harm."""
 
 
 @dataclass(frozen=True)
 class AdditiveModel:
-    """Standardised measurements, one weight for each and target."""
+    """A linear model of standardised measurements, with one weight for each measurement and target."""
 
     targets: tuple[str, ...]
-    """What is predicted."""
+    """Names of the targets."""
     means: NDArray[np.float64]
     """Mean of every measurement over the training clips, shape (features,)."""
     scales: NDArray[np.float64]
@@ -31,7 +31,7 @@ class AdditiveModel:
     """Change of a target for one standard deviation, shape (targets, features)."""
 
     def standardised(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return measurements in standard deviations from the mean; 0 for what could not be measured."""
+        """Return measurements in standard deviations from the mean; 0 for missing ones."""
         scores: NDArray[np.float64] = np.nan_to_num((values - self.means) / self.scales, nan=0.0)
         return np.clip(scores, -_LIMIT, _LIMIT)
 
@@ -44,7 +44,7 @@ class AdditiveModel:
         return np.asarray(self.intercepts + self.weights @ self.standardised(values))
 
     def contributions(self, values: NDArray[np.float64]) -> dict[str, dict[str, float]]:
-        """Return by target and cue how much the cue moved the target away from the intercept."""
+        """Return how far each cue moved each target away from the intercept, by target and cue."""
         parts = self.weights * self.standardised(values)
         return {
             target: {cue: sum(float(p) for p, (_, of) in zip(row, FEATURES, strict=True) if of == cue) for cue in CUES}

@@ -23,7 +23,7 @@ Box = tuple[float, float, float, float]
 
 
 def face_regions(face: FaceTracks) -> dict[str, list[Box]]:
-    """Return by cue of the face the boxes it was measured in, pixels of a frame."""
+    """Return the boxes in which each cue of the face was measured, in pixels of a frame."""
     x, y, unit = float(np.median(face.x)), float(np.median(face.y)), face.unit
 
     def box(x0: float, y0: float, x1: float, y1: float) -> Box:
@@ -37,9 +37,9 @@ def face_regions(face: FaceTracks) -> dict[str, list[Box]]:
 
 
 def space_map(reading: Reading, model: AdditiveModel) -> NDArray[np.float64] | None:
-    """Return a map of shape (36, 64), >= 0: how far the prediction moves if nothing happens there, or None.
+    """Return a map of shape (36, 64), >= 0: how far the prediction moves if nothing happens there; or None.
 
-    What is there all along (posture, light, framing) has no place of its own and is left out.
+    Posture, light and framing are always there and have no place, so they are left out.
     """
     total = spread(reading, {cue: _moved(reading, model, calmed(reading, (cue,))) for cue in EVENTS})
     return total if total.max() > total.min() else None
@@ -62,7 +62,7 @@ def spread(reading: Reading, amounts: Mapping[str, float]) -> NDArray[np.float64
 
 
 def time_weights(reading: Reading, model: AdditiveModel) -> list[float] | None:
-    """Return one weight a second: how far the prediction moves without what happens in it; None if nothing does."""
+    """Return one weight a second: how far the prediction moves without the events in it; None without events."""
     bins = max(int(np.ceil(reading.duration_s / _BIN_S - 1e-6)), 1)
     total = np.zeros(bins)
     for cue in EVENTS:
@@ -71,7 +71,7 @@ def time_weights(reading: Reading, model: AdditiveModel) -> list[float] | None:
 
 
 def happens(reading: Reading, cue: str, bins: int) -> NDArray[np.float64]:
-    """Return how much of an event falls into each second, shape (bins,): the shares add up to 1, or are all 0."""
+    """Return the share of an event in each second, shape (bins,); the shares sum to 1, or are all 0."""
     picture = reading.picture
     if cue == "motion":
         times, track = picture.sweep_times, picture.sweep
@@ -86,13 +86,13 @@ def happens(reading: Reading, cue: str, bins: int) -> NDArray[np.float64]:
 
 
 def _moved(reading: Reading, model: AdditiveModel, values: NDArray[np.float64]) -> float:
-    """Return how much the predictions move, all in all, if this had been measured."""
+    """Return how much the predictions would move, over all targets, with these measurements."""
     shares = importance(model.targets)
     return float(shares @ np.abs(model.raw(values) - model.raw(reading.values)))
 
 
 def importance(targets: Sequence[str]) -> NDArray[np.float64]:
-    """Return how much each target counts in a map that speaks for all: the interview as much as all others together."""
+    """Return the weight of each target in a joint map: the interview counts as much as all others together."""
     shares = np.full(len(targets), 0.5 / max(len(targets) - 1, 1))
     if "interview" in targets:
         shares[targets.index("interview")] = 0.5

@@ -1,4 +1,4 @@
-"""Finding the face, and then its eyes in every frame, by colour alone.
+"""Find the face, and then its eyes in every frame, by colour alone.
 
 An eye is a patch without skin colour that has skin below it and beside it. Colour is taken as a ratio, so that
 light and skin tone matter little.
@@ -26,12 +26,12 @@ PATCH = (-1.1, -0.55, 1.1, 1.35)
 _UNITS = tuple(34 * 1.13**step for step in range(8))
 """Sizes of face to look for, pixels per unit in a picture 360 pixels high."""
 _GOOD = 0.12
-"""Score from which a pair of eyes is believed."""
+"""Score from which a pair of eyes is accepted."""
 
 
 @dataclass(frozen=True)
 class FaceBox:
-    """Where the face roughly is throughout a clip."""
+    """Rough place of the face in a clip."""
 
     x: float
     """Between the eyes, pixels from the left."""
@@ -45,7 +45,7 @@ class FaceBox:
 
 @dataclass(frozen=True)
 class Eyes:
-    """Where the eyes are in one frame."""
+    """Places of the eyes in one frame."""
 
     left: tuple[float, float]
     """Middle of the eye at the left of the picture, pixels."""
@@ -129,7 +129,7 @@ def _best_pair(red: Map, grey: Map, unit: float, near: tuple[float, float, float
         Expected x and y, and how much a unit of distance from there costs.
     """
     bare = oddness(red, grey, unit)
-    # An eye is small: the wall beside the head and the teeth are pale all around as well.
+    # An eye is small, whereas the wall beside the head and the teeth are pale all around.
     pale = cv2.blur(bare, _odd(0.42 * unit, 0.18 * unit)) - cv2.blur(bare, _odd(0.85 * unit, 0.5 * unit))
     skin = cv2.blur(np.clip((red - 0.02) / 0.02, 0, 1), _odd(0.26 * unit, 0.22 * unit))
     height, width = red.shape
@@ -155,7 +155,7 @@ def _best_pair(red: Map, grey: Map, unit: float, near: tuple[float, float, float
 
 
 def _shift(values: Map, right: int, down: int) -> Map:
-    """Return what lies `right` and `down` of every pixel; zero beyond the edge."""
+    """Return the value `right` and `down` of every pixel; zero beyond the edge."""
     height, width = values.shape
     moved = np.zeros_like(values)
     rows, columns = height - abs(down), width - abs(right)

@@ -1,4 +1,4 @@
-"""From a clip to the numbers that the linear model weighs. Every number belongs to one cue."""
+"""Measure the features of a clip that the linear model weighs. Each belongs to one cue."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ FEATURES: tuple[tuple[str, str], ...] = (
 CUES = tuple(dict.fromkeys(cue for _, cue in FEATURES))
 """The cues that are measured."""
 EVENTS = ("smile", "gaze", "motion")
-"""Cues that happen at some time and at some place; the others are there all along, everywhere."""
+"""Cues with a time and a place; the others are always there, everywhere."""
 _EVENT_S = 1.2
 
 
 @dataclass(frozen=True)
 class Reading:
-    """All that was measured in one clip."""
+    """All measurements of one clip."""
 
     values: NDArray[np.float64]
-    """In the order of ``FEATURES``; NaN where something could not be measured."""
+    """Features in the order of ``FEATURES``; NaN for missing measurements."""
     picture: PictureReading
     """What the frames show."""
     level: NDArray[np.float64]
@@ -65,9 +65,9 @@ def read_clip(clip: Clip) -> Reading:
 
 
 def calmed(reading: Reading, cues: Collection[str]) -> NDArray[np.float64]:
-    """Return what would be measured if nothing happened to these cues.
+    """Return the features that would be measured without the events of these cues.
 
-    The shape is that of ``Reading.values``. From the tracks alone: the clip is not looked at again.
+    The shape is that of ``Reading.values``. They are computed from the tracks, without reading the clip again.
     """
     picture = reading.picture.calm(cues)
     return _measure(picture, reading.level, reading.transcript, reading.duration_s)
@@ -102,9 +102,9 @@ def _measure(
 
 
 def _event(times: NDArray[np.float64], track: NDArray[np.float64]) -> float:
-    """Return how far a track strays from what is usual in it, where it does so most, for about a second.
+    """Return the largest deviation of a track from its usual value, over about a second.
 
-    What is usual differs from face to face: it tells who is seen, not what happens.
+    The usual value differs between faces: it depends on the person, not on events.
     """
     strays = track - np.median(track)
     near = np.abs(times[:, None] - times) <= _EVENT_S / 2

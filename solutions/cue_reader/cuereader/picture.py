@@ -1,4 +1,4 @@
-"""What the frames of a clip show: numbers a frame, and what they come to over the clip."""
+"""Measurements of the frames of a clip, frame by frame and summarised."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ FRAMES = 30
 """Frames that are measured, evenly spread."""
 
 CLEARLY = 0.15
-"""Change of a pixel, against the mean brightness, that is no noise."""
+"""Change of a pixel, relative to the mean brightness, that exceeds noise."""
 
 Track = NDArray[np.float64]
 """One number a frame, shape (frames,)."""
 TRACKS = {"smile": ("curve", "mouth_width", "teeth"), "gaze": ("gaze_x", "gaze_white")}
-"""By cue of the face what is measured of it in every frame."""
+"""Tracks measured for each cue of the face."""
 
 
 @dataclass(frozen=True)
 class FaceTracks:
-    """What was measured in each frame in which the eyes were found."""
+    """Measurements of each frame in which the eyes were found."""
 
     times: Track
     """Seconds."""
@@ -69,17 +69,17 @@ class FaceTracks:
     """Brightness of the white of the eyes, 0-1: a measure of the light that hardly depends on the person."""
 
     def calm(self, cues: Collection[str]) -> FaceTracks:
-        """Return the tracks of these cues as they usually are."""
+        """Return the tracks with these cues at their usual values."""
         tracks = {name: getattr(self, name) for cue in cues for name in TRACKS.get(cue, ())}
         return replace(self, **{name: np.full_like(track, np.median(track)) for name, track in tracks.items()})
 
 
 @dataclass(frozen=True)
 class PictureReading:
-    """What a clip's frames show."""
+    """Measurements of a clip's frames."""
 
     face: FaceTracks | None
-    """None when no face was found."""
+    """None if no face was found."""
     brightness: float
     """Mean brightness of all pixels, 0-1."""
     stir_map: NDArray[np.float64]
@@ -91,7 +91,7 @@ class PictureReading:
     key_frame: Frame
     """The frame in the middle of the clip."""
     key_eyes: Eyes | None
-    """The eyes in the key frame, as far as found."""
+    """The eyes in the key frame, if found."""
     duration_s: float
     """Length of the clip."""
 
@@ -101,7 +101,7 @@ class PictureReading:
         return np.asarray((np.arange(self.sweep.size) + 1.0) * self.duration_s / (self.sweep.size + 1))
 
     def calm(self, cues: Collection[str]) -> PictureReading:
-        """Return what would be measured if nothing happened to these cues."""
+        """Return the measurements that would result without the events of these cues."""
         stir, sweep = self.stir, self.sweep
         if "motion" in cues and stir.size:
             stir, sweep = (np.full_like(track, np.median(track)) for track in (stir, sweep))

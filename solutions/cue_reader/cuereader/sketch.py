@@ -1,4 +1,4 @@
-"""The picture of an explanation: the key frame, what was looked at, and bars for the contributions."""
+"""The picture of an explanation: the key frame with the measured places, and bars for the contributions."""
 
 from collections.abc import Mapping
 
@@ -20,9 +20,9 @@ def sketch(picture: PictureReading, contributions: Mapping[str, float]) -> NDArr
     Parameters
     ----------
     picture
-        What the frames show.
+        Measurements of the frames.
     contributions
-        By cue, to the score that is explained.
+        Contributions to the explained score, by cue.
     """
     frame = picture.key_frame
     image = np.asarray(cv2.resize(frame, (WIDTH, HEIGHT), interpolation=cv2.INTER_AREA), np.uint8)
@@ -36,7 +36,7 @@ def sketch(picture: PictureReading, contributions: Mapping[str, float]) -> NDArr
                 for box in boxes:
                     x0, y0, x1, y1 = (round(float(v)) for v in np.array(box) * scale)
                     cv2.rectangle(image, (x0, y0), (x1, y1), colour, 1, cv2.LINE_AA)
-    # The bars stand on the side where the face is not.
+    # The bars are on the side without the face.
     left = 4 if face_x > WIDTH / 2 else WIDTH - _PANEL - 4
     _draw_bars(image, contributions, left)
     return image

@@ -1,4 +1,4 @@
-"""How fast somebody speaks, and in which words."""
+"""Speech rate and words."""
 
 import re
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 RATE = 16_000
-"""Samples a second that are asked for."""
+"""Requested samples a second."""
 _WINDOW_S = 0.02
 
 # Everyday words by how bright they sound, -2 to 2.
@@ -45,18 +45,18 @@ _SCORES = {word: score for score, words in LEXICON.items() for word in words}
 
 
 def valence(transcript: str) -> float:
-    """Return how bright the words are, -2 to 2: the mean over the words that judge something; 0 without any."""
+    """Return how bright the words are, -2 to 2: the mean over evaluative words; 0 without any."""
     scores = [_SCORES[word] for word in telling_words(transcript)]
     return float(np.mean(scores)) if scores else 0.0
 
 
 def telling_words(transcript: str) -> list[str]:
-    """Return the words that judge something, in spoken order."""
+    """Return the evaluative words, in spoken order."""
     return [word for word in _words(transcript) if word in _SCORES]
 
 
 def syllables(transcript: str) -> int:
-    """Return about how many syllables the words have: groups of vowels, silent endings left out."""
+    """Estimate the number of syllables: groups of vowels, without silent endings."""
     count = 0
     for word in _words(transcript):
         groups = len(re.findall(r"[aeiouy]+", re.sub(r"(?<=[^aeiouy])e[sd]?$", "", word)))
@@ -73,7 +73,7 @@ def loudness(sound: NDArray[np.float32], rate: int = RATE) -> NDArray[np.float64
 
 
 def beats(level: NDArray[np.float64]) -> float:
-    """Return how many beats a second the loudness has: the peaks that stand out from the dips around them."""
+    """Return the beats a second in the loudness: peaks that stand out from the dips around them."""
     if len(level) < 10 or level.max() <= 0:
         return 0.0
     smooth = np.convolve(level / level.max(), np.array((0.25, 0.5, 0.25)), mode="same")

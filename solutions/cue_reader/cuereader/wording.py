@@ -1,4 +1,4 @@
-"""Putting contributions into words."""
+"""Put contributions into words."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ _STATES: dict[str, tuple[str, str]] = {
 }
 _NAMES = {"interview": "interview score", "emotional_stability": "emotional stability score"}
 _SMALL = 0.012
-"""Contributions below this are not worth a word."""
+"""Smaller contributions are not mentioned."""
 
 
 def tell(
@@ -33,9 +33,9 @@ def tell(
     contributions
         By target and cue, in units of the score.
     levels
-        How much of each cue there is, in standard deviations from the average.
+        Amount of each cue, in standard deviations from the average.
     words
-        Words of the transcript that judge something.
+        Evaluative words of the transcript.
     """
     main = "interview" if "interview" in prediction else next(iter(prediction))
     sentences = [_score(main, prediction[main]), _causes(contributions[main], levels, most=3)]

@@ -12,7 +12,7 @@ from bundle_tools.errors import BundleError
 
 LEVELS = 5
 DIFFERENT = 2
-"""Clips that are taken because the finalists' predictions differ most."""
+"""Number of clips chosen because the finalists' predictions differ most."""
 
 
 @dataclass(frozen=True)
@@ -22,29 +22,28 @@ class Balance:
     levels: tuple[int, ...]
     """Clips in each fifth of the main target's labels, the lowest first."""
     groups: Mapping[str, Mapping[str, int]]
-    """By attribute, such as age, the clips of each of its groups; empty where the phase names no groups."""
+    """Number of clips by attribute, such as age, and group; empty if the phase names no groups."""
 
 
 def choose_clips(final: Final, count: int, seed: str) -> list[str]:
-    """Choose clips by truth and groups, which no juror sees.
+    """Choose clips by true values and groups, which jurors do not see.
 
-    Fifths of the main target's labels are filled in turn. Where there is a choice, clips that every finalist explained
-    come first, and then those whose groups (`groups.csv` of the phase) are rarest so far; luck decides the rest.
+    Fifths of the main target's labels are filled in turn. If there is a choice, clips that every finalist explained
+    come first, then those whose groups (`groups.csv` of the phase) are rarest so far; the rest is random.
 
     Parameters
     ----------
     final
         Finalists and clips.
     count
-        How many are wanted; at least 2.
+        Number of clips wanted, at least 2.
     seed
         Any text; the same text gives the same clips.
 
     Returns
     -------
     list of str
-        Clip ids in the order in which they are shown to the first juror; fewer than wanted where the phase has fewer
-        persons.
+        Clip ids in the order for the first juror; fewer than wanted if the phase has fewer people.
 
     Raises
     ------
@@ -104,14 +103,14 @@ def balance_of(final: Final, chosen: Sequence[str]) -> Balance:
 
 
 def _levels(final: Final) -> dict[str, int]:
-    """Return for each clip the fifth of the main target's labels in which it lies, from 0."""
+    """Return the fifth of the main target's labels in which each clip lies, from 0."""
     truth = final.finalists[0].outcomes.truth[:, final.main]
     ranks = np.argsort(np.argsort(truth, kind="stable"), kind="stable")
     return {clip_id: int(rank * LEVELS // len(truth)) for clip_id, rank in zip(final.clip_ids, ranks, strict=True)}
 
 
 def _groups(final: Final) -> dict[str, list[tuple[str, str]]]:
-    """Return for each clip (attribute, group) of its person; nothing where the phase names no groups."""
+    """Return for each clip (attribute, group) of its person; empty if the phase names no groups."""
     outcomes = final.finalists[0].outcomes
     return {
         clip_id: [(one.name, one.values[one.member[at]]) for one in outcomes.known.groups]

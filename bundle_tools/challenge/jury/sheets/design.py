@@ -20,7 +20,7 @@ from score.text.reading import vocabulary_of
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MOST_TEAMS = len(LETTERS)
 _MOST_SHARED = 0.9
-"""Share of common words from which two texts of a finalist count as the same."""
+"""Share of common words from which two texts of a finalist count as equal."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class ShownItem:
     text: str
     """The explanation."""
     image: tuple[int, str] | None
-    """Number of the finalist and path of the picture among its results."""
+    """Index of the finalist, and path of the picture in its results."""
     values: tuple[float, ...]
     """Predictions in the order of the targets."""
     cue: str
@@ -48,7 +48,7 @@ class Design:
     shown: dict[str, ShownItem]
     """By item id."""
     orders: tuple[tuple[str, ...], ...]
-    """For each juror all item ids, in the order in which they come."""
+    """Each juror's item ids, in the order shown."""
     cuts: tuple[float, ...]
     """Inner limits of the bands of the main target, ascending."""
 
@@ -82,7 +82,7 @@ def plan(phase: str, final: Final, clips: Sequence[str], jurors: int, rules: Rul
         for team, number in enumerate(order)
     }
     genuine = [maker.item("genuine", *place) for place, there in explained.items() if there]
-    # In this order: each draws on.
+    # The order matters, because all share one random generator.
     controls = [*maker.swapped(genuine, rules, luck), *maker.boilerplate(genuine, rules, luck)]
     items = [*genuine, *controls, *maker.repeats(genuine, rules, luck)]
     finalists = [final.finalists[number] for number in order]
@@ -108,9 +108,9 @@ def _name(seed: str, what: str) -> str:
 
 
 def _cuts(final: Final, bands: int) -> tuple[float, ...]:
-    """Return limits between which equal shares of all finalists' different predictions lie."""
+    """Return limits that divide the finalists' distinct predictions into equal shares."""
     values = np.concatenate([one.outcomes.prediction[:, final.main] for one in final.finalists])
-    # Different ones: a finalist that always says the same would otherwise make bands without width.
+    # Distinct ones, because a finalist with constant predictions would otherwise create bands without width.
     inner = np.quantile(np.unique(values[~np.isnan(values)].round(3)), np.arange(1, bands) / bands)
     return tuple(round(float(cut), 3) for cut in inner)
 
@@ -121,7 +121,7 @@ class _Maker:
 
     final: Final
     order: Sequence[int]
-    """Numbers of the finalists by the team's letter."""
+    """Indices of the finalists, ordered by the team's letter."""
     cuts: tuple[float, ...]
     seed: str
 
@@ -138,10 +138,10 @@ class _Maker:
         return ShownItem(item, text, (self.order[team], picture) if picture else None, values, cue)
 
     def swapped(self, genuine: Sequence[ShownItem], rules: Rules, luck: random.Random) -> list[ShownItem]:
-        """Show some finalists' texts about another clip, the most different one; as many finalists as can be.
+        """Show texts about another clip, the most different one, of as many finalists as possible.
 
-        Picture and prediction are those of the clip that is shown: only the words tell that something is wrong.
-        A finalist who says nearly the same of every clip has none to show: even careful jurors could not tell.
+        Picture and prediction are those of the shown clip, so only the words reveal the swap. Finalists with nearly the
+        same text for every clip are skipped, because even careful jurors could not notice it.
         """
         made: list[ShownItem] = []
         for own in _in_turn(luck.sample(genuine, len(genuine))):
@@ -159,7 +159,7 @@ class _Maker:
         return made
 
     def boilerplate(self, genuine: Sequence[ShownItem], rules: Rules, luck: random.Random) -> list[ShownItem]:
-        """Show texts that say nothing, with the picture and prediction of some finalist."""
+        """Show empty phrases, with the picture and prediction of some finalist."""
         drawn = luck.sample(genuine, min(rules.boilerplate, len(genuine)))
         texts = rules.boilerplate_texts
         return [
@@ -178,7 +178,7 @@ class _Maker:
 
 
 def _question(text: str, place: int, finalist: Finalist, final: Final) -> tuple[str, str]:
-    """Find a cue that the text names and that a copy of the clip lacks, and how the main score changed."""
+    """Find a cue that the text names and a copy of the clip lacks, and the change of the main score."""
     settings, outcomes = final.settings, finalist.outcomes
     low = np.array([target.minimum for target in settings.targets])
     span = np.array([target.maximum for target in settings.targets]) - low
@@ -200,7 +200,7 @@ def _question(text: str, place: int, finalist: Finalist, final: Final) -> tuple[
 
 
 def _in_turn(items: Sequence[ShownItem]) -> list[ShownItem]:
-    """Bring items of each team in turn: the first of every team, then the second of every team, and so on."""
+    """Order items by turns: the first of every team, then the second of every team, and so on."""
     seen: Counter[str] = Counter()
     turns = []
     for one in items:
@@ -218,9 +218,9 @@ def _shared_words(one: str, other: str) -> float:
 def _order(key: Key, juror: int, jurors: int, luck: random.Random) -> tuple[str, ...]:
     """Order one juror's items.
 
-    Clips come one after another, beginning elsewhere for each juror. Within a clip the teams follow the rows of a
-    cyclic Latin square, so that over clips and jurors each team comes first, second, … about equally often. Controls
-    stand at a drawn place of their clip's block; the two times of a repeated item lie at least half the clips apart.
+    All items of a clip come together, and each juror begins with another clip. Within a clip, the teams follow the rows
+    of a cyclic Latin square, so that each team comes first, second, … about equally often. Controls have a random place
+    in their clip's block; a repeated item comes at least half of the clips after the first time.
     """
     start = round(juror * len(key.clips) / jurors)
     clips = (*key.clips[start:], *key.clips[:start])

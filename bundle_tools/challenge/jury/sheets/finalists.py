@@ -1,4 +1,4 @@
-"""The runs that the jury compares, and what they said of each clip."""
+"""The runs that the jury compares, with their answers on each clip."""
 
 import csv
 from collections.abc import Sequence
@@ -29,19 +29,19 @@ class Finalist:
     band: int
     """Among the finalists, 1 for the best."""
     rated_sha256: str
-    """Of its explanations and the submission that gave them; scoring finds the rating by it."""
+    """SHA-256 of its explanations and their submission, by which scoring finds the rating."""
     folder: Path
     """Results of ingestion, where the pictures are."""
     outcomes: Outcomes
-    """What it predicted and said, clip by clip."""
+    """Its predictions and explanations."""
 
 
 @dataclass(frozen=True)
 class Final:
-    """All that a jury is made from."""
+    """The input of a jury."""
 
     settings: Settings
-    """Of the phase's scoring."""
+    """Settings of the phase's scoring."""
     finalists: tuple[Finalist, ...]
     """In the order given."""
     clips: dict[str, Path]
@@ -54,7 +54,7 @@ class Final:
 
     @property
     def main(self) -> int:
-        """Place of the main target."""
+        """Index of the main target."""
         return self.settings.names.index(self.settings.main_target)
 
 
@@ -64,7 +64,7 @@ def gather(phase: Phase, runs: Sequence[Run], scratch: Path) -> Final:
     Parameters
     ----------
     phase
-        Whose programs and data are used.
+        Phase whose programs and data are used.
     runs
         At least two, of this phase.
     scratch

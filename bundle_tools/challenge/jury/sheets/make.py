@@ -31,7 +31,7 @@ HIDDEN = "▢"
 
 @dataclass(frozen=True)
 class JuryFiles:
-    """What was written."""
+    """The written files."""
 
     design: Design
     """The jury."""
@@ -60,13 +60,13 @@ def make_jury(
     Parameters
     ----------
     phase
-        Whose clips and programs are used.
+        Phase whose clips and programs are used.
     runs
         Finalists, 2 to 26.
     out
         A folder that does not exist yet.
     jurors, clips
-        How many; both >= 1. Fewer clips are taken where the phase has fewer persons.
+        Numbers, >= 1. Fewer clips are taken if the phase has fewer people.
     rules
         The questions and rules.
     seed
@@ -117,7 +117,7 @@ def sheet_page(design: Design, juror: int, final: Final, rules: Rules, videos: d
     Parameters
     ----------
     design
-        Of the jury.
+        Design of the jury.
     juror
         From 0.
     final
@@ -130,7 +130,7 @@ def sheet_page(design: Design, juror: int, final: Final, rules: Rules, videos: d
     Returns
     -------
     str
-        HTML that asks for nothing from outside. Teams, kinds of items, truth and scores are not in it.
+        Self-contained HTML, without teams, kinds of items, true values and scores.
     """
     places = {clip_id: number for number, clip_id in enumerate(design.key.clips)}
     content = {
@@ -168,7 +168,7 @@ def _ranges(cuts: tuple[float, ...]) -> list[str]:
 
 
 def hide_numbers(text: str) -> str:
-    """Replace each number by a sign: scores answer the first question and give away texts of other clips."""
+    """Replace each number by a sign: scores would answer the first question and reveal texts of other clips."""
     return _NUMBER.sub(HIDDEN, text)
 
 

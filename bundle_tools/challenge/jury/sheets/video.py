@@ -1,4 +1,4 @@
-"""Clips as every browser plays them, small enough for a page that holds them all."""
+"""Clips in a form that every browser plays, small enough to embed all of them in one page."""
 
 import io
 from fractions import Fraction
@@ -14,21 +14,21 @@ from bundle_tools.errors import BundleError
 LARGEST_SIDE = 640
 _QUALITY = "26"  # constant rate factor: no visible loss at this size
 _MOST_BITS = 400_000
-"""A second of pictures at most: 15 clips of 15 s then make a sheet that still goes by mail (under 20 MB)."""
+"""Most bits per second of video: a sheet with 15 clips of 15 s then stays under 20 MB and can be mailed."""
 _SOUND_BITS = 64_000
 _STAYS_BITS = 1_000_000
-"""Most bytes per second of a clip that is copied unchanged."""
+"""Most bits per second of a clip that is copied unchanged."""
 _SOUND = 48_000
 _PLAYED_SOUND = frozenset({"aac", "mp3"})
 
 
 def for_browser(path: Path) -> bytes:
-    """Return a clip as MP4 with H.264 and AAC, at most 640 pixels wide or high; a small one of that form is kept.
+    """Return a clip as MP4 with H.264 and AAC, at most 640 pixels wide or high; a small clip in this form is kept.
 
     Raises
     ------
     BundleError
-        When the clip cannot be decoded, or not be encoded.
+        When the clip cannot be decoded or encoded.
     """
     try:
         with av.open(str(path)) as source:
@@ -58,7 +58,7 @@ def _transcoded(source: InputContainer) -> bytes:
         options = {"crf": _QUALITY, "preset": "veryfast", "maxrate": str(_MOST_BITS), "bufsize": str(2 * _MOST_BITS)}
         video = made.add_stream("libx264", rate=given.average_rate or Fraction(25), options=options)
         video.pix_fmt = "yuv420p"
-        if given.time_base is not None:  # frames keep their own times, which need not be even
+        if given.time_base is not None:  # frames keep their own times, which may be uneven
             video.codec_context.time_base = given.time_base
         sound = made.add_stream("aac", rate=_SOUND, layout="mono") if source.streams.audio else None
         if sound is not None:
@@ -66,13 +66,13 @@ def _transcoded(source: InputContainer) -> bytes:
         turned, samples = None, 0
         for frame in source.decode():
             if isinstance(frame, av.VideoFrame):
-                if turned is None:  # phones store pictures as their sensor lies, and say how to turn them
+                if turned is None:  # phones store pictures unrotated, with the rotation as metadata
                     turned = round(frame.rotation / 90) % 4
                     sides = (given.height, given.width) if turned % 2 else (given.width, given.height)
                     video.width, video.height = (max(2, round(side * scale / 2) * 2) for side in sides)
                 made.mux(video.encode(_upright(frame, turned, video.width, video.height)))
             elif sound is not None and isinstance(frame, av.AudioFrame):
-                # Samples in line without their own times: where a recording has gaps, these would not fit each other.
+                # Samples without their own times, which would not match where a recording has gaps.
                 frame.pts, frame.time_base = samples, Fraction(1, frame.sample_rate)
                 samples += frame.samples
                 made.mux(sound.encode(frame))

@@ -1,6 +1,6 @@
 """Rules about a clip's other drawings: copies with one cue neutral, and exchanges that differ in every part.
 
-A model must not be able to tell them from the clip except by their content (docs/data_format.md).
+Only their content may distinguish them from the clip (docs/data_format.md).
 """
 
 import zlib
@@ -18,12 +18,12 @@ from bundle_tools.codabench.rules.findings import Finding, shown
 from bundle_tools.console import Progress
 
 Outlines = dict[str, NDArray[np.float32]]
-"""Corners of the parts of an exchange, by their names; pixels."""
+"""Corners of the parts of an exchange by name, pixels."""
 
 DECODED_ONE_IN = 6
 KNOWN_BY_FORM = "A model could tell the copy from the clip by its file alone."
 SEEN = 10.0
-"""Mean difference of a block of 20 x 20 pixels, of 255, beyond encoding loss, which reaches 5.4."""
+"""Mean difference of a block of 20 x 20 pixels, of 255, that exceeds encoding loss, which reaches 5.4."""
 BLOCK = 20
 SEAM = "Where outlines meet, the copy shows a mixture of both, and a model could recognise it."
 
@@ -36,7 +36,7 @@ def check_copies(side: PhaseData, videos: dict[str, Video], progress: Progress |
     side
         The input data.
     videos
-        What each readable clip says of itself, by id.
+        Header of each readable clip, by id.
     progress
         Progress callback, called per copy.
     """
@@ -56,10 +56,10 @@ def check_copies(side: PhaseData, videos: dict[str, Video], progress: Progress |
 
 
 def _is_decoded(file: str) -> bool:
-    """Return whether all frames of a copy are decoded: of every sixth, drawn by its name.
+    """Return whether to decode all frames of a copy: for one in six, drawn by its name.
 
-    There are three copies of a clip, all made by the program that made the clip, and the list holds the hash of each:
-    decoding all would hardly find more, and take three times as long as the clips themselves.
+    The program that made a clip also made its three copies, and the list has their hashes. Decoding all copies would
+    hardly find more, and take three times as long as decoding the clips.
     """
     return zlib.crc32(file.encode()) % DECODED_ONE_IN == 0
 
@@ -67,7 +67,7 @@ def _is_decoded(file: str) -> bool:
 def check_exchanges(
     side: PhaseData, clips: Mapping[str, str], videos: dict[str, Video], progress: Progress | None = None
 ) -> Iterator[Finding]:
-    """Find exchanges that are broken, unlike their clip, or different from it outside of their parts.
+    """Find exchanges that are broken, unlike their clip, or different from it outside their parts.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def check_exchanges(
     clips
         File of every clip of the list, by its id.
     videos
-        What each readable clip says of itself, by id.
+        Header of each readable clip, by id.
     progress
         Progress callback, called per exchange.
     """
@@ -112,7 +112,7 @@ def check_exchanges(
 
 
 def _read(entry: object) -> tuple[str, Outlines] | None:
-    """Return the file and the outlines; None where something is wrong, which ingestion says."""
+    """Return the file and the outlines; None after a mistake, which ingestion reports."""
     try:
         parts = entry["parts"]  # type: ignore[index]  # from a JSON file
         outlines = {str(part["name"]): np.array(part["outline"], np.float32) for part in parts}
@@ -124,7 +124,7 @@ def _read(entry: object) -> tuple[str, Outlines] | None:
 
 
 def _outside(side: PhaseData, clip: str, exchange: str, outlines: Outlines) -> float:
-    """Return by how much a block of both differs most, outside of the parts."""
+    """Return the largest difference of a block between both, outside the parts."""
     most = 0.0
     ours, theirs = some_frames(side.data.read(clip)), some_frames(side.data.read(exchange))
     parts = np.zeros(ours[0].shape if ours else (1, 1), np.uint8)

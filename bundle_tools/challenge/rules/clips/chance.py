@@ -12,14 +12,14 @@ Statistic = Callable[[Matrix], Matrix]
 
 PERMUTATIONS = 4000
 SEED = 20170723
-# More clips than these add nothing to what the test can prove, and take time: the joint predictor is quadratic in them.
+# More clips prove nothing more and take time: the joint predictor is quadratic in their number.
 MOST_CLIPS = 1000
 MOST_JOINT_CLIPS = 400
-# Numbers that one batch of permutations may hold: bounds the memory.
+# Most numbers in one batch of permutations, which bounds the memory.
 BATCH_NUMBERS = 4_000_000
 # A feature alone is shrunk to a third by the joint predictor; several that agree are shrunk less.
 RIDGE = 2.0
-# How rare a single relation must be to be named.
+# Largest p-value of a single relation that is named.
 NAMED_P = 0.01
 MOST_NAMED = 3
 TOGETHER = "all together"
@@ -27,7 +27,7 @@ TOGETHER = "all together"
 
 @dataclass(frozen=True)
 class Relation:
-    """A feature that goes with a target."""
+    """A relation between a feature and a target."""
 
     feature: str
     """Name of the feature, or "all together"."""
@@ -44,7 +44,7 @@ class Verdict:
     p: float
     """Probability of relations as strong as the strongest one if labels were shuffled; 0 to 1."""
     relations: tuple[Relation, ...]
-    """The strongest relations first."""
+    """Relations, the strongest first."""
 
 
 def judge(
@@ -57,7 +57,7 @@ def judge(
 
     Two statistics. First, the largest correlation of the ranks of a feature, or of their squares for U shapes, with the
     ranks of a target. Second, the largest correlation of a target with what a ridge regression on all features together
-    predicts for each source from all others. Each is held against its own values over permutations of the labels: the
+    predicts for each source from all others. Each is compared with its own values over permutations of the labels: the
     single-step maximum statistic of Westfall & Young (1993, Resampling-Based Multiple Testing, chapter 2). The smaller
     p-value counts twice (Bonferroni). Clips of one source stay together in a permutation, because neither their labels
     nor their features are independent.
@@ -67,16 +67,16 @@ def judge(
     features
         Feature -> one value per clip: finite numbers, or texts, which are ranked alphabetically.
     targets
-        Target -> one label a clip; a target whose labels are not all finite is left out.
+        Target -> one label for each clip; targets with labels that are not finite are left out.
     sources
         Source of each clip.
     permutations
-        How many times labels are dealt out again.
+        Number of permutations.
 
     Returns
     -------
     Verdict or None
-        None where no feature varies, no target varies, or all clips have one source.
+        None if no feature or no target varies, or all clips have one source.
     """
     draw = np.random.default_rng(SEED)
     drawn = draw.permutation(len(sources))[:MOST_CLIPS].tolist()
@@ -134,7 +134,7 @@ def _shapes(features: Mapping[str, Sequence[float | str]]) -> list[tuple[str, Ma
             if np.linalg.norm(column) < 1e-9:
                 continue
             unit = _unit(column)
-            # The same order under another name, or backwards, is no second chance to find something.
+            # The same order under another name, or reversed, must not be tested twice.
             key: bytes = (np.round(unit, 9) * np.sign(unit[np.flatnonzero(np.abs(unit) > 1e-9)[0]]) + 0.0).tobytes()
             names.setdefault(key, []).append(title)
             columns.setdefault(key, unit)
@@ -172,7 +172,7 @@ def _null(
     permutations: int,
     draw: np.random.Generator,
 ) -> Matrix:
-    """Return a statistic's values when sources, and clips within each source, change places at random."""
+    """Return a statistic's values when sources, and clips within each source, are permuted at random."""
     batch = max(1, BATCH_NUMBERS // y.size)
     values = []
     for start in range(0, permutations, batch):
@@ -190,7 +190,7 @@ def _some_blocks(blocks: NDArray[np.intp], draw: np.random.Generator) -> NDArray
 
 
 def _p(observed: float, null: Matrix) -> float:
-    # The data as they are count as one permutation (Phipson & Smyth 2010, doi 10.2202/1544-6115.1585).
+    # The original data count as one permutation (Phipson & Smyth 2010, doi 10.2202/1544-6115.1585).
     return float((1 + (null >= observed - 1e-12).sum()) / (1 + len(null)))
 
 

@@ -1,7 +1,7 @@
 """Rules about the data of this project's tasks: both sides agree, and every clip can be read.
 
 They apply to a task whose input and reference data both hold a `task.yaml` (docs/data_format.md). What either program
-would refuse, `rules.settings.refused` asks of them.
+would refuse is up to `rules.settings.refused`.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ from bundle_tools.console import Progress
 def check_data(draft: Draft) -> Iterator[Finding]:
     """Find where input data, reference data and phases contradict each other, and clips that cannot be used.
 
-    Every clip is decoded whole, so that large sets take a while; the draft's `progress` hears of each clip of a task.
+    Every clip is fully decoded, so large sets take a while; the draft's `progress` is called for each clip of a task.
     """
     for task in draft.keys.tasks:
         inputs, reference = (side_of(draft, task, key) for key in ("input_data", "reference_data"))

@@ -1,4 +1,4 @@
-"""Rules about video files: each can be decoded to its end, and is like the others."""
+"""Rules about video files: each can be decoded to its end, and has the same form as the others."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +15,7 @@ from bundle_tools.console import Progress
 
 @dataclass(frozen=True)
 class Look:
-    """What came out of reading one file."""
+    """The result of reading one file."""
 
     video: Video | None
     """Its header; None if it is not a video."""
@@ -33,7 +33,7 @@ def check_files(
     progress: Progress | None,
     whole: Callable[[str], bool] = lambda _: True,
 ) -> Iterator[Finding]:
-    """Find files that cannot be decoded; several are decoded at once. Those that are missing are left out.
+    """Find files that cannot be decoded, several at once; missing files are skipped.
 
     Parameters
     ----------
@@ -44,11 +44,11 @@ def check_files(
     files
         Their names by the ids of clips, or of copies.
     videos
-        Receives what each file says of itself, by id.
+        Receives each file's header, by id.
     progress
         Progress callback, called per file.
     whole
-        Whether all frames of a file are decoded, by its name; of the others the packets are counted.
+        Whether to decode all frames of a file, by its name; otherwise only packets are counted.
     """
     there = sorted(set(files.values()) & set(side.data.names()))
     with ThreadPoolExecutor() as pool:
@@ -79,7 +79,7 @@ def _check_video(where: str, clip: str, look: Look, videos: dict[str, Video]) ->
     if video is None:
         return
     claimed = video.claimed_frames or video.packets
-    # Where the decoder stopped, fewer frames came out for a reason that has been said.
+    # If the decoder stopped, the missing frames have already been reported.
     if claimed != video.packets or (look.fault is None and look.frames != video.packets):
         what = f"{clip}: claims {claimed} frames, holds {video.packets}, and {look.frames} can be decoded."
         effect = "Frames requested by time may be missing."
@@ -110,7 +110,7 @@ def check_alike(where: str, videos: dict[str, Video]) -> Iterator[Finding]:
 
 
 def check_tags(where: str, videos: dict[str, Video]) -> Iterator[Finding]:
-    """Find tags that tell about the content of a file."""
+    """Find tags that reveal something about the content of a file."""
     tagged = {clip: video.tags for clip, video in videos.items() if video.tags}
     if tagged:
         clip, tags = next(iter(tagged.items()))
@@ -121,7 +121,7 @@ def check_tags(where: str, videos: dict[str, Video]) -> Iterator[Finding]:
 
 
 def check_extra(side: PhaseData, name: str, folder: str, files: Mapping[str, str]) -> Iterator[Finding]:
-    """Find files of the folder of clips, copies or exchanges that their list does not name."""
+    """Find files in the folders of clips, copies or exchanges that their lists do not name."""
     listed = set(files.values())
     extra = sorted(file for file in side.data.names() if file.startswith(f"{folder}/") and file not in listed)
     if extra:

@@ -16,7 +16,7 @@ LARGEST_TABLE = 20_000_000
 
 
 def check_misplaced(draft: Draft) -> Iterator[Finding]:
-    """Find causes and observations where models and participants look; the kit may hold those of an open phase."""
+    """Find causes and observations that models or participants can see; the kit may contain those of an open phase."""
     names = {f"{kind}.json" for kind in KNOWLEDGE} | {name for kind in KNOWLEDGE for _, name in _named(draft, kind)}
     for place, data in opened(draft, *SEEN).items():
         for name in data.names(junk=True):
@@ -27,7 +27,7 @@ def check_misplaced(draft: Draft) -> Iterator[Finding]:
 
 
 def check_groups_misplaced(draft: Draft) -> Iterator[Finding]:
-    """Find attributes of people where models or participants can look: they are for auditing only."""
+    """Find attributes of people that models or participants can see, although they are for auditing only."""
     tables = [(data, name) for data, name in _named(draft, "groups") if name in data.names()]
     files = {name for _, name in tables}
     attributes = {column for data, name in tables for column in _header(data, name)[1:]}
@@ -44,7 +44,7 @@ def check_groups_misplaced(draft: Draft) -> Iterator[Finding]:
 
 
 def _named(draft: Draft, key: str) -> Iterator[tuple[Dataset, str]]:
-    """Yield each reference data with the file that its settings name under a key."""
+    """Yield all reference data, each with the file that its settings name under a key."""
     for data in opened(draft, "reference_data").values():
         if name := (read_settings(data) or {}).get(key):
             yield data, str(name)

@@ -1,4 +1,4 @@
-"""Rules about reference data that scoring accepts although they are wrong: of other clips, or useless."""
+"""Rules about reference data that scoring accepts although they belong to other clips or are useless."""
 
 import hashlib
 import io
@@ -29,12 +29,12 @@ LANDMARKS = "Compute them: `bundle data baselines`, or build with --baselines."
 
 
 def check_reference(inputs: PhaseData, reference: PhaseData, clips: Collection[str]) -> Iterator[Finding]:
-    """Find labels and knowledge of other clips than those of the input data, and what reports cannot show.
+    """Find labels and other reference data whose clips are not in the input data, and what reports cannot show.
 
     Parameters
     ----------
     inputs, reference
-        Of one task.
+        Both sides of one task.
     clips
         Their ids in the input data.
     """
@@ -62,7 +62,7 @@ def check_reference(inputs: PhaseData, reference: PhaseData, clips: Collection[s
 
 
 def check_landmarks(draft: Draft) -> Iterator[Finding]:
-    """Find landmarks that are missing, or of other data."""
+    """Find landmarks that are missing or belong to other data."""
     for task in draft.keys.tasks:
         inputs, reference = (side_of(draft, task, key) for key in ("input_data", "reference_data"))
         name = reference.settings.get("landmarks") if reference is not None else None

@@ -1,7 +1,7 @@
 """A rule about shortcuts: names, order, sizes and lengths of clips must not predict the labels.
 
-A model that reads such a thing scores well and has learnt nothing. Whether chance explains what is found is decided by
-permutation, with the largest of all correlations as statistic, so that many features raise no false alarm.
+A model that uses such a shortcut scores well without having learnt anything. A permutation test decides whether chance
+explains the findings. Its statistic is the largest of all correlations, so that many features raise no false alarm.
 """
 
 import re
@@ -20,8 +20,8 @@ ERROR_P, WARNING_P = 0.001, 0.01
 # In a large set even a trace is certain; below this correlation it is worth a warning, as in files of real video.
 ERROR_CORRELATION = 0.2
 OF_MOTION = ("file size", "bit rate")
-"""What no encoder can keep from following the picture. Models see neither."""
-# Numbers in a name beyond these are not looked at.
+"""Properties that follow motion whatever the encoder. Models see neither."""
+# Most numbers in a name that are used.
 MOST_NUMBERS = 3
 MISSING = -1.0
 
@@ -69,7 +69,7 @@ def _is_plain(verdict: Verdict | None) -> bool:
 
 
 def features(data: Dataset, clips: list[tuple[str, str, str]]) -> tuple[list[str], dict[str, list[float | str]]]:
-    """Describe each clip by properties that need no watching.
+    """Describe each clip by properties that are known without watching it.
 
     Parameters
     ----------

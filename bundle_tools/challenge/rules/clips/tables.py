@@ -20,7 +20,7 @@ from bundle_tools.codabench.rules.dataset import Dataset, find
 from bundle_tools.codabench.rules.document import Draft
 
 SETTINGS, LABELS = "task.yaml", "labels.csv"
-# A label beyond this is no label; sums of it would overflow.
+# Larger values are not labels; their sums would overflow.
 LARGEST_LABEL = 1e9
 
 
@@ -31,7 +31,7 @@ class Labels:
     targets: tuple[str, ...]
     """Names of the targets in the order of the columns."""
     rows: dict[str, tuple[float, ...]]
-    """Clip id -> labels in the order of the targets, in the order of the table; NaN where one is no number."""
+    """Clip id -> labels in the order of the targets, in the order of the table; NaN if not a number."""
     sources: dict[str, str]
     """Clip id -> source id."""
 
@@ -41,7 +41,7 @@ class PhaseData:
     """The input data, or the reference data, of a task."""
 
     folder: str
-    """As competition.yaml names it."""
+    """Name in competition.yaml."""
     data: Dataset
     """Its files."""
     settings: dict[str, Any]
@@ -52,13 +52,13 @@ class PhaseData:
         return str(PurePosixPath(self.folder) / name)
 
     def section(self, key: str) -> dict[str, Any]:
-        """Return a section of the settings; empty where it is missing or no mapping."""
+        """Return a section of the settings; empty if missing or not a mapping."""
         value = self.settings.get(key)
         return value if isinstance(value, dict) else {}
 
 
 def side_of(draft: Draft, task: TaskKeys, key: str) -> PhaseData | None:
-    """Open one side of a task; None where it has no settings of this project."""
+    """Open one side of a task; None without settings of this project."""
     folder = getattr(task, key)
     data = find(draft, folder)
     settings = read_settings(data) if data is not None else None
@@ -66,7 +66,7 @@ def side_of(draft: Draft, task: TaskKeys, key: str) -> PhaseData | None:
 
 
 def read_settings(data: Dataset) -> dict[str, Any] | None:
-    """Read `task.yaml`; None where it is missing or no mapping."""
+    """Read `task.yaml`; None if missing or not a mapping."""
     if SETTINGS not in data.names():
         return None
     return copy.deepcopy(_mapping(data.text(SETTINGS)))
@@ -83,7 +83,7 @@ def _mapping(text: str) -> dict[str, Any] | None:
 
 
 def vocabulary_of(settings: dict[str, Any]) -> list[str]:
-    """Return the vocabulary of cues in `task.yaml` of input data; empty where it has none."""
+    """Return the vocabulary of cues in `task.yaml` of input data; empty without one."""
     found: object = settings
     for key in ("explanation", "evidence", "cues"):
         found = found.get(key) if isinstance(found, dict) else None
@@ -109,7 +109,7 @@ def read_copies(data: Dataset) -> list[tuple[str, str, str]]:
 
 
 def read_json(data: Dataset, name: object) -> Any:  # noqa: ANN401 - whatever it holds
-    """Read a JSON file; None where it is missing or broken."""
+    """Read a JSON file; None if missing or broken."""
     if not isinstance(name, str) or name not in data.names():
         return None
     try:
@@ -128,7 +128,7 @@ def read_by_clip(data: Dataset, key: str) -> dict[str, Any]:
 def read_contributions(data: Dataset) -> dict[str, tuple[float, ...]]:
     """Read the causes that the settings name: clip id -> contributions of all cues to all targets, one after the other.
 
-    Only clips with as many numbers as the first are given; nothing where the file is missing or broken.
+    Only clips with as many numbers as the first are given; nothing if the file is missing or broken.
     """
     rows = {clip: _flat(known) for clip, known in read_by_clip(data, "causes").items()}
     width = len(next(iter(rows.values()), ()))
@@ -144,7 +144,7 @@ def _flat(known: object) -> tuple[float, ...]:
 
 
 def read_labels(data: Dataset) -> Labels:
-    """Read `labels.csv`; no labels where it is missing."""
+    """Read `labels.csv`; no labels if it is missing."""
     table = read_table(data.text(LABELS)) if LABELS in data.names() else []
     if not table or len(table[0]) < 3:
         return Labels((), {}, {})
@@ -153,7 +153,7 @@ def read_labels(data: Dataset) -> Labels:
 
 
 def read_table(text: str) -> list[list[str]]:
-    """Read a CSV table without its empty lines; no rows where it is none."""
+    """Read a CSV table without its empty lines; no rows if it is not a table."""
     try:
         return [row for row in csv.reader(io.StringIO(text)) if row]
     except csv.Error:
@@ -161,7 +161,7 @@ def read_table(text: str) -> list[list[str]]:
 
 
 def numbers(cells: Iterable[str]) -> tuple[float, ...]:
-    """Read numbers; NaN for whatever is none."""
+    """Read numbers; NaN for anything else."""
     return tuple(_number(cell) for cell in cells)
 
 

@@ -1,4 +1,4 @@
-"""What a video file's header says, and whether all of it can be decoded."""
+"""The header of a video file, and whether the file can be fully decoded."""
 
 import contextlib
 import io
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bundle_tools.codabench.rules.dataset import Dataset
 
-# What muxers and cameras write of themselves; anything else in a container was put there about the clip.
+# Tags that muxers and cameras write; any other tag in a container is about the clip.
 TECHNICAL_TAGS = frozenset(
     {
         *("major_brand", "minor_version", "compatible_brands", "encoder", "creation_time", "language", "handler_name"),
@@ -21,7 +21,7 @@ TECHNICAL_TAGS = frozenset(
 )
 
 
-# A frame more or less would be seen by a model that counts; the container rounds lengths to less than this.
+# A model that counts would notice one frame more or less; containers round lengths to less than this.
 SAME_LENGTH_S = 0.03
 APART = 12
 
@@ -62,7 +62,7 @@ class Video:
     """Names of tags that are not technical, such as title or comment."""
 
     def differences(self, other: "Video") -> list[str]:
-        """Name the differences to another drawing of this clip that a model can see without decoding a frame."""
+        """Name the differences to another drawing of this clip that a model can see without decoding."""
         found = [
             f"{what} {theirs} instead of {ours}"
             for what, ours, theirs in (
@@ -80,7 +80,7 @@ class Video:
 
 
 def describe_file(data: Dataset, file: str) -> Video:
-    """Describe a file of a data set, once for all rules that look at it.
+    """Describe a file of a data set, once for all rules.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def describe(content: bytes) -> Video:
     Raises
     ------
     UnreadableVideo
-        When the file is no video, or breaks off.
+        When the file is not a video, or is truncated.
     """
     try:
         with av.open(io.BytesIO(content), "r", metadata_errors="replace") as container:
@@ -137,14 +137,14 @@ def describe(content: bytes) -> Video:
 
 
 def count_frames(content: bytes) -> tuple[int, str | None]:
-    """Decode every frame, and the sound on the way.
+    """Decode every frame, and the sound.
 
     Returns
     -------
     frames : int
-        How many were decoded.
+        Number of decoded frames.
     fault : str or None
-        Why the decoder stopped, and at which frame, counted from 0; None when it came to the end.
+        Why the decoder stopped, and at which frame, counted from 0; None if it reached the end.
     """
     frames = 0
     try:
@@ -152,7 +152,7 @@ def count_frames(content: bytes) -> tuple[int, str | None]:
             stream = container.streams.video[0]
             # Several clips are decoded at once, which is faster than several threads for one.
             stream.thread_type = "NONE"
-            # Nobody sees the pictures. Damage shows without this filter, in two thirds of the time.
+            # The pictures are not shown. Damage is found without this filter, in two thirds of the time.
             stream.codec_context.options = {"skip_loop_filter": "all"}
             for frame in container.decode(stream, *container.streams.audio[:1]):
                 frames += isinstance(frame, av.VideoFrame)
@@ -162,7 +162,7 @@ def count_frames(content: bytes) -> tuple[int, str | None]:
 
 
 def some_frames(content: bytes) -> list[NDArray[np.uint8]]:
-    """Return the brightness of every twelfth frame, each (height, width); of a damaged file those that came out."""
+    """Return the brightness of every twelfth frame, each (height, width); for a damaged file, only the decoded ones."""
     frames = []
     with contextlib.suppress(FFmpegError, IndexError, ValueError), av.open(io.BytesIO(content), "r") as container:
         for number, frame in enumerate(container.decode(video=0)):

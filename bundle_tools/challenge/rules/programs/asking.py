@@ -1,6 +1,6 @@
 """Ask the organiser's own programs to read the data of tasks; each is started once for all tasks.
 
-What a program refuses, a submission would meet. So no rule here repeats what the programs check themselves.
+A submission would fail on whatever a program refuses. So no rule repeats the programs' own checks.
 """
 
 import json
@@ -21,7 +21,7 @@ from bundle_tools.errors import BundleError
 
 TIMEOUT_S = 60
 BYTES_A_SECOND = 20_000_000
-"""Bytes of data that a program reads in a second on a slow disk: sets its time limit."""
+"""Bytes that a program reads per second from a slow disk, which sets its time limit."""
 OWN_PROGRAMS = Path(__file__).resolve().parents[4]
 """Folder of this checkout's programs."""
 # Arguments: the program's folder, then the folders of data. One line of JSON is printed for each of them.
@@ -49,21 +49,21 @@ for path in map(Path, sys.argv[2:]):
 
 @dataclass(frozen=True)
 class Question:
-    """How one of the two programs is asked about the data of a task."""
+    """A question to one of the two programs about the data of a task."""
 
     program: str
     """Key of the task that names the program, and name of the program's folder in this checkout."""
     data: str
     """Key of the task that names the data with the settings."""
     marker: str
-    """A file that a program has if it can be asked; others are skipped."""
+    """A file that a program must have to be asked; others are skipped."""
     code: str
-    """Python that defines two functions, which raise what the program raises. `tell`: from the path of a settings file
-    to a mapping. `look`: from a folder of data to problems that stop nothing."""
+    """Python code of two functions, which raise the program's errors. `tell` reads settings into a mapping;
+    `look` reads a folder of data and returns warnings."""
 
     @property
     def title(self) -> str:
-        """Name the program as people read it."""
+        """Return the program's display name."""
         return self.program.replace("_", " ")
 
 
@@ -105,7 +105,7 @@ def ask_programs(draft: Draft, question: Question) -> dict[Place, Answer | None]
     Returns
     -------
     dict
-        Place of a task -> what its program says; None if it is foreign and came in a zip: then it is not run.
+        Place of a task -> its program's answer; None for a foreign program in a zip, which is not run.
     """
     asked: dict[Dataset, dict[Place, Dataset]] = {}
     answers: dict[Place, Answer | None] = {}
@@ -115,7 +115,7 @@ def ask_programs(draft: Draft, question: Question) -> dict[Place, Answer | None]
             continue
         answers[task.place] = None
         if not draft.folder:
-            # Whatever else the zip holds (compiled files, modules of another name), none of it is run.
+            # Nothing else in the zip (compiled files, other modules) is run.
             own = Dataset(OWN_PROGRAMS / question.program)
             if _code(program) != _code(own):
                 continue
@@ -146,14 +146,14 @@ Given = tuple[Dataset, tuple[tuple[str, int, int], ...]]
 """A program or data, and its state."""
 
 
-# Several rules ask the same, and a program takes a while to start.
+# Several rules ask the same, and starting a program takes a while.
 @lru_cache(maxsize=8)
 def _ask(program: Given, question: Question, data: tuple[Given, ...]) -> tuple[Answer, ...]:
     """Start a program once, and ask it about the data of some tasks."""
     with tempfile.TemporaryDirectory() as scratch:
         try:
             folders = [_unpacked(one, Path(scratch) / f"{number}") for number, (one, _) in enumerate((program, *data))]
-            # -B: asking must not leave caches in the folder that would be packed.
+            # -B: no caches may be left in the folder that will be packed.
             done = subprocess.run(  # noqa: S603 - the organiser's own program
                 [sys.executable, "-B", "-c", FRAME.format(code=question.code), *map(str, folders)],
                 capture_output=True,
@@ -162,7 +162,7 @@ def _ask(program: Given, question: Question, data: tuple[Given, ...]) -> tuple[A
                 check=False,
             )
             if done.returncode == 0:
-                # Whatever the program prints itself comes before.
+                # The program's own output comes first.
                 lines = done.stdout.splitlines()[-len(data) :]
                 return tuple(_answer(json.loads(line)) for line, _ in zip(lines, data, strict=True))
             problem = (done.stderr.strip().splitlines() or ["no reason given."])[-1]

@@ -9,14 +9,14 @@ from bundle_tools.codabench.rules.findings import Finding, shown
 from bundle_tools.codabench.rules.programs.sources import LARGEST_SOURCE, TEXTS, Source, read_sources
 
 WRITES = ("scores.json", "scores.txt")
-# Shorter pieces of a key that is put together would fit any key.
+# Shorter pieces of a composed key would match any key.
 SHORTEST_PIECE = 2
-# With one of these, the names of variables and fields become keys.
+# With these functions, names of variables and fields become keys.
 NAMES_BECOME_KEYS = frozenset({"asdict", "_asdict", "vars", "locals", "__dict__", "model_dump", "to_dict", "to_json"})
 
 
 def check_keys(draft: Draft) -> Iterator[Finding]:
-    """Find scoring programs that name keys, but none of a column."""
+    """Find scoring programs that write keys, but none of a column's."""
     keys = [column.key for column in draft.keys.columns if column.key and not column.computation]
     seen: set[str] = set()
     for place, path in uses_of(draft, "scoring_program") if keys else ():

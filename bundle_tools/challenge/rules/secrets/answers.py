@@ -1,4 +1,4 @@
-"""What a task keeps secret: its reference files, the labels of its clips, and their ids."""
+"""The secrets of a task: its reference files, and the labels and ids of its clips."""
 
 import math
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ WINDOW = 6
 SHORTEST_WINDOW = 4
 FEWEST_ROWS = 4
 LARGEST_TABLE = 20_000_000
-# Whoever copies a longer column copies its beginning; its later runs would take long to learn and to compare.
+# A copy of a longer column contains its beginning; comparing later runs would take long.
 MOST_WINDOWED_ROWS = 50_000
 
 
@@ -37,11 +37,11 @@ class Answers:
     place: str
     """The reference data as competition.yaml names it."""
     inputs: str
-    """The input data as competition.yaml names it; empty where there is none."""
+    """The input data as competition.yaml names it; empty without one."""
     ours: bool
-    """Whether the task is in this project's format: then no file outside its input data may name its clips."""
+    """Whether the task has this project's format, in which no file outside its input data may name its clips."""
     rows: dict[str, tuple[float, ...]]
-    """Clip id -> its labels in the order of the table; NaN where a label is no number."""
+    """Clip id -> its labels in the order of the table; NaN if a label is not a number."""
     clips: dict[str, str] = field(default_factory=dict)
     """SHA-256 of a clip's file, or of a copy's -> its id, as the lists say; empty in other formats."""
     starts: dict[str, str] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Answers:
     shared: frozenset[str] = frozenset()
     """Ids that clips of open sets also have."""
     what: str = "labels"
-    """What the numbers of a row are: labels, or contributions, which reveal as much."""
+    """Meaning of the numbers of a row: labels, or contributions, which reveal as much."""
 
     @cached_property
     def windows(self) -> frozenset[tuple[int, ...]]:
@@ -111,27 +111,27 @@ def hidden_answers(draft: Draft) -> list[Answers]:
 
 def _starts(given: Dataset) -> dict[str, str]:
     names = set(given.names())
-    # Without sound a copy may equal its clip: then it is called by the clip's id.
+    # Without sound, a copy may equal its clip and then gets the clip's id.
     listed = (*read_copies(given), *read_clips(given))
     clips = [(clip, file) for clip, file, _ in listed if file in names and given.size(file) <= LARGEST_FILE]
     return {File(file, given.read(file)).start_of_clip: clip for clip, file in clips}
 
 
 def _open_ids(draft: Draft) -> frozenset[str]:
-    """Return the ids of the clips whose labels are open: where every set counts from 1, a hidden clip has the same."""
+    """Return the ids of clips with open labels: if every set counts from 1, hidden clips have the same ids."""
     sets = [reference for reference in opened(draft, "reference_data").values() if is_public(reference)]
     sets += opened(draft, "public_data").values()
     return frozenset(clip for data in sets for clip in read_labels(data).rows)
 
 
 def is_public(reference: Dataset) -> bool:
-    """Return whether the task's own report shows the true values, so that nothing in it is secret."""
+    """Return whether the task's own report shows the true values, so that they are not secret."""
     report = (read_settings(reference) or {}).get("report")
     return isinstance(report, dict) and report.get("truth") is True
 
 
 def _foreign(text: str) -> dict[str, tuple[float, ...]]:
-    """Read a table of another format where its first column looks like ids and something else like measured values."""
+    """Read a table of another format if its first column looks like ids and another like measured values."""
     table = read_table(text)
     rows = [row for row in table[1:] if len(row) == len(table[0]) > 1]
     names = [_stem(row[0]) for row in rows]
@@ -142,7 +142,7 @@ def _foreign(text: str) -> dict[str, tuple[float, ...]]:
 
 
 def _stem(name: str) -> str:
-    """Return `clip_7` for `clip_7.mp4`, as other files may call it."""
+    """Return `clip_7` for `clip_7.mp4`, as other files may name it."""
     name = name.rpartition("/")[2]
     stem, _, suffix = name.rpartition(".")
     return stem if stem and suffix.isalnum() and not suffix.isdigit() else name

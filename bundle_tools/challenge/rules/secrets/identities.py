@@ -1,4 +1,4 @@
-"""Rules about people: the same in two phases, and names or transcripts that say whom a clip shows."""
+"""Rules about people: the same in two phases, and names or transcripts that reveal whom a clip shows."""
 
 import json
 from collections.abc import Iterator

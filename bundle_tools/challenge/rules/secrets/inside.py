@@ -1,6 +1,6 @@
 """All files of a program or data set, including those inside zip and gzip files, as a curious participant opens them.
 
-Archives of other kinds, and encrypted ones, are named and not opened.
+Archives of other kinds, and encrypted ones, are reported but not opened.
 """
 
 import gzip
@@ -15,14 +15,14 @@ from pathlib import PurePosixPath
 from bundle_tools.codabench.archive import UNREADABLE
 from bundle_tools.codabench.rules.dataset import Dataset
 
-# Beyond these an archive is no data but an attack or a mistake; no file of a competition's kit comes near.
+# A larger archive is an attack or a mistake; no file of a competition's kit comes near.
 LARGEST_FILE = 500_000_000
 LARGEST_ARCHIVE = 2_000_000_000
 MOST_MEMBERS = 50_000
 # Deflate packs at most about 1000 : 1; a table of zeros may reach 200.
 BOMB_RATIO = 200
 BOMB_BYTES = 50_000_000
-# Packages to install: third-party code, pinned by hash in the lock, large, and no hiding place that is not seen there.
+# Packages to install: large third-party code, pinned by hash in the lock, so nothing can be hidden there unnoticed.
 UNOPENED = ".whl"
 DEEPEST = 4
 
@@ -34,7 +34,7 @@ OTHER_ARCHIVES = {
     b"Rar!\x1a\x07": "rar",
     b"\x28\xb5\x2f\xfd": "zstandard",
 }
-"""First bytes -> name of an archive type that is not opened."""
+"""First bytes -> name of an archive format that is not opened."""
 CLIP_MARKS = (b"mdat", b"\x1fC\xb6u")
 PRINT_BYTES, SHORTEST_PRINT, FEWEST_VALUES = 65_536, 1024, 16
 
@@ -58,7 +58,7 @@ class File:
         """The hash of a video's first coded pictures, ignoring all other bytes; empty if there are few."""
         marks = [at for at in (self.content.find(mark) for mark in CLIP_MARKS) if at >= 0]
         rest = len(self.content) - min(marks, default=0)
-        # A power of two: a few bytes more at the end change nothing.
+        # A power of two, so that a few bytes more at the end change nothing.
         size = min(PRINT_BYTES, 1 << max(rest.bit_length() - 1, 0))
         start = self.content[len(self.content) - rest :][:size]
         return hashlib.sha256(start).hexdigest() if size >= SHORTEST_PRINT and len(set(start)) > FEWEST_VALUES else ""
@@ -77,7 +77,7 @@ class Unopened:
 
 
 def look_inside(data: Dataset, unopened: list[Unopened]) -> Iterator[File]:
-    """Yield every file that is not empty, junk too, and the files inside archives.
+    """Yield every non-empty file, including junk, and the files inside archives.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def look_inside(data: Dataset, unopened: list[Unopened]) -> Iterator[File]:
 
 @dataclass
 class _Search:
-    """The search of one file of the data set, with all that is packed in it."""
+    """The search of one file of the data set, including packed files."""
 
     unopened: list[Unopened]
     """Collects files that could not be opened."""
@@ -146,5 +146,5 @@ class _Search:
             for member in members:
                 if member not in locked and member.file_size:
                     with archive.open(member) as opened:
-                        # Bounded by what the member claims: one that lies about its size ends in a CRC error.
+                        # Bounded by the member's declared size; a false one causes a CRC error.
                         yield member.filename, opened.read(member.file_size)

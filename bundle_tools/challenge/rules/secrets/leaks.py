@@ -1,6 +1,6 @@
 """Rules about secrets: no file that participants or models can open may give away labels, clips or the seal key.
 
-What is hidden is compared by content, by the ids of the clips and by the values of the labels, also inside zips.
+Files are searched for hidden content, for ids of clips and for values of labels, also inside zips.
 A task whose own report shows the true values hides nothing. Bundles of other formats name the same ids in many places,
 so there only whole files, and ids together with their values, count. docs/security.md lists what is not searched.
 """
@@ -26,10 +26,10 @@ from bundle_tools.codabench.rules.dataset import opened
 from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import Finding
 
-# Files that stand in every folder alike and answer nothing.
+# Files that are the same in every folder and reveal nothing.
 NEUTRAL = ("readme", "license", "licence", "notice", ".git", "__init__", "metadata")
 KNOWN = "Anybody who opens it knows the answers."
-# Shorter text is not compared after its white space is evened out.
+# Shorter texts are not compared with normalised white space.
 SHORTEST_TEXT = 16
 
 
@@ -48,7 +48,7 @@ class Secrets:
 
 
 def check_leaks(draft: Draft) -> Iterator[Finding]:
-    """Compare everything that is open with the reference data, the hidden clips and the seal keys."""
+    """Compare all open files with the reference data, the hidden clips and the seal keys."""
     yield from check_seals(draft)
     unopened: list[Unopened] = []
     programs = opened(draft, *PROGRAMS)
@@ -82,7 +82,7 @@ def _reference_files(draft: Draft) -> dict[str, str]:
 
 
 def _digests(file: File, text: Text | None) -> list[str]:
-    """Hash the content, and its words alone: line ends, indentation and a byte order mark hide nothing."""
+    """Hash the content, and just its words, so that line endings, indentation or a byte order mark hide nothing."""
     words = "" if text is None or text.binary else " ".join(text.text.split())
     spoken = [hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()] if len(words) >= SHORTEST_TEXT else []
     return [file.sha256, *spoken]
@@ -128,7 +128,7 @@ def _check_text(place: Place, text: Text, secrets: Secrets) -> Iterator[Finding]
 
 
 def _check_reference_seals(draft: Draft, secrets: Secrets) -> Iterator[Finding]:
-    """Look for bombs, and for the key in the reference data too: older servers protected them weakly."""
+    """Look for zip bombs, and for the key in the reference data, too, because older servers protected them weakly."""
     unopened: list[Unopened] = []
     for folder, reference in opened(draft, "reference_data").items():
         place = Place(folder, "scoring", reference)

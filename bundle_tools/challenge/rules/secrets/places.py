@@ -17,7 +17,7 @@ class Place:
     """One folder, zip or page of the bundle."""
 
     name: str
-    """As competition.yaml names it."""
+    """Name in competition.yaml."""
     audience: Audience
     """participants: anybody can download it; models: a running submission can read it; scoring: neither."""
     data: Dataset
@@ -38,7 +38,7 @@ class Place:
 
 
 def places(draft: Draft) -> list[Place]:
-    """Return all places except the reference data; one with several keys appears once, with its widest audience."""
+    """Return all places except the reference data; a place with several keys appears once, with its widest audience."""
     keys = {"public_data", "starting_kit", "path"}
     keys |= {"ingestion_program", "scoring_program"} if draft.keys.make_programs_available else set()
     keys |= {"input_data"} if draft.keys.make_input_data_available else set()

@@ -11,9 +11,9 @@ from bundle_tools.codabench.rules.findings import FAILS_LATER, Finding
 
 SEAL = "seal.key"
 PROGRAMS = ("ingestion_program", "scoring_program")
-# A shorter text could stand in a file by chance.
+# A shorter text could occur in a file by chance.
 SHORTEST_KEY = 16
-# What both programs accept, white space around it left aside.
+# The format that both programs accept, apart from surrounding white space.
 KEY = re.compile(rb"[0-9a-f]{64}")
 EFFECT = "Anybody with the key can forge a run that scoring accepts."
 FIX = "Delete it there and build again: `bundle build` makes a new key."
@@ -26,7 +26,7 @@ def seal_keys(programs: Iterable[Dataset]) -> set[bytes]:
 
 
 def check_seals(draft: Draft) -> Iterator[Finding]:
-    """Find keys that are damaged or not shared by a task's two programs: then scoring accepts no run."""
+    """Find keys that are damaged, or differ between a task's two programs, so that scoring accepts no run."""
     fix = "Build the bundle again: `bundle build` puts one key into both programs."
     for task in draft.keys.tasks:
         where = draft.at(*task.place)
@@ -50,7 +50,7 @@ def check_key_in(place: Place, file: File, keys: set[bytes], programs: set[str])
     Parameters
     ----------
     place, file
-        What is looked at.
+        The file to check.
     keys
         The keys of the programs.
     programs

@@ -14,11 +14,11 @@ import numpy as np
 from bundle_tools.challenge.rules.secrets.answers import Answers
 from bundle_tools.challenge.rules.secrets.inside import GZIP, ZIP, File
 
-# Three decimals at least: fewer would meet other numbers by chance.
+# At least three decimals; fewer would match other numbers by chance.
 NUMBER = re.compile(r"(?<![0-9.])-?[0-9]*\.([0-9]{3,})(?:[eE]([-+]?[0-9]{1,3}))?(?![0-9])")
-# Half the width of the fifth decimal, with room for rounding: so close, one number alone is no chance.
+# Half the width of the fifth decimal, with room for rounding: even one number this close is not chance.
 PRECISE = 0.6e-5
-# How far from an id a value still belongs to it, in characters; the next id ends it earlier.
+# Largest distance in characters at which a value belongs to an id; the next id ends it earlier.
 NEAR = 600
 # A label in single precision differs by up to this.
 SINGLE = 6e-8
@@ -44,12 +44,12 @@ class Text:
 
     @cached_property
     def thousandths(self) -> list[int]:
-        """The numbers of three decimals and more, in their order, in thousandths."""
+        """The numbers with three or more decimals, in order, in thousandths."""
         return [round(1000 * float(match[0])) for match in NUMBER.finditer(self.text) if _plausible(match)]
 
 
 def read_text(file: File) -> Text | None:
-    """Read a text, a NumPy array, or the words in a binary file; None for archives, whose files come one by one."""
+    """Read a text, a NumPy array, or the words in a binary file; None for archives, whose files are read one by one."""
     content = file.content
     if content.startswith((ZIP, GZIP)):
         return None
@@ -67,7 +67,7 @@ def read_text(file: File) -> Text | None:
 
 
 def _array(content: bytes) -> str:
-    """Write the numbers of a .npy file, as many as are searched of a text."""
+    """Write the numbers of a .npy file as text, up to the searched length."""
     try:
         numbers = np.load(io.BytesIO(content), allow_pickle=False).ravel()[: LARGEST_SEARCHED // 10].tolist()
     except (ValueError, OSError, EOFError, MemoryError):
@@ -91,10 +91,10 @@ def named_ids(text: str, ids: Iterable[str]) -> set[str]:
 
 
 def labelled_clips(text: str, answers: Answers) -> set[str]:
-    """Return the clips whose own labels stand beside their id.
+    """Return the clips whose own labels occur next to their ids.
 
-    Three labels of a clip, or one to five decimals, prove it. Single labels to three decimals prove it together: where
-    at least three clips and a quarter of all clips that have numbers beside them show one.
+    Three labels of a clip, or one with five decimals, are proof. So are single labels with three decimals, if at least
+    three clips have one, and a quarter of all clips that have numbers next to their ids.
     """
     proven, likely, numbered = set(), set(), set()
     for clip, numbers in _neighbours(text, answers.ids):
@@ -118,11 +118,11 @@ def holds_labels_in_order(text: Text, answers: Answers) -> bool:
 
 
 def _is_round(label: float) -> bool:
-    """Return whether a label is a number such as 0.5, which other numbers meet too often."""
+    """Return whether a label is a round number such as 0.5, which occurs too often."""
     return abs(100 * label - round(100 * label)) < 1e-6
 
 
-# A task's labels and contributions are of the same clips: a text is read once for both.
+# A task's labels and contributions have the same clips, so a text is read once for both.
 @lru_cache(maxsize=1)
 def _neighbours(text: str, ids: frozenset[str]) -> list[tuple[str, list[tuple[float, float]]]]:
     """Return each mention of a clip with the numbers around it, each with half the width of its last digit."""
@@ -145,7 +145,7 @@ def _neighbours(text: str, ids: frozenset[str]) -> list[tuple[str, list[tuple[fl
 
 
 def _words(ids: Iterable[str]) -> re.Pattern[str]:
-    # Where no id holds _ or -, these separate words, as in c7f3a90b1_0.431.mp4.
+    # If no id contains _ or -, these separate words, as in c7f3a90b1_0.431.mp4.
     plain = all(name.isalnum() for name in ids)
     return re.compile(r"[A-Za-z0-9]+" if plain else r"[A-Za-z0-9_-]+")
 

@@ -12,7 +12,7 @@ from bundle_tools.codabench.rules.settings.pages import MOST_TOLD
 def check_figures(draft: Draft) -> Iterator[Finding]:
     """Find figures that are stale, and marks that cannot be filled."""
     if not draft.folder and None in told_by_programs(draft).values():
-        return  # the program is not asked, so that nothing can be compared: said elsewhere
+        return  # the program was not asked, which is reported elsewhere; nothing can be compared
     reasons: dict[str, list[tuple[str, str]]] = {}
     for page in look_through(draft):
         for change in page.filled.changes[:MOST_TOLD]:

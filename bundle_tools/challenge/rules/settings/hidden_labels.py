@@ -13,11 +13,11 @@ from bundle_tools.codabench.rules.findings import Finding
 
 
 def check_hidden_labels(draft: Draft) -> Iterator[Finding]:
-    """State how much one participant's submissions reveal of hidden labels, and warn if that pays."""
+    """State how much one participant's submissions reveal of hidden labels, and warn if exploiting it pays."""
     told = told_by_programs(draft)
     for task in draft.keys.tasks:
         known, data = told.get(task.place), find(draft, task.reference_data)
-        # An unbounded score has no number of values; a program without these fields is not this project's.
+        # An unbounded score has infinitely many values; a program without these fields is not this project's.
         of_labels = [column for column in known.columns if column.get("of_labels")] if known else []
         columns = [column for column in of_labels if column["maximum"] is not None]
         if known is None or data is None or not columns or known.settings["report"]["truth"]:
@@ -31,7 +31,7 @@ def check_hidden_labels(draft: Draft) -> Iterator[Finding]:
 
 
 def _budget(where: str, columns: Sequence[Mapping[str, Any]], clips: int, targets: int, allowed: int | None) -> Finding:
-    scores, labels, submissions = len(columns), clips * targets, allowed or inf  # 0 and null mean any number
+    scores, labels, submissions = len(columns), clips * targets, allowed or inf  # 0 and null mean no limit
     bits = bits_of(columns)
     of_all = f"{allowed} submissions {allowed * bits:.0f}" if allowed else "unlimited submissions any number"
     what = (

@@ -1,4 +1,4 @@
-"""Rules about switches that open what a phase hides: reports, outputs, programs and input data."""
+"""Rules about switches that reveal what a phase hides: reports, outputs, programs and input data."""
 
 from collections.abc import Iterator
 
@@ -41,7 +41,7 @@ def _check_last(draft: Draft) -> Iterator[Finding]:
         return
     for task in draft.tasks_of(phases[-1]):
         reference = find(draft, task.reference_data)
-        # Data without a report section are in a foreign format: whether they are secret is unknown.
+        # Data without a report section have a foreign format, so it is unknown whether they are secret.
         if reference is not None and "report" in (read_settings(reference) or {}) and not is_public(reference):
             what = "The last phase hides its true values and leaves logs and outputs open."
             effect = "Participants can read what both programs print and write."

@@ -14,7 +14,7 @@ FIRST_CALLS = 2
 USED_SHARE = 0.85
 """Share of the time after which ingestion starts no further call."""
 SHORT_CALL_S = 1.0
-"""Many models take longer than this, so a smaller budget is reported."""
+"""Many models take longer than this per call, so a smaller budget is reported."""
 EXAMPLE_CALL_S = 0.17
 """Seconds per call of the example solution, with decoding: 49 s for 24 clips of 5 s, 640 x 360, on two cores."""
 
@@ -27,7 +27,7 @@ def check_probes(side: PhaseData, clips: int) -> Iterator[Finding]:
     side
         The input data.
     clips
-        How many clips there are.
+        Number of clips.
     """
     where, settings = side.at(SETTINGS), side.settings
     if "probes" not in settings:
@@ -44,7 +44,7 @@ def _check_time(where: str, settings: dict[str, Any], probes: dict[str, Any], cl
     limits = settings.get("limits")
     limit: Any = limits.get("time_limit_s") if isinstance(limits, dict) else None
     edits: Any = probes.get("edits")
-    # Ingestion refuses other values, and is asked.
+    # Ingestion is asked, and refuses other values.
     if not clips or type(limit) not in (int, float) or not 1 <= limit <= 1e6 or edits not in range(MOST_EDITS + 1):
         return
     exchanges = settings.get("exchanges") is not None
@@ -65,6 +65,6 @@ def _check_time(where: str, settings: dict[str, Any], probes: dict[str, Any], cl
 def altered_calls(edits: int, *, exchanges: bool) -> int:
     """Return the highest number of model calls for a clip and its altered copies after the first pass.
 
-    Where parts are exchanged, what happens in a second is one of the parts, and asked about once.
+    If parts are exchanged, the event of a second is one of the parts, and is asked about once.
     """
     return 1 + UNITS * (1 if exchanges else 2) + edits

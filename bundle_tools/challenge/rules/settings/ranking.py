@@ -18,7 +18,7 @@ def check_ranking(draft: Draft, inputs: PhaseData, reference: PhaseData, clips: 
     draft
         The bundle: its board.
     inputs, reference
-        Of one task.
+        Both sides of one task.
     clips
         Their ids.
     """

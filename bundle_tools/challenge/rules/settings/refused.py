@@ -1,4 +1,4 @@
-"""Settings and data that the bundle's own programs refuse, with all problems that they name."""
+"""Settings and data that the bundle's own programs refuse, with all problems that they report."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import FAILS_LATER, Finding
 
 MOST_TOLD = 5
-"""Most mistakes shown of one kind: a table in another format has one in every line."""
+"""Most mistakes of one kind to show: a table in another format has one in each line."""
 
 
 def check_settings(draft: Draft) -> Iterator[Finding]:

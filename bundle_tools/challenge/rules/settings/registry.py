@@ -35,7 +35,7 @@ def check_registry(draft: Draft) -> Iterator[Finding]:
 
 
 def check_revealed(draft: Draft) -> Iterator[Finding]:
-    """Find hidden columns that scores.json shows; columns of ratings that nobody gave are no secret."""
+    """Find hidden columns that scores.json shows; columns of missing ratings are not secret."""
     told = next((told for told in told_by_programs(draft).values() if told is not None), None)
     empty = {column["key"] for column in (told.columns if told else ()) if column.get("of_people")}
     hidden = [column for column in draft.keys.columns if column.hidden and column.key not in empty]
@@ -53,14 +53,14 @@ def told_by_programs(draft: Draft) -> dict[Place, RegistryAnswer | None]:
     Returns
     -------
     dict
-        Place of a task -> what its program says; None if it is foreign and came in a zip: then it is not run.
+        Place of a task -> its program's answer; None for a foreign program in a zip, which is not run.
     """
     answers = ask_programs(draft, SCORING)
     return {place: None if answer is None else _told(answer) for place, answer in answers.items()}
 
 
 def _check_primary(draft: Draft, registry: Sequence[dict[str, Any]]) -> Iterator[Finding]:
-    """Find a board that ranks by another column than the first of the registry, which is the primary score."""
+    """Find a board that does not rank by the first column of the registry, the primary score."""
     chosen, first = draft.keys.primary_column, registry[0]["key"] if registry else None
     if first and chosen and chosen.key and chosen.key != first:
         what = f"The leaderboard ranks by {shown(chosen.key)}; the primary score of the scoring program is {first}."

@@ -1,4 +1,4 @@
-"""Rules about phases that take results instead of code (docs/results_2017.md)."""
+"""Rules about phases that accept results instead of code (docs/results_2017.md)."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ NAMES = ("aliases", "target_aliases")
 
 
 def check_results(side: PhaseData, clips: list[str]) -> Iterator[Finding]:
-    """Find settings of results that are not used, and clips without an older name.
+    """Find unused settings of results, and clips without an older name.
 
     Parameters
     ----------

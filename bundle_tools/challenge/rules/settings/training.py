@@ -15,7 +15,7 @@ SYNTHETIC = "synthetic"
 
 
 def is_drawn(draft: Draft) -> bool:
-    """Whether all clips are drawn: then `bundle build` brings a training set of its own."""
+    """Whether all clips are drawn, so that `bundle build` makes its own training set."""
     settings = [read_settings(data) or {} for data in opened(draft, "input_data").values()]
     return bool(settings) and all(str(one.get("data_version")).startswith(SYNTHETIC) for one in settings)
 

@@ -17,14 +17,14 @@ from bundle_tools.codabench.worker.command import METADATA_NAMES, Role, argument
 PROGRAMS: dict[str, Role] = {"ingestion_program": "ingestion", "scoring_program": "scoring"}
 SHELL = re.compile(r"[|&;<>`*?]|\$\(|\$[A-Z]")
 LARGEST_METADATA = 100_000
-# Options of Python that take the next argument, or that mean that no script follows.
+# Options of Python that take the next argument, or after which no script follows.
 NO_SCRIPT = ("-c", "-m")
 TAKES_VALUE = ("-W", "-X")
 NOTHING_TO_RUN = ("-", "-u", "-B", "-E", "-I", "-O", "-s", "-S")
 SHELLS = ("sh", "bash", "dash")
 # -c, alone or after others without a value: -lc, -uc.
 TEXT_FOLLOWS = re.compile(r"-[bBdeEiIlOPqsSuvx]*c")
-# Words that only a shell understands; there is no program of their name.
+# Words that only a shell understands; no programs have these names.
 BUILTINS = frozenset({".", "source", "cd", "export", "set", "eval", "ulimit", "alias", "unset"})
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 # Programs whose names differ little from the usual ones; any other near miss is a typing error.
@@ -36,7 +36,7 @@ MOUNTED: dict[Role, frozenset[str]] = {
     "ingestion": frozenset({"program", "ingested_program", "input_data", "output", "data"}),
     "scoring": frozenset({"program", "input", "output", "shared", "data"}),
 }
-# Rules of their own say more about these.
+# Other rules report these in more detail.
 TOLD_ELSEWHERE = frozenset({"ingestion_program", "input_data"})
 
 
@@ -149,7 +149,7 @@ def _check_start(where: str, key: str, command: str, words: list[str]) -> Iterat
 
 
 def _check_mounts(where: str, key: str, role: Role, command: str) -> Iterator[Finding]:
-    # Only literal paths: many commands contain variables of other roles without using them.
+    # Only literal paths, because many commands contain variables of other roles without using them.
     for name in dict.fromkeys(BELOW_APP.findall(command)):
         if name not in MOUNTED[role] | TOLD_ELSEWHERE:
             what = f"{key}: the command names /app/{name}, which is not mounted in the container of {role}."
@@ -164,7 +164,7 @@ def is_interpreter(name: str) -> bool:
 
 
 def runs_text(words: list[str]) -> bool:
-    """Return whether a command hands an interpreter its program as a text: `bash -c "a && b"`, `python3 -c ...`."""
+    """Return whether a command passes a program as text to an interpreter: `bash -c "a && b"`, `python3 -c ...`."""
     if not words or not is_interpreter(PurePosixPath(words[0]).name):
         return False
     rest = iter(words[1:])
@@ -218,7 +218,7 @@ def _command(program: Dataset, name: str) -> tuple[str, str | None]:
     return command, None if command.strip() else f"{name} has an empty command"
 
 
-# Every rule that asks a program reads it again.
+# Several rules read the same program.
 @lru_cache(maxsize=64)
 def _command_in(text: str) -> str | None:
     content = load_bounded(text)

@@ -23,7 +23,7 @@ OWN_PACKAGES = ("requirements.lock", "requirements.txt")
 # The programs of this repository install their lock by this file; the packages were locked for this Python.
 INSTALLERS = frozenset({"ingest/packages.py", "score/packages.py"})
 LOCKED_FOR = Interpreter(11, musl=False)
-# The grammar of image names, as the engine that pulls them has it: lower case but for the host and the tag.
+# The container engine's grammar of image names: lower case except for host and tag.
 HOST = re.compile(r"(?:localhost|[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+|[A-Za-z0-9.-]+(?=:))(?::\d+)?")
 PART = re.compile(r"[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*")
 TAG = re.compile(r"\w[\w.-]{0,127}", re.ASCII)

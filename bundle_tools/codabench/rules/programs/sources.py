@@ -31,7 +31,7 @@ class Source:
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
-        """Everything in it; several rules walk over it."""
+        """All nodes; several rules walk over them."""
         return tuple(ast.walk(self.tree))
 
     def calls(self) -> Iterator[ast.Call]:
@@ -70,12 +70,12 @@ def check_sources(draft: Draft) -> Iterator[Finding]:
 
 
 def read_sources(program: Dataset) -> tuple[Source, ...]:
-    """Read every Python file of a program that can be read as Python."""
+    """Parse every valid Python file of a program."""
     names = [name for name in program.names() if name.endswith(".py") and program.size(name) <= LARGEST_SOURCE]
     return _sources(tuple((name, program.read(name)) for name in names))
 
 
-# Several rules look at the same two programs.
+# Several rules read the same two programs.
 @lru_cache(maxsize=2)
 def _sources(files: tuple[tuple[str, bytes], ...]) -> tuple[Source, ...]:
     trees = ((name, _parse(content)) for name, content in files)
@@ -180,7 +180,7 @@ def _check_report(draft: Draft, where: str, program: Dataset, sources: tuple[Sou
     if not shows or writes or any(".htm" in name for name in names):
         return
     texts = [name for name in names if name.lower().endswith(TEXTS) and program.size(name) <= LARGEST_SOURCE]
-    # A compiled program may write anything; only where all of it is text can the report be missed.
+    # A compiled program may write anything, so a report can only be missing from a program that is all text.
     if texts and not any("html" in program.text(name).lower() for name in texts):
         what = "enable_detailed_results is on, and the scoring program never names an HTML file."
         effect = "Every scoring waits 5 s for a report that does not come."

@@ -1,4 +1,4 @@
-"""Which Python an image holds, told from its name, and whether the wheels of a program fit it."""
+"""The Python of an image, from its name, and whether a program's wheels fit it."""
 
 import re
 from collections.abc import Iterable
@@ -20,18 +20,18 @@ class Interpreter:
     """Whether the image is Alpine, which has another C library."""
 
     def __str__(self) -> str:
-        """Return the name that people use."""
+        """Return the usual name."""
         return f"Python 3.{self.minor}{' on Alpine' if self.musl else ''}"
 
 
 def interpreter_of(tag: str) -> Interpreter | None:
-    """Return the Python of an official image or of CodaLab's, from its tag; None where the tag does not tell."""
+    """Return the Python of an official image or of CodaLab's, from its tag; None if the tag does not say."""
     found = OFFICIAL_TAG.match(tag) or LEGACY_TAG.match(tag)
     return Interpreter(int(found["minor"]), "alpine" in tag) if found else None
 
 
 def unfit(names: Iterable[str], python: Interpreter) -> list[str]:
-    """Return the packages that have wheels among these files, and none of them for this Python on x86-64 Linux.
+    """Return the packages that have wheels among these files, but none for this Python on x86-64 Linux.
 
     The tags of a wheel's name are those of the standard for binary distributions: name-version-python-abi-platform.
     """

@@ -7,7 +7,7 @@ is read in one pass.
 import re
 from collections.abc import Iterator
 
-# Brackets of Markdown; an escaped sign is a sign of its own, and a blank line ends whatever is open.
+# Brackets of Markdown; an escaped sign is a separate sign, and a blank line closes anything open.
 MARK = re.compile(r"""\\.|!?\[|\](?:\(\s*<?(?P<target>[^()<>"'\s]*))?|\n[ \t]*\n""")
 DEFINITION = re.compile(
     r"""^ {0,3}\[(?!\^)[^\[\]\n]+\]:[ \t]*<?(?P<target>[^\s<>]+)>?[ \t]*(?:["'(].*)?$""", re.MULTILINE
@@ -20,7 +20,7 @@ ATTRIBUTE = re.compile(
     re.IGNORECASE,
 )
 LINKING = frozenset({"a", "area"})
-# Pictures must come from somewhere else; a link may also lead to a place of the same site or page.
+# Pictures must come from another site; a link may also lead to a place on the same site or page.
 LOADED_ELSEWHERE = re.compile(r"https?://|data:|blob:|//", re.IGNORECASE)
 LEADS_ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|/|#", re.IGNORECASE)
 
@@ -31,7 +31,7 @@ def loaded(text: str) -> list[str]:
 
 
 def linked(text: str) -> list[str]:
-    """Return the relative addresses that links lead to, each once."""
+    """Return the relative addresses of links, each once."""
     return _relative(LEADS_ELSEWHERE, (target for linking, target in _addresses(text) if linking))
 
 
@@ -40,7 +40,7 @@ def _relative(elsewhere: re.Pattern[str], targets: Iterator[str]) -> list[str]:
 
 
 def _addresses(text: str) -> Iterator[tuple[bool, str]]:
-    """Yield whether it is a link, and the address."""
+    """Yield (whether it is a link, address)."""
     opened: list[bool] = []
     for mark in MARK.finditer(text):
         sign = mark.group()

@@ -1,4 +1,4 @@
-"""Rules about single dates: how Codabench reads one, and whether it leaves time."""
+"""Rules about single dates: how Codabench reads them, and whether they leave enough time."""
 
 import decimal
 import re
@@ -17,7 +17,7 @@ LONGEST = 100
 DAY = timedelta(days=1)
 # Nobody writes year, day, month.
 YEAR_FIRST = re.compile(r"\s*\d{4}\D")
-# What a date leaves out is taken from the day on which it is read; two such days tell whether anything is left out.
+# Missing parts of a date are taken from the current day; reading it on two days shows whether any are missing.
 OTHER_DAYS = (datetime(2001, 1, 1), datetime(2002, 2, 2))
 DATE_ERRORS = (ValueError, OverflowError, TypeError, AttributeError, decimal.DecimalException)
 
@@ -25,7 +25,7 @@ DATE_ERRORS = (ValueError, OverflowError, TypeError, AttributeError, decimal.Dec
 def check_time(
     draft: Draft, path: Place, start: datetime | None, end: datetime | None, *, first: bool
 ) -> Iterator[Finding]:
-    """Find dates that leave no time. Never an error: an old bundle is still valid."""
+    """Find dates that leave no time. They are never errors, because an old bundle is still valid."""
     now = draft.now
     if end is not None and end <= now:
         what = f"The phase ended at {end} UTC."
@@ -74,7 +74,7 @@ def moment(draft: Draft, path: Place, value: object) -> tuple[datetime | None, l
         what = f"{key}: expected a date; found {len(value)} characters."
         return None, [Finding("date-unreadable", "error", where, what, CRASHES, SAFE_FORM)]
     try:
-        # The parser warns of zones that it does not know, and leaves them out.
+        # The parser warns of unknown zones, and ignores them.
         with warnings.catch_warnings(record=True) as unknown_zones:
             warnings.simplefilter("always")
             parsed = dates.parse(value)

@@ -9,17 +9,17 @@ from bundle_tools.codabench.rules.document import Draft
 from bundle_tools.codabench.rules.findings import CRASHES, REFUSED, Finding, shown
 from bundle_tools.codabench.rules.settings.addresses import linked, loaded
 
-# Every visit of a page loads all of it; pictures as data: addresses add up.
+# Every visit loads the whole page, including pictures in data: addresses.
 LARGE_BYTES = 1_000_000
-# A page with more of them is mended as a whole.
+# With more of them, the whole page should be rewritten.
 MOST_TOLD = 20
 CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 FENCE = re.compile(r"^ {0,3}(```+)(.*)$", re.MULTILINE)
-# Code in running text is no exception: what Codabench takes for a formula may begin in one piece and end in another.
+# Inline code is no exception: what Codabench takes for a formula may begin in one piece and end in another.
 FORMULA = re.compile(r"\$\$(?P<display>[\s\S]+?)\$\$|\$(?P<inline>[^$\n]+?)\$")
 TEX = re.compile(r"[\\^_={}]|^[A-Za-z]$")
-# Codabench puts blocks of code back with JavaScript's `replace`, to which these mean something.
+# Codabench restores blocks of code with JavaScript's `replace`, to which these signs are special.
 SWALLOWED = re.compile(r"\$[$&`']")
 
 
@@ -40,7 +40,7 @@ def check_pages(draft: Draft) -> Iterator[Finding]:
 
 
 def file_of(draft: Draft, value: object) -> Path | None:
-    """Open a file inside the bundle; None where there is none."""
+    """Open a file inside the bundle; None if there is none."""
     path = draft.inside(value)
     return path if path is not None and path.is_file() else None
 
@@ -104,13 +104,13 @@ def _check_dollars(where: str, name: str, text: str) -> Iterator[Finding]:
 
 
 def _is_tex(found: re.Match[str]) -> bool:
-    """Tell a formula, which has no space next to its dollar signs, from two prices."""
+    """Distinguish a formula, which has no space next to its dollar signs, from two prices."""
     inline = found["inline"]
     return inline is None or (inline == inline.strip() and "`" not in inline and TEX.search(inline) is not None)
 
 
 def _first(addresses: list[str]) -> list[str]:
-    """Show the first of many addresses, and say how many more there are."""
+    """Show the first of many addresses and the number of the others."""
     told = [shown(address) for address in addresses[:MOST_TOLD]]
     return [*told[:-1], f"{told[-1]} and {len(addresses) - MOST_TOLD} more"] if len(addresses) > MOST_TOLD else told
 

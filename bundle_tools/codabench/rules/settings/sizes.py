@@ -41,11 +41,11 @@ def check_quota(draft: Draft, sizes: Mapping[str, int], where: Path, packed: int
     Parameters
     ----------
     sizes
-        Name relative to the root -> bytes, as far as known once zipped.
+        Name relative to the root -> bytes, zipped if known.
     where
         The bundle.
     packed
-        Bytes of the bundle's zip; None for a folder, where all sizes are estimates and nothing is sure.
+        Bytes of the bundle's zip; None for a folder, where all sizes are estimates.
     """
     uses: list[int] = []
     for _, value in uses_of(draft):

@@ -15,7 +15,7 @@ from bundle_tools.codabench.rules.settings.pages import file_of
 MOST_PIXELS = 25_000_000
 QUESTION = frozenset({"key", "type", "title", "selection", "is_required", "is_on_leaderboard"})
 FORMATS = frozenset({"PNG", "JPEG", "GIF", "WEBP"})
-# What the form that stores the address accepts: words joined by single dots, and a host of letters, digits and hyphens.
+# Addresses that the server's form accepts: words joined by single dots, and a host of letters, digits and hyphens.
 MAILBOX = re.compile(r"""[^\s@.()<>,;:\\"\[\]]+(?:\.[^\s@.()<>,;:\\"\[\]]+)*|"[^"\\\r\n]*\"""")
 HOST_PART = re.compile(r"[^\W_](?:[^\W_]|-){0,61}[^\W_]|[^\W_]")
 
@@ -69,7 +69,7 @@ def _check_image(draft: Draft) -> Iterator[Finding]:
             if width * height <= MOST_PIXELS:
                 image.load()
     except UnidentifiedImageError:
-        # Its own message would name the temporary folder; SVG is the usual cause.
+        # Its own message would contain the temporary folder; SVG is the usual cause.
         what = f"image: expected a pixel image; found {shown(value)}, which is of no known kind."
         yield Finding("image-broken", "error", where, what, REFUSED, "Save it as PNG.")
         return

@@ -1,4 +1,4 @@
-"""Bundles of CodaLab's first version, which Codabench converts: what is lost, and what stops the conversion."""
+"""Bundles of CodaLab's first version, which Codabench converts: what the conversion loses, and what stops it."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta

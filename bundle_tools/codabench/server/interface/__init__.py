@@ -1,5 +1,5 @@
 """Requests to a Codabench server, and its answers.
 
-`http` makes requests, `calls` knows which ones there are, `records` holds what comes back, `upload` brings files there,
-`download` brings them here, `token` says who asks.
+`http` makes requests, `calls` defines them, `records` holds the answers, `upload` and `download` transfer files, and
+`token` identifies the account.
 """

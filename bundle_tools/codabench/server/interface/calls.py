@@ -1,6 +1,6 @@
 """All requests, each as one function of a connection.
 
-Of all that Codabench offers, these were tried on a server of release 1.25 (November 2026), in this form.
+They were tested in this form on a server of release 1.25 (November 2026).
 """
 
 import re
@@ -37,7 +37,7 @@ def place_of(address: str) -> Place:
     Raises
     ------
     BundleError
-        If it names no competition.
+        If it is not the address of a competition.
     """
     found = re.search(r"/competitions/(\d+)", urlsplit(address).path if "://" in address else address)
     if found is None:
@@ -51,25 +51,25 @@ def place_of(address: str) -> Place:
 
 
 def competition(connection: Connection, place: Place) -> Competition:
-    """Look at a competition, an unpublished one by its secret key."""
+    """Return a competition; an unpublished one needs its secret key."""
     path = f"/api/competitions/{place.competition_id}/"
     return _read(path, records.competition, competition_content(connection, place))
 
 
 def competition_content(connection: Connection, place: Place) -> Mapping[str, Any]:
-    """Return all that the server tells this account of a competition."""
+    """Return the server's whole answer to this account about a competition."""
     parameters = {"secret_key": place.secret_key} if place.secret_key else {}
     content: Mapping[str, Any] = connection.get(f"/api/competitions/{place.competition_id}/", **parameters)
     return content
 
 
 def phase_named(found: Competition, name: str) -> Phase:
-    """Find a phase by its name, in any case.
+    """Find a phase by its name, ignoring case.
 
     Raises
     ------
     BundleError
-        If there is none of that name.
+        If there is no phase of that name.
     """
     for phase in found.phases:
         if phase.name.lower() == name.strip().lower():
@@ -88,7 +88,7 @@ def register(connection: Connection, place: Place) -> None:
 
 
 def may_submit(connection: Connection, phase: Phase) -> str:
-    """Return the reason why this account cannot submit now; empty where it can. Dates are not looked at."""
+    """Return the reason why this account cannot submit now; empty if it can. Dates are not checked."""
     answer = connection.get(f"/api/can_make_submission/{phase.phase_id}/")
     return "" if answer["can"] else str(answer["reason"])
 
@@ -103,7 +103,7 @@ def submit(connection: Connection, phase: Phase, key: str) -> int:
 
 
 def submission(connection: Connection, submission_id: int) -> Submission:
-    """Look at one submission."""
+    """Return one submission."""
     path = f"/api/submissions/{submission_id}/"
     return _read(path, records.submission, connection.get(path))
 
@@ -122,23 +122,23 @@ def files_of(connection: Connection, submission_id: int) -> Mapping[str, Any]:
 
 
 def run_again(connection: Connection, submission_id: int) -> int:
-    """Run the same file again on the task's present parts; return the new submission's number."""
+    """Run the same file again on the task's current parts; return the new submission's number."""
     return int(connection.post(f"/api/submissions/{submission_id}/re_run_submission/")["id"])
 
 
 def delete_submission(connection: Connection, submission_id: int) -> None:
-    """Delete a submission; its file stays while another one uses it."""
+    """Delete a submission; its file is kept while another one uses it."""
     connection.delete(f"/api/submissions/{submission_id}/")
 
 
 def task(connection: Connection, task_id: int) -> Task:
-    """Look at a task of this account."""
+    """Return a task of this account."""
     path = f"/api/tasks/{task_id}/"
     return _read(path, records.task, connection.get(path))
 
 
 def change_task(connection: Connection, changed: Task) -> None:
-    """Point a task to other data sets. All four parts are named each time: the server empties what is left out."""
+    """Point a task to other data sets. All four parts are always sent, because the server empties missing ones."""
     content: dict[str, str | None] = {"name": changed.name, "description": changed.description}
     content |= {part: changed.keys[part] for part in PARTS}
     connection.patch(f"/api/tasks/{changed.task_id}/", content)
@@ -150,7 +150,7 @@ def look_in(connection: Connection) -> None:
 
 
 def datasets(connection: Connection, **filters: str) -> list[Dataset]:
-    """Return data sets of this account, such as those of a name or a key."""
+    """Return data sets of this account, for instance by name or key."""
     path = "/api/datasets/"
     return [_read(path, records.dataset, entry) for entry in _entries(connection, path, **filters)]
 

@@ -1,4 +1,4 @@
-"""Requests to one server: with a token, timeouts, retries where a request may be repeated, and errors in one line."""
+"""Requests to one server: with a token, timeouts, retries of repeatable requests, and one-line errors."""
 
 import json
 import re
@@ -19,7 +19,7 @@ from bundle_tools.errors import BundleError
 
 Result = TypeVar("Result")
 TIMEOUT_S = (10.0, 120.0)
-"""To connect, and between two pieces of an answer."""
+"""Timeouts to connect, and between two pieces of an answer."""
 RETRIES = 4
 BACKOFF_S = 0.5
 """Pause before the second repetition; it doubles each time."""
@@ -31,7 +31,7 @@ PAUSE_S = 2.0
 """Timeout for files, which are sent and fetched whole."""
 LONGEST_ANSWER = 300
 MOST_BYTES = 64 << 20
-"""Of an answer that is no file."""
+"""Largest answer that is not a file."""
 CLOCK_OFF_S = 300
 
 
@@ -45,7 +45,7 @@ class ServerError(BundleError):
 
 
 class _Token(requests.auth.AuthBase):
-    """Puts the token into a request; an object, so that no `.netrc` takes its place."""
+    """Adds the token to a request; as an object, so that no `.netrc` replaces it."""
 
     def __init__(self, token: str | None) -> None:
         self._token = token
@@ -57,7 +57,7 @@ class _Token(requests.auth.AuthBase):
 
 
 class Connection:
-    """One server, asked by one account or by nobody."""
+    """Connection to one server, by one account or without login."""
 
     def __init__(self, address: str, token: str | None = None) -> None:
         """Open no connection yet.
@@ -72,14 +72,14 @@ class Connection:
         Raises
         ------
         BundleError
-            If the address is none, or the token.
+            If the address or the token is invalid.
         """
         self.address = host_of(address)
         if token is not None and not (token.isascii() and token.isprintable() and token.strip()):
             raise BundleError("expected a token of letters and digits, found none.")
         self._token = _Token(token)
         self._session = requests.Session()
-        # A cookie of a session would take the token's place.
+        # A session cookie would replace the token.
         self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
         retry = Retry(
             total=RETRIES, status_forcelist=BUSY, allowed_methods=WITHOUT_EFFECT, backoff_factor=BACKOFF_S,
@@ -97,7 +97,7 @@ class Connection:
         return self._json("GET", path, params=parameters)
 
     def post(self, path: str, content: object = None) -> Any:  # noqa: ANN401 - JSON
-        """Make or start something; never repeated once it has reached the server."""
+        """Create or start something; never repeated once it has reached the server."""
         return self._json("POST", path, json=content)
 
     def patch(self, path: str, content: object) -> Any:  # noqa: ANN401 - JSON
@@ -118,7 +118,7 @@ class Connection:
         Raises
         ------
         ServerError
-            If there is no answer; the status is for the caller to look at.
+            If there is no answer; the caller must check the status.
         """
         headers = {"Accept-Encoding": "identity"}  # compressed data could unpack to any size
         return self._send(
@@ -136,13 +136,13 @@ class Connection:
         Raises
         ------
         ServerError
-            If there is no answer, or another one than that all is well.
+            If there is no answer, or it is not a success.
         """
         answer = self._send("PUT", self._safe(url), data=body, headers=dict(headers), auth=_Token(None))
         if not is_good(answer):
             raise ServerError(f"PUT of the file: {_words(answer, answer.content)}", answer.status_code)
         tag = answer.headers.get("ETag", "").strip('"')
-        # Of encrypted files it is something else.
+        # For encrypted files, it is something else.
         plain = re.fullmatch(r"[0-9a-f]{32}", tag) and "x-amz-server-side-encryption" not in answer.headers
         return tag if plain else ""
 
@@ -153,7 +153,7 @@ class Connection:
         return url
 
     def _read(self, answer: requests.Response, what: str) -> bytes:
-        """Read a whole answer, as long as it is of a size that makes sense."""
+        """Read a whole answer of limited size."""
         content = bytearray()
         try:
             for piece in answer.iter_content(1 << 16):
@@ -226,7 +226,7 @@ def host_of(address: str) -> str:
     Raises
     ------
     BundleError
-        If it has none.
+        If there is none.
     """
     parts = urlsplit(address if "://" in address else f"https://{address}")
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -263,12 +263,12 @@ def _shown(path: str) -> str:
 
 
 def _words(answer: requests.Response, content: bytes) -> str:
-    """Return the status and what the server says, in one line."""
+    """Return the status and the server's message in one line."""
     text = content.decode("utf-8", "replace")
     try:
         said = _flat(json.loads(text))
     except ValueError:
-        # A page for a browser says nothing that helps.
+        # An HTML page for browsers does not help.
         said = "" if "<html" in text[:1000].lower() else text
     said = " ".join(said.split())[:LONGEST_ANSWER]
     about_token = answer.status_code == 403 and "token" in said.lower()
@@ -292,7 +292,7 @@ def _flat(content: object) -> str:
 
 
 def _cause(error: requests.RequestException) -> str:
-    """Say in a few words why there was no answer."""
+    """Describe briefly why there was no answer."""
     if isinstance(error, requests.exceptions.SSLError):
         return "its certificate is not trusted; write http:// if that is intended"
     if isinstance(error, requests.Timeout):

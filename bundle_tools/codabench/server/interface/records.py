@@ -1,4 +1,4 @@
-"""The server's records, as far as the commands need them. Times are UTC."""
+"""The parts of the server's records that the commands need. Times are UTC."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -78,7 +78,7 @@ class Task:
     description: str
     """As organisers see it."""
     keys: Mapping[PartName, str | None]
-    """Key of each part's data set; None where the task has no such part."""
+    """Key of each part's data set; None if the task has no such part."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Dataset:
     created: datetime
     """When the upload began."""
     size: int
-    """Bytes; 0 where the file did not arrive."""
+    """Bytes; 0 if the file did not arrive."""
     competition_id: int | None
     """The competition made from it, if it is a bundle."""
 
@@ -190,7 +190,7 @@ def submission(content: Mapping[str, Any]) -> Submission:
 
 
 def moment(text: str) -> datetime:
-    """Read a time; the server's times are UTC, also where they do not say so."""
+    """Read a time; the server's times are UTC, even without a zone."""
     found = datetime.fromisoformat(text)
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 

@@ -27,7 +27,7 @@ def log_in(address: str) -> Connection:
 
 
 def second_account(address: str) -> Connection | None:
-    """Connect as somebody who has nothing to do with the challenge; None where no such account is given."""
+    """Connect as somebody unrelated to the challenge; None if no such account is given."""
     token = os.environ.get(SECOND_VARIABLE, "").strip()
     return Connection(address, token) if token else None
 

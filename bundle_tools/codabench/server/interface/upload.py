@@ -13,7 +13,7 @@ from bundle_tools.console import Progress
 PIECE = 1 << 20
 LONGEST_NAME = 255
 LONGEST_FILE_NAME = 35
-"""Codabench cuts longer ones, without the suffix, to this."""
+"""Codabench cuts longer names, without the suffix, to this length."""
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,9 @@ class Digest:
     """Size and hash of a file."""
 
     sha256: str
-    """Names it."""
+    """Identifies the file."""
     md5: str
-    """What storage servers answer with."""
+    """Storage servers return this."""
     size: int
     """Bytes."""
 
@@ -95,7 +95,7 @@ def complete(connection: Connection, key: str, size: int) -> None:
 
 
 def file_name_for(stem: str, suffix: str = ".zip") -> str:
-    """Return a file name that the server keeps as it is."""
+    """Return a file name that the server keeps unchanged."""
     return re.sub(r"[^\w.-]+", "-", stem)[:LONGEST_FILE_NAME].strip("-.") + suffix
 
 

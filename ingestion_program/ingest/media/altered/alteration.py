@@ -1,4 +1,4 @@
-"""An altered copy of a clip: which frames, how far moved, what is hidden, and which sound.
+"""An altered copy of a clip: its frames, their shift, what is hidden, and its sound.
 
 Every call of the second pass goes through here, including the unaltered original, so that only content distinguishes
 copies: facts are always those of the original clip, and every frame takes the same path.
@@ -30,12 +30,12 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Slow:
-    """A piece of a clip, shown so slowly that it lasts as long as the whole."""
+    """A piece of a clip, slowed down to last as long as the whole clip."""
 
     start: float
-    """Where it begins: a share of where it could begin, 0 to 1."""
+    """Where it begins, as a share of the latest possible start, 0 to 1."""
     pace: float
-    """Its share of the clip, and so its pace, in (0, 1]."""
+    """Its share of the clip, and so its relative speed, in (0, 1]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,40 +47,40 @@ class Alteration:
     jitter: Jitter
     """Small changes, the same in all calls on the clip."""
     seed: int
-    """Of all noise in picture and sound."""
+    """Seed of all noise in picture and sound."""
     copy: Path | None = None
-    """A rendered copy that is shown in the place of the clip's own file."""
+    """A rendered copy that is shown instead of the clip's own file."""
     exchange: Exchange | None = None
-    """The clip's second drawing. It is always decoded beside the first, so that time does not tell what is shown."""
+    """The clip's second drawing. It is always decoded with the first, so that timing does not reveal what is shown."""
     exchanged: tuple[str, ...] = ()
-    """Names of the parts that are shown as in the second drawing."""
+    """Names of the parts that are taken from the second drawing."""
     region: Region | None = None
     """What is hidden in all frames."""
     operator: Operator = "imputation"
-    """What takes its place."""
+    """How the hidden region is filled."""
     seconds: tuple[int, ...] = ()
-    """Seconds whose picture is frozen and whose sound is another's, each [i, i + 1)."""
+    """Seconds [i, i + 1) with a frozen picture and with sound from another time."""
     slow: Slow | None = None
-    """A short piece that is shown in the place of the whole clip."""
+    """A short piece that is shown instead of the whole clip."""
     voice: Path | None = None
-    """A file whose sound is heard in the place of the clip's own."""
+    """A file whose sound replaces the clip's own."""
     brightness: float | None = None
-    """Mean brightness to which the clip is brought, in (0, 1)."""
+    """Mean brightness of the result, in (0, 1)."""
     zoom: float = 1.0
-    """How many times larger the middle of the picture is shown, >= 1."""
+    """Factor by which the middle of the picture is enlarged, >= 1."""
 
     @property
     def facts(self) -> ClipFacts:
-        """Those of the original clip; raises UnreadableClip."""
+        """Facts of the original clip; raises UnreadableClip."""
         return self.material.facts
 
     @property
     def repeats(self) -> bool:
-        """Whether one frame of the file may be shown in the place of several."""
+        """Whether one frame of the file may be shown several times."""
         return self.slow is not None or bool(self.seconds)
 
     def shown(self, wanted: Indices) -> Indices:
-        """Return which frames of the file are shown in the place of `wanted`; the order stays ascending."""
+        """Return which frames of the file are shown instead of `wanted`; the order stays ascending."""
         last = len(self.facts.times) - 1
         if self.slow is not None:
             wanted = np.rint(self.slow.start * (1 - self.slow.pace) * last + self.slow.pace * wanted).astype(np.int64)
@@ -105,7 +105,7 @@ class Alteration:
 
 
 def frozen(times: npt.NDArray[np.float64], seconds: tuple[int, ...]) -> Indices:
-    """Return for every frame the nearest one outside the masked seconds, itself where it is outside.
+    """Return, for every frame, the nearest frame outside the masked seconds, which may be itself.
 
     Parameters
     ----------

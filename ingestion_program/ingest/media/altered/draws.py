@@ -15,7 +15,7 @@ Item = TypeVar("Item")
 
 
 class Draws:
-    """Named draws that are the same whenever key and seed are."""
+    """Named draws that depend only on key, seed and name."""
 
     def __init__(self, key: bytes | None, seed: int) -> None:
         self._secret = hmac.new(key or b"", str(seed).encode(), hashlib.sha256).digest()
@@ -34,5 +34,5 @@ class Draws:
         return items[self.seed(*names) % len(items)]
 
     def order(self, items: Iterable[str], *names: str) -> list[str]:
-        """Return `items` in a drawn order, whatever order they come in."""
+        """Return `items` in a random order that does not depend on their given order."""
         return sorted(items, key=lambda item: (self.seed(*names, item), item))

@@ -25,19 +25,20 @@ if TYPE_CHECKING:
 
 Corners = tuple[tuple[float, float], ...]
 INSIDE, OUTSIDE = 0.005, 0.01
-"""How far on either side of an outline the drawings go over into each other, as shares of the width.
+"""How far the drawings are blended on the inner and outer side of an outline, as shares of the width.
 
-No farther than they show the same: a part keeps a little distance from its outline.
+Within this distance both drawings show the same, because every part keeps away from its outline.
 """
 MIDDLE = 0.02
-"""How far inside of its outline a part that moves is the second drawing's alone, as a share of the width.
+"""Distance from its outline at which a moving part is taken from the second drawing alone, as a share of the width.
 
-Up to there it gradually becomes so: what moves leaves noise wherever it passes, even where nothing is left to see.
+Up to there the drawings are blended: what moves leaves compression noise wherever it passes, even where the
+pictures look the same.
 """
 MOSTLY = 0.5
-"""A part belongs to the second in which at least this share of it happens."""
+"""A part belongs to a second if at least this share of its event lies in it."""
 _FINE = 16
-"""Pixels of a cell's side at which it is measured how much of a part lies in it."""
+"""Side of a cell in pixels when the share of a part in it is measured."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,11 @@ class Part:
     """Something in the picture that can be exchanged for another drawing of it."""
 
     name: str
-    """What it is called in the records."""
+    """Name in the records."""
     outline: Corners
-    """Corners of a region that contains all of it: shares of width and height, 0 to 1."""
+    """Corners of a region that contains the whole part, as shares of width and height, 0 to 1."""
     event_s: tuple[float, float] | None
-    """Seconds between which it happens; None for what is there all the time."""
+    """When it begins and ends, in seconds; None for a part that is always there."""
 
     def mask(self, height: int, width: int) -> Mask:
         """Return which pixels of a picture lie in the outline, shape (height, width)."""
@@ -59,11 +60,11 @@ class Part:
         return drawn.view(np.bool_)
 
     def in_cells(self, rows: int, columns: int) -> npt.NDArray[np.float64]:
-        """Return which share of it lies in each cell of a grid, row by row; they add up to 1, or are all 0."""
+        """Return the share of the part in each cell of a grid, row by row; the shares sum to 1, or are all 0."""
         return _in_cells(self, rows, columns)
 
     def in_seconds(self, seconds: int) -> npt.NDArray[np.float64]:
-        """Return which share of it happens in each second [i, i + 1); all 0 for what is there all the time."""
+        """Return the share of its event in each second [i, i + 1); all 0 for a part that is always there."""
         if self.event_s is None:
             return np.zeros(seconds)
         start, end = self.event_s
@@ -97,22 +98,22 @@ class Exchange:
     sha256: str
     """Hash of the file when the run began."""
     parts: tuple[Part, ...]
-    """What can be exchanged; no two outlines meet."""
+    """Parts that can be exchanged; their outlines do not touch."""
 
     def weights(self, names: Sequence[str], height: int, width: int) -> Weights:
         """Return how much of the second drawing is shown where these parts are exchanged, see `mixing.mix`.
 
-        Along the outlines one drawing goes over into the other.
+        The drawings are blended along the outlines.
         """
         parts = [part for part in self.parts if part.name in names]
-        # What is there all the time stands still, and leaves no noise beside it.
+        # Parts that are always there do not move, so they leave no noise around them.
         moving = [part for part in parts if part.event_s is not None]
         most = _slope(mask_of(parts, height, width), -OUTSIDE * width, INSIDE * width)
         return Weights(most, _slope(mask_of(moving, height, width), 0, MIDDLE * width))
 
 
 def _slope(mask: Mask, start: float, end: float) -> Shares:
-    """Return 0 to 1, growing smoothly between two distances from the edge of a mask, pixels inwards."""
+    """Return a smooth ramp from 0 to 1 between two distances from the edge of a mask, in pixels, inwards."""
     drawn = mask.view(np.uint8)
     if not mask.any() or mask.all():
         return drawn.astype(np.float32)

@@ -13,7 +13,7 @@ from ingest.media.video import Frame
 from ingest.settings import JitterRange
 
 GRAIN = 1.3
-"""As much as the drawn clips have before they are compressed; too little to see."""
+"""As much grain as the drawn clips have before compression; too little to see."""
 _ROOM = 64
 
 
@@ -30,12 +30,12 @@ class Jitter:
     down: int
     """Pixels by which it moves down."""
     later: int
-    """Frames by which what is shown comes later in the file."""
+    """Frames by which the picture is taken from later in the file."""
     grain: float = 0.0
     """Standard deviation of the noise of each frame, levels of 255."""
 
     def move(self, frame: Frame) -> Frame:
-        """Return the picture, moved; its border takes the place of what is missing."""
+        """Return the moved picture; border pixels are repeated to fill the gap."""
         if not self.right and not self.down:
             return frame
         height, width = frame.shape[:2]
@@ -46,15 +46,15 @@ class Jitter:
 
 
 class Grain:
-    """Noise like a camera's, another on each frame.
+    """Noise like a camera's, different on each frame.
 
-    Compression leaves unchanged what it finds unchanged. Which pixels stay exactly the same from frame to frame would
-    tell where two drawings were mixed.
+    Compression leaves still areas exactly unchanged from frame to frame. Without noise, these would reveal where two
+    drawings were mixed.
     """
 
     def __init__(self, deviation: float, seed: int, height: int, width: int) -> None:
         self._seed, self._size = seed, (height, width)
-        # One larger sheet of noise, another cut of it for each frame: drawing anew would take longer than decoding.
+        # One large sheet of noise, cut differently for each frame: fresh noise would take longer than decoding.
         random = np.random.default_rng(seed)
         sheet = random.standard_normal((height + _ROOM, width + _ROOM), np.float32) * np.float32(deviation)
         rounded = np.rint(sheet)
@@ -63,7 +63,7 @@ class Grain:
         )
 
     def add(self, index: int, frame: Frame) -> Frame:
-        """Return frame `index` with noise: the same whenever it is asked for, or a mean would be without noise."""
+        """Return frame `index` with noise, the same at each request; otherwise a model could average it out."""
         height, width = self._size
         down, right = np.random.default_rng((self._seed, index)).integers(_ROOM, size=2)
         cut = np.s_[down : down + height, right : right + width]

@@ -12,7 +12,7 @@ from ingest.media.sound import Sound, read_sound
 from ingest.media.video import ClipFacts, Frame, FrameReader, read_facts
 
 WIDTH, HEIGHT = 160, 90
-"""Size at which replacements are made; they are smooth, so a larger one would show nothing more."""
+"""Size at which replacements are made; they are smooth, so a larger size would add nothing."""
 MOMENTS = 16
 """Thumbnails of a clip, in the middle of as many equal parts."""
 
@@ -36,7 +36,7 @@ class Material:
 
     @property
     def facts(self) -> ClipFacts:
-        """What is known before decoding; raises UnreadableClip."""
+        """Facts known before decoding; raises UnreadableClip."""
         with self._reading:
             return self._facts
 
@@ -48,7 +48,7 @@ class Material:
 
     @property
     def thumbnails(self) -> Frame:
-        """Small pictures of these moments, RGB, shape (MOMENTS, HEIGHT, WIDTH, 3); raises UnreadableClip."""
+        """Small pictures at `moments`, RGB, shape (MOMENTS, HEIGHT, WIDTH, 3); raises UnreadableClip."""
         with self._reading:
             return self._thumbnails
 
@@ -66,8 +66,8 @@ class Material:
     def sound(self, rate: int) -> Sound | None:
         """Return the clip's own sound at `rate` samples a second, None where there is none.
 
-        Decoded anew for every call. Were it kept, it would be there at once, but for a rendered copy it would not, and
-        a model with a clock could tell the copy from the clip.
+        It is decoded again for every call. If it were kept, a model with a clock could tell a rendered copy, whose
+        sound must be decoded, from the clip.
         """
         return read_sound(self.path, rate, self.facts.duration_s)
 

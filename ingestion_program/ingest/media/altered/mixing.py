@@ -1,9 +1,8 @@
 """Show the parts of a second drawing in the first one, without a seam.
 
-Both were compressed on their own. Where they show the same they still differ by the noise of compression, and a hard
-edge between them would be a line that nobody drew. So the first drawing's own pixels stay wherever both show the same,
-but for the middle of what moves: in the first drawing it leaves noise wherever it passes, which would tell that it had
-been there.
+Both were compressed separately. Even where they show the same, they differ by compression noise, and a hard edge
+between them would be a visible line. So the first drawing's own pixels stay wherever both show the same. The exception
+is the middle of a moving part: in the first drawing it leaves noise wherever it passes, which would reveal it.
 """
 
 from dataclasses import dataclass
@@ -16,10 +15,11 @@ from ingest.media.video import Frame
 
 Shares = npt.NDArray[np.float32]
 SAME, OTHER = 2.0, 6.0
-"""Mean difference in luma of the pixels around one, of 255, up to which both drawings show the same there, and from
-which they certainly do not: between them one goes over into the other. H.264's noise rarely comes to 6."""
+"""Mean local difference in luma, of 255, up to which both drawings show the same, and from which they certainly differ.
+
+Between these values they are blended. H.264's noise rarely reaches 6."""
 AROUND = 5
-"""Side of the square of pixels over which the mean is taken."""
+"""Side, in pixels, of the square over which the mean is taken."""
 _FINE = 16
 """Steps a level."""
 
@@ -51,10 +51,10 @@ def mix(first: Frame, second: Frame, weights: Weights) -> Frame:
     first, second
         The same frame of both drawings, BGR, shape (height, width, 3).
     weights
-        How much of the second one is shown where.
+        How much of the second one is shown at each pixel.
     """
     difference = cv2.cvtColor(cv2.absdiff(first, second), cv2.COLOR_BGR2GRAY)
-    # Levels beyond 255 / _FINE are all the same to the table.
+    # The table treats all levels above 255 / _FINE alike.
     around = cv2.blur(cv2.convertScaleAbs(difference, alpha=_FINE), (AROUND, AROUND))
     share = cv2.max(cv2.multiply(cv2.LUT(around, _SHARES), weights.most), weights.least)
     return np.asarray(cv2.blendLinear(first, second, np.subtract(1, share, dtype=np.float32), share), np.uint8)

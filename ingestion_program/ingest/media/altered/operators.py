@@ -24,7 +24,7 @@ NEIGHBOURS = tuple(
 NOISE = 0.01
 """Standard deviation of the noise on imputed pixels, as a share of the full range."""
 LARGEST_FULL = 0.55
-"""Share of a picture up to which a mask is imputed at full size: factorising takes longer than the share grows."""
+"""Share of a picture up to which a mask is imputed at full size: the time to factorise grows faster than the share."""
 BLUR_SIZE = (16, 9)
 BLUR_SIGMA = 1.2
 """On a picture of that size: about 8 % of the frame's width."""
@@ -35,7 +35,7 @@ Pixels = npt.NDArray[np.float64]
 class Imputation:
     """Noisy linear imputation of one mask: each hidden pixel is the weighted mean of its eight neighbours.
 
-    Straight neighbours weigh 1/6, diagonal ones 1/12; at the picture's border the weights that are left are scaled to
+    Straight neighbours weigh 1/6, diagonal ones 1/12; at the picture's border the remaining weights are scaled to
     sum to one. One sparse factorisation of the mask serves every picture.
 
     Source: Rong, Leemann, Borisov, Kasneci, Kasneci, "A consistent and efficient evaluation strategy for attribution
@@ -109,8 +109,8 @@ class Imputation:
 class HalvedImputation:
     """Imputation of a large mask, solved at half the size and stretched: a quarter of the unknowns.
 
-    What is imputed is smooth except at the edge of what is visible: in pictures with detail of a cell's size the two
-    differ by less than 2 % of the range in the mean. Visible pixels stay as they are.
+    Imputed pixels are smooth except near visible ones: in pictures with detail of a cell's size, the result differs
+    from `Imputation` by less than 2 % of the range on average. Visible pixels stay as they are.
 
     Parameters
     ----------
@@ -144,8 +144,8 @@ def halved(mask: Mask) -> Mask:
 
 
 def imputation_of(mask: Mask) -> Imputation | HalvedImputation:
-    """Return what imputes a mask of even size: at full size, but where more than 55 % are hidden, at half."""
-    large = mask.mean() > LARGEST_FULL and not halved(mask).all()  # of slivers no whole block is visible
+    """Return the imputation of a mask of even size: at half size if more than 55 % is hidden, else at full size."""
+    large = mask.mean() > LARGEST_FULL and not halved(mask).all()  # thin visible strips may hold no whole block
     return HalvedImputation(mask) if large else Imputation(mask)
 
 
@@ -167,7 +167,7 @@ def median(pictures: Frame) -> Frame:
 
 
 def other_moment(number: int, count: int) -> int:
-    """Return which of `count` pictures, spread evenly over a clip, is half a clip away from picture `number`."""
+    """Return which of `count` pictures, evenly spaced over a clip, is half a clip away from picture `number`."""
     return (number + count // 2) % count
 
 

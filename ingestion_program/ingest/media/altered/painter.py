@@ -1,8 +1,8 @@
 """Alters the frames of one request while they are decoded.
 
-Of a clip with a second drawing both are decoded, and the exchanged parts are those of the second. For a clip without,
-what takes the place of hidden parts is made of its thumbnails, one replacement for each: every frame gets that of the
-moment nearest to it. So the cost of making them does not grow with the number of frames.
+If a clip has a second drawing, both are decoded, and the exchanged parts are taken from the second. Otherwise one
+replacement for the hidden parts is made from each thumbnail, and every frame gets that of the nearest moment. So their
+cost does not grow with the number of frames.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Painter:
             return
         small = alteration.region.mask(HEIGHT, WIDTH)
         if small.all():
-            return  # nothing would be left to see
+            return  # nothing would be visible
         self._mask = alteration.region.mask(*shape[:2])
         if alteration.operator == "imputation":
             self._imputation = operators.imputation_of(small)
@@ -62,9 +62,9 @@ class Painter:
             _, other = self._second.decode(index)
             if self._weights is None:
                 self._weights = exchange.weights(self._alteration.exchanged, *frame.shape[:2])
-            # Where nothing is exchanged too, so that time does not tell.
+            # Even if nothing is exchanged, so that timing reveals nothing.
             frame = mix(frame, other, self._weights)
-        # Before the grain: every call has the same, however light or large its picture is.
+        # Before the grain, which is then the same in every call, however bright or enlarged its picture is.
         if self._curve is not None:
             frame = np.asarray(cv2.LUT(frame, self._curve), np.uint8)
         if self._alteration.zoom > 1:
@@ -73,7 +73,7 @@ class Painter:
         if jitter.grain:
             if self._grain is None:
                 self._grain = Grain(jitter.grain, self._alteration.seed, *frame.shape[:2])
-            # A frame that is shown more than once would else come back to the last bit, which no camera does.
+            # Otherwise a repeated frame would be identical to the last bit, which no camera produces.
             frame = self._grain.add(asked if self._alteration.repeats else index, frame)
         return jitter.move(frame)
 
@@ -84,7 +84,7 @@ class Painter:
         cv2.convertScaleAbs(frame, dst=frame, alpha=self._alteration.jitter.brightness)
 
     def _replacement(self, index: int) -> Frame:
-        """Return what is shown in hidden parts of frame `index`, in the size of the frames."""
+        """Return the replacement for the hidden parts of frame `index`, in the size of the frames."""
         position = index / len(self._alteration.facts.times)
         number = int(position * MOMENTS)
         if self._stretched is None or self._stretched[0] != number:
@@ -107,7 +107,7 @@ class Painter:
 
 
 def _enlarged(frame: Frame, zoom: float) -> Frame:
-    """Return the middle of a frame in the size of the whole."""
+    """Return the middle of a frame, enlarged to the size of the whole frame."""
     height, width = frame.shape[:2]
     down, right = (round(side * (1 - 1 / zoom) / 2) for side in (height, width))
     middle = frame[down : height - down, right : width - right]
@@ -115,11 +115,11 @@ def _enlarged(frame: Frame, zoom: float) -> Frame:
 
 
 def _brightness_curve(alteration: Alteration) -> Frame | None:
-    """Return what becomes of each of the 256 levels where a clip is brought to another mean brightness."""
+    """Return the new value of each of the 256 levels when a clip gets another mean brightness."""
     if alteration.brightness is None:
         return None
     mean = min(max(alteration.material.brightness, 0.01), 0.99)
-    # The power that moves the mean there; unlike a factor it clips nothing.
+    # A power moves the mean there without clipping, unlike a factor.
     power = np.log(alteration.brightness) / np.log(mean)
     curve: Frame = np.rint(255 * (np.arange(256) / 255) ** power).astype(np.uint8)
     return curve

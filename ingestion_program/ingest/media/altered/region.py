@@ -31,10 +31,10 @@ class Box:
 
 @dataclass(frozen=True)
 class Outside:
-    """Everything but a rectangle."""
+    """Everything except a rectangle."""
 
     box: Box
-    """What stays."""
+    """The part that stays visible."""
 
     def mask(self, height: int, width: int) -> Mask:
         """Return which pixels of a picture lie outside, shape (height, width)."""

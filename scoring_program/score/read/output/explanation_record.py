@@ -21,7 +21,7 @@ class Claim:
     target: str
     """Name of a target."""
     contribution: float
-    """In [-1, 1]; positive: the cue raised the target."""
+    """In [-1, 1]; positive if the cue raised the target."""
 
 
 @dataclass(frozen=True)
@@ -33,15 +33,15 @@ class Explanation:
     text_ok: bool = False
     """Whether the text has a valid length."""
     image: str | None = None
-    """Path of the picture in the results folder."""
+    """Path of the picture, relative to the results folder."""
     space: NDArray[np.float64] | None = None
     """(rows, columns) spatial evidence, the mean over time, >= 0, not constant."""
     time: NDArray[np.float64] | None = None
-    """Temporal evidence, one weight a bin, >= 0, not constant."""
+    """Temporal evidence, one weight for each bin, >= 0, not constant."""
     bin_s: float = 1.0
     """Length of a bin of ``time`` in seconds."""
     claims: tuple[Claim, ...] = ()
-    """Cue claims, at least one with a contribution other than 0, or none."""
+    """Cue claims; either empty, or at least one contribution is not 0."""
 
 
 NO_EXPLANATION = Explanation()
@@ -79,7 +79,7 @@ def _text_ok(text: str, limits: TextLimits) -> bool:
 
 
 def _weights(values: object) -> NDArray[np.float64] | None:
-    """Non-negative finite weights that are not all alike: a uniform map says nothing about where to look."""
+    """Parse finite weights >= 0 that are not all equal: a uniform map marks nothing."""
     try:
         weights = np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -105,7 +105,7 @@ def _time(time: dict[str, Any]) -> tuple[NDArray[np.float64] | None, float]:
 
 
 def _claims(cues: object, settings: Settings) -> tuple[Claim, ...]:
-    """Take all claims; none where one of them is not valid, or all come to nothing."""
+    """Parse all claims; return none if one is invalid or all contributions are 0."""
     claims = []
     for cue in map(mapping, cues if isinstance(cues, list) else ()):
         name, target, contribution = cue.get("cue"), cue.get("target"), finite_number(cue.get("contribution"), -1, 1)

@@ -1,7 +1,7 @@
 """The trusted part of ``res/``: regular files listed in ``manifest.json`` with their sizes and hashes.
 
 A submission's own files may lie beside them (the platform copies a submission into the output folder before ingestion
-runs), so everything else is named and otherwise ignored, whatever it is called (score.read.output.planted).
+runs), so everything else is reported and otherwise ignored, whatever its name (score.read.output.planted).
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class ResultsFolder:
     hashes: dict[str, str]
     """SHA-256 of each listed file, by its path relative to the root."""
     sealed: bool
-    """Whether the manifest carries a seal that was checked. Without a key there is nothing to check it with."""
+    """Whether the manifest has a valid seal; False without a key, because it cannot be checked."""
     planted: Planted = NONE_PLANTED
     """All other files; they are ignored."""
 
     def read(self, name: str) -> bytes:
-        """Read one listed file, and check once more that it is the one that was listed.
+        """Read one listed file, and check again that it is unchanged.
 
         Raises
         ------
@@ -77,14 +77,14 @@ def open_results(root: Path, key: bytes | None) -> ResultsFolder:
     root
         The folder ``input/res``.
     key
-        The bundle's key; with it, only results that carry its seal are believed.
+        The bundle's key; with it, only sealed results are accepted.
 
     Raises
     ------
     NotGradableError
-        If nothing is there, or with every listed file that is missing, a link, oversized or changed.
+        If there are no results, or with every listed file that is missing, a link, oversized or changed.
     OrganiserError
-        If the manifest is of another version than this program reads.
+        If the manifest's version is not the one that this program reads.
     """
     _refuse_nothing(root)
     problems: list[Problem] = []
@@ -144,7 +144,7 @@ def check_format(where: str, version: int) -> None:
     Raises
     ------
     OrganiserError
-        Two programs of one bundle that do not understand each other are no participant's fault.
+        A mismatch between two programs of one bundle is not the participant's fault.
     """
     if version == FORMAT_VERSION:
         return

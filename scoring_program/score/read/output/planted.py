@@ -1,7 +1,7 @@
-"""Files beside the results not written by ingestion: named and hashed, otherwise ignored.
+"""Files beside the results that ingestion did not write: named and hashed, otherwise ignored.
 
 The platform copies a submission into the output folder before ingestion runs, and a container of the
-prediction step may put more there. Names are a participant's text; the count is bounded, whatever lies there.
+prediction step may put more there. Names are text from a participant, and the count is bounded.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Planted:
     count: int = 0
     """Number of files, links and special files, counted up to 10,000."""
     names: tuple[str, ...] = ()
-    """At most ten of their paths, made visible and cut; those that look like results first."""
+    """At most ten of their paths, escaped and cut, those that look like results first."""
 
     def problems(self) -> tuple[Problem, ...]:
-        """Say in one warning that they were ignored; nothing when there are none."""
+        """Return a warning that they were ignored; nothing if there are none."""
         if not self.count:
             return ()
         more = f" and {self.count - len(self.names)} more" if self.count > len(self.names) else ""
@@ -55,19 +55,19 @@ def find_planted(root: Path, own: Collection[str]) -> Planted:
 
 
 def foreign_files(root: Path, own: Collection[str], recorded: Collection[str]) -> tuple[str, ...]:
-    """Look for files of another submission than the one whose record this is.
+    """Look for files that do not belong to the recorded submission.
 
-    Newer releases of Codabench lay the submission's files beside the results. A file that has the name of one of the
-    recorded files, but the content of none with that name, belongs to another submission.
+    Newer releases of Codabench put the submission's files beside the results. A file whose name was recorded, but whose
+    content differs from every recorded file of that name, belongs to another submission.
 
     Parameters
     ----------
     root
         The folder ``input/res``.
     own
-        Paths of what ingestion wrote.
+        Paths of the files that ingestion wrote.
     recorded
-        Of the submission's files: 16 digits of the SHA-256, a space, and the name without folders.
+        One entry for each file of the submission: 16 digits of the SHA-256, a space, and the name without folders.
     """
     names = {one.partition(" ")[2] for one in recorded}
     foreign = []
@@ -91,7 +91,7 @@ def _looks_like_results(name: str) -> bool:
 
 
 def _files(root: Path) -> Iterator[str]:
-    """Yield everything but directories. A list of our own: `os.walk` recurses, and a deep tree would end the run."""
+    """Yield everything but directories. It does not use `os.walk`, which recurses: a deep tree would end the run."""
     waiting = [""]
     seen = 0
     while waiting:
@@ -99,7 +99,7 @@ def _files(root: Path) -> Iterator[str]:
         try:
             with os.scandir(root / folder) as found:
                 entries = sorted(islice(found, _MOST_ENTRIES), key=lambda entry: entry.name)
-        except OSError:  # too deep a path, or gone
+        except OSError:  # the path is too deep, or has vanished
             continue
         for entry in entries:
             seen += 1

@@ -1,7 +1,7 @@
 """The platform's records about a submission and its run, and checks whether the run's output can be trusted.
 
-Anybody with a bundle's key can seal a record. The worker's notes need no secret: it writes them when it takes the step
-for ended. A container that outlives that could still change them; docs/security.md says what to do against it.
+Anybody with a bundle's key can seal a record. The worker's notes depend on no secret: the worker writes them when it
+considers the step finished. A container that outlives the step could still change them; docs/security.md has a remedy.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Facts = tuple[tuple[str, str], ...]
 _LARGEST = 64 * 2**10
 _NUMBER = re.compile(r"-?\d{1,12}(?:\.\d{1,20})?", re.ASCII)
 _GOOD = frozenset({0, 75})
-"""Of ingestion, after a record that can be scored; 75 where its watchdog ended it. See docs/output_format.md."""
+"""Exit codes of ingestion after a record that can be scored; 75 is the watchdog's. See docs/output_format.md."""
 _SHOWN = {
     "ingestionElapsedTime": "Ingestion, by the worker's clock (s)",
     "ingestionExitCode": "Ingestion's exit code",
@@ -32,25 +32,25 @@ _SUBMISSION = {
     "competition-phase": ("Number of the phase", re.compile(r"\d{1,9}", re.ASCII)),
     "automatic-submission": ("Moved from the phase before", re.compile(r"True|False")),
 }
-"""Of CodaLab's first version: key -> label in the report, and the form of a value that is believed."""
+"""Metadata of CodaLab's first version: key -> label in the report, and the accepted form of the value."""
 
 
 @dataclass(frozen=True)
 class WorkerNotes:
-    """The worker's notes; empty where it left none."""
+    """The worker's notes; empty if it left none."""
 
     values: Mapping[str, float | None] = field(default_factory=dict)
-    """Key of the file -> number; None where nothing ran that it would speak of."""
+    """Key of the file -> number; None if the step it describes did not run."""
 
     @property
     def facts(self) -> Facts:
-        """What of them the report shows."""
+        """The notes that the report shows."""
         numbers = ((label, self.values.get(key)) for key, label in _SHOWN.items())
         return tuple((label, f"{round(value, 1):g}") for label, value in numbers if value is not None)
 
     @property
     def codabench(self) -> bool:
-        """Whether Codabench wrote them: CodaLab's worker, version 1, gives results the exit code of a program."""
+        """Whether Codabench wrote them. CodaLab's worker, version 1, records a program's exit code even for results."""
         return "ingestionElapsedTime" in self.values
 
 
@@ -66,10 +66,10 @@ def read_worker_notes(results: Path) -> WorkerNotes:
 
 
 def read_submission_metadata(source: Path) -> Facts:
-    """Read who submitted what and when; nothing where the platform does not say, as Codabench does not.
+    """Read who submitted what and when; empty if the platform does not say, like Codabench.
 
-    CodaLab's first version puts it into the input folder. Its other lines are addresses of files on the server, with
-    the keys to open them: they are never shown.
+    CodaLab's first version puts this into the input folder. The other lines, addresses of files on the server and keys
+    to open them, are never shown.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def read_submission_metadata(source: Path) -> Facts:
 def _notes(folder: Path) -> list[tuple[str, str]]:
     """Read the lines ``key: value`` of a file ``metadata``; none when it is absent or too large.
 
-    A few numbers do not need YAML, which has its bombs.
+    A YAML parser is not needed for a few numbers, and could be attacked with YAML bombs.
     """
     path = folder / WORKER_METADATA
     if not is_regular(folder, WORKER_METADATA) or path.stat().st_size > _LARGEST:
@@ -103,14 +103,14 @@ def check_step(notes: WorkerNotes, *, sealed: bool) -> None:
     Parameters
     ----------
     notes
-        The worker's.
+        The worker's notes.
     sealed
-        Whether ingestion of this bundle is said to have written the record: then it must have run.
+        Whether the record is sealed by this bundle's ingestion, which must then have run.
 
     Raises
     ------
     NotGradableError
-        If a command of the submission ran beside ingestion, or ingestion did not end as it does after such a record.
+        If a command of the submission ran beside ingestion, or ingestion's exit code does not fit the record.
     """
     if not notes.codabench:
         return

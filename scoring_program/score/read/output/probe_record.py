@@ -15,14 +15,14 @@ HIDDEN = ("space", "time")
 """Kinds that hide places of the picture, or seconds."""
 KINDS = ("original", *HIDDEN, "cue", "twin")
 MOST_CALLS = 16
-"""Of one clip; what is asked again is on top."""
+"""Most calls of one clip, not counting repeats."""
 _MOST_PARTS, _LONGEST_NAME = 64, 40
 _MOST_PLACES = 256 * 256
 """Cells of the finest grid that ingestion accepts."""
 
 
 class BadCallError(ValueError):
-    """A record is no call; the message says why."""
+    """A record is not a valid call; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -32,47 +32,47 @@ class ProbeCall:
     kind: str
     """``original``, ``space``, ``time``, ``cue`` or ``twin``."""
     operator: str
-    """What took the hidden place; empty where nothing was altered."""
+    """How the hidden place was replaced; empty for an unaltered clip."""
     places: tuple[int, ...]
     """Hidden cells or seconds, ascending."""
     exchanged: tuple[str, ...]
-    """Names of the parts that were exchanged there; none where nothing was, or could be."""
+    """Names of the exchanged parts; empty without an exchange."""
     cue: str
-    """The cue that an edit neutralises, else empty."""
+    """The cue that an edit neutralises; otherwise empty."""
     prediction: tuple[float, ...] | None
-    """One number a target, in its range; None: asked, but no valid answer."""
+    """One number for each target, in its range; None without a valid answer."""
     twin: Explanation | None
-    """What was said of the twin; None where nothing was, or nothing was asked."""
+    """Explanation of the twin; None without one, or for other kinds."""
     again: bool
-    """Whether it was asked before, and now of a fresh process."""
+    """Whether it is a repeat in a fresh process."""
 
     @property
     def shows(self) -> bool:
-        """Whether a model could see that the clip was altered: it is no other drawing, of a part or without a cue."""
+        """Whether a model could see that the clip was altered, because it is not just another drawing."""
         return self.operator not in {"", "exchange", "copy"}
 
     @property
     def name(self) -> tuple[str, tuple[int, ...], tuple[str, ...], str]:
-        """What a clip has only one call of, and perhaps one more that is asked again."""
+        """Identifies the call within its clip, apart from repeats."""
         return self.kind, self.places, self.exchanged, self.cue
 
 
 def parse_call(record: dict[str, Any], explanation: Explanation | None, settings: Settings) -> ProbeCall:
-    """Take one call.
+    """Parse one call.
 
     Parameters
     ----------
     record
         One object of ``probes.jsonl``.
     explanation
-        What was said of the clip in the first pass: no cell outside its map can have been hidden.
+        The clip's explanation from the first pass: no cell outside its map can have been hidden.
     settings
         Names and ranges of the targets.
 
     Raises
     ------
     BadCallError
-        With what is wrong.
+        With the mistake.
     """
     kind, cue, again = record.get("kind"), record.get("cue"), record.get("again", False)
     exchanged, said, answer = record.get("exchanged") or (), record.get("explanation"), record.get("prediction")
@@ -111,7 +111,7 @@ def parse_call(record: dict[str, Any], explanation: Explanation | None, settings
 
 
 def numbers_in_range(values: Sequence[object], settings: Settings) -> tuple[float, ...] | None:
-    """Return one finite number a target, each in its range; None where something else is given."""
+    """Return one finite number for each target, in its range; None for anything else."""
     if len(values) != len(settings.targets):
         return None
     pairs = zip(values, settings.targets, strict=True)

@@ -1,6 +1,6 @@
 """The record files of ingestion, line by line: how each clip went, predictions, explanations, and the second pass.
 
-Every reader adds what is wrong to a list of problems.
+Every reader adds mistakes to a list of problems.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def read_explanations(
 def read_probe_calls(
     data: bytes, settings: Settings, explanations: Mapping[str, Explanation], problems: list[Problem]
 ) -> Probes:
-    """Read ``probes.jsonl``; what was said in the first pass tells which places there are."""
+    """Read ``probes.jsonl``; the explanations of the first pass tell which places exist."""
     file = FileReader("probes.jsonl", "record_broken", problems)
     clips: dict[str, list[ProbeCall]] = {}
     unknown = 0
@@ -97,7 +97,7 @@ def read_probe_calls(
 
 
 def read_predictions(data: bytes, settings: Settings, problems: list[Problem]) -> dict[str, tuple[float, ...]]:
-    """Read ``predictions.csv``: for each clip one number a target, finite and in range."""
+    """Read ``predictions.csv``: for each clip, one finite number in range for each target."""
     file = FileReader("predictions.csv", "record_broken", problems)
     wanted = ["clip_id", *settings.names]
     try:
@@ -125,10 +125,10 @@ def read_predictions(data: bytes, settings: Settings, problems: list[Problem]) -
 
 
 def parse_problems(items: object, settings: Settings) -> tuple[Problem, ...]:
-    """Take problems that ingestion recorded; fields that are missing or of another type become empty.
+    """Parse problems that ingestion recorded; missing fields and fields of the wrong type become empty.
 
-    Where single clips are closed, a model must not talk to its author about them, and the text of an exception is
-    talk: what it said is dropped here, before any log or page can show it.
+    If single clips are closed, a model must not tell its author about them, not even in an exception's text. So what
+    was found is dropped here, before any log or page can show it.
     """
     found = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
     problems = tuple(map(_problem, found[:_MOST_PROBLEMS]))
@@ -145,7 +145,7 @@ def _problem(item: dict[str, Any]) -> Problem:
 
 
 def _clip_id(record: dict[str, Any], place: str, seen: Container[str], file: FileReader) -> str:
-    """Take the record's clip id; an empty text, and a problem, when it cannot be one."""
+    """Return the record's clip id; if it is invalid, add a problem and return an empty text."""
     clip_id = record.get("clip_id")
     if not isinstance(clip_id, str) or not CLIP_ID.fullmatch(clip_id):
         file.wrong(place, "a clip id that is not allowed", CLIP_ID.pattern)
@@ -157,7 +157,7 @@ def _clip_id(record: dict[str, Any], place: str, seen: Container[str], file: Fil
 
 
 def _complete_lines(text: str, file: FileReader) -> list[str]:
-    """Split into lines. A last line without an end was cut off by a kill: it is left out, and said."""
+    """Split into lines. A last line without a line break was cut off by a kill: leave it out and add a problem."""
     lines = text.replace("\r\n", "\n").split("\n")
     if lines.pop():
         file.wrong(
@@ -176,7 +176,7 @@ def _objects(data: bytes, file: FileReader) -> Iterator[tuple[str, dict[str, Any
         try:
             yield place, parse_object(line, _LONGEST_LINE)
         except StrictJsonError as error:
-            cut_off = number == len(lines)  # only a line without an end can have been cut off by a kill
+            cut_off = number == len(lines)  # only a line without a line break can have been cut off by a kill
             found = f"{error}, which was ignored" if cut_off else str(error)
             file.wrong(place, found, "one JSON object", warning=cut_off)
 

@@ -25,7 +25,7 @@ from score.read.output.run_facts import RunFacts, read_run
 from score.settings import Settings
 
 _SPARE = 4
-"""Times the lines that a phase can have: this many are read and checked one by one."""
+"""Multiple of a phase's possible lines up to which a record is read line by line."""
 _DAMAGED = "The results are damaged."
 
 
@@ -38,19 +38,19 @@ class Results:
     run: RunFacts
     """The run as a whole."""
     clips: dict[str, ClipRecord]
-    """How each clip went."""
+    """How each clip went, by clip id."""
     predictions: dict[str, tuple[float, ...]]
-    """Predicted values in the order of the targets, of clips with a valid prediction."""
+    """Predictions by clip id, in the order of the targets, if valid."""
     explanations: dict[str, Explanation]
-    """What was said, of clips with a valid prediction."""
+    """Explanations of clips with a valid prediction, by clip id."""
     probes: Probes
-    """Calls of the second pass, by clip id; empty where there was none."""
+    """Calls of the second pass, by clip id; empty without one."""
     warnings: tuple[Problem, ...]
-    """What was tolerated and has to be said."""
+    """Problems that were tolerated but are reported."""
 
     @property
     def rated_as(self) -> str:
-        """Name what a jury rates, as a SHA-256: these explanations of this submission, so that a copy has no rating."""
+        """SHA-256 that identifies these explanations of this submission for a jury, so that a copy has no rating."""
         parts = self.run.submission_sha256, self.folder.hashes.get("explanations.jsonl", "")
         return hashlib.sha256("".join(f"{part}\n" for part in parts).encode()).hexdigest()
 
@@ -63,18 +63,18 @@ def read_results(root: Path, settings: Settings, key: bytes | None, clips_of_pha
     root
         The folder ``input/res``.
     settings
-        Of the reference data.
+        Settings of the reference data.
     key
         The bundle's key.
     clips_of_phase
-        Number of clips in the reference data: no record has many more lines.
+        Number of clips in the reference data, which limits the lines of a record.
 
     Raises
     ------
     NotGradableError
-        If the submission is invalid, or its results are missing, damaged, or not to be believed.
+        If the submission is invalid, or its results are missing, damaged or untrusted.
     OrganiserError
-        If ingestion stopped over the organiser's data, or ran on other data than the reference belongs to.
+        If ingestion stopped because of the organiser's data, or ran on data that do not fit the reference.
     """
     folder = open_results(root, key)
     problems: list[Problem] = []
@@ -87,7 +87,7 @@ def read_results(root: Path, settings: Settings, key: bytes | None, clips_of_pha
     _check_versions(run, settings)
 
     def read(name: str, calls: int = 1) -> bytes:
-        """Read a record, unless it has so many more lines than it can have that reading it would only take long."""
+        """Read a record, unless it has far more lines than possible, so that reading it would only waste time."""
         data, most = folder.read(name), MOST_FOUND + _SPARE * calls * clips_of_phase
         if (found := data.count(b"\n")) > most:
             expected = f"at most {most}, one per clip of the phase"
@@ -98,10 +98,10 @@ def read_results(root: Path, settings: Settings, key: bytes | None, clips_of_pha
     predictions = read_predictions(read("predictions.csv"), settings, problems)
     images = frozenset(name for name in folder.hashes if name.startswith("images/"))
     explanations = read_explanations(read("explanations.jsonl"), settings, images, problems)
-    # Without a second pass nothing is shown, and nothing is wrong. Each call is perhaps asked again.
+    # Without a second pass there is no such file. Each call may be repeated once.
     calls = read("probes.jsonl", 2 * MOST_CALLS) if "probes.jsonl" in folder.hashes else b""
     probes = read_probe_calls(calls, settings, explanations, problems)
-    # Ingestion records every clip, tried or not. Nothing at all is a broken run, not a bad model.
+    # Ingestion records every clip, even unreached ones. An empty record is a broken run, not a bad model.
     if not clips:
         problems.append(wrong("record_broken", "clips.jsonl", "no record of any clip", "one record per clip"))
     elif not predictions and any(clip.status == "ok" for clip in clips.values()):
@@ -115,7 +115,7 @@ def read_results(root: Path, settings: Settings, key: bytes | None, clips_of_pha
 
 
 def _check_status(run: RunFacts) -> None:
-    """Refuse a run that ingestion gave up, with ingestion's reasons."""
+    """Refuse a run that ingestion aborted, with ingestion's reasons."""
     unexplained = "run.json", "no reason", "the reason why ingestion stopped"
     if run.status == "invalid":
         raise NotGradableError("The submission cannot be judged.", run.problems or [wrong("run_invalid", *unexplained)])

@@ -31,7 +31,7 @@ ISOLATION = {
     "basic": "limits, no kernel filter",
     "portable": "a separate process only",
 }
-"""What each level means, in words."""
+"""Meaning of each isolation level, in words."""
 RUN_STATUSES = ("complete", "partial", "invalid", "organiser_error")
 
 
@@ -42,9 +42,9 @@ class Receipt:
     clips: int
     """Clips that were asked a second time, >= 1."""
     identical: int
-    """Those with the same answer in every bit."""
+    """Clips with two bit-identical answers."""
     largest_difference: float | None
-    """In any target; None where there is none. It is a number that a model can choose."""
+    """In any target; None without one. A model can choose this number."""
 
 
 @dataclass(frozen=True)
@@ -52,16 +52,16 @@ class SecondPass:
     """Progress of the second pass."""
 
     planned: int
-    """Calls that explanations ask for, >= 0."""
+    """Planned calls, >= 0."""
     asked: int
-    """Those that were reached in time, at most `planned`."""
+    """Calls that were reached in time, at most `planned`."""
     answered: int
-    """Those with a valid answer, at most `asked`."""
+    """Calls with a valid answer, at most `asked`."""
     duration_s: float | None
-    """Wall time; None where it is not recorded."""
+    """Wall time; None if not recorded."""
 
     def line(self) -> str:
-        """Put it into a few words."""
+        """Describe it in a few words."""
         took = "" if self.duration_s is None else f", {self.duration_s:.1f} s"
         return f"{self.answered} of {self.planned} calls answered{took}"
 
@@ -85,9 +85,9 @@ class RunFacts:
     program_version: str
     """Release of the ingestion program."""
     submission_sha256: str
-    """Hash of the submission's files; empty where it is not recorded, as the next ones."""
+    """Hash of the submission's files; like the following fields, empty if not recorded."""
     submission_files: frozenset[str]
-    """Of its files, start of the SHA-256 of the content, a space and the name without folders."""
+    """One entry for each file: the first digits of the content's SHA-256, a space and the name without folders."""
     settings_sha256: str
     """Hash of the settings of ingestion."""
     data_sha256: str
@@ -95,19 +95,19 @@ class RunFacts:
     seed: int | None
     """Seed of ingestion."""
     image: str
-    """Name of the image that it ran in, if the image says so."""
+    """Name of the image, if the image states it."""
     isolation: str
-    """IsolationLevel of isolation, a key of `ISOLATION` if it is known."""
+    """Isolation level; a key of `ISOLATION` if known."""
     receipt: Receipt | None
-    """None where no clip was asked twice."""
+    """None if no clip was asked twice."""
     receipt_of_copies: Receipt | None
-    """None where no altered copy was asked twice."""
+    """None if no altered copy was asked twice."""
     second_pass: SecondPass | None
-    """None where nothing was asked about altered copies."""
+    """None without a second pass."""
     results: bool
-    """Whether results were submitted instead of code: then nothing was run."""
+    """Whether results were submitted instead of code, so that no model was run."""
     details: Facts
-    """(label, value) of the facts that the report lists; the participant's own words are in "Builds on" alone."""
+    """(label, value) of the facts that the report lists; only "Builds on" contains the participant's own words."""
 
 
 def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFacts | None:
@@ -116,7 +116,7 @@ def read_run(data: bytes, settings: Settings, problems: list[Problem]) -> RunFac
     Raises
     ------
     OrganiserError
-        If it is of another version than this program reads.
+        If its version is not the one that this program reads.
     """
 
     def broken(found: str, expected: str) -> None:
@@ -178,14 +178,14 @@ def _details(run: dict[str, Any], second_pass: SecondPass | None) -> Facts:
         "Python": short_text(run.get("python")),
         "Packages": ", ".join(f"{short_text(name)} {short_text(version)}" for name, version in packages),
         "Machine": short_text(run.get("machine")),
-        # The version that watched over paths.
+        # The Landlock version that protected paths.
         "Landlock": "" if landlock is None else f"version {landlock}" if landlock else "none",
     }
     return tuple((label, value) for label, value in facts.items() if value)
 
 
 def _processor(given: dict[str, Any]) -> str:
-    """Put processor seconds into words: what the model took, and how long the run was kept waiting."""
+    """Describe processor time: what the model used, and how long the run waited."""
     model, waited = _seconds(given.get("model_s")), _seconds(given.get("waited_s"))
     if model is None:
         return ""
@@ -194,7 +194,7 @@ def _processor(given: dict[str, Any]) -> str:
 
 
 def _credits(given: object) -> list[str]:
-    """Put each credit into words: what was used, and from where."""
+    """Describe each credit: what was used, and from where."""
     lines = []
     for entry in map(mapping, given if isinstance(given, list) else ()):
         used, submission = short_text(entry.get("used")), short_text(entry.get("submission"), 16)

@@ -16,12 +16,12 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 
 
 def read_key(program: Path) -> bytes | None:
-    """Read the key from the program's folder: 32 bytes, or None where the bundle has none.
+    """Read the key from the program's folder: 32 bytes, or None if the bundle has none.
 
     Raises
     ------
     OrganiserError
-        If there is a file, and it holds no key.
+        If the file holds no valid key.
     """
     path = program / KEY_FILE
     if not path.exists():
@@ -34,7 +34,7 @@ def read_key(program: Path) -> bytes | None:
 
 
 def is_sealed(manifest: dict[str, Any], key: bytes) -> bool:
-    """Whether the manifest carries the HMAC-SHA256 of the rest of itself under this key."""
+    """Whether the manifest's seal is the HMAC-SHA256 of its other content under this key."""
     rest = {name: value for name, value in manifest.items() if name != "seal"}
     message = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     expected = hmac.new(key, message.encode("ascii"), hashlib.sha256).hexdigest()

@@ -1,1 +1,1 @@
-"""The reference data: labels, and other knowledge about the clips."""
+"""The reference data: labels and other facts about the clips."""

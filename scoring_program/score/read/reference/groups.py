@@ -17,7 +17,7 @@ from score.read.reference.labels import Reference
 from score.settings import Settings
 
 KEYS = ("clip_id", "source_id")
-"""What the first column may be: one row a clip, or one row a person."""
+"""Possible first columns: one row for each clip, or for each person."""
 MOST_ATTRIBUTES = 8
 MOST_VALUES = 20
 LONGEST_VALUE = 40
@@ -34,7 +34,7 @@ class Attribute:
     values: tuple[str, ...]
     """Names of the groups, sorted."""
     member: NDArray[np.int64]
-    """(n,) number of the group of each clip of the reference, in ascending order of the clip ids."""
+    """(n,) index of each clip's group, in ascending order of clip ids."""
 
 
 def read_groups(path: Path, settings: Settings, reference: Reference) -> tuple[Attribute, ...]:
@@ -43,11 +43,11 @@ def read_groups(path: Path, settings: Settings, reference: Reference) -> tuple[A
     Parameters
     ----------
     path
-        The table: ``clip_id`` or ``source_id``, then one column an attribute. UTF-8.
+        The table in UTF-8: ``clip_id`` or ``source_id``, then one column for each attribute.
     settings
-        An attribute must not be called like a target.
+        Attributes must not have the names of targets.
     reference
-        Every clip of it needs a row, its own or its person's; rows about others are refused.
+        Each of its clips needs a row, its own or its person's; other rows are errors.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def _check_header(header: list[str], settings: Settings, file: FileReader) -> No
 
 
 def _cells(rows: Rows, header: list[str], wanted: frozenset[str], file: FileReader) -> dict[str, list[str]]:
-    """Give the cells of each row by its clip or source."""
+    """Return the cells of each row, by clip or source."""
     found: dict[str, list[str]] = {}
     for line, row in rows:
         place = f"line {line}"

@@ -11,7 +11,7 @@ from score.read.strict_json import StrictJsonError, finite_number, is_sha256, pa
 
 FORMAT_VERSION = 2
 LOWEST, HIGHEST = 0.0, 5.0
-"""The scale of the column, that of 2017; ratings of another scale are stretched to it."""
+"""Scale of the column, as in 2017; ratings on another scale are rescaled to it."""
 _LARGEST_FILE = 16 * 2**20
 
 
@@ -20,15 +20,15 @@ class JuryRating:
     """How one submission's explanations were rated, on the scale from 0 to 5."""
 
     value: float
-    """Mean, freed of each juror's own level and spread."""
+    """Mean, corrected for each juror's level and spread."""
     interval: tuple[float, float]
-    """Over clips and jurors."""
+    """Bootstrap interval, over clips and jurors."""
     criteria: tuple[tuple[str, float], ...]
     """Title and mean of each criterion."""
 
 
 def read_jury(path: Path) -> dict[str, JuryRating]:
-    """Read ``jury.json``, which ``bundle jury score --write`` makes.
+    """Read ``jury.json``, which ``bundle jury score --write`` writes.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def read_jury(path: Path) -> dict[str, JuryRating]:
     Raises
     ------
     OrganiserError
-        With what is wrong; no rating is quoted.
+        With the mistakes; no rating is quoted.
     """
     try:
         return _ratings(parse_object(path.read_bytes(), _LARGEST_FILE))

@@ -23,31 +23,31 @@ _LARGEST_PICTURE = 64 * 2**10
 
 @dataclass(frozen=True)
 class KeyFrame:
-    """One picture, as it is listed."""
+    """One listed picture."""
 
     file: str
-    """Path below the folder of the list."""
+    """Path, relative to the folder of the list."""
     time_s: float
-    """Which moment of the clip it shows, >= 0."""
+    """Moment of the clip that it shows, seconds, >= 0."""
     sha256: str
     """Of the file."""
 
 
 @dataclass(frozen=True)
 class KeyFrames:
-    """The pictures of a phase; each is read when it is asked for."""
+    """The pictures of a phase; each is read on demand."""
 
     folder: Path = Path()
     """The reference data."""
     listed: Mapping[str, KeyFrame] = field(default_factory=dict)
     """By clip id."""
     problems: tuple[Problem, ...] = ()
-    """What is wrong with the list; no clip id in a message."""
+    """Mistakes of the list; no message contains a clip id."""
 
     def read(self, clip_id: str) -> tuple[bytes, float] | None:
-        """Return a clip's picture and its moment; None where there is none, or another file than was listed.
+        """Return a clip's picture and its moment; None without one, or if the file differs from the list.
 
-        The picture has at most 64 KiB; whether it is a JPEG is not known.
+        The picture has at most 64 KiB; it is not checked to be a JPEG.
         """
         frame = self.listed.get(clip_id)
         if frame is None or not is_regular(self.folder, frame.file):
@@ -70,9 +70,9 @@ def read_key_frames(folder: Path, name: str | None, clip_ids: Iterable[str]) -> 
     folder
         The reference data.
     name
-        The list as the settings name it; None where a phase has none.
+        Name of the list from the settings; None if the phase has none.
     clip_ids
-        Of the reference; a row of another clip is left out.
+        Clips of the reference; rows of other clips are left out.
     """
     if name is None:
         return NO_KEY_FRAMES

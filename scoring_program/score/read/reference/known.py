@@ -1,4 +1,4 @@
-"""Reference data beside the labels: causes of each label, what people pointed at, and groups.
+"""Reference data besides the labels: causes of each label, what people pointed at, and groups.
 
 They are as secret as labels: no message quotes a value.
 """
@@ -38,9 +38,9 @@ class ClipCauses:
     contributions: Array
     """(k, v) exact contribution of each cue of the vocabulary to each target, on the unit scale; 0: not a cause."""
     space: dict[str, Mask]
-    """For each cue that has a place: (rows * columns,) whether a cell is touched at any time."""
+    """For each cue with a place: (rows * columns,) whether it touches a cell at any time."""
     time: dict[str, Mask]
-    """For each cue that happens at a time: (bins,) whether it is active."""
+    """For each cue with a time: (bins,) whether it is active."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Causes:
     columns: int
     """Columns of the grid."""
     clips: dict[str, ClipCauses]
-    """By clip id: every clip of the reference."""
+    """Causes of every clip of the reference, by clip id."""
 
 
 @dataclass(frozen=True)
@@ -64,19 +64,19 @@ class Observation:
     end_s: float
     """End in seconds, > start."""
     box: tuple[float, float, float, float] | None
-    """Left, top, right, bottom as shares of the frame; None where they named a time alone."""
+    """Left, top, right, bottom as shares of the frame; None if they named only a time."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """What the organiser knows beside the labels; each part is None or empty where a phase has none."""
+    """What the organiser knows besides the labels; each part is None or empty if the phase has none."""
 
     causes: Causes | None = None
     """Known causes."""
     observations: dict[str, tuple[Observation, ...]] | None = None
     """What people pointed at, by clip id."""
     groups: tuple[Attribute, ...] = ()
-    """Which groups the people of the clips belong to, attribute by attribute."""
+    """Groups of the people in the clips, by attribute."""
 
 
 NOTHING_KNOWN = Known()
@@ -99,7 +99,7 @@ def read_known(folder: Path, settings: Settings, reference: Reference) -> Known:
             problems.extend(error.problems)
             return None
 
-    # The starting kit has no table of groups: nobody's attributes are handed out.
+    # The starting kit has no table of groups: attributes of people are not published.
     groups = settings.groups if settings.groups and (folder / settings.groups).exists() else None
     known = Known(
         causes=of(settings.causes, lambda path: read_causes(path, settings, reference.clip_ids)),
@@ -117,7 +117,7 @@ def read_causes(path: Path, settings: Settings, clip_ids: Iterable[str]) -> Caus
     Raises
     ------
     OrganiserError
-        With every problem of the file at once, a clip of the reference without causes among them.
+        With every problem of the file at once, including clips of the reference without causes.
     """
     file = FileReader(path.name, "causes_broken")
     root = file.json(path, FORMAT_VERSION)
@@ -183,7 +183,7 @@ def _contributions(given: object, settings: Settings) -> Array | None:
 
 
 def _parts(given: object, vocabulary: Iterable[str], read: Callable[[object], Mask | None]) -> dict[str, Mask] | None:
-    """Read one mask a cue; None when anything is wrong."""
+    """Read one mask for each cue; None after any mistake."""
     if given is None:
         return {}
     if not isinstance(given, dict) or not given.keys() <= set(vocabulary):
@@ -202,7 +202,7 @@ def _occupancy(value: object, cells: int) -> Mask | None:
         if not isinstance(text, str) or len(text) != digits or not set(text) <= set("0123456789abcdef"):
             return None
         union |= int(text, 16)
-    bits = np.frombuffer(f"{union:0{4 * digits}b}".encode(), np.uint8) == ord("1")  # the first sign is cell 0
+    bits = np.frombuffer(f"{union:0{4 * digits}b}".encode(), np.uint8) == ord("1")  # the first character is cell 0
     return np.asarray(bits[:cells])
 
 

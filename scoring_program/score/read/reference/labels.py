@@ -1,4 +1,4 @@
-"""Read ``labels.csv``; every mistake is reported with its line, never with its value."""
+"""Read ``labels.csv``; mistakes are reported with line numbers, never with values."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Reference:
     clip_ids: tuple[str, ...]
     """n clip ids, ascending."""
     sources: NDArray[np.int64]
-    """(n,) number of each clip's source video, 0 .. g-1: the unit of the bootstrap."""
+    """(n,) index of each clip's source video, 0 .. g-1; sources are the unit of the bootstrap."""
     source_ids: tuple[str, ...]
-    """n names of the clips' source videos; one name for each number of ``sources``."""
+    """n names of the clips' source videos, one for each index in ``sources``."""
     truth: NDArray[np.float64]
     """(n, k) labels, in the order and ranges of the settings' targets."""
 
@@ -71,15 +71,15 @@ def read_reference(path: Path, settings: Settings) -> Reference:
 
 
 def _positions(names: list[str], settings: Settings, file: FileReader) -> list[int]:
-    """Find the columns: positions in the order clip_id, source_id, targets; none where a column is wrong."""
+    """Find the columns: positions in the order clip_id, source_id, targets; empty if a column is wrong."""
     wanted = ["clip_id", "source_id", *settings.names]
     before = len(file.problems)
 
     def column(found: str, expected: str) -> None:
         file.wrong("line 1", found, expected, "labels_column")
 
-    # The first row may hold labels: a file without a header, or without the line break after it. So where labels are
-    # closed no column is quoted, and elsewhere only one that is nearly right.
+    # The first row may hold labels, if the header or the line break after it is missing. So if labels are
+    # closed, no column is quoted, and otherwise only one that is nearly right.
     quotable = settings.report.truth and "clip_id" in names
     for number, name in enumerate(names, 1):
         if name not in wanted:
@@ -96,7 +96,7 @@ def _positions(names: list[str], settings: Settings, file: FileReader) -> list[i
 def _row(
     cells: list[str], width: int, position: list[int], place: str, settings: Settings, file: FileReader
 ) -> tuple[str, str, list[float]] | None:
-    """Take (clip id, source, values) of a row without a mistake."""
+    """Parse (clip id, source, values) of a row; None if it has a mistake."""
     before = len(file.problems)
     if len(cells) != width:
         file.wrong(place, f"{len(cells)} cells", f"{width} cells", "labels_row")

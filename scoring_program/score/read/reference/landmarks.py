@@ -18,31 +18,31 @@ from score.settings import Settings
 
 FORMAT_VERSION = 1
 KINDS = ("constant", "shortcut", "solution", "ceiling")
-"""``constant``: the training mean for every clip. ``shortcut``: no clip was watched. ``solution``: an example
-submission. ``ceiling``: as good as the labels allow."""
+"""``constant``: the training mean for every clip. ``shortcut``: a method that watches no clip. ``solution``: an example
+submission. ``ceiling``: the best that the noise in the labels allows."""
 MOST = 20
 _KEY = re.compile(r"[a-z][a-z0-9_]{0,31}")
 Bounds = dict[str, tuple[float, float | None]]
-"""Smallest and largest value by key; None where there is no largest."""
+"""Smallest and largest value by key; None without a largest."""
 _KEYS = {"key", "kind", "title", "meaning", "columns", "targets"}
 
 
 @dataclass(frozen=True)
 class Landmark:
-    """What one method reaches."""
+    """Scores of one method."""
 
     key: str
     """Short name, such as ``constant``."""
     kind: str
     """One of `KINDS`."""
     title: str
-    """How people read it, at most 40 characters."""
+    """Display name, at most 40 characters."""
     meaning: str
     """One sentence for participants."""
     columns: dict[str, float]
-    """Score columns by key; those that mean nothing for the method are missing."""
+    """Score columns by key, without those that do not apply to the method."""
     targets: dict[str, dict[str, float]]
-    """Metrics of score.measure.metrics.METRICS by target and name; likewise."""
+    """Metrics (score.measure.metrics.METRICS) by target and name, without those that do not apply."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,14 @@ class Landmarks:
     data_sha256: str = ""
     """Hash of the data and settings that they were computed from; empty without landmarks."""
     items: tuple[Landmark, ...] = ()
-    """Worst first, as far as that is known: constant, shortcuts, solutions, ceiling."""
+    """Roughly from worst to best: constant, shortcuts, solutions, ceiling."""
 
     def of_kind(self, *kinds: str) -> tuple[Landmark, ...]:
-        """Give the landmarks of some kinds."""
+        """Return the landmarks of some kinds."""
         return tuple(item for item in self.items if item.kind in kinds)
 
     def coarse(self, settings: Settings) -> Landmarks:
-        """Keep what participants of a closed phase may see: the constant and solutions, as rough as an interval."""
+        """Keep what participants of a closed phase may see: the constant and solutions, rounded like intervals."""
         places = {column.key: spread_decimals(column, open_=False) for column in columns(settings)}
 
         def rough(item: Landmark) -> Landmark:
@@ -75,7 +75,7 @@ NO_LANDMARKS = Landmarks()
 def read_landmarks(folder: Path, settings: Settings) -> Landmarks:
     """Read the file that the settings name.
 
-    A file that is missing costs a report its landmarks, not a run its scores; `bundle check` tells of it.
+    Without the file, a report lacks landmarks, but runs are still scored; `bundle check` reports it.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def _item(given: object, place: str, settings: Settings, file: FileReader) -> La
 
 
 def _numbers(given: object, bounds: Bounds, place: str, file: FileReader) -> dict[str, float]:
-    """Read finite numbers inside their bounds; a key that is not known is a problem."""
+    """Read finite numbers inside their bounds; unknown keys are problems."""
     if not isinstance(given, dict) or not given.keys() <= bounds.keys():
         file.wrong(place, "a different structure", "numbers by key: " + ", ".join(bounds))
         return {}

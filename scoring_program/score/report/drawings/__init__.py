@@ -1,1 +1,1 @@
-"""Drawings for SVG, and pictures: from numbers to path data and positions; none knows what it shows to whom."""
+"""SVG drawings and pictures: numbers become path data and positions. What may be shown is decided elsewhere."""

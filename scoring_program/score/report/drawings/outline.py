@@ -1,7 +1,7 @@
 """Cells of a grid as an outline for SVG.
 
-The drawing's viewBox is the grid itself, so every coordinate is a whole number: the outlined area is exact, however
-many cells there are and however large the picture is to which they are stretched.
+The drawing's viewBox is the grid itself, so every coordinate is an integer and the outlined area is exact, whatever the
+number of cells and the size of the picture.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 _RIGHT, _DOWN, _LEFT, _UP = range(4)
 _STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1))
-_MOST_EDGES = 2000  # some 8 kB of path; what is more scattered than that shows nobody a place
+_MOST_EDGES = 2000  # about 8 kB of path; a more scattered set does not show a place
 _ACROSS = ("left", "middle", "right")
 _DOWNWARDS = ("upper", "middle", "lower")
 
@@ -21,7 +21,7 @@ _DOWNWARDS = ("upper", "middle", "lower")
 def outline(places: Iterable[int], rows: int, columns: int) -> str | None:
     """Trace the border of a set of cells.
 
-    Each loop runs clockwise around cells and anticlockwise around holes, so a fill of either rule is right.
+    Loops run clockwise around cells and anticlockwise around holes, so either fill rule works.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def outline(places: Iterable[int], rows: int, columns: int) -> str | None:
     Returns
     -------
     str or None
-        Path data in units of cells; empty for no cells, None for a set that is too scattered to be outlined.
+        Path data in units of cells; empty without cells, None for a set that is too scattered.
     """
     edges = _edges(_mask(places, rows, columns))
     if len(edges) > _MOST_EDGES:
@@ -46,7 +46,7 @@ def outline(places: Iterable[int], rows: int, columns: int) -> str | None:
 
 
 def whereabouts(places: Iterable[int], rows: int, columns: int) -> str:
-    """Say in two words where most of a set of cells is, such as ``upper left``; ``middle`` for the centre."""
+    """Describe where most of a set of cells is, such as ``upper left`` or ``middle``."""
     y, x = np.nonzero(_mask(places, rows, columns))
     if not len(x):
         return "nowhere"
@@ -62,7 +62,7 @@ def _mask(places: Iterable[int], rows: int, columns: int) -> NDArray[np.bool_]:
 
 
 def _edges(mask: NDArray[np.bool_]) -> list[tuple[int, int, int]]:
-    """Give (x, y, heading) of every unit of border, with a cell on its right-hand side, line by line."""
+    """Return (x, y, heading) of every unit of border, with a cell on its right, line by line."""
     around = np.pad(mask, 1)
     here = around[1:-1, 1:-1]
     sides = (
@@ -79,14 +79,14 @@ def _edges(mask: NDArray[np.bool_]) -> list[tuple[int, int, int]]:
 
 
 def _loop(x: int, y: int, heading: int, leaving: dict[tuple[int, int], set[int]]) -> str:
-    """Follow the border from its upper left corner until it closes, and take its edges away."""
+    """Follow the border from its upper left corner until it closes, and remove its edges."""
     path, run, start = f"M{x} {y}", 0, (x, y)
     while True:
         leaving[x, y].discard(heading)
         x, y, run = x + _STEPS[heading][0], y + _STEPS[heading][1], run + 1
         if (x, y) == start:
-            return path + "z"  # closing draws the last side
-        # Where two cells touch at a corner, a turn to the right stays with the cell, so that no loop crosses itself.
+            return path + "z"  # closing the path draws the last side
+        # If two cells touch at a corner, turn right to stay with the same cell, so that no loop crosses itself.
         turned = next(way for way in ((heading + 1) % 4, heading, (heading + 3) % 4) if way in leaving[x, y])
         if turned != heading:
             path += f"{'hv'[heading % 2]}{run * sum(_STEPS[heading])}"

@@ -1,7 +1,7 @@
-"""Pictures for the page, made harmless: what a JPEG needs is kept, and nothing else that lies in the file.
+"""Pictures for the page, made harmless: only the necessary parts of a JPEG are kept.
 
-They are never decoded here. Ingestion made them from pixels, and this process holds the labels: it hands no bytes of a
-submission to a decoder.
+They are never decoded here: this process holds the labels and passes no bytes of a submission to a decoder. Ingestion
+encoded them from pixels.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ import base64
 from collections.abc import Iterator
 
 LARGEST = (1024, 1024)
-"""Width and height beyond which a picture is not shown: a small file can claim gigabytes of pixels."""
+"""Largest width and height of a shown picture: a small file can claim gigabytes of pixels."""
 LARGEST_BYTES = 64 * 2**10
-"""Of a picture. Ingestion and `bundle data key-frames` write at most half of it."""
+"""Largest size of a picture. Ingestion and `bundle data key-frames` write at most half of it."""
 _START, _END, _SCAN = 0xD8, 0xD9, 0xDA
 _FRAMES = frozenset({0xC0, 0xC1, 0xC2})
-"""Frames that browsers show: baseline, extended and progressive."""
+"""Frame types that browsers show: baseline, extended and progressive."""
 _TABLES = frozenset({0xC4, 0xDB, 0xDD})
 """Huffman codes, quantisation, restart interval."""
 _RESTARTS = frozenset(range(0xD0, 0xD8))
 
 
 def jpeg_size(data: bytes) -> tuple[int, int] | None:
-    """Read (width, height) from a JPEG header without decoding; None when there is no such header."""
+    """Read (width, height) from a JPEG header without decoding; None without one."""
     for marker, begin, _ in _segments(data):
         if marker in _FRAMES and begin + 9 <= len(data):
             height, width = (int.from_bytes(data[at : at + 2], "big") for at in (begin + 5, begin + 7))
@@ -31,12 +31,12 @@ def jpeg_size(data: bytes) -> tuple[int, int] | None:
 
 
 def data_uri(data: bytes) -> str | None:
-    """Turn a JPEG file into a ``data:`` URI without comments, metadata, and whatever follows its end.
+    """Turn a JPEG file into a ``data:`` URI without comments, metadata, and data after its end.
 
     Returns
     -------
     str or None
-        None when the file is not a whole JPEG of a sensible size.
+        None if the file is not a complete JPEG of an accepted size.
     """
     size = jpeg_size(data)
     if size is None or not (1 <= size[0] <= LARGEST[0] and 1 <= size[1] <= LARGEST[1]) or len(data) > LARGEST_BYTES:
@@ -53,7 +53,7 @@ def data_uri(data: bytes) -> str | None:
 
 
 def _segments(data: bytes) -> Iterator[tuple[int, int, int]]:
-    """Walk the markers of a JPEG up to its end, or as far as they make sense: marker, begin and end of its segment."""
+    """Yield marker, begin and end of each JPEG segment, up to the end or the first invalid marker."""
     place = 0
     while data[place : place + 1] == b"\xff" and place + 2 <= len(data):
         marker = data[place + 1]
@@ -74,7 +74,7 @@ def _segments(data: bytes) -> Iterator[tuple[int, int, int]]:
 
 
 def _end_of_scan(data: bytes, place: int) -> int:
-    """Find the marker that ends the compressed pixels: in them, 0xFF stands only before 0 and before restarts."""
+    """Find the marker that ends the compressed pixels: in them, 0xFF is always followed by 0 or a restart marker."""
     while (place := data.find(b"\xff", place)) >= 0:
         if place + 1 < len(data) and data[place + 1] != 0 and data[place + 1] not in _RESTARTS:
             return place

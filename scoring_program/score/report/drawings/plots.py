@@ -13,7 +13,7 @@ from score.report.numbers import NO_BREAK, number, plural, signed
 from score.settings import Target
 
 MOST_DOTS = 300
-"""Above this many clips, shades replace points, which would overlap and enlarge the page."""
+"""Above this many clips, a density plot replaces points, which would overlap and enlarge the page."""
 CELLS = 25
 """Along each side of a density plot."""
 _SHADES = 5
@@ -29,9 +29,9 @@ class Scatter:
     """Predicted against true values, as points, or as shades if there are too many."""
 
     dots: tuple[tuple[float, float], ...]
-    """(predicted, true), percentages of the scale; one a clip."""
+    """(predicted, true) of each clip, percentages of the scale."""
     shades: tuple[tuple[str, tuple[tuple[int, int], ...]], ...]
-    """(opacity, its cells as column and row from below), lightest first."""
+    """(opacity, cells as column and row from below), lightest first."""
     said: str
     """Summary in words."""
     cells: int = CELLS
@@ -43,13 +43,13 @@ class CalibrationBin:
     """Clips with similar predictions."""
 
     clips: int
-    """How many."""
+    """Number of clips."""
     predicted: float
     """Their mean prediction."""
     truth: float
     """Their mean truth."""
     interval: tuple[float, float] | None
-    """Of the mean truth."""
+    """Interval of the mean truth."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Calibration:
     bins: tuple[CalibrationBin, ...]
     """From low to high predictions."""
     span: str
-    """How many clips a bin has."""
+    """Number of clips in a bin, in words."""
     said: str
     """Summary in words."""
 
@@ -69,20 +69,20 @@ class Residuals:
     """How far predictions are off: predicted minus true."""
 
     bars: tuple[tuple[float, float, int, float], ...]
-    """(from, to, clips, percentage of the highest bar), from too low to too high; none without clips."""
+    """(from, to, clips, percentage of the highest bar), from too low to too high; empty without clips."""
     end: float
-    """The scale reaches from minus this to this."""
+    """The scale reaches from minus this value to this value."""
     said: str
     """Summary in words."""
 
     @property
     def width(self) -> float:
-        """Of a bar, percentage of the scale."""
+        """Width of a bar, percentage of the scale."""
         return round(100 / _BARS, 2)
 
 
 def scatter(truth: Array, predicted: Array, target: Target) -> Scatter:
-    """Set predicted against true values.
+    """Plot predicted against true values.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def calibration(truth: Array, predicted: Array, weights: Array, level: float) ->
     truth, predicted
         (n,) values in the target's range.
     weights
-        (b, n) how often each clip counts in each resample of people; no rows for no intervals.
+        (b, n) how often each clip counts in each resample of people; without rows, there are no intervals.
     level
         Nominal coverage of the intervals.
     """
@@ -135,7 +135,7 @@ def _bin(part: NDArray[np.intp], truth: Array, predicted: Array, weights: Array,
     own = weights[:, part]
     drawn = own.sum(axis=1)
     ends = None
-    if np.count_nonzero(drawn) > level * len(drawn):  # seldom are all people of a bin missing from a resample
+    if np.count_nonzero(drawn) > level * len(drawn):  # a resample seldom misses all people of a bin
         low, high = percentile_interval((own @ truth[part])[drawn > 0] / drawn[drawn > 0], level)
         ends = float(low), float(high)
     return CalibrationBin(len(part), float(predicted[part].mean()), float(truth[part].mean()), ends)
@@ -149,7 +149,7 @@ def residuals(truth: Array, predicted: Array, target: Target) -> Residuals:
     truth, predicted
         (n,) values in the target's range.
     target
-        The scale reaches over the largest residual, in steps of a tenth of its range.
+        The scale covers the largest residual, in steps of a tenth of the target's range.
     """
     off = predicted - truth
     step = (target.maximum - target.minimum) / 10

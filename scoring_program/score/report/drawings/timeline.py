@@ -1,4 +1,4 @@
-"""Seconds of a clip drawn as SVG: their weights, and which ones were hidden."""
+"""Seconds of a clip drawn as SVG: their weights, and which were hidden."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def bars(weights: NDArray[np.float64]) -> str:
     Returns
     -------
     str
-        Path data for a drawing that is n wide and 100 high; neighbours are drawn as one, by the larger weight, where
-        there are too many.
+        Path data for a drawing that is n wide and 100 high. If there are too many bars, neighbours are merged, with the
+        larger weight.
     """
     group = -(-len(weights) // _MOST_BARS)
     path = []
@@ -40,12 +40,12 @@ def bars(weights: NDArray[np.float64]) -> str:
 
 
 def runs(places: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Join numbers that follow one another: pairs of the first and the one behind the last.
+    """Join consecutive numbers: pairs of the first and one past the last.
 
     Parameters
     ----------
     places
-        Ascending, each once.
+        Ascending and distinct.
     """
     found: list[tuple[int, int]] = []
     for place in places:

@@ -1,4 +1,4 @@
-"""A text with the cues marked that the parser reads in it, cut where the rest can wait for a click."""
+"""A text in which the recognised cues are marked; the rest of a long text is shown on a click."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Piece:
     """Some words of a text."""
 
     text: str
-    """With hidden characters made visible."""
+    """The words, with hidden characters made visible."""
     cue: str
-    """The cue that they name, in words; empty for other words."""
+    """The cue that they name; empty for other words."""
     sign: int
-    """Claimed effect of the cue: 1 raised, -1 lowered, 0 none or different for different targets."""
+    """Claimed effect of the cue: 1 raised, -1 lowered, 0 none or mixed."""
     said: str
-    """The same in words; empty without a readable claim."""
+    """All claims about the cue in words; empty without one."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class MarkedText:
     """What the model wrote."""
 
     shown: tuple[Piece, ...]
-    """Its beginning; all of it, unless it is long."""
+    """Its beginning, or all of a short text."""
     rest: tuple[Piece, ...]
     """The rest, shown on a click."""
     cut_off: bool
-    """Whether the text is longer than what is kept."""
+    """Whether the text was longer than the kept part."""
 
 
 def highlight(text: str, vocabulary: Vocabulary, told: Iterable[Triple], titles: Mapping[str, str]) -> MarkedText:
@@ -49,18 +49,18 @@ def highlight(text: str, vocabulary: Vocabulary, told: Iterable[Triple], titles:
     Parameters
     ----------
     text
-        As given, whatever is in it; hidden characters are made visible here, markup is escaped by the template.
+        Any text; hidden characters are made visible here, and the template escapes markup.
     vocabulary
         Cues and targets of the task.
     told
-        What the parser understood.
+        The parsed claims.
     titles
-        How people read the targets, by name.
+        Display names of the targets, by name.
 
     Returns
     -------
     MarkedText
-        The pieces in order; together they are the text without the white space around it, at most 5,000 characters.
+        The pieces in order; together they are the stripped text, at most 5,000 characters.
     """
     start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     mentions = _joined(text, cue_mentions(text, vocabulary))
@@ -79,7 +79,7 @@ def highlight(text: str, vocabulary: Vocabulary, told: Iterable[Triple], titles:
 
 
 def _said(cue: str, told: Iterable[Triple], titles: Mapping[str, str]) -> tuple[int, str]:
-    """Return the claimed sign of a cue, 0 if it is mixed, and all claims about it in words."""
+    """Return the claimed sign of a cue (0 if mixed), and all claims about it in words."""
     signs = {target: sign for name, target, sign in told if name == cue}
     parts = []
     for wanted, verb in ((1, "raised"), (-1, "lowered")):
@@ -91,7 +91,7 @@ def _said(cue: str, told: Iterable[Triple], titles: Mapping[str, str]) -> tuple[
 
 
 def _joined(text: str, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
-    """Join mentions of one cue that stand side by side, such as "upright" and "posture"."""
+    """Join adjacent mentions of one cue, such as "upright" and "posture"."""
     joined: list[Mention] = []
     for mention in mentions:
         if joined and joined[-1].cue == mention.cue and not text[joined[-1].end : mention.start].strip(" "):
@@ -102,7 +102,7 @@ def _joined(text: str, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
 
 
 def _stretches(first: int, behind: int, mentions: Iterable[Mention]) -> Iterator[tuple[int, int, str]]:
-    """Give (start, end, cue) of every stretch in order; plain words have no cue."""
+    """Yield (start, end, cue) of every stretch in order; plain words have no cue."""
     place = first
     for mention in mentions:
         if mention.start >= place and mention.end <= behind:
@@ -117,15 +117,15 @@ def _stretches(first: int, behind: int, mentions: Iterable[Mention]) -> Iterator
 def cut_place(text: str, length: int) -> int:
     """Return how many characters of a text to show at first.
 
-    Cut after a sentence if one ends late enough, else after a word, and never inside a visible character. A text that
-    is barely too long is shown whole, to save a click.
+    Cut after a sentence if one ends late enough, else after a word, and never inside a visible character. Show a
+    slightly longer text whole, to save a click.
 
     Parameters
     ----------
     text
         Any text.
     length
-        About how many characters are wanted, >= 1.
+        Approximate number of characters wanted, >= 1.
 
     Returns
     -------

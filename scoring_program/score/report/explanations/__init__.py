@@ -1,1 +1,1 @@
-"""Clip by clip: whether what an explanation marks and claims is what moved the prediction."""
+"""Clip by clip: whether the prediction depends on what the explanation marks and claims."""

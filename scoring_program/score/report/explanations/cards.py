@@ -20,7 +20,7 @@ from score.text.reading import vocabulary_of
 from score.visible import one_line
 
 _BUDGET = 1_500_000
-"""Characters of all pictures; with the table of 2,000 clips the page stays under 5 MB."""
+"""Characters for all pictures; with a table of 2,000 clips the page stays under 5 MB."""
 _NO_ROOM = "Left out to keep this page small."
 
 
@@ -33,15 +33,15 @@ class Card:
     state: str
     """The verdict."""
     numbers: ClipNumbers
-    """How it was judged."""
+    """The clip's axis values and measurements."""
     reasons: tuple[Reason, ...]
-    """Why: place, time, cues, text."""
+    """Reasons for the verdict: place, time, cues, text."""
     values: tuple[tuple[Target, float, float | None], ...]
-    """(target, predicted, true) of every target; None for true unless the settings open it."""
+    """(target, predicted, true) of every target; true is None unless the settings open it."""
     frame: str
     """The clip's key frame as a ``data:`` URI, or an empty text."""
     frame_note: str
-    """Which moment it shows, or why there is none."""
+    """The moment that the key frame shows, or why there is none."""
     place: Drawing | None
     """Where the model looked; None without a map."""
     timeline: Drawing | None
@@ -57,11 +57,11 @@ class Card:
     no_picture: str
     """Why there is no picture."""
     calls: tuple[tuple[str, str, str, str], ...]
-    """(what was altered, how, how much, change): the numbers behind the drawings."""
+    """(what was altered, how, how much, change), the numbers behind the drawings."""
 
 
 CardGroups = tuple[tuple[str, tuple[Card, ...]], ...]
-"""(why these, at least one)."""
+"""(why these were chosen, one or more cards)."""
 
 
 class _Album:
@@ -71,7 +71,7 @@ class _Album:
         self._left = _BUDGET
 
     def take(self, data: bytes) -> str | None:
-        """Return a picture's URI; None if it is not a picture, an empty text if there is no room left."""
+        """Return a picture's URI; None if it is not a picture, an empty text if the budget is used up."""
         uri = data_uri(data)
         if uri is None or len(uri) > self._left:
             return uri and ""
@@ -82,10 +82,10 @@ class _Album:
 def choose(
     clip_ids: Sequence[str], held: Sequence[float | None], count: int, seed: int
 ) -> tuple[list[int], list[int], list[int]]:
-    """Choose a third each of the best, the worst and others; a remainder goes to the best, then to the worst.
+    """Choose a third each from the best, the worst and the others; a remainder goes to the best, then to the worst.
 
-    The choice must not depend on labels, because the clips shown would reveal something about them. Nor does it depend
-    on the order in which clips are listed.
+    The choice must not depend on labels, because the chosen clips would reveal something about them. Nor does it depend
+    on the order of the clips.
 
     Parameters
     ----------
@@ -94,14 +94,15 @@ def choose(
     held
         n values of how well the explanations held up; None for a clip that cannot be shown.
     count
-        How many are shown at most, >= 0.
+        Most clips to show, >= 0.
     seed
-        Of the lot.
+        Seed of the draw.
 
     Returns
     -------
     tuple
-        Numbers of the best clips, best first; of the worst, worst first; of others, drawn by lot. None is in two.
+        Indices of the best clips, best first; of the worst, worst first; and of others, drawn at random. No clip is in
+        two groups.
     """
     able = [(value, clip_ids[clip], clip) for clip, value in enumerate(held) if value is not None]
     ranked = [clip for _, _, clip in sorted(able, key=lambda one: (-one[0], one[1]))]
@@ -113,7 +114,7 @@ def choose(
 
 
 def card_groups(scored: Scored) -> CardGroups:
-    """Choose the gallery and prepare it; nothing where the settings close clips."""
+    """Choose and prepare the gallery; empty if the settings close clips."""
     report, judged = scored.settings.report, scored.evaluation.clips
     if not report.clips or not judged:
         return ()
@@ -159,7 +160,7 @@ def _card(clip: int, numbers: ClipNumbers, scored: Scored, album: _Album) -> Car
 
 
 def _frame(clip_id: str, scored: Scored, album: _Album) -> tuple[str, str]:
-    """Return the key frame's URI and what it shows, or an empty text and why there is none."""
+    """Return the key frame's URI and what it shows, or an empty text and the reason."""
     frame = scored.beside.key_frames.read(clip_id)
     uri = album.take(frame[0]) if frame else None
     if frame is None or uri is None:
@@ -184,7 +185,7 @@ def _picture(explanation: Explanation, scored: Scored, album: _Album) -> tuple[s
 
 
 def _trouble(clip_id: str, scored: Scored) -> Iterator[str]:
-    """Describe the clip's problems: they may be why an explanation is missing."""
+    """Describe the clip's problems, which may explain a missing explanation."""
     record = scored.results.clips.get(clip_id)
     if record and record.problems:
         yield f"Problem: {problem_note(record.problems)}"

@@ -1,4 +1,4 @@
-"""Cues of one clip: what was claimed, and what changed when the cue was made neutral."""
+"""Cues of one clip: the claimed effect, and the change when the cue was made neutral."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class ClaimRow:
     claimed_sign: int
     """1, -1 or 0."""
     measured: str
-    """Signed and rounded, or why there is nothing."""
+    """Signed and rounded, or the reason why there is none."""
     measured_sign: int
     """1, -1 or 0."""
     state: str
     """``good`` or ``bad``."""
     agrees: str
-    """Whether claim and measurement agree, in a few words."""
+    """Whether claim and measurement agree, in words."""
 
 
 def claim_rows(numbers: ClipNumbers, claims: Sequence[Claim], target: Target) -> tuple[ClaimRow, ...]:
@@ -41,9 +41,9 @@ def claim_rows(numbers: ClipNumbers, claims: Sequence[Claim], target: Target) ->
     Parameters
     ----------
     numbers
-        Of the clip.
+        Numbers of the clip.
     claims
-        What the explanation submitted about any target.
+        Claims of the explanation about all targets.
     target
         The target on which the explanation is judged; changes are shown in its range.
     """
@@ -64,7 +64,7 @@ def untested(numbers: ClipNumbers, claims: Sequence[Claim], target: Target) -> I
 
 
 def _size(claimed: float, claims: Sequence[Claim], target: Target) -> str:
-    """Return the claim's size if the evidence gives one, else the direction that the text states."""
+    """Return the claim's size if the evidence gives one, else the direction stated in the text."""
     if not claimed:
         return NONE
     if any(claim.target == target.name and claim.contribution for claim in claims):

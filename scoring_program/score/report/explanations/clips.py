@@ -15,12 +15,12 @@ from score.report.numbers import ceiling, percent
 
 
 def explanations(scored: Scored) -> dict[str, Any]:
-    """Build what the template needs besides settings and evaluation; nothing about a clip where these close them."""
+    """Build what the template needs besides settings and evaluation; nothing about single clips if these are closed."""
     settings, clips = scored.settings, scored.settings.report.clips
     return {
         "tallies": list(_tallies(scored)) if clips else [],
         "groups": card_groups(scored),
-        # (what hiding changed by rank, upper end of the scale), in space and in time, where that was measured.
+        # (effect of hiding by rank, upper end of the scale), in space and in time, if measured.
         "ranks": [
             (curve, ceiling(max(rank.change + rank.error for rank in curve.ranks)))
             for curve in scored.evaluation.curves
@@ -38,7 +38,7 @@ def explanations(scored: Scored) -> dict[str, Any]:
 
 
 def smaller(section: dict[str, Any]) -> dict[str, Any] | None:
-    """Drop half of each group of cards, or else half of the table; return None when nothing is left."""
+    """Drop half of each group of cards, or else half of the table; return None if nothing is left."""
     if section["groups"]:
         halves = ((title, cards[: len(cards) // 2]) for title, cards in section["groups"])
         return section | {"groups": [(title, cards) for title, cards in halves if cards], "shortened": True}

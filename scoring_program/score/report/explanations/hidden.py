@@ -1,4 +1,4 @@
-"""What was hidden in one clip, and what that changed: the second pass as drawings and as numbers."""
+"""The second pass on one clip as drawings and numbers: hidden places and their effects."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ _FAILED = "no valid answer"
 
 
 Effects = tuple[tuple[str, str, str, float], ...]
-"""(``top``, ``bottom`` or empty for what is marked most, least or between; what was hidden; what that changed; the same
-as a percentage of the clip's largest change)."""
+"""(``top`` for the most marked place, ``bottom`` for the least, else empty; what was hidden; the change; the change as
+a percentage of the clip's largest)."""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """Cells of the frame, or bins of the clip in one row, as path data in units of them."""
+    """Cells of the frame, or a row of time bins, as path data in units of cells or bins."""
 
     rows: int
     """Rows of the grid; 1 for bins."""
     columns: int
     """Columns of the grid, or number of bins."""
     top: str
-    """What the explanation marks most: an outline of cells, or blocks of bins 1 high; may be empty."""
+    """The most marked place: an outline of cells, or blocks of bins 1 high; may be empty."""
     bottom: str
-    """What it marks least."""
+    """The least marked place."""
     label: str
     """Text alternative."""
     effects: Effects
-    """What hiding these places changed; empty where that was not measured."""
+    """Effects of hiding; empty if not measured."""
     bars: str = ""
     """Weights of bins, drawn 100 high."""
     ticks: tuple[tuple[float, str], ...] = ()
-    """(percentage of the length, seconds as written) of bins."""
+    """(percentage of the length, seconds as text), for bins."""
 
 
 def place(explanation: Explanation, numbers: ClipNumbers, target: Target) -> Drawing | None:
@@ -50,9 +50,9 @@ def place(explanation: Explanation, numbers: ClipNumbers, target: Target) -> Dra
     Parameters
     ----------
     explanation
-        What was said.
+        The clip's explanation.
     numbers
-        Of the clip.
+        Numbers of the clip.
     target
         The target on which the explanation is judged; changes are shown in its range.
     """
@@ -140,7 +140,7 @@ def _most_and_least(kind: str, numbers: ClipNumbers) -> tuple[tuple[int, ...], t
 
 
 def _effects(kind: str, numbers: ClipNumbers, target: Target, where: Callable[[HiddenNumbers], str]) -> Effects:
-    """Draw bars, the most marked first, on one scale for all drawings of a clip so that they compare."""
+    """Draw bars, the most marked place first, on one scale for all drawings of a clip."""
     changes = [one.change for hidden in numbers.hidden.values() for one in hidden if one.change is not None]
     largest = max([numbers.epsilon, *changes])
     span = target.maximum - target.minimum

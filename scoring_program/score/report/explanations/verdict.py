@@ -14,9 +14,9 @@ from score.settings import Target
 from score.text import text_validity
 
 HOLDS, PARTLY = 0.5, 0.2
-"""Lowest values called good and partly good, where 0 is chance and 1 is perfect."""
+"""Lowest values that count as good and partly good; 0 is chance, 1 is perfect."""
 STATES = ("good", "part", "bad", "none")
-"""Best first; ``none`` where nothing was measured."""
+"""Best first; ``none`` if nothing was measured."""
 _WHERE = {"space": "a place", "time": "a moment"}
 _OTHER = {"space": "place", "time": "second"}
 _GIVEN = {"space": "map", "time": "timeline"}
@@ -32,7 +32,7 @@ class Reason:
     part: str
     """The axis, in a word."""
     words: str
-    """One sentence or two."""
+    """One or two sentences."""
 
 
 def state_of(value: float) -> str:
@@ -41,7 +41,7 @@ def state_of(value: float) -> str:
 
 
 def clip_state(numbers: ClipNumbers) -> str:
-    """Return how well an explanation held up: ``good`` only if every tested part did, ``none`` if none was tested."""
+    """Return how well an explanation held up: ``good`` if every tested part did, ``none`` without tested parts."""
     if not (numbers.hidden or numbers.edited):
         return "none"
     tested = [_hidden_state(numbers, kind) for kind in numbers.hidden]
@@ -51,7 +51,7 @@ def clip_state(numbers: ClipNumbers) -> str:
 
 
 def _hidden_state(numbers: ClipNumbers, kind: str) -> str:
-    """Return the state of a map or timeline: ``good`` only if no other part moved the prediction more."""
+    """Return the state of a map or timeline: ``good`` only if hiding no other part moved the prediction more."""
     found = state_of(getattr(numbers, kind))
     changes = [one.change or 0.0 for one in numbers.hidden[kind]]
     return "part" if found == "good" and max(changes) - changes[0] > numbers.epsilon else found
@@ -65,11 +65,11 @@ def reasons(
     Parameters
     ----------
     numbers
-        How the axes judge it.
+        The clip's axis values and measurements.
     explanation
-        What was said.
+        The clip's explanation.
     claims
-        Its table of claims.
+        Rows of its claims.
     target
         The target on which it is judged.
     """

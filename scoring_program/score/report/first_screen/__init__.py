@@ -1,1 +1,1 @@
-"""The first screen: how good it is, why, and what to fix first."""
+"""The first screen: how good the run is, why, and what to fix first."""

@@ -14,15 +14,15 @@ from score.report.numbers import number, plural
 from score.visible import one_line
 
 MEASURED = ("faithfulness_space", "faithfulness_time", "cue_claims")
-"""Axes that need a model to ask."""
+"""Axes that need a model, not just results."""
 _MOST = 5
 _FEWEST = 3
 _LOST = 0.05
 """A factor of the total below which no other change gains a notable amount."""
 _NOTABLE_SHARE = 0.1
-"""Share of unreached altered copies from which they are mentioned."""
+"""Share of unreached altered copies from which advice mentions them."""
 _NOTABLE_GAIN = 2.0
-"""Gain in points below which a change is shown only if there are fewer than three others."""
+"""Gain in points below which a change is shown only if there are fewer than three others with more."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ class Advice:
     evidence: str
     """The figures behind it."""
     first: bool = False
-    """Whether it must come first: it raises a factor of the total that is near 0."""
+    """Whether it must come first, because it raises a factor of the total that is near 0."""
     gain: str = ""
-    """The gain in words; empty where that would mislead."""
+    """The gain in words; empty if that would mislead."""
 
 
 def advice(scored: Scored, parts: Factors) -> tuple[Advice, ...]:
@@ -66,7 +66,7 @@ def _is_lost(factor: float | None) -> bool:
 
 def _gain(one: Advice, largest: float) -> str:
     if one.first and one.points < largest:
-        return ""  # a few points would hide that all other gains depend on it
+        return ""  # a gain of a few points would hide that all other gains depend on it
     return f"up to {plural(round(one.points), 'point')}" if round(one.points) >= 1 else "less than 1 point"
 
 
@@ -88,7 +88,7 @@ def _axes(scored: Scored, usable: Factors) -> Iterable[Advice]:
     reasons: dict[tuple[str, str], list[str]] = {}
     for axis, value in usable.axes.items():
         if scored.results.run.results and axis in MEASURED:
-            continue  # no file of results can change it
+            continue  # results without a model cannot change it
         if found is not None and value < 1:
             reasons.setdefault(axis_advice(axis, found), []).append(axis)
     titles = {column.key: column.title for column, _ in scored.evaluation.columns}
@@ -124,7 +124,7 @@ def _failed(scored: Scored, parts: Factors) -> Iterable[Advice]:
 
 
 def _unreached(scored: Scored, usable: Factors) -> Iterable[Advice]:
-    """Advise on altered copies that were not reached: these earn no points."""
+    """Advise on altered copies that were not reached: they earn no points."""
     second = scored.results.run.second_pass
     if second is None or second.planned - second.asked < max(1, _NOTABLE_SHARE * second.planned):
         return
@@ -136,7 +136,7 @@ def _unreached(scored: Scored, usable: Factors) -> Iterable[Advice]:
 
 
 def _most_often(findings: Iterable[Problem]) -> str:
-    # What goes wrong in an explanation costs no prediction.
+    # A mistake in an explanation does not cost the prediction.
     yours = [one for one in findings if one.yours and one.severity == "error" and one.stage != "explain"]
     if not yours:
         return ""

@@ -1,4 +1,4 @@
-"""What to do about a low axis, with the figures behind the advice."""
+"""Advice on a low axis, with the figures behind it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _SAYS = {
         "of the claims are the same for other clips.",
     ),
 }
-"""By share of `Shortfalls`: what to do, and what the share is of."""
+"""For each share in `Shortfalls`: what to do, and what the share describes."""
 _REASONS = {
     "faithfulness_space": ("no_space", "space_reversed", "space_foreign"),
     "faithfulness_time": ("no_time", "time_reversed", "time_foreign"),
@@ -93,11 +93,11 @@ def axis_advice(axis: str, found: Shortfalls) -> tuple[str, str]:
     Returns
     -------
     tuple
-        What to do, in one sentence, and the figure behind it; the figure is empty where no share stands out.
+        What to do, in one sentence, and the figure behind it; the figure is empty if no share stands out.
     """
     shares = {name: getattr(found, name) for name in _REASONS[axis]}
     if shares.get("between") is not None:
-        shares["between"] = 1 - shares["between"]  # a distance: none means one text for all
+        shares["between"] = 1 - shares["between"]  # this is a distance, and 0 means one text for all
     notable = {name: share for name, share in shares.items() if share is not None and share >= _NOTABLE}
     if not notable:
         return _OTHERWISE[axis], ""

@@ -1,6 +1,6 @@
 """The factors of the total, and what each axis could add to it.
 
-Computed from the numbers shown on the page only, so they reveal nothing more.
+They are computed only from numbers shown on the page, so they reveal nothing more.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Factors:
     coverage: float
     """Share of the clips with a valid text."""
     skill_factor: float | None
-    """Of the predictions, in [0, 1]; None where all other factors are 0, so that it cannot be derived."""
+    """In [0, 1]; None if it cannot be derived, because all other factors are 0."""
     axes: Mapping[str, float]
     """Each axis scored in this phase."""
     score: ExplanationScore
@@ -35,7 +35,7 @@ class Factors:
 
     @property
     def rows(self) -> tuple[tuple[str, float, float, float], ...]:
-        """Each axis with its value, its root (value to the power) and its share of all weights."""
+        """Each axis with its value, its root (value to the power) and its share of the weights."""
         weights = {name: getattr(self.score.weights, name) for name in self.axes}
         whole = sum(weights.values())
         return tuple(
@@ -45,18 +45,18 @@ class Factors:
 
     @property
     def summed(self) -> float:
-        """Sum of weight times root."""
+        """Sum of weight times root over the axes."""
         return sum(root * weight for _, _, root, weight in self.rows)
 
     @property
     def total(self) -> float:
-        """In [0, 100]; 0 where the skill factor is unknown."""
+        """In [0, 100]; 0 if the skill factor is unknown."""
         return 100 * self.coverage * (self.skill_factor or 0.0) * self.mean
 
     def gain(
         self, axes: Mapping[str, float] | None = None, coverage: float | None = None, skill_factor: float | None = None
     ) -> float:
-        """Compute how many points the total would gain with other values of some factors."""
+        """Compute how many points the total would gain if some factors had other values."""
         changed = replace(
             self,
             coverage=self.coverage if coverage is None else coverage,

@@ -19,14 +19,14 @@ from score.settings import Settings
 _DRAWN = ("chance", "constant", "solution")
 """Kinds of marks drawn on the bars."""
 _UNANSWERED = "probes_unanswered"
-"""A warning of ingestion, since the predictions stay; but invalid answers to altered copies cost whole axes."""
+"""For ingestion this is a warning, since predictions stay valid; but here it can cost whole axes."""
 SUM_DECIMALS = 6
-"""Decimals of the total's factors where labels are open, so that readers can recompute it to the last digit."""
+"""Decimals of the total's factors if labels are open, so that readers can recompute it exactly."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """Something to compare a score with, on the score's bar."""
+    """A value to compare with, drawn on a score's bar."""
 
     kind: str
     """``chance``, or the kind of a landmark; decides the shape."""
@@ -58,7 +58,7 @@ class ScoreRow:
     marks: tuple[Mark, ...]
     """What to compare it with."""
     weight: float | None
-    """Of an axis: its share in the total's mean."""
+    """Weight in the total, for an axis."""
 
 
 def first_screen(scored: Scored) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def first_screen(scored: Scored) -> dict[str, Any]:
             one for one in scored.findings if one.yours and (one.severity == "error" or one.code == _UNANSWERED)
         ],
         "invalid_texts": (found := scored.evaluation.shortfalls) and found.invalid_text,
-        # Closed values are rounded before they come here.
+        # Closed values are already rounded.
         "digits": SUM_DECIMALS if settings.report.truth else MOST_DECIMALS,
         # (word, begin, end) of the scale, lowest first.
         "bands": [(word, *ends) for word, ends in zip(limits, pairwise([*limits.values(), 100.0]), strict=True)],
@@ -100,7 +100,7 @@ def first_screen(scored: Scored) -> dict[str, Any]:
 
 
 def _tone(step: int, steps: int) -> str:
-    """Name the colour of a band: the lowest is chance; then thirds, from low to high."""
+    """Name the colour of a band: the lowest is chance; the others are split into thirds."""
     share = step / max(1, steps - 1)
     return "chance" if not step else "low" if share <= 1 / 3 else "middle" if share <= 2 / 3 else "high"
 
@@ -117,7 +117,7 @@ def _row(column: Column, estimate: Estimate, scored: Scored, weight: float | Non
 
 
 def _marks(column: Column, estimate: Estimate, scored: Scored) -> Iterator[Mark]:
-    """Chance, the constant on the same clips where that is open, and the landmarks of the phase."""
+    """Return chance, the constant on the same clips if open, and the landmarks of the phase."""
     if column.maximum is None:
         return
     low, high = column.minimum, column.maximum

@@ -18,17 +18,17 @@ STATUS_WORDS = {
     "unreadable": "unreadable, left out",
 }
 _NEARLY_ALL = 0.9
-"""Share of the time limit from which a run counts as close to it."""
+"""Share of the time limit from which a run counts as slow."""
 
 
 @dataclass(frozen=True)
 class StatusItem:
-    """One fact of how the run went."""
+    """One fact about the run."""
 
     title: str
     """Its name."""
     value: str
-    """The fact in few words."""
+    """The fact in a few words."""
     note: str
     """Detail; may be empty."""
     tone: str
@@ -100,7 +100,7 @@ def _same_twice(title: str, receipt: Receipt | None, one: str, many: str) -> Sta
         return StatusItem(title, "not asked", f"no {one} was asked twice", "plain")
     if receipt.identical == receipt.clips:
         return StatusItem(title, "yes", f"{plural(receipt.clips, one, many)} asked twice, identical", "good")
-    size = receipt.largest_difference  # two digits: a model can choose it
+    size = receipt.largest_difference  # two digits, because a model can choose it
     by = f" by up to {size:.2g}" if size is not None and size > 0 else ""
     different = receipt.clips - receipt.identical
     return StatusItem(title, "no", f"{different} of {receipt.clips} {many} asked twice differ{by}", "warning")

@@ -1,4 +1,4 @@
-"""Cutting a sentence into parts of one effect each."""
+"""Cut a sentence into parts with one effect each."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class Part:
     """A stretch of a sentence with at most one effect."""
 
     before: tuple[Item, ...]
-    """Everything, where there is no effect."""
+    """Items before the effect; all items if there is none."""
     mark: Item | None
     """The effect, comparison or level."""
     after: tuple[Item, ...]
-    """What follows it, up to the next part."""
+    """Items after the effect, up to the next part."""
 
 
 def parts_of(sentence: Sequence[Item]) -> list[list[Part]]:
-    """Cut a sentence at "but", "while" and the like, and every such clause into parts of one effect each."""
+    """Cut a sentence at "but", "while" and the like, and every clause into parts with one effect each."""
     return [_parts(clause) for clause in split_at(_exclusions(sentence), ("contrast",)) if clause]
 
 
@@ -81,7 +81,7 @@ def _shared(part: Part) -> list[Part]:
 
 
 def _marks(clause: Sequence[Item]) -> list[int]:
-    """Places of the effects; of two that say one thing ("helped to raise", "pushed it higher"), one."""
+    """Return the places of effects; two that mean one thing ("helped to raise", "pushed it higher") count once."""
     marks: list[int] = []
     for place, item in enumerate(clause):
         if item.kind not in EFFECTIVE:
@@ -105,7 +105,7 @@ def _marks(clause: Sequence[Item]) -> list[int]:
 
 
 def _cut(between: Sequence[Item], *, leads: bool, noted: bool) -> int:
-    """Return where the second of two parts begins, counted in the items between their effects."""
+    """Return where the second of two parts begins, as an index into the items between their effects."""
     kinds = [item.kind for item in between]
     breaks = [place for place, kind in enumerate(kinds) if kind in ("and", "comma", "reference", "result")]
     # ", and" is one break.
@@ -124,5 +124,5 @@ def _cut(between: Sequence[Item], *, leads: bool, noted: bool) -> int:
         target = max((place for place in range(cues[0]) if kinds[place] in ("target", "pronoun")), default=-1)
         return ([place for place in breaks if place > target and "addition" not in kinds[:place]] or breaks)[0]
     later = [place for place in breaks if place > cues[0]] or breaks
-    # "by the smile and the gaze, and the light ...": a comma parts more than "and" does, both together most.
+    # "by the smile and the gaze, and the light ...": a comma separates more than "and", and both together most.
     return max(later, key=lambda place: (kinds[place] != "and", kinds[place + 1 : place + 2] == ["and"], place))

@@ -1,4 +1,4 @@
-"""A sentence as a row of items: cues, targets, effects, levels and the words that tie them together."""
+"""A sentence as a sequence of items: cues, targets, effects, levels and connecting words."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _QUIET = _SMALL | {"word"}
 _DESCRIBING = frozenset(["small", "determiner", "word", "level", "comparative", "amount"])
 _ENDS = frozenset(["end", "comma", "and"])
 EFFECTIVE = frozenset(["effect", "comparative", "level"])
-"""Kinds of items that tell what happened to a score."""
+"""Kinds of items that say what happened to a score."""
 _BREAKS = _ENDS | {"cause", "clausal", "contrast", "colon", "result"}
 _CAUSES = frozenset(["cause", "clausal", "with"])
 _STAGED = frozenset(["with", "when", "whenever", "if", "once", "after"])
 _LEADING = ("small", "determiner", "preposition")
 _FAR = 5
 _LOW, _HIGH = 0.45, 0.55
-"""Numbers that are low or high by themselves, as reasons are given for them."""
+"""Limits below and above which a bare number counts as low or high."""
 _WRITERS = frozenset(["i", "we", "you"])
 _PEOPLE = frozenset(["he", "she", "they", "who", "person", "candidate", "speaker"])
 
@@ -36,19 +36,19 @@ class Item:
     """One phrase or word of a sentence."""
 
     kind: str
-    """Part of the grammar."""
+    """Kind of the item in the grammar."""
     value: str
     """A cue, a target or a level."""
     sign: int
-    """Of an effect, a level or a target."""
+    """Sign of an effect, a level or a target."""
     weak: bool
-    """A weak cue, or an adjective for a target."""
+    """Whether it is a weak cue, or an adjective for a target."""
     text: str
     """First word, as written."""
     bound: Bonds = ()
     """Targets (name, orientation) that a level or a comparison is about."""
     tokens: tuple[int, ...] = field(default=(), compare=False)
-    """Numbers of its words in the sentence, ascending."""
+    """Indices of its words in the sentence, ascending."""
 
 
 def read_items(tokens: Sequence[str], book: PhraseBook) -> list[Item]:
@@ -72,7 +72,7 @@ def read_items(tokens: Sequence[str], book: PhraseBook) -> list[Item]:
 
 
 def _sign(token: str) -> Meaning:
-    """``+0.08`` or ``+`` beside a cue says the same as "raised"."""
+    """Return the sign of ``+0.08`` or ``+`` next to a cue, which means "raised"."""
     if token[0] in "+-–" and (len(set(token)) == 1 or any(digit in "123456789" for digit in token)):
         return Meaning("effect", NOTE, 1 if token[0] == "+" else -1)
     if re.fullmatch(r"[+-]?0\.0+", token):
@@ -105,13 +105,13 @@ def _last(items: Sequence[Item], skipped: Container[str]) -> str:
 
 
 def _next_is_cue(items: Sequence[Item], start: int) -> bool:
-    """Whether a cue follows with nothing but small and unknown words in between."""
+    """Whether a cue follows, with only small and unknown words in between."""
     ahead = next((item for item in items[start:] if item.kind not in _DESCRIBING or item.text == "what"), None)
     return ahead is not None and ahead.kind == "cue"
 
 
 def _with_pronouns(items: Sequence[Item], place: int) -> Item:
-    """Let "this" and "both" refer to something only where they stand alone: not in "both the smile and the gaze"."""
+    """Let "this" and "both" refer to something only if they stand alone: not in "both the smile and the gaze"."""
     item = items[place]
     following = items[place + 1] if place + 1 < len(items) else item
     if len(item.tokens) > 1 or following is item:
@@ -145,7 +145,7 @@ def _leads_to_target(items: Sequence[Item], place: int) -> bool:
 
 
 def _with_adjectives(items: Sequence[Item], place: int) -> Item:
-    """Keep an adjective such as "calm" as a target only where an impression or an amount leads to it."""
+    """Keep an adjective such as "calm" as a target only after an impression or an amount."""
     item = items[place]
     if item.kind != "target":
         return item
@@ -158,7 +158,7 @@ def _with_adjectives(items: Sequence[Item], place: int) -> Item:
 
 
 def _without_brackets(items: Sequence[Item], place: int) -> Item | None:
-    """Let an effect in brackets stand right behind its cue: "a smile (+0.1), the light (down)"."""
+    """Move an effect in brackets right behind its cue: "a smile (+0.1), the light (down)"."""
     return None if items[place].text == "(" and _next(items, place + 1, ()) in EFFECTIVE else items[place]
 
 
@@ -179,7 +179,7 @@ def _with_states(items: Sequence[Item], place: int) -> Item:
 
 
 def _with_acts(items: Sequence[Item], place: int) -> Item:
-    """Tell what is done to a clip ("hiding the smile lowered it") from what a person in it does."""
+    """Distinguish changes to a clip ("hiding the smile lowered it") from actions of the person in it."""
     item = items[place]
     if item.kind not in ("removal", "hiding", "hidden"):
         return item
@@ -195,7 +195,7 @@ def _with_acts(items: Sequence[Item], place: int) -> Item:
     before = {other.text for other in items[max(0, place - 3) : place]}
     if before & _WRITERS:
         return replace(item, kind="removal")
-    # "A blank wall", "the muted voice": how it is in the clip.
+    # "A blank wall", "the muted voice" describe the clip.
     led = place > 0 and items[place - 1].kind == "determiner" and _next(items, place + 1, ()) == "cue"
     state = item.text.endswith(("ed", "en")) and _next_is_cue(items, place + 1)
     if before & _PEOPLE or state or (led and not item.text.endswith("ing")):
@@ -206,7 +206,7 @@ def _with_acts(items: Sequence[Item], place: int) -> Item:
 
 
 def _with_changes(items: Sequence[Item], place: int) -> Item:
-    """Read "from 0.62 to 0.55" and "0.55 instead of 0.62", said of a score, as a sign."""
+    """Read "from 0.62 to 0.55" and "0.55 instead of 0.62", about a score, as a sign."""
     if _is_share(_text_at(items, place)) and _is_share(_text_at(items, place + 2)):
         link = _text_at(items, place + 1)
         change = float(items[place + 2].text) - float(items[place].text)
@@ -230,7 +230,7 @@ def _with_bonds(items: Sequence[Item], place: int) -> Item:
 
 
 def _bound(items: Sequence[Item], place: int, following: str) -> Item:
-    """Return a level or a comparison with its target, or what else it is."""
+    """Return a level or a comparison with its target, or as another kind of item."""
     item = items[place]
     bound = _target_after(items, place) or _target_before(items, place)
     alone = item.kind == "level" and all(other.kind in _QUIET for other in items[:place])
@@ -252,7 +252,7 @@ def _bound(items: Sequence[Item], place: int, following: str) -> Item:
 
 
 def _with_impressions(items: Sequence[Item], place: int) -> Item:
-    """Take "suggests warmth" as an effect on what is suggested."""
+    """Read "suggests warmth" as an effect on the suggested target."""
     item = items[place]
     if item.kind != "indicate":
         return item
@@ -266,7 +266,7 @@ def _with_impressions(items: Sequence[Item], place: int) -> Item:
 
 
 def _target_after(items: Sequence[Item], place: int) -> Bonds:
-    """Return the object of "higher openness (+0.03) and agreeableness", all of it."""
+    """Return the whole object of "higher openness (+0.03) and agreeableness"."""
     found: list[tuple[str, int]] = []
     for at in range(place + 1, len(items)):
         other = items[at]
@@ -283,7 +283,7 @@ def _target_after(items: Sequence[Item], place: int) -> Bonds:
 
 
 def _target_before(items: Sequence[Item], place: int) -> Bonds:
-    """Return the subject of "openness and agreeableness are high", all of it."""
+    """Return the whole subject of "openness and agreeableness are high"."""
     found: list[tuple[str, int]] = []
     gap = 0
     for at in range(place - 1, -1, -1):
@@ -313,4 +313,4 @@ _RULES: tuple[Callable[[Sequence[Item], int], Item | None], ...] = (
     _with_bonds,
     _with_impressions,
 )
-"""Applied one after the other, each to all places; None leaves an item out."""
+"""Rules, each applied to all items in turn; None drops an item."""

@@ -1,4 +1,4 @@
-"""The published lexicon: which phrase means what."""
+"""The published lexicon of phrases and their meanings."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ LIKES = "likes"
 
 @cache
 def lexicon() -> dict[str, Any]:
-    """Return the lexicon as it is written in ``lexicon.yaml``: every value is text, a list or a mapping."""
-    # A base loader, which knows nothing but text: to YAML's other loaders "no" and "on" are truth values.
+    """Return the lexicon as in ``lexicon.yaml``: every value is text, a list or a mapping."""
+    # A base loader reads only text; YAML's other loaders read "no" and "on" as booleans.
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     data: dict[str, Any] = yaml.load(PATH.read_text(encoding="utf-8"), Loader=loader)  # noqa: S506
     return data
@@ -73,7 +73,7 @@ def _add(book: PhraseBook, phrases: list[str], meaning: Meaning) -> None:
 
 
 def spelled_out(phrase: str) -> Iterator[str]:
-    """Yield the phrases that "@carry|lift~ ... up" stands for: every choice, with its inflections."""
+    """Yield the phrases of a pattern like "@carry|lift~ ... up": every choice, with its inflections."""
     return map(" ".join, product(*(dict.fromkeys(_choices(part)) for part in phrase.split())))
 
 

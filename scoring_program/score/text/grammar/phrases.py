@@ -1,4 +1,4 @@
-"""Finding the phrases of a lexicon in a sentence: the longest one at each place, in linear time."""
+"""Find the phrases of a lexicon in a sentence: the longest one at each place, in linear time."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class _Node:
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a phrase of the lexicon stands for."""
+    """The meaning of a phrase."""
 
     kind: str
-    """Part of the grammar, such as ``cue`` or ``effect``."""
+    """Kind in the grammar, such as ``cue`` or ``effect``."""
     value: str = ""
     """A cue, a target or a level; empty for words of the grammar."""
     sign: int = 0
-    """Which way an effect goes, or whether a target is turned round: 1, -1 or 0."""
+    """Sign of an effect, or -1 for the opposite of a target: 1, -1 or 0."""
     weak: bool = False
-    """A cue that counts only where no strong one is near; an adjective among targets."""
+    """Whether it is a cue that counts only without a strong one nearby, or an adjective for a target."""
 
 
 _State = tuple[_Node, int, tuple[int, ...], int, int]
@@ -42,22 +42,22 @@ class FoundPhrase:
     """A phrase found in a sentence."""
 
     meaning: Meaning
-    """What it stands for."""
+    """Its meaning."""
     taken: frozenset[int]
-    """Token numbers that belong to it; a gap inside it is not taken."""
+    """Indices of its tokens, without a gap inside it."""
     end: int
-    """First token number after its unbroken beginning."""
+    """Index after its last token before a gap."""
 
 
 class PhraseBook:
-    """Phrases and their meanings; of two meanings of one phrase, the first counts."""
+    """Phrases and their meanings; the first meaning of a phrase counts."""
 
     def __init__(self, small_words: Iterable[str]) -> None:
         self._root = _Node()
         self._small = frozenset(small_words)
 
     def add(self, phrase: str, meaning: Meaning) -> None:
-        """Add one phrase as it is written in the lexicon."""
+        """Add one phrase in the lexicon's notation."""
         node = self._root
         for part in phrase.lower().split():
             if part == _GAP:
@@ -73,7 +73,7 @@ class PhraseBook:
         """Return the longest phrase that begins at token `start`, or None."""
         best: FoundPhrase | None = None
         best_rank = (0, 0, 0)
-        # Each state: node, next token, tokens taken, end of the unbroken beginning (-1: no gap yet), exact words.
+        # Each state: node, next token, taken tokens, end before the first gap (-1: no gap yet), exact words.
         states = _step(self._root, tokens, start, (), -1, 0)
         while states:
             node, at, taken, end, exact = states.pop()

@@ -13,33 +13,33 @@ _UNNAMED = frozenset([GENERIC, FORMER, LATTER])
 
 
 class Referents:
-    """The targets that a text has spoken of so far."""
+    """The targets mentioned so far."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
         self.topic: Targets = ((vocabulary.main, 1),)
-        """What the latest "the X score is ..." was about: "the score", or a claim that names no target."""
+        """Subject of the latest "the X score is ..."; meant by "the score" and by claims without a target."""
         self.latest: Targets = self.topic
-        """Named last: "it"."""
+        """Targets named last: "it"."""
         self.fronted: Targets = ()
-        """Named at the head of this sentence: "on openness, the smile helped and the light hurt"."""
+        """Targets named at the start of this sentence: "on openness, the smile helped and the light hurt"."""
         self._pair: Targets = self.topic
 
     def end_sentence(self, sentence: Sequence[Item]) -> None:
-        """Remember what "the former" and "the latter" of the next sentence stand for."""
+        """Remember what "the former" and "the latter" mean in the next sentence."""
         self.fronted = ()
         named = self.named(sentence)
         if len(named) > 1:
             self._pair = named
 
     def named(self, items: Sequence[Item]) -> Targets:
-        """Return the targets that are called by name."""
+        """Return the targets that are named."""
         return self.resolved(
             tuple((item.value, item.sign) for item in items if item.kind == "target" and item.value not in _UNNAMED)
         )
 
     def resolved(self, pairs: Targets) -> Targets:
-        """Put targets in the place of the words that stand for them."""
+        """Replace words that refer to targets by these targets."""
         result: list[tuple[str, int]] = []
         for value, orientation in pairs:
             result += self._standing_for(value) or ((value, orientation),)

@@ -17,7 +17,7 @@ _SEPARATORS = frozenset(["and", "comma", "with", "addition", "colon", "cause"])
 
 
 def split_at(items: Sequence[Item], kinds: Container[str]) -> list[list[Item]]:
-    """Part a row at items of some kinds, which are left out."""
+    """Split a sequence of items at some kinds, which are left out."""
     groups: list[list[Item]] = [[]]
     for item in items:
         if item.kind in kinds:
@@ -28,15 +28,15 @@ def split_at(items: Sequence[Item], kinds: Container[str]) -> list[list[Item]]:
 
 
 def mentions(items: Sequence[Item], *, excluded: bool = False) -> tuple[str, ...]:
-    """Return the cues that are named, each once, as `named` finds them."""
+    """Return the cues found by `named`, each once."""
     return tuple(dict.fromkeys(item.value for item in named(items, excluded=excluded)))
 
 
 def named(items: Sequence[Item], *, excluded: bool = False) -> list[Item]:
     """Return the items that name cues, without those that are excluded or only describe another cue.
 
-    Between two separators a strong cue hides weak ones, "a smile on the face" is a smile, and of two nouns side by
-    side ("background lighting") the last one counts.
+    Between two separators, a strong cue hides weak ones: "a smile on the face" is a smile. Of two adjacent nouns
+    ("background lighting"), the last one counts.
     """
     groups: list[list[tuple[int, Item]]] = [[]]
     out = False
@@ -66,7 +66,7 @@ def named(items: Sequence[Item], *, excluded: bool = False) -> list[Item]:
 
 
 def _is_bare(items: Sequence[Item], place: int) -> bool:
-    """Whether a word, but no article, stands beside a cue."""
+    """Whether a word other than an article stands next to a cue."""
     kinds = [item.kind for item in items[max(0, place - 3) : place + 2]]
     return "word" in kinds and "determiner" not in kinds
 
@@ -77,7 +77,7 @@ def targets_in(items: Sequence[Item]) -> Targets:
 
 
 def objects_of(after: Sequence[Item]) -> Targets:
-    """Return the targets right behind an effect, before any cue or cause; "by 0.06" is no cause."""
+    """Return the targets right behind an effect, before any cue or cause; "by 0.06" is not a cause."""
     for place, item in enumerate(after):
         following = after[place + 1 : place + 2]
         counted = item.kind == "cause" and following and following[0].text[0].isdigit()
@@ -98,13 +98,13 @@ def _next_named(items: Sequence[Item]) -> str:
 
 
 def subject_of(before: Sequence[Item]) -> str:
-    """Return what an effect's subject is: a cue, a target, a reference, a pronoun, or none of these."""
+    """Return the kind of an effect's subject: a cue, a target, a reference, a pronoun, or none of these."""
     kinds = ("cue", "target", "reference", "pronoun")
     return next((item.kind for item in reversed(before) if item.kind in kinds), "none")
 
 
 def own_clause(before: Sequence[Item]) -> Sequence[Item]:
-    """Of "she sits in a bright kitchen, and the daylight", the clause in which the effect stands."""
+    """Return the clause that contains the effect, as in "she sits in a bright kitchen, and the daylight"."""
     kinds = [item.kind for item in before]
     if not {"cause", "concession", "removal", "hidden"}.isdisjoint(kinds) or subject_of(before) != "cue":
         return before
@@ -117,7 +117,7 @@ def own_clause(before: Sequence[Item]) -> Sequence[Item]:
 
 
 def split_concession(items: Sequence[Item]) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
-    """Part "despite the dim light," from the rest: up to the next comma or target."""
+    """Split off "despite the dim light,", up to the next comma or target."""
     if any(one.kind == "concession" for one in items) and any(item.kind == "reference" for item in items):
         return tuple(items), ()  # "despite the voice, which added 0.03"
     rest: list[Item] = []

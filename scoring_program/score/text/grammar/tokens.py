@@ -1,4 +1,4 @@
-"""Cutting a text into sentences and words."""
+"""Cut a text into sentences and words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 LONGEST_TEXT = 1200
-"""Characters that are read; what follows is not looked at."""
+"""Characters that are read; the rest is ignored."""
 LONGEST_WORD = 30
 
 _SIGNS = {"e.g.": "such as", "i.e.": "namely", "etc.": "", "vs.": "versus", "approx.": "about"} | {
@@ -36,7 +36,7 @@ _PLAIN = str.maketrans(
     | {"▲": "↑", "▼": "↓", "⇧": "↑", "⇩": "↓"}
 )
 _QUOTATION, _PAUSE = "\x01", "\x02"
-"""Stand for a quotation and a dash in plain text, in which every character stays where it was."""
+"""Stand for a quotation and a dash in plain text, which keeps the position of every character."""
 _DASH = re.compile(r"[–—](?!\d)|(?<![,:(]) - |--(?=[ a-z])")
 _SHORT = re.compile(r";(?=(?:\s+[\w'-]+){1,3}\s*(?:[;!?]|\.(?!\d)|$))")
 _ASKED = re.compile(r"(\b(?:what|why|which)\b[^.?!:;]{0,60})\?(?=\s+\w)")
@@ -51,35 +51,35 @@ STOPS = frozenset(".!?;")
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text as they are written, at most the first 1,200 characters of it."""
+    """Return the original words of the first 1,200 characters of a text."""
     return re.findall(r"[^\W\d_]+(?:['’-][^\W\d_]+)*", text[:LONGEST_TEXT])
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """The tokens of one sentence, and where in the text they stand."""
+    """The tokens of one sentence and their places in the text."""
 
     tokens: tuple[str, ...]
     """n words, numbers and signs in lower case."""
     places: tuple[tuple[int, int], ...]
-    """n pairs of the first character and the one behind the last; what was written out shares its place."""
+    """n pairs of the first character and one past the last; tokens of an expanded contraction share a place."""
 
 
 def sentences_of(text: str) -> tuple[tuple[str, ...], ...]:
     """Cut a text into sentences of lower-case tokens.
 
-    Contractions are written out, hyphens part words, and quotations of more than three words are left out: what a
-    person in the clip says is no claim. Only the first 1,200 characters are read.
+    Contractions are expanded, hyphens separate words, and quotations of more than three words are left out: what a
+    person in the clip says is not a claim. Only the first 1,200 characters are read.
     """
     return tuple(sentence.tokens for sentence in placed_sentences(text))
 
 
 def placed_sentences(text: str) -> tuple[Sentence, ...]:
-    """Cut a text into sentences as `sentences_of` does, and keep where each token stands."""
+    """Cut a text into sentences like `sentences_of`, and keep the place of each token."""
     return _cut(text[:LONGEST_TEXT])
 
 
-@lru_cache(maxsize=8)  # the validity, the grade and both parsers read the same text
+@lru_cache(maxsize=8)  # validity, school grade and both parsers read the same text
 def _cut(text: str) -> tuple[Sentence, ...]:
     tokens: list[str] = []
     places: list[tuple[int, int]] = []
@@ -100,7 +100,7 @@ def _cut(text: str) -> tuple[Sentence, ...]:
 
 
 def _plain(text: str) -> str:
-    """Write a text in lower case and plain signs, as long as before, so that every character keeps its place."""
+    """Convert a text to lower case and plain signs of equal length, so that every character keeps its place."""
     plain = text.translate(_PLAIN).lower()
     plain = _ASIDE.sub(lambda found: " " * len(found[0]), plain)
     plain = _ASKED.sub(lambda found: found[1] + ":", plain)

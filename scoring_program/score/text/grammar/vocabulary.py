@@ -1,4 +1,4 @@
-"""What a text can be about, and what it can say."""
+"""Subjects and statements of a text."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class Vocabulary:
     targets: tuple[str, ...]
     """Names of the targets, such as ``emotional_stability``."""
     main: str
-    """The target that is meant where a text names none; one of `targets`."""
+    """The target that is meant if a text names none; one of `targets`."""
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
-    """Phrases that stand for a cue, on top of the lexicon's."""
+    """Phrases for each cue, in addition to the lexicon's."""
 
 
 @dataclass(frozen=True)
 class TextClaim:
-    """A text says that a cue, as it is in this clip, moved a target."""
+    """A claim that a cue, as it is in this clip, moved a target."""
 
     cue: str
     """One of the vocabulary's cues."""
@@ -37,21 +37,21 @@ class TextClaim:
 
 @dataclass(frozen=True)
 class LevelStatement:
-    """A text says how high a target is."""
+    """A statement about how high a target is."""
 
     target: str
     """One of the vocabulary's targets."""
     level: Level
-    """In words; a number is not a level."""
+    """The level in words; a number is not a level."""
 
 
 @dataclass(frozen=True)
 class Mention:
-    """Words of a text that name a cue."""
+    """A stretch of a text that names a cue."""
 
     start: int
     """First character."""
     end: int
-    """The one behind the last."""
+    """One past the last character."""
     cue: str
     """One of the vocabulary's cues."""
