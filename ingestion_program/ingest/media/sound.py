@@ -81,7 +81,7 @@ def has_sound(path: Path) -> bool:
 
 
 def _decode(path: Path, rate: int) -> tuple[Sound, float] | None:
-    """Return the first audio stream and how many seconds it begins after the picture; None if nothing can be decoded."""
+    """Return the first audio stream and how many seconds it begins after the picture; None if it cannot be decoded."""
     try:
         with av.open(str(path)) as container:
             if not container.streams.audio:
