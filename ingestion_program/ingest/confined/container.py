@@ -58,7 +58,10 @@ def limits(proc: Path = PROC, groups: Path = GROUPS) -> dict[str, int | None]:
 
 
 def _least(own: str, groups: Path, controller: str, *names: str) -> int | None:
-    """Return the lowest limit in a control group and its ancestors, in version 1 or 2; `own` is `/proc/PID/cgroup`."""
+    """Return the lowest limit in a control group and its ancestors, version 1 or 2.
+
+    `own` is the text of `/proc/PID/cgroup`.
+    """
     found = []
     for line in own.splitlines():
         _, controllers, path = line.split(":", 2)
