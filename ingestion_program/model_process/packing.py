@@ -74,7 +74,7 @@ class Packer:
 
 
 def as_array(value: object) -> Array | None:
-    """Return `value` as an array if it is one of NumPy, PyTorch or Pillow, else None."""
+    """Return `value` as a NumPy array if it is array-like (NumPy, PyTorch, Pillow), else None."""
     if isinstance(value, np.ndarray):
         return value
     if hasattr(value, "detach") and hasattr(value, "cpu"):

@@ -19,7 +19,7 @@ ISOLATION_LEVELS: tuple[IsolationLevel, ...] = ("portable", "basic", "seccomp", 
 
 @dataclass(frozen=True)
 class SandboxPolicy:
-    """What is asked for."""
+    """The requested sandbox."""
 
     at_most: IsolationLevel
     """The strongest level to use; tests and unusual machines ask for less."""
@@ -76,7 +76,7 @@ def enter_sandbox(policy: SandboxPolicy, tell: Tell | None = None) -> Isolated:
     policy
         The requested sandbox.
     tell
-        Called with the result before anything else happens; None to skip that.
+        Called with the result as soon as it is known; None to skip that.
     """
     from model_process.sandbox import limits  # noqa: PLC0415 - load only the parts in use
 
