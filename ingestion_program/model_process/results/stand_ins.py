@@ -75,7 +75,7 @@ class Table(dict[Any, Any]):
         key = as_text(key)
         if not isinstance(key, str | bytes | int | float | None):
             raise PickleRefused(f"a key that is {type(key).__name__}")
-        # Larger numbers are hashed by their remainder: crafted keys could all collide, and adding them would take hours.
+        # Larger numbers are hashed by remainder: crafted keys could all collide, and adding them would take hours.
         if isinstance(key, int | float) and not abs(key) <= LARGEST_KEY:
             raise PickleRefused("a key that is a large number")
         if key in self:
