@@ -1,7 +1,7 @@
 """The file format of the 2017 coopetition: two pickles written by Python 2.
 
 Predictions are a dict of targets, each a dict of clips. Explanations are a dict of clips, each a text and a picture or
-None. The rules asked for RGB, but many participants submitted BGR, as OpenCV reads pictures.
+None. The rules asked for RGB, but many pictures are BGR, as OpenCV reads them.
 """
 
 import re
